@@ -1,0 +1,89 @@
+"""Checks of arguments, all of which speak the same sentence."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import SupportsIndex
+
+from ldiversity.errors import ParameterError
+
+__all__ = ["check_choice", "check_integer", "check_number", "name_some"]
+
+
+def check_integer(
+    owner: str, name: str, value: object, *, minimum: int | None = None, maximum: int | None = None
+) -> int:
+    """Return `value` as an int, or raise `ParameterError`.
+
+    Examples
+    --------
+    >>> check_integer("RandomizedAddition", "l", 3, minimum=2)
+    3
+    """
+    rule = _range_rule("an integer", minimum, maximum)
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        raise ParameterError(f"{owner}: {name} must be {rule}, got {value!r}.")
+    number = operator.index(value)
+    if (minimum is not None and number < minimum) or (maximum is not None and number > maximum):
+        raise ParameterError(f"{owner}: {name} must be {rule}, got {number}.")
+    return number
+
+
+def check_number(
+    owner: str, name: str, value: object, *, minimum: float | None = None, maximum: float | None = None
+) -> float:
+    """Return `value` as a finite float, or raise `ParameterError`.
+
+    Examples
+    --------
+    >>> check_number("estimate", "confidence", 0.95, minimum=0, maximum=1)
+    0.95
+    """
+    rule = _range_rule("a finite number", minimum, maximum)
+    try:
+        number = float("nan") if isinstance(value, bool | str) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = float("nan")
+    outside = (minimum is not None and number < minimum) or (maximum is not None and number > maximum)
+    if number != number or number in {float("inf"), float("-inf")} or outside:  # noqa: PLR0124 - NaN differs from itself
+        raise ParameterError(f"{owner}: {name} must be {rule}, got {value!r}.")
+    return number
+
+
+def check_choice(owner: str, name: str, value: object, choices: Sequence[str]) -> str:
+    """Return `value` when it is one of `choices`, or raise `ParameterError`.
+
+    Examples
+    --------
+    >>> check_choice("SemanticDiversity", "selection", "ring", ["balanced", "simple", "ring"])
+    'ring'
+    """
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ParameterError(f"{owner}: {name} must be one of {listed}, got {value!r}.")
+    return value
+
+
+def name_some(names: Iterable[object], *, most: int = 10) -> str:
+    """List at most `most` names for a message, and count the rest.
+
+    Examples
+    --------
+    >>> name_some(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    listed = [repr(name) for name in names]
+    if len(listed) <= most:
+        return ", ".join(listed)
+    return f"{', '.join(listed[:most])} and {len(listed) - most} more"
+
+
+def _range_rule(noun: str, minimum: float | None, maximum: float | None) -> str:
+    if minimum is not None and maximum is not None:
+        return f"{noun} from {minimum} to {maximum}"
+    if minimum is not None:
+        return f"{noun} of at least {minimum}"
+    if maximum is not None:
+        return f"{noun} of at most {maximum}"
+    return noun

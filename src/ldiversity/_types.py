@@ -1,0 +1,25 @@
+"""Names for the array types that pass between modules."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BoolArray", "CodeArray", "FloatArray", "Scalar", "SetArray", "WordArray"]
+
+CodeArray: TypeAlias = NDArray[np.int32]
+"""Shape (n,): positions in a `Domain`, one a record."""
+
+SetArray: TypeAlias = NDArray[np.int32]
+"""Shape (n, l): positions in a `Domain`, ascending within each row, so that their order carries nothing."""
+
+WordArray: TypeAlias = NDArray[np.uint64]
+"""Shape (n, words): uniformly random 64-bit words, one row a record."""
+
+FloatArray: TypeAlias = NDArray[np.float64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+Scalar: TypeAlias = str | int | float | bool | None
+"""A public value of a domain; ``None`` is the category of missing values."""

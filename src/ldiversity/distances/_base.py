@@ -1,0 +1,41 @@
+"""What a distance is: how unlike two sensitive values are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from ldiversity._types import FloatArray
+from ldiversity.schema import Domain
+
+__all__ = ["Distance"]
+
+
+class Distance(ABC):
+    """How unlike two values of a domain are.
+
+    A distance is a frozen value that knows nothing of any table. It is asked for the matrix of one domain,
+    and checks itself there: symmetric, zero on the diagonal, and every value of the domain covered.
+    """
+
+    kind: ClassVar[str]
+    """The name under which releases and the command line know this distance."""
+
+    @abstractmethod
+    def matrix(self, domain: Domain) -> FloatArray:
+        """Distances between all values of `domain`, shape (F, F), in code order.
+
+        Raises
+        ------
+        SchemaError
+            When the distance does not cover the domain; names at most ten of the values it misses.
+        """
+
+    @abstractmethod
+    def to_dict(self, domain: Domain) -> dict[str, Any]:
+        """Describe the distance on `domain` in JSON's types, completely and with ``"kind"``."""
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, described: dict[str, Any], domain: Domain) -> Distance:
+        """Read what `to_dict` wrote. The dict comes from a stranger: check it, raise `ReleaseFormatError`."""

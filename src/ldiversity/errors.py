@@ -1,0 +1,102 @@
+"""Every exception and warning of this package.
+
+::
+
+    LDiversityError
+    ├── ParameterError      an argument breaks its rule
+    ├── SchemaError         a table or one of its columns breaks a rule
+    ├── InfeasibleError     the goal cannot be met; names the bound and the nearest goal that can
+    ├── UnsupportedError    a known combination that is not offered, or an extra that is not installed
+    ├── ReleaseFormatError  a published folder is damaged, hostile or of an unknown version
+    ├── ClaimError          what was produced does not satisfy its own claim; nothing was published
+    └── InternalError       a fault of this package
+
+    LDiversityWarning       something is allowed, and the user should know what it costs
+
+A message is one sentence that names the column or parameter and the rule; `hint` is the way out.
+Messages quote parameters, never cells of the source table.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ClaimError",
+    "InfeasibleError",
+    "InternalError",
+    "LDiversityError",
+    "LDiversityWarning",
+    "ParameterError",
+    "ReleaseFormatError",
+    "SchemaError",
+    "UnsupportedError",
+]
+
+
+class LDiversityError(Exception):
+    """Base of all errors that this package raises on purpose.
+
+    Parameters
+    ----------
+    message
+        One sentence: the column or parameter, and the rule it breaks.
+    hint
+        The way out, as a sentence of its own.
+
+    Examples
+    --------
+    >>> print(ParameterError("RandomizedAddition: l must be at least 2, got 1.", hint="Use l=2 or more."))
+    RandomizedAddition: l must be at least 2, got 1.
+    Hint: Use l=2 or more.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return self.message if self.hint is None else f"{self.message}\nHint: {self.hint}"
+
+
+class ParameterError(LDiversityError, ValueError):
+    """An argument breaks its rule."""
+
+
+class SchemaError(LDiversityError, ValueError):
+    """A table, or one of its columns, breaks a rule."""
+
+
+class InfeasibleError(LDiversityError, ValueError):
+    """The goal cannot be met on this domain or table.
+
+    Attributes
+    ----------
+    nearest
+        Feasible settings close to the one that was asked for, for example ``[{"l": 2, "d": 3}]``.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, nearest: list[dict[str, float]] | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.nearest = nearest or []
+
+
+class UnsupportedError(LDiversityError, NotImplementedError):
+    """A combination that is not offered, or an optional package that is not installed."""
+
+
+class ReleaseFormatError(LDiversityError, ValueError):
+    """A published folder is damaged, hostile or of an unknown version."""
+
+
+class ClaimError(LDiversityError):
+    """What was produced does not satisfy its own claim; nothing was published."""
+
+
+class InternalError(LDiversityError):
+    """A fault of this package, not of its user."""
+
+
+class LDiversityWarning(UserWarning):
+    """Something is allowed, and the user should know what it costs."""

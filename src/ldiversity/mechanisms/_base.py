@@ -1,0 +1,153 @@
+"""What every set mechanism tells about itself.
+
+A *set mechanism* turns the true value of a record into a published set of `l` values that contains it.
+Its description is public and complete: the data holder draws with it, the data user estimates with it, and
+both compute the same exact facts from it. F is the number of values, Q[v, j] the probability that value j
+is in the published set when v is true.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray, WordArray
+from ldiversity.schema import Domain
+
+__all__ = ["CONDITION_LIMIT", "SINGULAR_CONDITION", "SetMechanism"]
+
+CONDITION_LIMIT: Final = 50.0
+"""Above this condition of Q a warning says that estimates will be poor."""
+
+SINGULAR_CONDITION: Final = 1e10
+"""Above this condition Q counts as singular: the distribution cannot be recovered."""
+
+
+class SetMechanism(ABC):
+    """A public rule that hides a true value in a set of `l` values.
+
+    Instances are immutable. Everything here is exact unless `inclusion_error` says otherwise.
+    """
+
+    kind: ClassVar[str]
+    """The name under which a release stores this mechanism; never reused for another meaning."""
+
+    version: ClassVar[int] = 1
+    """Changes whenever the same random words would give other sets; part of every keyed draw."""
+
+    # --- what it publishes -------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def n_values(self) -> int:
+        """F, the number of values of the domain."""
+
+    @property
+    @abstractmethod
+    def l(self) -> int:  # noqa: E743 - the letter of the literature
+        """How many values a published set has."""
+
+    @property
+    @abstractmethod
+    def words_per_record(self) -> int:
+        """How many random words `sample` wants for a record, spare words for rejected draws included."""
+
+    @abstractmethod
+    def sample(self, codes: CodeArray, words: WordArray) -> tuple[SetArray, BoolArray]:
+        """Draw one set for each true code, a function of that record's code and random words alone.
+
+        Parameters
+        ----------
+        codes
+            True values, shape (n,).
+        words
+            Uniform random words, shape (n, m) with ``m >= words_per_record``. More words never change the
+            outcome of a record for which fewer were enough.
+
+        Returns
+        -------
+        sets
+            Shape (n, l), ascending in each row, so that their order tells nothing.
+        short
+            True where rejected draws used up the record's words; that row of `sets` is void and the caller
+            asks again with more words.
+        """
+
+    @abstractmethod
+    def admits(self, sets: SetArray) -> BoolArray:
+        """Whether each row is a set that this mechanism may publish: l distinct codes, far enough apart."""
+
+    # --- exact facts -------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def inclusion(self) -> FloatArray:
+        """Q, shape (F, F): Q[v, v] = 1 and every row sums to l. Read-only; computed once."""
+
+    @property
+    def inclusion_error(self) -> float:
+        """Largest standard error of an entry of Q: 0.0 unless Q had to be simulated."""
+        return 0.0
+
+    @property
+    def flat_likelihood(self) -> bool:
+        """Whether all members of any published set explain it equally well (the set moves no odds)."""
+        return False
+
+    @abstractmethod
+    def likelihood(self, sets: SetArray) -> FloatArray:
+        """P(set | each of its members is true), shape (n, l), up to one positive factor a row."""
+
+    @abstractmethod
+    def worst_posterior(self, prior: FloatArray | None = None) -> float:
+        """The greatest probability with which one published set can point at one value.
+
+        `prior` is what an attacker believes before seeing the set; uniform when None.
+        """
+
+    @property
+    @abstractmethod
+    def variance_factors(self) -> FloatArray:
+        """G, shape (F, F): the variance of the linear estimate of count j is ``G[j] @ V`` for true counts V.
+
+        G[j, v] = sum over R of P(R | v) a_R[j]**2 - [j = v], with a_R = inverse(Q') 1_R.
+        """
+
+    def expected_mse(self, n: float, prior: FloatArray | None = None) -> float:
+        """Mean squared error of the linear estimate of the F shares, averaged over values.
+
+        Exact for fixed true counts ``n * prior``; `prior` is uniform when None.
+        """
+        shares = np.full(self.n_values, 1.0 / self.n_values) if prior is None else np.asarray(prior, dtype=float)
+        return float((self.variance_factors @ shares).mean() / n)
+
+    @cached_property
+    def condition(self) -> float:
+        """Condition number of Q: how much estimation magnifies noise."""
+        return float(np.linalg.cond(self.inclusion))
+
+    @cached_property
+    def inverse(self) -> FloatArray:
+        """A = inverse(Q'), so that ``A @ W`` estimates the counts from published counts W without bias."""
+        return np.linalg.inv(self.inclusion.T)
+
+    def cautions(self) -> tuple[str, ...]:
+        """What the holder should know before publishing with this mechanism; one sentence each."""
+        if self.condition > CONDITION_LIMIT:
+            return (f"Estimates will be poor: the inclusion matrix has condition {self.condition:.0f}.",)
+        return ()
+
+    # --- as data -----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the mechanism in JSON's types, completely, with ``"kind"`` and ``"version"``."""
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, described: Mapping[str, Any], domain: Domain) -> SetMechanism:
+        """Read what `to_dict` wrote. The dict comes from a stranger: check it, raise `ReleaseFormatError`."""

@@ -1,0 +1,180 @@
+"""What a table's columns are to a publisher: roles, and the public domain of each sensitive attribute."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Final
+
+from ldiversity._checks import name_some
+from ldiversity._types import Scalar
+from ldiversity.errors import SchemaError
+
+__all__ = ["MISSING_LABEL", "Attribute", "Domain", "Role", "Schema"]
+
+MISSING_LABEL: Final = "(missing)"
+"""How the category of missing values is shown to people."""
+
+
+class Role(StrEnum):
+    """What a column is to the publisher."""
+
+    IDENTIFIER = "identifier"
+    """Names a person. Never published."""
+    QUASI = "quasi"
+    """Could be combined with other sources to find a person. Published; not protected."""
+    SENSITIVE = "sensitive"
+    """What nobody may learn about one person."""
+    PLAIN = "plain"
+    """Neither; published as it is on the holder's word."""
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The public values of a sensitive attribute, in code order.
+
+    The domain is published. It may be wider than what occurs in the table, and should be declared
+    when the mere occurrence of a value would tell something.
+
+    Parameters
+    ----------
+    values
+        Distinct values; the position of a value is its code. ``None`` is the category of missing values.
+    ordered
+        Whether the code order means something (numbers, bins, a declared order).
+    positions
+        A number for each value, for numeric distances: the value itself, or the middle of its bin.
+        NaN where a value has none.
+    edges
+        For binned numbers, the ``len(values) + 1`` edges; a bin holds ``low <= x < high`` and the last one
+        also holds its upper edge.
+
+    Examples
+    --------
+    >>> Domain(values=("flu", "cold")).code_of["cold"]
+    1
+    """
+
+    values: tuple[Scalar, ...]
+    ordered: bool = False
+    positions: tuple[float, ...] | None = None
+    edges: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        repeated = [value for value, count in Counter(map(_key, self.values)).items() if count > 1]
+        if repeated:
+            raise SchemaError(
+                f"Domain: values must be distinct, got {len(repeated)} repeated.",
+                hint="List each value once.",
+            )
+        if self.positions is not None and len(self.positions) != len(self.values):
+            raise SchemaError("Domain: positions must give one number for each value.")
+        if self.edges is not None and any(not low < high for low, high in pairwise(self.edges)):
+            raise SchemaError("Domain: edges must be strictly increasing.")
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def code_of(self) -> Mapping[Scalar, int]:
+        """The code of each value."""
+        return {value: code for code, value in enumerate(self.values)}
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The values as texts for people."""
+        return tuple(MISSING_LABEL if value is None else str(value) for value in self.values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the domain in JSON's types."""
+        described: dict[str, Any] = {"values": list(self.values), "ordered": self.ordered}
+        if self.positions is not None:
+            described["positions"] = [None if p != p else p for p in self.positions]  # noqa: PLR0124 - NaN
+        if self.edges is not None:
+            described["edges"] = list(self.edges)
+        return described
+
+    @classmethod
+    def from_dict(cls, described: Mapping[str, Any]) -> Domain:
+        """Read what `to_dict` wrote."""
+        positions = described.get("positions")
+        edges = described.get("edges")
+        return cls(
+            values=tuple(described["values"]),
+            ordered=bool(described.get("ordered", False)),
+            positions=None if positions is None else tuple(float("nan") if p is None else p for p in positions),
+            edges=None if edges is None else tuple(edges),
+        )
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One column: its name, its role and its type.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    role
+        What the column is to the publisher.
+    type
+        The Arrow type of a published cell, as text (``"int64"``, ``"string"``); for a sensitive attribute
+        the type of one member of the set.
+    domain
+        The public values; sensitive attributes only.
+    """
+
+    name: str
+    role: Role
+    type: str
+    domain: Domain | None = None
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table, in order.
+
+    Examples
+    --------
+    >>> schema = Schema((Attribute("age", Role.QUASI, "int64"), Attribute("disease", Role.SENSITIVE, "string")))
+    >>> schema.names(Role.QUASI)
+    ('age',)
+    """
+
+    attributes: tuple[Attribute, ...]
+
+    def __post_init__(self) -> None:
+        repeated = [name for name, count in Counter(a.name for a in self.attributes).items() if count > 1]
+        if repeated:
+            raise SchemaError(
+                f"table: column names must be distinct, got {name_some(repeated)} more than once.",
+                hint="Rename the columns so that each name occurs once.",
+            )
+
+    def __getitem__(self, name: str) -> Attribute:
+        for attribute in self.attributes:
+            if attribute.name == name:
+                return attribute
+        known = name_some(attribute.name for attribute in self.attributes)
+        raise SchemaError(f"table: column {name!r} does not exist.", hint=f"The columns are {known}.")
+
+    def names(self, *roles: Role) -> tuple[str, ...]:
+        """The names of the columns with one of these roles, or of all columns."""
+        return tuple(a.name for a in self.attributes if not roles or a.role in roles)
+
+    def domain(self, name: str) -> Domain:
+        """The public domain of a sensitive attribute."""
+        domain = self[name].domain
+        if domain is None:
+            sensitive = name_some(self.names(Role.SENSITIVE))
+            raise SchemaError(f"table: column {name!r} is not sensitive.", hint=f"Sensitive are {sensitive}.")
+        return domain
+
+
+def _key(value: Scalar) -> tuple[str, Scalar]:
+    # 1, 1.0 and True are equal in Python; in a domain they would be one value twice, which is refused.
+    return ("number" if isinstance(value, bool | int | float) else "other", value)
