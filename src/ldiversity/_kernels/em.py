@@ -1,0 +1,151 @@
+"""Expectation maximization for the likelihood of published sets, many cells after each other."""
+
+from __future__ import annotations
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["em_cells"]
+
+Codes: TypeAlias = NDArray[np.int32]
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+_IMPOSSIBLE = -1e300
+_SMALL = 1e-250
+_FLOOR = 1e-3  # an extrapolated share falls at most by this factor below the plain step's
+
+
+@njit(nogil=True, cache=True)
+def _step(
+    sets: Codes,
+    likelihood: Floats,
+    weights: Floats,
+    first: int,
+    last: int,
+    extra: Floats,
+    shares: Floats,
+    out: Floats,
+) -> float:
+    # One step of expectation maximization from `shares` to `out`; returns the objective at `shares`.
+    # Products of probabilities are collected before a logarithm is taken: logarithms are the slowest part.
+    n_values = shares.shape[0]
+    size = sets.shape[1]
+    flat = likelihood.shape[0] == 0
+    total = 0.0
+    objective = 0.0
+    product = 1.0
+    for j in range(n_values):
+        out[j] = extra[j]
+        total += extra[j]
+        if extra[j] > 0.0:
+            if shares[j] <= 0.0:
+                return _IMPOSSIBLE
+            objective += extra[j] * math.log(shares[j])
+    for i in range(first, last):
+        probability = 0.0
+        if flat:
+            for k in range(size):
+                probability += shares[sets[i, k]]
+        else:
+            for k in range(size):
+                probability += shares[sets[i, k]] * likelihood[i, k]
+        if probability <= 0.0:
+            return _IMPOSSIBLE
+        weight = weights[i]
+        total += weight
+        if weight == 1.0:
+            product *= probability
+            if product < _SMALL:
+                objective += math.log(product)
+                product = 1.0
+        else:
+            objective += weight * math.log(probability)
+        scale = weight / probability
+        if flat:
+            for k in range(size):
+                out[sets[i, k]] += shares[sets[i, k]] * scale
+        else:
+            for k in range(size):
+                out[sets[i, k]] += shares[sets[i, k]] * likelihood[i, k] * scale
+    for j in range(n_values):
+        out[j] /= total
+    return objective + math.log(product)
+
+
+@njit(nogil=True, cache=True)
+def _extrapolate(p0: Floats, p1: Floats, p2: Floats, out: Floats) -> None:
+    # The squared extrapolation from three successive points, kept inside the simplex.
+    first = 0.0
+    second = 0.0
+    for j in range(p0.shape[0]):
+        r = p1[j] - p0[j]
+        v = p2[j] - p1[j] - r
+        first += r * r
+        second += v * v
+    if second <= 0.0:
+        out[:] = p2
+        return
+    step = max(math.sqrt(first / second), 1.0)
+    total = 0.0
+    for j in range(p0.shape[0]):
+        r = p1[j] - p0[j]
+        v = p2[j] - p1[j] - r
+        out[j] = max(p0[j] + 2.0 * step * r + step * step * v, _FLOOR * p2[j])
+        total += out[j]
+    for j in range(p0.shape[0]):
+        out[j] /= total
+
+
+@njit(nogil=True, cache=True)
+def em_cells(
+    sets: Codes,
+    likelihood: Floats,
+    weights: Floats,
+    starts: Ints,
+    prior: Floats,
+    strength: Floats,
+    tolerance: float,
+    most_steps: int,
+    first: int,
+    last: int,
+    shares: Floats,
+    steps: Ints,
+) -> None:
+    """Maximize ``sum of log P(set) + strength[c] * sum of prior * log(shares)`` in cells first..last-1.
+
+    ``shares[c]`` holds the positive start and receives the result, ``steps[c]`` the number of steps. Three
+    steps make a round: two plain ones, and one from the point they extrapolate to, taken back when the
+    objective fell. A cell is done when a plain step moves no share by more than `tolerance`. An empty
+    `likelihood` says that all members of any set explain it equally well.
+    """
+    n_values = shares.shape[1]
+    p1 = np.empty(n_values)
+    p2 = np.empty(n_values)
+    ahead = np.empty(n_values)
+    for c in range(first, last):
+        p0 = shares[c]
+        extra = strength[c] * prior
+        a, b = starts[c], starts[c + 1]
+        steps[c] = 0
+        while steps[c] < most_steps:
+            _step(sets, likelihood, weights, a, b, extra, p0, p1)
+            before = _step(sets, likelihood, weights, a, b, extra, p1, p2)
+            steps[c] += 2
+            moved = 0.0
+            for j in range(n_values):
+                moved = max(moved, abs(p2[j] - p1[j]))
+            if moved < tolerance:
+                p0[:] = p2
+                break
+            _extrapolate(p0, p1, p2, ahead)
+            after = _step(sets, likelihood, weights, a, b, extra, ahead, p1)
+            steps[c] += 1
+            if after >= before:
+                p0[:] = p1
+            else:
+                p0[:] = p2
