@@ -8,6 +8,7 @@
     ├── InfeasibleError     the goal cannot be met; names the bound and the nearest goal that can
     ├── UnsupportedError    a known combination that is not offered, or an extra that is not installed
     ├── ReleaseFormatError  a published folder is damaged, hostile or of an unknown version
+    ├── StorageError        a file cannot be read or written
     ├── ClaimError          what was produced does not satisfy its own claim; nothing was published
     └── InternalError       a fault of this package
 
@@ -28,6 +29,7 @@ __all__ = [
     "ParameterError",
     "ReleaseFormatError",
     "SchemaError",
+    "StorageError",
     "UnsupportedError",
 ]
 
@@ -88,6 +90,13 @@ class UnsupportedError(LDiversityError, NotImplementedError):
 
 class ReleaseFormatError(LDiversityError, ValueError):
     """A published folder is damaged, hostile or of an unknown version."""
+
+
+class StorageError(LDiversityError, OSError):
+    """A file cannot be read or written."""
+
+    # OSError has an `__str__` of its own, made from errno; ours is the sentence.
+    __str__ = LDiversityError.__str__
 
 
 class ClaimError(LDiversityError):

@@ -1,0 +1,32 @@
+"""The one unbiased integer draw that every sampler and shuffle uses."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["below"]
+
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def below(words: NDArray[np.uint64], used: int, bound: int) -> tuple[int, int]:
+    """Draw a uniform integer in ``[0, bound)`` for ``1 <= bound < 2**32``, starting at ``words[used]``.
+
+    The draw is the high half of word times bound; words whose low half falls below ``2**64 mod bound`` are
+    rejected, which makes every outcome exactly equally likely (Lemire 2019). Returns the draw, or -1 when
+    the words ran out, and how many words are used up by now.
+    """
+    b = np.uint64(bound)
+    while used < words.shape[0]:
+        word = words[used]
+        used += 1
+        low = word * b
+        # 2**64 mod b is below b, so most words need no division.
+        if low >= b or low >= (np.uint64(0) - b) % b:
+            carry = ((word & _LOW_HALF) * b) >> _HALF
+            return np.int64(((word >> _HALF) * b + carry) >> _HALF), used
+    return np.int64(-1), used

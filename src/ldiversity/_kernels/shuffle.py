@@ -1,0 +1,42 @@
+"""Shuffling: dealing rows into random buckets, and Fisher-Yates within one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ldiversity._kernels.draws import below
+
+__all__ = ["deal", "fisher_yates"]
+
+
+@njit(nogil=True, cache=True)
+def deal(words: NDArray[np.uint64], n_bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Put row i into bucket ``words[i] >> (64 - n_bits)``; return rows by bucket, and where buckets end."""
+    n_buckets = 1 << n_bits
+    shift = np.uint64(64 - n_bits)
+    ends = np.zeros(n_buckets, dtype=np.int64)
+    for i in range(words.shape[0]):
+        ends[np.int64(words[i] >> shift)] += 1
+    place = np.zeros(n_buckets, dtype=np.int64)
+    for b in range(1, n_buckets):
+        place[b] = place[b - 1] + ends[b - 1]
+    order = np.empty(words.shape[0], dtype=np.int64)
+    for i in range(words.shape[0]):
+        b = np.int64(words[i] >> shift)
+        order[place[b]] = i
+        place[b] += 1
+    return order, place
+
+
+@njit(nogil=True, cache=True)
+def fisher_yates(rows: NDArray[np.int64], words: NDArray[np.uint64]) -> bool:
+    """Shuffle `rows` in place; False when rejected draws used up the words."""
+    used = 0
+    for i in range(rows.shape[0] - 1, 0, -1):
+        j, used = below(words, used, i + 1)
+        if j < 0:
+            return False
+        rows[i], rows[j] = rows[j], rows[i]
+    return True

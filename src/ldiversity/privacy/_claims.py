@@ -1,0 +1,76 @@
+"""What a release claims about its sensitive attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ldiversity.mechanisms import SetMechanism
+
+__all__ = ["NOT_PROTECTED", "Claim", "claim_of"]
+
+NOT_PROTECTED: Final = (
+    "Quasi-identifiers and plain columns are published as they are: who is in the table may be recognized.",
+    "The posterior bound is for an attacker to whom all values were equally likely before. Someone who knows that "
+    "one value is common gains more: ask the mechanism for worst_posterior(prior).",
+    "Publishing the same people again with fresh randomness, another key, l, d or domain lets an attacker intersect "
+    "the sets. Use a key to publish again.",
+    "Several sensitive attributes of one person are each protected on their own; that they belong together is public.",
+    "The domain of a sensitive attribute and the number of records are public.",
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is promised about one sensitive attribute, in a form that a machine can check.
+
+    Parameters
+    ----------
+    attribute
+        The sensitive attribute.
+    model
+        ``"l-diversity"``, or ``"semantic-diversity"`` when members are also at least `d` apart.
+    l
+        Every record's set has exactly this many distinct values of the domain, one of which is true.
+    d
+        Least distance between two members of a set.
+    posterior
+        No set points at one value with a greater probability, for someone to whom all values were equally
+        likely. 1.0 means that nothing is promised.
+    """
+
+    attribute: str
+    model: str
+    l: int
+    d: float | None
+    posterior: float
+
+    @property
+    def statement(self) -> str:
+        """The claim in plain words."""
+        apart = "" if self.d is None else f", pairwise at least {self.d:g} apart"
+        odds = (
+            f"to someone without prior knowledge no value is more likely than {self.posterior:.3g}"
+            if self.posterior < 1
+            else "some sets may give the true value away"
+        )
+        return f"Every record shows {self.l} values of {self.attribute!r}{apart}, one of them true; {odds}."
+
+
+def claim_of(attribute: str, mechanism: SetMechanism) -> Claim:
+    """What a mechanism lets the holder promise.
+
+    Examples
+    --------
+    >>> from ldiversity.mechanisms import UniformSelection
+    >>> claim_of("disease", UniformSelection(10, 4)).posterior
+    0.25
+    """
+    d = getattr(mechanism, "d", None)
+    return Claim(
+        attribute=attribute,
+        model="l-diversity" if d is None else "semantic-diversity",
+        l=mechanism.l,
+        d=None if d is None else float(d),
+        posterior=float(mechanism.worst_posterior()),
+    )

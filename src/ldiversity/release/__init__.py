@@ -1,0 +1,18 @@
+"""The release: where the data holder's side ends and the data user's side begins."""
+
+from ldiversity.release._release import Release, explode_rows, load_release
+from ldiversity.release._shuffle import shuffle_batches, shuffle_table
+from ldiversity.release._write import Format, Layout, ReleaseDescription, staging_folder, write_release
+
+__all__ = [
+    "Format",
+    "Layout",
+    "Release",
+    "ReleaseDescription",
+    "explode_rows",
+    "load_release",
+    "shuffle_batches",
+    "shuffle_table",
+    "staging_folder",
+    "write_release",
+]

@@ -1,0 +1,158 @@
+"""Rows as codes and rows as published.
+
+Inside, a sensitive column holds codes: fixed lists of l codes (layout ``sets``) or one code a row (layout
+``exploded``). Published, it holds values: a list column in Parquet, one column a member in CSV.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ldiversity._types import CodeArray, SetArray
+from ldiversity.errors import ReleaseFormatError, SchemaError
+from ldiversity.schema import Domain, Role, Schema
+from ldiversity.tables import decode_sets, encode_sets
+
+__all__ = [
+    "code_column",
+    "code_set_columns",
+    "codes_of",
+    "domain_array",
+    "member_names",
+    "parse_type",
+    "publish_batch",
+    "sets_of",
+    "wrap_sets",
+]
+
+_SIMPLE_TYPES: Final[Mapping[str, pa.DataType]] = {
+    str(kind): kind
+    for kind in (
+        *(pa.bool_(), pa.string(), pa.large_string(), pa.date32(), pa.date64()),
+        *(pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
+        *(pa.float32(), pa.float64()),
+    )
+}
+_TIMESTAMP: Final = re.compile(r"timestamp\[(s|ms|us|ns)(?:, tz=([\w/+:\-]{1,64}))?\]")
+
+
+def wrap_sets(sets: SetArray) -> pa.FixedSizeListArray:
+    """Sets as an Arrow column of codes, without a copy."""
+    n, l = sets.shape
+    flat = pa.array(np.ascontiguousarray(sets, dtype=np.int32).reshape(-1))
+    return pa.FixedSizeListArray.from_arrays(flat, l) if n else pa.array([], type=pa.list_(pa.int32(), l))
+
+
+def sets_of(column: pa.ChunkedArray | pa.Array, l: int) -> SetArray:
+    """The sets of a column that `wrap_sets` made."""
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return np.asarray(pc.list_flatten(whole).to_numpy(zero_copy_only=False), dtype=np.int32).reshape(-1, l)
+
+
+def codes_of(column: pa.ChunkedArray | pa.Array) -> CodeArray:
+    """The codes of a column of one code a row."""
+    return np.asarray(column.to_numpy(), dtype=np.int32)
+
+
+def domain_array(domain: Domain, kind: pa.DataType) -> pa.Array:
+    """The values of a domain as an Arrow array, in code order."""
+    return pa.array(domain.values, type=kind)
+
+
+def member_names(attribute: str, l: int) -> list[str]:
+    """The columns of a set in CSV.
+
+    Examples
+    --------
+    >>> member_names("disease", 2)
+    ['disease_1', 'disease_2']
+    """
+    return [f"{attribute}_{number}" for number in range(1, l + 1)]
+
+
+def publish_batch(coded: pa.Table, schema: Schema, *, layout: str, as_columns: bool) -> pa.Table:
+    """Turn codes into values.
+
+    Parameters
+    ----------
+    coded
+        Rows with codes in the sensitive columns.
+    schema
+        The published columns.
+    layout
+        ``"sets"`` or ``"exploded"``.
+    as_columns
+        Publish a set as one column a member (CSV) instead of a list column.
+    """
+    names: list[str] = []
+    columns: list[pa.Array | pa.ChunkedArray] = []
+    for attribute in schema.attributes:
+        column = coded.column(attribute.name)
+        if attribute.role is not Role.SENSITIVE:
+            names.append(attribute.name)
+            columns.append(column)
+            continue
+        domain, kind = schema.domain(attribute.name), parse_type(attribute.type)
+        if layout == "exploded":
+            names.append(attribute.name)
+            columns.append(_decode(codes_of(column), domain, kind))
+            continue
+        l = column.type.list_size
+        sets = sets_of(column, l)
+        if as_columns:
+            names.extend(member_names(attribute.name, l))
+            columns.extend(_decode(sets[:, member], domain, kind) for member in range(l))
+        else:
+            names.append(attribute.name)
+            columns.append(decode_sets(sets, domain, kind))
+    return pa.table(columns, names=names)
+
+
+def code_set_columns(members: list[pa.ChunkedArray], domain: Domain, kind: pa.DataType) -> SetArray:
+    """Sets from one column a member."""
+    return np.column_stack([code_column(member, domain, kind) for member in members])
+
+
+def code_column(column: pa.ChunkedArray, domain: Domain, kind: pa.DataType) -> CodeArray:
+    """Codes of a column of single values; raises `SchemaError` for a value outside the domain."""
+    ones = pa.ListArray.from_arrays(np.arange(len(column) + 1, dtype=np.int32), column.cast(kind).combine_chunks())
+    return encode_sets(ones, domain)[:, 0] if len(column) else np.empty(0, dtype=np.int32)
+
+
+def parse_type(text: str) -> pa.DataType:
+    """The Arrow type of that name; only types that this package publishes are known.
+
+    Examples
+    --------
+    >>> parse_type("int64")
+    DataType(int64)
+    """
+    if text in _SIMPLE_TYPES:
+        return _SIMPLE_TYPES[text]
+    timestamp = _TIMESTAMP.fullmatch(text)
+    if timestamp:
+        return pa.timestamp(timestamp[1], tz=timestamp[2])
+    raise ReleaseFormatError(f"release: column type {text[:80]!r} is not known.", hint="The release is damaged.")
+
+
+def _decode(codes: CodeArray, domain: Domain, kind: pa.DataType) -> pa.Array:
+    indices = pa.array(np.ascontiguousarray(codes))
+    return domain_array(domain, kind).take(indices)
+
+
+def check_member_names(schema: Schema, sizes: Mapping[str, int]) -> None:
+    """Refuse member columns whose names another column has already."""
+    taken = set(schema.names())
+    for attribute, l in sizes.items():
+        clash = taken.intersection(member_names(attribute, l))
+        if clash:
+            raise SchemaError(
+                f"table: column {min(clash)!r} has the name that a member of {attribute!r} needs in CSV.",
+                hint="Rename the column, or publish as Parquet.",
+            )

@@ -1,0 +1,136 @@
+"""``release.json``: the public description of a release, as typed data.
+
+The models below are the format. A JSON Schema made from them is published in ``docs/schemas``. Version 1 will always
+be read; a later version may add fields, never change the meaning of one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ldiversity.errors import ReleaseFormatError
+
+__all__ = ["MANIFEST_NAME", "ColumnEntry", "DataEntry", "Manifest", "SensitiveEntry", "read_manifest"]
+
+MANIFEST_NAME: Final = "release.json"
+_MANIFEST_BYTES: Final = 256 * 1024 * 1024
+_MOST_COLUMNS: Final = 10_000
+_MOST_VALUES: Final = 100_000
+
+_Text = Annotated[str, Field(max_length=10_000)]
+_Value = str | int | float | bool | None
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class ColumnEntry(_Entry):
+    """A published column."""
+
+    name: _Text
+    role: Literal["quasi", "sensitive", "plain"]
+    type: _Text = Field(description="Arrow type of a cell; of one member for a sensitive attribute.")
+
+
+class DomainEntry(_Entry):
+    """The public values of a sensitive attribute, in code order."""
+
+    values: Annotated[list[_Value], Field(min_length=1, max_length=_MOST_VALUES)]
+    ordered: bool = False
+    positions: list[float | None] | None = None
+    edges: list[float] | None = None
+
+
+class ClaimEntry(_Entry):
+    """What is promised about a sensitive attribute."""
+
+    model: Literal["l-diversity", "semantic-diversity"]
+    l: Annotated[int, Field(ge=2)]
+    d: float | None = None
+    posterior: Annotated[float, Field(gt=0, le=1)]
+    statement: _Text
+
+
+class SensitiveEntry(_Entry):
+    """A sensitive attribute: its domain, how its true values were hidden, and what that promises."""
+
+    attribute: _Text
+    domain: DomainEntry
+    mechanism: dict[str, Any] = Field(description="The mechanism's own description; `kind` and `version` name it.")
+    claim: ClaimEntry
+
+
+class DataEntry(_Entry):
+    """The file with the rows."""
+
+    file: Literal["data.parquet", "data.csv"]
+    format: Literal["parquet", "csv"]
+    layout: Literal["sets", "exploded"] = Field(
+        description="sets: one row a record; exploded: one row a member of a record's set."
+    )
+    rows: Annotated[int, Field(ge=0)]
+    bytes: Annotated[int, Field(ge=0)]
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class Manifest(_Entry):
+    """Everything a data user needs besides the rows."""
+
+    format: Literal["ldiversity-release"] = "ldiversity-release"
+    version: Literal[1] = 1
+    software: _Text
+    records: Annotated[int, Field(ge=1)]
+    columns: Annotated[list[ColumnEntry], Field(min_length=1, max_length=_MOST_COLUMNS)]
+    sensitive: Annotated[list[SensitiveEntry], Field(min_length=1, max_length=_MOST_COLUMNS)]
+    data: DataEntry
+    order: _Text = "Rows are in a uniformly random order; members of a set are in domain order."
+    not_protected: list[_Text]
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read and check ``release.json`` of a folder that may come from a stranger."""
+    file = folder / MANIFEST_NAME
+    if not folder.is_dir():
+        raise ReleaseFormatError(
+            f"release: {str(folder)!r} must be a folder with {MANIFEST_NAME}.", hint="Name the folder of a release."
+        )
+    if not file.is_file():
+        raise ReleaseFormatError(
+            f"release: folder {str(folder)!r} must contain {MANIFEST_NAME}.",
+            hint="The folder is no release, or publishing did not finish.",
+        )
+    if file.stat().st_size > _MANIFEST_BYTES:
+        raise ReleaseFormatError(f"release: {MANIFEST_NAME} must be at most {_MANIFEST_BYTES} bytes long.")
+    content = file.read_bytes()
+    _check_version(content)
+    try:
+        return Manifest.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise ReleaseFormatError(
+            f"release: {MANIFEST_NAME} is damaged at {place}: {first['msg']}.", hint="Ask the publisher for a good copy."
+        ) from None
+
+
+def _check_version(content: bytes) -> None:
+    class Header(BaseModel):
+        format: str
+        version: int
+
+    try:
+        header = Header.model_validate_json(content)
+    except ValidationError:
+        raise ReleaseFormatError(
+            f"release: {MANIFEST_NAME} is damaged: it must be JSON with a format and a version.",
+            hint="Ask the publisher for a good copy.",
+        ) from None
+    if header.format != "ldiversity-release" or header.version != 1:
+        raise ReleaseFormatError(
+            f"release: {MANIFEST_NAME} must have format 'ldiversity-release' and version 1, got version {header.version}.",
+            hint="A newer version of ldiversity may read it.",
+        )

@@ -1,0 +1,180 @@
+"""Reading the rows of a release folder that may come from a stranger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from ldiversity._types import CodeArray, SetArray
+from ldiversity.errors import LDiversityError, ReleaseFormatError
+from ldiversity.mechanisms import SetMechanism
+from ldiversity.release._coded import code_column, code_set_columns, member_names, parse_type
+from ldiversity.release._manifest import Manifest
+from ldiversity.schema import Role, Schema
+from ldiversity.tables import encode_sets
+
+__all__ = ["FolderData"]
+
+_BATCH_ROWS: Final = 1 << 18
+_MOST_EXPANSION: Final = 2_000
+"""Uncompressed bytes a byte of a Parquet file may stand for; repetitive honest tables stay far below."""
+
+
+@dataclass(frozen=True)
+class FolderData:
+    """The rows of a folder, read column by column when they are asked for."""
+
+    folder: Path
+    manifest: Manifest
+    schema: Schema
+    mechanisms: Mapping[str, SetMechanism]
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Published columns that are not sensitive, in row order."""
+        return _gather(self._batches(list(names)), list(names), self._arrow_types(names), self.manifest.data.rows)
+
+    def sets(self, attribute: str) -> SetArray:
+        """All sets of an attribute, shape (n, l)."""
+        parts = list(self.iterate_sets(attribute))
+        return np.concatenate(parts) if parts else np.empty((0, self.mechanisms[attribute].l), dtype=np.int32)
+
+    def iterate_sets(self, attribute: str) -> Iterator[SetArray]:
+        """The sets of an attribute, a batch at a time."""
+        domain, kind = self.schema.domain(attribute), parse_type(self.schema[attribute].type)
+        l = self.mechanisms[attribute].l
+        if self.manifest.data.format == "csv":
+            names = member_names(attribute, l)
+            for batch in self._batches(names):
+                with _damage(attribute):
+                    yield _sorted(code_set_columns([batch.column(name) for name in names], domain, kind))
+            return
+        for batch in self._batches([attribute]):
+            with _damage(attribute):
+                sets = encode_sets(batch.column(attribute), domain)
+            if len(sets) and sets.shape[1] != l:
+                raise _damaged(f"column {attribute!r} must hold sets of {l} values")
+            yield _sorted(sets)
+
+    def members(self, attribute: str) -> CodeArray:
+        """The codes of an exploded attribute, one a row."""
+        domain, kind = self.schema.domain(attribute), parse_type(self.schema[attribute].type)
+        with _damage(attribute):
+            parts = [code_column(batch.column(attribute), domain, kind) for batch in self._batches([attribute])]
+        return np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)
+
+    def _batches(self, names: list[str]) -> Iterator[pa.Table]:
+        file = self.folder / self.manifest.data.file
+        if file.is_symlink() or not file.is_file():
+            raise _damaged(f"{self.manifest.data.file} must be a regular file of the folder")
+        if file.stat().st_size != self.manifest.data.bytes:
+            raise _damaged(f"{self.manifest.data.file} must be {self.manifest.data.bytes} bytes long")
+        reader = self._parquet_batches if self.manifest.data.format == "parquet" else self._csv_batches
+        rows = 0
+        for table in reader(file, names):
+            rows += table.num_rows
+            yield table
+        if rows != self.manifest.data.rows:
+            raise _damaged(f"{self.manifest.data.file} must hold {self.manifest.data.rows} rows")
+
+    def _parquet_batches(self, file: Path, names: list[str]) -> Iterator[pa.Table]:
+        leaves = [f"{name}.list.element" for name in self.schema.names(Role.SENSITIVE)]
+        try:
+            with pq.ParquetFile(file, read_dictionary=leaves) as parquet:
+                _check_parquet(parquet, file, names, self.manifest.data.rows)
+                if not names:
+                    yield pa.table({"": pa.nulls(self.manifest.data.rows)}).select([])
+                    return
+                for batch in parquet.iter_batches(batch_size=_BATCH_ROWS, columns=names):
+                    yield pa.Table.from_batches([batch])
+        except (pa.ArrowException, OSError, ValueError) as error:
+            if isinstance(error, LDiversityError):
+                raise
+            raise _damaged(f"{self.manifest.data.file} cannot be read as Parquet") from None
+
+    def _csv_batches(self, file: Path, names: list[str]) -> Iterator[pa.Table]:
+        types = self._csv_types()
+        missing = [name for name in names if name not in types]
+        if missing:
+            raise _damaged(f"column {missing[0]!r} is not part of the release")
+        options = pa_csv.ConvertOptions(
+            column_types=types,
+            include_columns=names or None,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            null_values=[""],
+        )
+        parse = pa_csv.ParseOptions(newlines_in_values=True)
+        try:
+            with pa_csv.open_csv(file, convert_options=options, parse_options=parse) as reader:
+                for batch in reader:
+                    yield pa.Table.from_batches([batch])
+        except (pa.ArrowException, OSError, ValueError) as error:
+            if isinstance(error, LDiversityError):
+                raise
+            raise _damaged(f"{self.manifest.data.file} cannot be read as CSV with the declared columns") from None
+
+    def _csv_types(self) -> dict[str, pa.DataType]:
+        types: dict[str, pa.DataType] = {}
+        for attribute in self.schema.attributes:
+            kind = parse_type(attribute.type)
+            if attribute.role is Role.SENSITIVE and self.manifest.data.layout == "sets":
+                types.update(dict.fromkeys(member_names(attribute.name, self.mechanisms[attribute.name].l), kind))
+            else:
+                types[attribute.name] = kind
+        return types
+
+    def _arrow_types(self, names: Sequence[str]) -> dict[str, pa.DataType]:
+        return {name: parse_type(self.schema[name].type) for name in names}
+
+
+def _gather(batches: Iterator[pa.Table], names: list[str], types: dict[str, pa.DataType], rows: int) -> pa.Table:
+    collected = [batch.select(names) for batch in batches]
+    if not names:
+        return pa.table({"": pa.nulls(rows)}).select([])
+    if not collected:
+        return pa.table({name: pa.array([], type=types[name]) for name in names})
+    return pa.concat_tables(collected, promote_options="permissive")
+
+
+def _check_parquet(parquet: pq.ParquetFile, file: Path, names: list[str], rows: int) -> None:
+    metadata = parquet.metadata
+    if metadata.num_rows != rows:
+        raise _damaged(f"{file.name} must hold {rows} rows")
+    expanded = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    if expanded > _MOST_EXPANSION * max(file.stat().st_size, 1 << 20):
+        raise _damaged(f"{file.name} must not expand to more than {_MOST_EXPANSION} times its size")
+    known = set(parquet.schema_arrow.names)
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise _damaged(f"{file.name} must have the column {missing[0]!r}")
+
+
+def _sorted(sets: SetArray) -> SetArray:
+    """Members in code order, so that no reader depends on the order of a file."""
+    return np.sort(sets, axis=1) if len(sets) and bool((sets[:, 1:] < sets[:, :-1]).any()) else sets
+
+
+class _damage:  # noqa: N801 - reads as a clause: `with _damage(attribute):`
+    """Turn what the border says about a column into a sentence about the release."""
+
+    def __init__(self, attribute: str) -> None:
+        self._attribute = attribute
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, LDiversityError) and not isinstance(error, ReleaseFormatError):
+            raise _damaged(f"column {self._attribute!r} must hold values of its domain") from None
+        if isinstance(error, pa.ArrowException):
+            raise _damaged(f"column {self._attribute!r} cannot be read") from None
+
+
+def _damaged(rule: str) -> ReleaseFormatError:
+    return ReleaseFormatError(f"release: {rule}.", hint="The release is damaged; ask the publisher for a good copy.")

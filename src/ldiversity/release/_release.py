@@ -1,0 +1,299 @@
+"""`Release`: what is published, and all that a data user may know."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from ldiversity._types import CodeArray, SetArray
+from ldiversity.errors import ReleaseFormatError, SchemaError, UnsupportedError
+from ldiversity.mechanisms import SetMechanism, mechanism_from_dict
+from ldiversity.privacy import Claim, claim_of
+from ldiversity.release._coded import parse_type, publish_batch, wrap_sets
+from ldiversity.release._manifest import Manifest, read_manifest
+from ldiversity.release._read import FolderData
+from ldiversity.release._write import (
+    Format,
+    Layout,
+    ReleaseDescription,
+    sha256_of,
+    staging_folder,
+    write_release,
+)
+from ldiversity.schema import Attribute, Domain, Role, Schema
+from ldiversity.tables import to_native
+
+__all__ = ["Release", "load_release"]
+
+
+class _Rows(Protocol):
+    def columns(self, names: Sequence[str]) -> pa.Table: ...
+    def sets(self, attribute: str) -> SetArray: ...
+    def members(self, attribute: str) -> CodeArray: ...
+
+
+@dataclass(frozen=True)
+class _MemoryRows:
+    plain: pa.Table
+    coded: Mapping[str, SetArray | CodeArray]
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        return self.plain.select(list(names))
+
+    def sets(self, attribute: str) -> SetArray:
+        return self.coded[attribute]
+
+    def members(self, attribute: str) -> CodeArray:
+        return self.coded[attribute]
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A published table: quasi-identifiers as they were, and a set of values for every sensitive cell.
+
+    Made by `anonymize` or `load_release`, not by hand.
+
+    Attributes
+    ----------
+    schema
+        The published columns.
+    mechanisms
+        How each sensitive attribute was hidden.
+    claims
+        What is promised of each.
+    n_rows
+        How many records there are.
+    layout
+        ``"sets"``, or ``"exploded"`` with one row a member.
+    frame_kind
+        Which kind of data frame `table` and estimates hand out.
+    """
+
+    schema: Schema
+    mechanisms: Mapping[str, SetMechanism]
+    claims: tuple[Claim, ...]
+    n_rows: int
+    layout: Layout
+    frame_kind: str
+    _rows: _Rows = field(repr=False)
+
+    @classmethod
+    def in_memory(
+        cls,
+        *,
+        schema: Schema,
+        columns: pa.Table,
+        sets: Mapping[str, SetArray],
+        mechanisms: Mapping[str, SetMechanism],
+        frame_kind: str = "arrow",
+    ) -> Release:
+        """A release of sets held in memory; its rows are published in the order given."""
+        claims = tuple(claim_of(name, mechanisms[name]) for name in schema.names(Role.SENSITIVE))
+        n_rows = len(next(iter(sets.values())))
+        return cls(schema, mechanisms, claims, n_rows, "sets", frame_kind, _MemoryRows(columns, dict(sets)))
+
+    @classmethod
+    def exploded_in_memory(
+        cls,
+        *,
+        schema: Schema,
+        columns: pa.Table,
+        members: CodeArray,
+        mechanism: SetMechanism,
+        frame_kind: str = "arrow",
+    ) -> Release:
+        """A release of exploded rows held in memory: one row a member of the one sensitive attribute."""
+        (name,) = schema.names(Role.SENSITIVE)
+        claims = (claim_of(name, mechanism),)
+        rows = _MemoryRows(columns, {name: members})
+        return cls(schema, {name: mechanism}, claims, len(members) // mechanism.l, "exploded", frame_kind, rows)
+
+    # --- what the data user asks --------------------------------------------------------------------
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The names of the sensitive attributes."""
+        return self.schema.names(Role.SENSITIVE)
+
+    def domain(self, attribute: str) -> Domain:
+        """The public values of a sensitive attribute, in code order."""
+        return self.schema.domain(attribute)
+
+    def mechanism(self, attribute: str) -> SetMechanism:
+        """How a sensitive attribute was hidden, with its exact facts."""
+        self.schema.domain(attribute)  # says what is wrong when the attribute is not sensitive
+        return self.mechanisms[attribute]
+
+    def claim(self, attribute: str) -> Claim:
+        """What is promised of a sensitive attribute."""
+        self.schema.domain(attribute)
+        return next(claim for claim in self.claims if claim.attribute == attribute)
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Published columns that are not sensitive, as Arrow, in row order."""
+        for name in names:
+            if self.schema[name].role is Role.SENSITIVE:
+                raise SchemaError(f"table: column {name!r} is sensitive.", hint="Ask for its sets instead.")
+        return self._rows.columns(names)
+
+    def sets(self, attribute: str) -> SetArray:
+        """The published sets of an attribute as codes, shape (n, l)."""
+        self.schema.domain(attribute)
+        if self.layout != "sets":
+            raise UnsupportedError(
+                f"release: {attribute!r} was published as exploded rows, which have no sets.",
+                hint="Analyse it from counts, with estimator 'linear' or 'simplex'.",
+            )
+        return self._rows.sets(attribute)
+
+    def members(self, attribute: str) -> CodeArray:
+        """The published codes of an exploded attribute, one a row."""
+        self.schema.domain(attribute)
+        if self.layout != "exploded":
+            raise UnsupportedError(f"release: {attribute!r} was published as sets.", hint="Use sets().")
+        return self._rows.members(attribute)
+
+    @cached_property
+    def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
+        """The published table as a data frame: one list column a sensitive attribute."""
+        return to_native(_plain_lists(self._published()), self.frame_kind)
+
+    def explode(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
+        """The rows as paper 004 shows them (Table 7): one row for each member of a record's set.
+
+        For looking at, and for tools that know no lists; estimates come from the sets themselves.
+        """
+        (attribute,) = self.sensitive if len(self.sensitive) == 1 else ("",)
+        if not attribute:
+            raise UnsupportedError("release: only one sensitive attribute can be exploded.")
+        if self.layout == "exploded":
+            return self.table
+        coded = self.columns(self._other_columns())
+        exploded = explode_rows(coded, attribute, self.sets(attribute))
+        return to_native(publish_batch(exploded, self.schema, layout="exploded", as_columns=False), self.frame_kind)
+
+    # --- files --------------------------------------------------------------------------------------
+
+    def save(
+        self, folder: str | os.PathLike[str], *, data_format: Format = "parquet", overwrite: bool = False
+    ) -> None:
+        """Write the release as a folder, after checking its claims on the bytes written; all or nothing."""
+        description = ReleaseDescription(self.schema, self.mechanisms, self.claims, self.layout)
+        with staging_folder(Path(folder), overwrite=overwrite) as staging:
+            write_release(staging, description, [self._coded()], data_format=data_format)
+
+    def _published(self) -> pa.Table:
+        return publish_batch(self._coded(), self.schema, layout=self.layout, as_columns=False)
+
+    def _coded(self) -> pa.Table:
+        coded = self.columns(self._other_columns())
+        for name in self.sensitive:
+            column = wrap_sets(self.sets(name)) if self.layout == "sets" else pa.array(self.members(name))
+            coded = coded.append_column(name, column) if coded.num_columns else pa.table({name: column})
+        return coded
+
+    def _other_columns(self) -> list[str]:
+        return [name for name in self.schema.names() if name not in self.sensitive]
+
+
+def explode_rows(columns: pa.Table, attribute: str, sets: SetArray) -> pa.Table:
+    """One row a member: every other column repeated, and one code in the column of the attribute."""
+    n, l = sets.shape
+    repeated = columns.take(pa.array(np.repeat(np.arange(n), l))) if columns.num_columns else columns
+    members = pa.array(np.ascontiguousarray(sets).reshape(-1))
+    return repeated.append_column(attribute, members) if columns.num_columns else pa.table({attribute: members})
+
+
+def load_release(folder: str | os.PathLike[str], *, frame: str = "arrow") -> Release:
+    """Read a release from its folder.
+
+    The folder is treated as coming from a stranger: nothing in it is executed, names are looked up in registries,
+    sizes are limited, and damage is reported in one sentence.
+
+    Parameters
+    ----------
+    folder
+        The folder that holds ``release.json``.
+    frame
+        Which kind of data frame to hand out: ``"arrow"``, ``"pandas"`` or ``"polars"``.
+    """
+    path = Path(folder)
+    manifest = read_manifest(path)
+    schema = _schema_of(manifest)
+    mechanisms = {
+        entry.attribute: mechanism_from_dict(entry.mechanism, schema.domain(entry.attribute))
+        for entry in manifest.sensitive
+    }
+    rows = FolderData(path, manifest, schema, mechanisms)
+    _check_file(path, manifest)
+    _check_counts(manifest, mechanisms)
+    return Release(
+        schema=schema,
+        mechanisms=mechanisms,
+        claims=tuple(claim_from(entry.attribute, manifest) for entry in manifest.sensitive),
+        n_rows=manifest.records,
+        layout=manifest.data.layout,
+        frame_kind=frame,
+        _rows=rows,
+    )
+
+
+def claim_from(attribute: str, manifest: Manifest) -> Claim:
+    """The claim that a manifest makes about an attribute."""
+    entry = next(entry for entry in manifest.sensitive if entry.attribute == attribute).claim
+    return Claim(attribute=attribute, model=entry.model, l=entry.l, d=entry.d, posterior=entry.posterior)
+
+
+def _schema_of(manifest: Manifest) -> Schema:
+    described = {entry.attribute: entry.domain for entry in manifest.sensitive}
+    named = {column.name for column in manifest.columns if column.role == "sensitive"}
+    if named != set(described) or len(described) != len(manifest.sensitive):
+        raise ReleaseFormatError("release: the sensitive columns and their descriptions must be the same.")
+    attributes = []
+    for column in manifest.columns:
+        parse_type(column.type)
+        try:
+            domain = Domain.from_dict(described[column.name].model_dump()) if column.name in described else None
+        except SchemaError as error:
+            raise ReleaseFormatError(f"release: column {column.name!r}: {error.message}") from None
+        attributes.append(Attribute(column.name, Role(column.role), column.type, domain))
+    try:
+        return Schema(tuple(attributes))
+    except SchemaError as error:
+        raise ReleaseFormatError(f"release: {error.message}") from None
+
+
+def _check_counts(manifest: Manifest, mechanisms: Mapping[str, SetMechanism]) -> None:
+    for entry in manifest.sensitive:
+        if mechanisms[entry.attribute].l != entry.claim.l:
+            raise ReleaseFormatError(f"release: claim and mechanism of {entry.attribute!r} must have the same l.")
+    each = mechanisms[manifest.sensitive[0].attribute].l if manifest.data.layout == "exploded" else 1
+    if manifest.data.rows != manifest.records * each or (each > 1 and len(manifest.sensitive) > 1):
+        raise ReleaseFormatError("release: rows, records and layout must agree.")
+
+
+def _check_file(folder: Path, manifest: Manifest) -> None:
+    file = folder / manifest.data.file
+    if file.is_symlink() or not file.is_file():
+        raise ReleaseFormatError(f"release: folder must contain {manifest.data.file} as a regular file.")
+    if file.stat().st_size != manifest.data.bytes or sha256_of(file) != manifest.data.sha256:
+        raise ReleaseFormatError(
+            f"release: {manifest.data.file} must have the size and checksum that release.json names.",
+            hint="The file is damaged or was changed; ask the publisher for a good copy.",
+        )
+
+
+def _plain_lists(table: pa.Table) -> pa.Table:
+    """Lists of plain values, which every data frame knows, instead of lists of dictionary entries."""
+    for position, column in enumerate(table.schema):
+        if pa.types.is_list(column.type) and pa.types.is_dictionary(column.type.value_type):
+            plain = table.column(position).cast(pa.list_(column.type.value_type.value_type))
+            table = table.set_column(position, column.name, plain)
+    return table

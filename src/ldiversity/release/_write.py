@@ -1,0 +1,205 @@
+"""Writing a release: all or nothing, and only after its claims were checked on the bytes that were written."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from ldiversity._version import __version__
+from ldiversity.errors import InternalError, LDiversityError, ParameterError, StorageError
+from ldiversity.mechanisms import SetMechanism
+from ldiversity.privacy import NOT_PROTECTED, Claim
+from ldiversity.release._coded import check_member_names, publish_batch
+from ldiversity.release._manifest import MANIFEST_NAME, ClaimEntry, ColumnEntry, DataEntry, Manifest, SensitiveEntry
+from ldiversity.release._read import FolderData
+from ldiversity.release._verify import verify_data
+from ldiversity.schema import Role, Schema
+
+__all__ = ["Format", "Layout", "ReleaseDescription", "staging_folder", "write_release"]
+
+Layout = Literal["sets", "exploded"]
+Format = Literal["parquet", "csv"]
+
+
+@dataclass(frozen=True)
+class ReleaseDescription:
+    """All of a release but its rows."""
+
+    schema: Schema
+    mechanisms: Mapping[str, SetMechanism]
+    claims: tuple[Claim, ...]
+    layout: Layout = "sets"
+
+
+@contextmanager
+def staging_folder(target: Path, *, overwrite: bool) -> Iterator[Path]:
+    """A private folder beside `target` that becomes `target` when the block ends well, and vanishes otherwise."""
+    target = target.absolute()
+    if target.exists() and not overwrite:
+        raise ParameterError(
+            f"output: folder {str(target)!r} must not exist yet.", hint="Choose another folder, or allow overwriting."
+        )
+    if target.exists() and not (target / MANIFEST_NAME).is_file():
+        raise ParameterError(
+            f"output: {str(target)!r} must be a release to be overwritten.", hint="Choose another folder."
+        )
+    staging = target.parent / f".{target.name}.partial-{secrets.token_hex(6)}"
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        staging.mkdir(mode=0o700)
+        yield staging
+        _promote(staging, target)
+    except OSError as error:
+        if isinstance(error, LDiversityError):
+            raise
+        reason = error.strerror or "the disk may be full"
+        raise StorageError(
+            f"output: folder {str(target)!r} cannot be written: {reason}.",
+            hint="Nothing was published. Free some space or choose another folder.",
+        ) from None
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def write_release(
+    staging: Path, description: ReleaseDescription, tables: Iterable[pa.Table], *, data_format: Format
+) -> Manifest:
+    """Write rows and manifest into `staging`, and check the claims on what the disk holds.
+
+    Parameters
+    ----------
+    staging
+        An empty private folder.
+    description
+        All but the rows.
+    tables
+        Rows with codes in the sensitive columns, in their final order.
+    data_format
+        ``"parquet"`` or ``"csv"``.
+    """
+    schema = description.schema
+    if data_format == "csv" and description.layout == "sets":
+        check_member_names(schema, {name: description.mechanisms[name].l for name in schema.names(Role.SENSITIVE)})
+    file = staging / f"data.{data_format}"
+    rows = _write_rows(file, description, tables, data_format)
+    manifest = _manifest(description, file, data_format, rows)
+    verify_data(FolderData(staging, manifest, schema, dict(description.mechanisms)), description.claims)
+    content = manifest.model_dump_json(indent=2, exclude_none=False) + "\n"
+    with (staging / MANIFEST_NAME).open("w", encoding="utf-8") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    return manifest
+
+
+def _write_rows(file: Path, description: ReleaseDescription, tables: Iterable[pa.Table], data_format: Format) -> int:
+    rows = 0
+    sink: pq.ParquetWriter | pa_csv.CSVWriter | None = None
+    try:
+        for coded in tables:
+            table = publish_batch(
+                coded, description.schema, layout=description.layout, as_columns=data_format == "csv"
+            ).replace_schema_metadata(None)
+            if sink is None:
+                sink = _open_sink(file, table.schema, data_format)
+            sink.write_table(table)
+            rows += table.num_rows
+    finally:
+        if sink is not None:
+            sink.close()
+    if sink is None:
+        raise InternalError("release: there were no rows to write.")
+    return rows
+
+
+def _open_sink(file: Path, schema: pa.Schema, data_format: Format) -> pq.ParquetWriter | pa_csv.CSVWriter:
+    if data_format == "parquet":
+        return pq.ParquetWriter(file, schema, compression="snappy")
+    # Texts are always quoted, so that an empty text differs from a missing one.
+    return pa_csv.CSVWriter(file, schema, write_options=pa_csv.WriteOptions(quoting_style="needed"))
+
+
+def _manifest(description: ReleaseDescription, file: Path, data_format: Format, rows: int) -> Manifest:
+    schema = description.schema
+    claims = {claim.attribute: claim for claim in description.claims}
+    l_rows = 1 if description.layout == "sets" else claims[schema.names(Role.SENSITIVE)[0]].l
+    return Manifest(
+        software=f"ldiversity {__version__}",
+        records=rows // l_rows,
+        columns=[
+            ColumnEntry.model_validate({"name": a.name, "role": a.role.value, "type": a.type}) for a in schema.attributes
+        ],
+        sensitive=[
+            _sensitive_entry(schema, name, description.mechanisms[name], claims[name])
+            for name in schema.names(Role.SENSITIVE)
+        ],
+        data=DataEntry.model_validate(
+            {
+                "file": file.name,
+                "format": data_format,
+                "layout": description.layout,
+                "rows": rows,
+                "bytes": file.stat().st_size,
+                "sha256": sha256_of(file),
+            }
+        ),
+        not_protected=list(NOT_PROTECTED),
+    )
+
+
+def _sensitive_entry(schema: Schema, name: str, mechanism: SetMechanism, claim: Claim) -> SensitiveEntry:
+    return SensitiveEntry.model_validate(
+        {
+            "attribute": name,
+            "domain": schema.domain(name).to_dict(),
+            "mechanism": mechanism.to_dict(),
+            "claim": ClaimEntry.model_validate(
+                {
+                    "model": claim.model,
+                    "l": claim.l,
+                    "d": claim.d,
+                    "posterior": claim.posterior,
+                    "statement": claim.statement,
+                }
+            ),
+        }
+    )
+
+
+def sha256_of(file: Path) -> str:
+    """The checksum by which damage to a file is noticed."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _promote(staging: Path, target: Path) -> None:
+    """Give the finished folder its name; an old release there is replaced in one step and then removed."""
+    staging.chmod(0o777 & ~_umask())
+    if not target.exists():
+        staging.rename(target)
+        return
+    retired = target.parent / f".{target.name}.retired-{secrets.token_hex(6)}"
+    target.rename(retired)
+    try:
+        staging.rename(target)
+    except OSError:
+        retired.rename(target)
+        raise
+    shutil.rmtree(retired, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
