@@ -1,0 +1,48 @@
+"""All different values are equally unlike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ldiversity.distances._base import Distance
+from ldiversity.distances._shared import check_keys, check_size
+
+if TYPE_CHECKING:
+    from ldiversity._types import FloatArray
+    from ldiversity.schema import Domain
+
+__all__ = ["DiscreteDistance"]
+
+
+@dataclass(frozen=True)
+class DiscreteDistance(Distance):
+    """0 between a value and itself, 1 between two values; with it (l, d)-diversity is l-diversity.
+
+    The missing category is a value like others.
+
+    Examples
+    --------
+    >>> from ldiversity.schema import Domain
+    >>> DiscreteDistance().matrix(Domain(("flu", "cold")))
+    array([[0., 1.],
+           [1., 0.]])
+    """
+
+    kind: ClassVar[str] = "discrete"
+
+    def matrix(self, domain: Domain) -> FloatArray:
+        """Distances between all values of `domain`, shape (F, F), in code order."""
+        return 1.0 - np.eye(check_size("DiscreteDistance", domain))
+
+    def to_dict(self, domain: Domain) -> dict[str, Any]:  # noqa: ARG002 - the same on every domain
+        """Describe the distance in JSON's types."""
+        return {"kind": self.kind}
+
+    @classmethod
+    def from_dict(cls, described: dict[str, Any], domain: Domain) -> DiscreteDistance:  # noqa: ARG003 - same
+        """Read what `to_dict` wrote, by a stranger."""
+        check_keys(cls.kind, described, ())
+        return cls()

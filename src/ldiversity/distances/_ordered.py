@@ -1,0 +1,72 @@
+"""How many steps two values are apart in the order of their domain."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ldiversity.distances._base import Distance
+from ldiversity.distances._shared import check_keys, check_size
+from ldiversity.errors import LDiversityWarning
+
+if TYPE_CHECKING:
+    from ldiversity._types import FloatArray
+    from ldiversity.schema import Domain
+
+__all__ = ["OrderedDistance"]
+
+
+@dataclass(frozen=True)
+class OrderedDistance(Distance):
+    """The difference of two values' places in the domain, ``|i - j|`` of their codes.
+
+    The missing category stands where the domain lists it; domains that are read from a table list it last.
+
+    Parameters
+    ----------
+    published
+        Whether the order was already published, as in a release that is read: then nothing is to be decided,
+        and a domain without a declared order raises no warning.
+
+    Warns
+    -----
+    LDiversityWarning
+        When the domain declares no order, so that its values stand in alphabetical order.
+
+    Examples
+    --------
+    >>> from ldiversity.schema import Domain
+    >>> OrderedDistance().matrix(Domain(("low", "middle", "high"), ordered=True))
+    array([[0., 1., 2.],
+           [1., 0., 1.],
+           [2., 1., 0.]])
+    """
+
+    published: bool = field(default=False, repr=False, compare=False)
+
+    kind: ClassVar[str] = "ordered"
+
+    def matrix(self, domain: Domain) -> FloatArray:
+        """Distances between all values of `domain`, shape (F, F), in code order."""
+        if not (domain.ordered or self.published):
+            warnings.warn(
+                "OrderedDistance: the order of the values is alphabetical because none was declared; "
+                "declare the domain, with its values in their order and ordered=True.",
+                LDiversityWarning,
+                stacklevel=2,
+            )
+        places = np.arange(check_size("OrderedDistance", domain), dtype=np.float64)
+        return np.abs(places[:, None] - places)
+
+    def to_dict(self, domain: Domain) -> dict[str, Any]:  # noqa: ARG002 - the domain holds the order
+        """Describe the distance in JSON's types."""
+        return {"kind": self.kind}
+
+    @classmethod
+    def from_dict(cls, described: dict[str, Any], domain: Domain) -> OrderedDistance:  # noqa: ARG003 - same
+        """Read what `to_dict` wrote, by a stranger."""
+        check_keys(cls.kind, described, ())
+        return cls(published=True)

@@ -1,0 +1,133 @@
+"""What every kind of distance does the same way: cover a domain, check a matrix, refuse a stranger's dict."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ldiversity._checks import name_some
+from ldiversity.errors import ParameterError, ReleaseFormatError, SchemaError
+from ldiversity.hierarchies._text import check_unique
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from ldiversity._types import FloatArray, Scalar
+    from ldiversity.schema import Domain
+
+__all__ = ["MAX_VALUES", "check_keys", "check_matrix", "check_size", "listed_codes", "refusing", "spread"]
+
+MAX_VALUES: Final = 10_000
+"""Largest domain for which a matrix of distances is made (800 MB)."""
+
+_SYMMETRY_TOLERANCE: Final = 1e-9
+
+
+def check_size(owner: str, domain: Domain) -> int:
+    """Give the size of a domain, or refuse one that is too large for a matrix."""
+    if len(domain) > MAX_VALUES:
+        raise SchemaError(
+            f"{owner}: the domain must have at most {MAX_VALUES} values, got {len(domain)}.",
+            hint="Group rare values, or bin numbers, so that fewer values remain.",
+        )
+    return len(domain)
+
+
+def listed_codes(owner: str, domain: Domain, is_listed: Callable[[Scalar], bool]) -> list[int]:
+    """Give the codes of the values that a distance lists; only the missing category may be left out.
+
+    Raises
+    ------
+    SchemaError
+        When other values are not listed (names at most ten), or two values have the same text.
+    """
+    check_size(owner, domain)
+    check_unique(owner, "texts of the domain's values", domain.labels)
+    codes = [code for code, value in enumerate(domain.values) if is_listed(value)]
+    listed = set(codes)
+    absent = [value for code, value in enumerate(domain.values) if code not in listed and value is not None]
+    if absent:
+        raise SchemaError(
+            f"{owner}: every value of the domain must be listed, but {name_some(absent)} are not.",
+            hint="Values are matched by their text; add them to the file of the distance.",
+        )
+    return codes
+
+
+def spread(known: FloatArray, codes: Collection[int], size: int) -> FloatArray:
+    """Place the distances of the values `codes`; the others are at the greatest of them from everything.
+
+    Where all known distances are 0, the greatest counts as 1.
+
+    Examples
+    --------
+    >>> spread(np.array([[0.0, 3.0], [3.0, 0.0]]), [0, 2], 3)
+    array([[0., 3., 3.],
+           [3., 0., 3.],
+           [3., 3., 0.]])
+    """
+    if len(codes) == size:
+        return known
+    matrix = np.full((size, size), known.max(initial=0.0) or 1.0)
+    np.fill_diagonal(matrix, 0.0)
+    matrix[np.ix_(list(codes), list(codes))] = known
+    return matrix
+
+
+def check_matrix(owner: str, matrix: FloatArray, names: Collection[object]) -> FloatArray:
+    """Check that a matrix is one of distances, and return it exactly symmetric.
+
+    Raises
+    ------
+    SchemaError
+        When it is not square, or has an entry that is infinite, NaN, negative, nonzero on the diagonal, or
+        different from its mirror image by more than rounding; names the two values of the first such entry.
+    """
+    size = len(names)
+    if matrix.shape != (size, size):
+        shape = " x ".join(map(str, matrix.shape))
+        raise SchemaError(f"{owner}: the matrix must be {size} x {size}, one row a value, got {shape}.")
+    _check_entries(owner, names, ~np.isfinite(matrix), "finite")
+    _check_entries(owner, names, matrix < 0, "at least 0")
+    _check_entries(owner, names, np.diag(np.diag(matrix) != 0), "0 from a value to itself")
+    unlike = ~np.isclose(matrix, matrix.T, rtol=_SYMMETRY_TOLERANCE, atol=0.0)
+    _check_entries(owner, names, unlike, "the same in both directions")
+    return np.minimum(matrix, matrix.T)
+
+
+def _check_entries(owner: str, names: Collection[object], wrong: np.ndarray[Any, Any], rule: str) -> None:
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        known = list(names)
+        raise SchemaError(
+            f"{owner}: distances must be {rule}, but the one from {known[row]!r} to {known[column]!r} is not."
+        )
+
+
+def check_keys(kind: str, described: object, keys: Collection[str]) -> Mapping[str, Any]:
+    """Refuse a stranger's description that is no dict, of another kind, or with other keys than `keys`."""
+    if not isinstance(described, dict):
+        raise ReleaseFormatError(f"release: a distance must be an object, got {type(described).__name__}.")
+    if described.get("kind") != kind:
+        raise ReleaseFormatError(f"release: a distance of kind {kind!r} must say so under 'kind'.")
+    if described.keys() != {"kind", *keys}:
+        wanted = name_some(["kind", *keys])
+        raise ReleaseFormatError(f"release: a distance of kind {kind!r} must have exactly the keys {wanted}.")
+    return described
+
+
+@contextmanager
+def refusing(kind: str) -> Iterator[None]:
+    """Turn what is wrong with a stranger's description into a `ReleaseFormatError`."""
+    try:
+        yield
+    except OverflowError as error:
+        raise ReleaseFormatError(
+            f"release: the distance of kind {kind!r} is damaged: a number is too large."
+        ) from error
+    except (SchemaError, ParameterError) as error:
+        raise ReleaseFormatError(
+            f"release: the distance of kind {kind!r} is damaged: {error.message}"
+        ) from error

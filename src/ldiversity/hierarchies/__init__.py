@@ -1,0 +1,9 @@
+"""Hierarchies of values: trees, where a node has one parent, and semilattices, where it may have several."""
+
+from __future__ import annotations
+
+from ldiversity.hierarchies._icd import icd_hierarchy
+from ldiversity.hierarchies._semilattice import SemiLattice
+from ldiversity.hierarchies._tree import Hierarchy, Node
+
+__all__ = ["Hierarchy", "Node", "SemiLattice", "icd_hierarchy"]

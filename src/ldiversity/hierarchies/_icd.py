@@ -1,0 +1,88 @@
+"""The ICD-10-CM classification of diseases as a hierarchy, from the optional package simple-icd-10-cm."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Final
+
+from ldiversity._checks import name_some
+from ldiversity.errors import SchemaError, UnsupportedError
+from ldiversity.hierarchies._text import check_unique, text_of
+from ldiversity.hierarchies._tree import Hierarchy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ldiversity._types import Scalar
+
+__all__ = ["icd_hierarchy"]
+
+_ROOT: Final = "ICD-10-CM"
+
+
+def icd_hierarchy(codes: Iterable[Scalar]) -> Hierarchy:
+    """Build the tree of ICD-10-CM above some codes.
+
+    Needs the extra `icd`: ``pip install ldiversity[icd]``.
+
+    Parameters
+    ----------
+    codes
+        Categories (``E11``) and subcategories (``E11.9``), with or without the dot. None is left out.
+
+    Raises
+    ------
+    SchemaError
+        When a code is unknown; names at most ten.
+    UnsupportedError
+        When the extra is not installed.
+
+    Notes
+    -----
+    The last four columns of every row are category, block, chapter and root, whatever the length of the code:
+    a code that is shorter than the longest one is repeated at the low levels. Counted from the top, a level
+    therefore means the same for all codes. When the longest code has m parts (``E11`` 1, ``E11.9`` 2, ...,
+    ``S52.521A`` 5), two codes of different categories are at tree distance m at least, of different blocks
+    m + 1 at least, and of different chapters m + 2.
+
+    Examples
+    --------
+    >>> icd_hierarchy(["E11.9", "E11", "B20"]).rows[0]
+    ('E11.9', 'E11', 'E08-E13', 'Chapter 4', 'ICD-10-CM')
+    >>> icd_hierarchy(["E11.9", "E11", "B20"]).rows[2]
+    ('B20', 'B20', 'B20', 'Chapter 1', 'ICD-10-CM')
+    """
+    icd = _load()
+    known = [text_of(code) for code in codes if code is not None]
+    unknown = [code for code in known if not icd.is_category_or_subcategory(_looked_up(code))]
+    if unknown:
+        raise SchemaError(
+            f"icd_hierarchy: every code must be an ICD-10-CM category or subcategory, "
+            f"but {name_some(unknown)} are not.",
+            hint="Correct the codes, or use tree:<file> with a hierarchy of your own.",
+        )
+    check_unique("icd_hierarchy", "codes", (_looked_up(code).replace(".", "") for code in known))
+    return Hierarchy.from_rows([_row(icd, code) for code in known])
+
+
+def _load() -> Any:  # noqa: ANN401 - the package carries no types
+    try:
+        with warnings.catch_warnings():
+            # Its data files are read through a function that newer Pythons call outdated.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import simple_icd_10_cm
+    except ImportError as error:
+        raise UnsupportedError(
+            "icd_hierarchy: the ICD-10-CM tree needs the package simple-icd-10-cm, which is not installed.",
+            hint="Run: pip install ldiversity[icd]",
+        ) from error
+    return simple_icd_10_cm
+
+
+def _looked_up(code: str) -> str:
+    return code.strip().upper()
+
+
+def _row(icd: Any, code: str) -> tuple[str, ...]:  # noqa: ANN401 - the package carries no types
+    *above, chapter = icd.get_ancestors(_looked_up(code))
+    return (code, *above, f"Chapter {chapter}", _ROOT)

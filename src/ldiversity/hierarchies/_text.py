@@ -1,0 +1,49 @@
+"""Values of a domain as the texts by which files name them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from ldiversity._checks import name_some
+from ldiversity.errors import SchemaError
+from ldiversity.schema import MISSING_LABEL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ldiversity._types import Scalar
+
+__all__ = ["MAX_LABEL", "check_label", "check_unique", "text_of"]
+
+MAX_LABEL: Final = 500
+"""Longest label, in characters."""
+
+
+def text_of(value: Scalar) -> str:
+    """Give the text by which a file names `value`: ``str(value)``, and ``(missing)`` for None.
+
+    Examples
+    --------
+    >>> text_of(1), text_of("flu"), text_of(None)
+    ('1', 'flu', '(missing)')
+    """
+    return MISSING_LABEL if value is None else str(value)
+
+
+def check_label(owner: str, label: object) -> None:
+    """Refuse a label that is no text, empty or longer than `MAX_LABEL`."""
+    if not isinstance(label, str):
+        raise SchemaError(f"{owner}: a label must be text, got {type(label).__name__}.")
+    if not 0 < len(label) <= MAX_LABEL:
+        raise SchemaError(f"{owner}: a label must have 1 to {MAX_LABEL} characters, got {len(label)}.")
+
+
+def check_unique(owner: str, noun: str, texts: Iterable[str]) -> None:
+    """Refuse texts that occur more than once; name at most ten."""
+    repeated = [text for text, count in Counter(texts).items() if count > 1]
+    if repeated:
+        raise SchemaError(
+            f"{owner}: {noun} must be distinct, got {name_some(repeated)} more than once.",
+            hint="List each of them once.",
+        )
