@@ -1,1 +1,99 @@
-"""x."""
+"""Publish tables about people so that nobody learns any one person's sensitive value, and analyse what was published.
+
+The data holder calls `anonymize`; the data user calls `load_release` and `estimate`. Names are loaded when they are
+first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ldiversity._version import __version__
+
+if TYPE_CHECKING:
+    from ldiversity import datasets as datasets
+    from ldiversity._random import Key as Key
+    from ldiversity.anonymize import Method as Method
+    from ldiversity.anonymize import RandomizedAddition as RandomizedAddition
+    from ldiversity.anonymize import SemanticDiversity as SemanticDiversity
+    from ldiversity.anonymize import anonymize as anonymize
+    from ldiversity.distances import DiscreteDistance as DiscreteDistance
+    from ldiversity.distances import Distance as Distance
+    from ldiversity.distances import MatrixDistance as MatrixDistance
+    from ldiversity.distances import NumericDistance as NumericDistance
+    from ldiversity.distances import OrderedDistance as OrderedDistance
+    from ldiversity.distances import SemilatticeDistance as SemilatticeDistance
+    from ldiversity.distances import TreeDistance as TreeDistance
+    from ldiversity.errors import ClaimError as ClaimError
+    from ldiversity.errors import InfeasibleError as InfeasibleError
+    from ldiversity.errors import InternalError as InternalError
+    from ldiversity.errors import LDiversityError as LDiversityError
+    from ldiversity.errors import LDiversityWarning as LDiversityWarning
+    from ldiversity.errors import ParameterError as ParameterError
+    from ldiversity.errors import ReleaseFormatError as ReleaseFormatError
+    from ldiversity.errors import SchemaError as SchemaError
+    from ldiversity.errors import StorageError as StorageError
+    from ldiversity.errors import UnsupportedError as UnsupportedError
+    from ldiversity.estimate import Estimate as Estimate
+    from ldiversity.estimate import bins as bins
+    from ldiversity.estimate import estimate as estimate
+    from ldiversity.estimate import groups as groups
+    from ldiversity.hierarchies import Hierarchy as Hierarchy
+    from ldiversity.policy import Policy as Policy
+    from ldiversity.release import Release as Release
+    from ldiversity.release import load_release as load_release
+    from ldiversity.report import describe as describe
+    from ldiversity.report import plan as plan
+    from ldiversity.schema import Domain as Domain
+    from ldiversity.tables import Sensitive as Sensitive
+
+_ROOMS = {
+    "_random": ("Key",),
+    "anonymize": ("Method", "RandomizedAddition", "SemanticDiversity", "anonymize"),
+    "datasets": ("datasets",),
+    "distances": (
+        "DiscreteDistance",
+        "Distance",
+        "MatrixDistance",
+        "NumericDistance",
+        "OrderedDistance",
+        "SemilatticeDistance",
+        "TreeDistance",
+    ),
+    "errors": (
+        "ClaimError",
+        "InfeasibleError",
+        "InternalError",
+        "LDiversityError",
+        "LDiversityWarning",
+        "ParameterError",
+        "ReleaseFormatError",
+        "SchemaError",
+        "StorageError",
+        "UnsupportedError",
+    ),
+    "estimate": ("Estimate", "bins", "estimate", "groups"),
+    "hierarchies": ("Hierarchy",),
+    "policy": ("Policy",),
+    "release": ("Release", "load_release"),
+    "report": ("describe", "plan"),
+    "schema": ("Domain",),
+    "tables": ("Sensitive",),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = ["__version__", *sorted(_ROOM_OF)]  # noqa: PLE0604 - all of them are texts
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public object
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'ldiversity' has no attribute {name!r}")
+    module = import_module(f"ldiversity.{_ROOM_OF[name]}")
+    found = module if name == _ROOM_OF[name] and name == "datasets" else getattr(module, name)
+    globals()[name] = found  # also replaces the rooms `anonymize` and `estimate` by the functions of that name
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -20,13 +20,16 @@ import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity._types import CodeArray, WordArray
 from ldiversity.errors import ParameterError, StorageError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import CipherContext
 
 __all__ = ["FreshWords", "Key", "KeyedWords", "RecordDigests", "Words", "random_order"]
 
@@ -51,21 +54,16 @@ class FreshWords:
     """Words from AES-256 in counter mode, keyed by the operating system for this object alone."""
 
     def __init__(self) -> None:
-        self._start(os.urandom(_KEY_BYTES), os.urandom(_BLOCK_BYTES))
+        self._encryptor = _counter_mode(os.urandom(_KEY_BYTES), os.urandom(_BLOCK_BYTES))
+        self._zeros = b""
 
     @classmethod
     def from_insecure_seed(cls, seed: int) -> FreshWords:
         """Words that anyone who knows `seed` can repeat. For tests; never publish with it."""
-        words = cls.__new__(cls)
+        words = cls()
         digest = hashlib.sha512(f"ldiversity insecure seed {seed}".encode()).digest()
-        words._start(digest[:_KEY_BYTES], digest[_KEY_BYTES : _KEY_BYTES + _BLOCK_BYTES])
+        words._encryptor = _counter_mode(digest[:_KEY_BYTES], digest[_KEY_BYTES:][:_BLOCK_BYTES])
         return words
-
-    def _start(self, key: bytes, nonce: bytes) -> None:
-        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
-        self._encryptor = Cipher(algorithms.AES(key), modes.CTR(nonce)).encryptor()
-        self._zeros = b""
 
     def draw(self, *shape: int) -> WordArray:
         """Fresh words of the given shape."""
@@ -128,7 +126,8 @@ class Key:
             ) from None
         if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise ParameterError(
-                f"key: file {str(file)!r} must be readable by its owner only.", hint=f"Run `chmod 600 {file}`."
+                f"key: file {str(file)!r} must be readable by its owner only.",
+                hint=f"Run `chmod 600 {file}`.",
             )
         return cls(_decode_key(content, file))
 
@@ -159,9 +158,7 @@ class Key:
     def digest_records(self, ids: Sequence[bytes]) -> RecordDigests:
         """A keyed 128-bit digest of each id, so that no id itself travels further."""
         secret = self.derive("record id")
-        digests = b"".join(
-            [hashlib.blake2b(record, digest_size=_BLOCK_BYTES, key=secret).digest() for record in ids]
-        )
+        digests = b"".join([hashlib.blake2b(record, digest_size=_BLOCK_BYTES, key=secret).digest() for record in ids])
         return np.frombuffer(digests, dtype="<u8").reshape(-1, _WORDS_PER_BLOCK)
 
 
@@ -228,6 +225,12 @@ def random_order(n: int, words: FreshWords) -> NDArray[np.int64]:
     return order
 
 
+def _counter_mode(key: bytes, nonce: bytes) -> CipherContext:
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    return Cipher(algorithms.AES(key), modes.CTR(nonce)).encryptor()
+
+
 def _decode_key(content: bytes, file: Path) -> bytes:
     words = content.decode("ascii", errors="replace").split()
     try:
@@ -237,6 +240,7 @@ def _decode_key(content: bytes, file: Path) -> bytes:
         header, secret = "", b""
     if header != _KEY_HEADER or len(secret) != _KEY_BYTES:
         raise ParameterError(
-            f"key: file {str(file)!r} must be a key file of this package.", hint="Make one with `ldiversity key new`."
+            f"key: file {str(file)!r} must be a key file of this package.",
+            hint="Make one with `ldiversity key new`.",
         ) from None
     return secret

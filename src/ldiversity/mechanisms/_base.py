@@ -145,7 +145,14 @@ class SetMechanism(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Describe the mechanism in JSON's types, completely, with ``"kind"`` and ``"version"``."""
+        """Describe the mechanism in JSON's types, completely, with ``"kind"`` and ``"version"``.
+
+        Numbers that were computed from the parameters stand under ``"fitted"``.
+        """
+
+    def parameters(self) -> dict[str, Any]:
+        """`to_dict` without ``"fitted"``: what the holder chose, the same on every machine to the last bit."""
+        return {name: value for name, value in self.to_dict().items() if name != "fitted"}
 
     @classmethod
     @abstractmethod

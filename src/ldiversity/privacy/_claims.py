@@ -11,10 +11,14 @@ __all__ = ["NOT_PROTECTED", "Claim", "claim_of"]
 
 NOT_PROTECTED: Final = (
     "Quasi-identifiers and plain columns are published as they are: who is in the table may be recognized.",
-    "The posterior bound is for an attacker to whom all values were equally likely before. Someone who knows that "
-    "one value is common gains more: ask the mechanism for worst_posterior(prior).",
-    "Publishing the same people again with fresh randomness, another key, l, d or domain lets an attacker intersect "
-    "the sets. Use a key to publish again.",
+    (
+        "The posterior bound is for an attacker to whom all values were equally likely before. Someone who knows that "
+        "one value is common gains more: ask the mechanism for worst_posterior(prior)."
+    ),
+    (
+        "Publishing the same people again with fresh randomness, another key, l, d or domain lets an attacker "
+        "intersect the sets. Use a key to publish again."
+    ),
     "Several sensitive attributes of one person are each protected on their own; that they belong together is public.",
     "The domain of a sensitive attribute and the number of records are public.",
 )
@@ -67,10 +71,12 @@ def claim_of(attribute: str, mechanism: SetMechanism) -> Claim:
     0.25
     """
     d = getattr(mechanism, "d", None)
+    # A bound that was only searched for, not proven, promises nothing.
+    proven = getattr(mechanism, "worst_posterior_is_exact", True)
     return Claim(
         attribute=attribute,
         model="l-diversity" if d is None else "semantic-diversity",
         l=mechanism.l,
         d=None if d is None else float(d),
-        posterior=float(mechanism.worst_posterior()),
+        posterior=float(mechanism.worst_posterior()) if proven else 1.0,
     )

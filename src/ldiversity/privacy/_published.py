@@ -77,5 +77,6 @@ def _refuse(claim: Claim, broken: np.ndarray[tuple[int], np.dtype[np.bool_]], pr
     count = int(broken.sum())
     if count:
         raise ClaimError(
-            f"{claim.attribute}: {count} of {len(broken)} published sets break the claim that {promise}.", hint=_HINT
+            f"{claim.attribute}: {count} of {len(broken)} published sets break the claim that {promise}.",
+            hint=_HINT,
         )

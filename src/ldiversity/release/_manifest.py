@@ -96,7 +96,8 @@ def read_manifest(folder: Path) -> Manifest:
     file = folder / MANIFEST_NAME
     if not folder.is_dir():
         raise ReleaseFormatError(
-            f"release: {str(folder)!r} must be a folder with {MANIFEST_NAME}.", hint="Name the folder of a release."
+            f"release: {str(folder)!r} must be a folder with {MANIFEST_NAME}.",
+            hint="Name the folder of a release.",
         )
     if not file.is_file():
         raise ReleaseFormatError(
@@ -113,7 +114,8 @@ def read_manifest(folder: Path) -> Manifest:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"
         raise ReleaseFormatError(
-            f"release: {MANIFEST_NAME} is damaged at {place}: {first['msg']}.", hint="Ask the publisher for a good copy."
+            f"release: {MANIFEST_NAME} is damaged at {place}: {first['msg']}.",
+            hint="Ask the publisher for a good copy.",
         ) from None
 
 
@@ -131,6 +133,6 @@ def _check_version(content: bytes) -> None:
         ) from None
     if header.format != "ldiversity-release" or header.version != 1:
         raise ReleaseFormatError(
-            f"release: {MANIFEST_NAME} must have format 'ldiversity-release' and version 1, got version {header.version}.",
+            f"release: {MANIFEST_NAME} must be of format 'ldiversity-release', version 1, got version {header.version}.",
             hint="A newer version of ldiversity may read it.",
         )

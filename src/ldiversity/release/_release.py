@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +16,10 @@ from ldiversity._types import CodeArray, SetArray
 from ldiversity.errors import ReleaseFormatError, SchemaError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism, mechanism_from_dict
 from ldiversity.privacy import Claim, claim_of
-from ldiversity.release._coded import parse_type, publish_batch, wrap_sets
+from ldiversity.release._coded import codes_of, parse_type, publish_batch, sets_of, wrap_sets
 from ldiversity.release._manifest import Manifest, read_manifest
 from ldiversity.release._read import FolderData
+from ldiversity.release._verify import Rows, verify_rows
 from ldiversity.release._write import (
     Format,
     Layout,
@@ -33,12 +34,6 @@ from ldiversity.tables import to_native
 __all__ = ["Release", "load_release"]
 
 
-class _Rows(Protocol):
-    def columns(self, names: Sequence[str]) -> pa.Table: ...
-    def sets(self, attribute: str) -> SetArray: ...
-    def members(self, attribute: str) -> CodeArray: ...
-
-
 @dataclass(frozen=True)
 class _MemoryRows:
     plain: pa.Table
@@ -49,6 +44,9 @@ class _MemoryRows:
 
     def sets(self, attribute: str) -> SetArray:
         return self.coded[attribute]
+
+    def iterate_sets(self, attribute: str) -> Iterator[SetArray]:
+        yield self.coded[attribute]
 
     def members(self, attribute: str) -> CodeArray:
         return self.coded[attribute]
@@ -74,6 +72,8 @@ class Release:
         ``"sets"``, or ``"exploded"`` with one row a member.
     frame_kind
         Which kind of data frame `table` and estimates hand out.
+    notes
+        What the holder should know about how it was made; never saved.
     """
 
     schema: Schema
@@ -82,7 +82,8 @@ class Release:
     n_rows: int
     layout: Layout
     frame_kind: str
-    _rows: _Rows = field(repr=False)
+    _rows: Rows = field(repr=False)
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def in_memory(
@@ -100,20 +101,29 @@ class Release:
         return cls(schema, mechanisms, claims, n_rows, "sets", frame_kind, _MemoryRows(columns, dict(sets)))
 
     @classmethod
-    def exploded_in_memory(
-        cls,
-        *,
-        schema: Schema,
-        columns: pa.Table,
-        members: CodeArray,
-        mechanism: SetMechanism,
-        frame_kind: str = "arrow",
+    def from_coded(
+        cls, description: ReleaseDescription, coded: pa.Table, *, frame_kind: str, notes: tuple[str, ...] = ()
     ) -> Release:
-        """A release of exploded rows held in memory: one row a member of the one sensitive attribute."""
-        (name,) = schema.names(Role.SENSITIVE)
-        claims = (claim_of(name, mechanism),)
-        rows = _MemoryRows(columns, {name: members})
-        return cls(schema, {name: mechanism}, claims, len(members) // mechanism.l, "exploded", frame_kind, rows)
+        """A release in memory, from rows with codes in the sensitive columns."""
+        schema = description.schema
+        rows: dict[str, SetArray | CodeArray] = {}
+        n_records = coded.num_rows
+        for name in schema.names(Role.SENSITIVE):
+            l = description.mechanisms[name].l
+            if description.layout == "sets":
+                rows[name] = sets_of(coded.column(name), l)
+            else:
+                rows[name], n_records = codes_of(coded.column(name)), coded.num_rows // l
+        return cls(
+            schema=schema,
+            mechanisms=description.mechanisms,
+            claims=description.claims,
+            n_rows=n_records,
+            layout=description.layout,
+            frame_kind=frame_kind,
+            _rows=_MemoryRows(coded.select(schema.names(Role.QUASI, Role.PLAIN)), rows),
+            notes=notes,
+        )
 
     # --- what the data user asks --------------------------------------------------------------------
 
@@ -181,13 +191,16 @@ class Release:
 
     # --- files --------------------------------------------------------------------------------------
 
-    def save(
-        self, folder: str | os.PathLike[str], *, data_format: Format = "parquet", overwrite: bool = False
-    ) -> None:
+    def save(self, folder: str | os.PathLike[str], *, data_format: Format = "parquet", overwrite: bool = False) -> None:
         """Write the release as a folder, after checking its claims on the bytes written; all or nothing."""
         description = ReleaseDescription(self.schema, self.mechanisms, self.claims, self.layout)
         with staging_folder(Path(folder), overwrite=overwrite) as staging:
             write_release(staging, description, [self._coded()], data_format=data_format)
+
+    def verify(self) -> None:
+        """Check every claim on every row, or raise `ClaimError`."""
+        description = ReleaseDescription(self.schema, self.mechanisms, self.claims, self.layout)
+        verify_rows(self._rows, description, n_records=self.n_rows)
 
     def _published(self) -> pa.Table:
         return publish_batch(self._coded(), self.schema, layout=self.layout, as_columns=False)

@@ -69,9 +69,7 @@ def _shuffle_whole(batches: Iterable[pa.RecordBatch], words: FreshWords) -> Iter
         yield shuffle_table(pa.Table.from_batches(collected), words)
 
 
-def _deal(
-    batches: Iterable[pa.RecordBatch], buckets: list[Path], n_bits: int, words: FreshWords
-) -> list[int]:
+def _deal(batches: Iterable[pa.RecordBatch], buckets: list[Path], n_bits: int, words: FreshWords) -> list[int]:
     """Append every row to a random bucket; return how many rows each bucket got."""
     from ldiversity._kernels.shuffle import deal
 

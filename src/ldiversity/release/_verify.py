@@ -1,32 +1,57 @@
-"""Re-checking claims on the rows that were written, as a stranger would read them."""
+"""Re-checking claims on the rows themselves, as a stranger would read them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import pyarrow as pa
+
+from ldiversity._types import CodeArray, SetArray
 from ldiversity.errors import ClaimError
 from ldiversity.privacy import Claim, verify_exploded, verify_sets
-from ldiversity.release._read import FolderData
+from ldiversity.release._description import ReleaseDescription
 from ldiversity.schema import Role
 
-__all__ = ["verify_data"]
+__all__ = ["Rows", "verify_rows"]
 
 
-def verify_data(data: FolderData, claims: tuple[Claim, ...]) -> None:
-    """Raise `ClaimError` unless every sensitive attribute has a claim and every written row satisfies it."""
-    sensitive = data.schema.names(Role.SENSITIVE)
-    if {claim.attribute for claim in claims} != set(sensitive):
+class Rows(Protocol):
+    """The rows of a release, in memory or in a folder."""
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Columns that are not sensitive, in row order."""
+
+    def sets(self, attribute: str) -> SetArray:
+        """All sets of an attribute."""
+
+    def iterate_sets(self, attribute: str) -> Iterator[SetArray]:
+        """The sets of an attribute, a batch at a time."""
+
+    def members(self, attribute: str) -> CodeArray:
+        """The codes of an exploded attribute."""
+
+
+def verify_rows(rows: Rows, description: ReleaseDescription, *, n_records: int) -> None:
+    """Raise `ClaimError` unless every sensitive attribute has a claim and every row satisfies it."""
+    sensitive = description.schema.names(Role.SENSITIVE)
+    if {claim.attribute for claim in description.claims} != set(sensitive):
         raise ClaimError("release: every sensitive attribute must have a claim.")
-    for claim in claims:
-        mechanism = data.mechanisms[claim.attribute]
-        domain = data.schema.domain(claim.attribute)
-        if data.manifest.data.layout == "exploded":
-            others = [name for name in data.schema.names() if name not in sensitive]
-            verify_exploded(claim, data.columns(others), data.members(claim.attribute))
-            continue
-        distance = getattr(mechanism, "distance", None)
-        distances = None if distance is None else distance.matrix(domain)
-        rows = 0
-        for sets in data.iterate_sets(claim.attribute):
-            verify_sets(claim, sets, len(domain), distances)
-            rows += len(sets)
-        if rows != data.manifest.records:
-            raise ClaimError(f"{claim.attribute}: the file must hold {data.manifest.records} records, got {rows}.")
+    for claim in description.claims:
+        if description.layout == "exploded":
+            others = description.schema.names(Role.QUASI, Role.PLAIN)
+            verify_exploded(claim, rows.columns(others), rows.members(claim.attribute))
+        else:
+            _verify_all_sets(rows, claim, description, n_records)
+
+
+def _verify_all_sets(rows: Rows, claim: Claim, description: ReleaseDescription, n_records: int) -> None:
+    domain = description.schema.domain(claim.attribute)
+    distance = getattr(description.mechanisms[claim.attribute], "distance", None)
+    distances = None if distance is None else distance.matrix(domain)
+    seen = 0
+    for sets in rows.iterate_sets(claim.attribute):
+        verify_sets(claim, sets, len(domain), distances)
+        seen += len(sets)
+    if seen != n_records:
+        raise ClaimError(f"{claim.attribute}: there must be {n_records} records, got {seen}.")

@@ -6,9 +6,8 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -21,25 +20,22 @@ from ldiversity.errors import InternalError, LDiversityError, ParameterError, St
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.privacy import NOT_PROTECTED, Claim
 from ldiversity.release._coded import check_member_names, publish_batch
-from ldiversity.release._manifest import MANIFEST_NAME, ClaimEntry, ColumnEntry, DataEntry, Manifest, SensitiveEntry
+from ldiversity.release._description import Layout, ReleaseDescription
+from ldiversity.release._manifest import (
+    MANIFEST_NAME,
+    ClaimEntry,
+    ColumnEntry,
+    DataEntry,
+    Manifest,
+    SensitiveEntry,
+)
 from ldiversity.release._read import FolderData
-from ldiversity.release._verify import verify_data
+from ldiversity.release._verify import verify_rows
 from ldiversity.schema import Role, Schema
 
 __all__ = ["Format", "Layout", "ReleaseDescription", "staging_folder", "write_release"]
 
-Layout = Literal["sets", "exploded"]
 Format = Literal["parquet", "csv"]
-
-
-@dataclass(frozen=True)
-class ReleaseDescription:
-    """All of a release but its rows."""
-
-    schema: Schema
-    mechanisms: Mapping[str, SetMechanism]
-    claims: tuple[Claim, ...]
-    layout: Layout = "sets"
 
 
 @contextmanager
@@ -48,7 +44,8 @@ def staging_folder(target: Path, *, overwrite: bool) -> Iterator[Path]:
     target = target.absolute()
     if target.exists() and not overwrite:
         raise ParameterError(
-            f"output: folder {str(target)!r} must not exist yet.", hint="Choose another folder, or allow overwriting."
+            f"output: folder {str(target)!r} must not exist yet.",
+            hint="Choose another folder, or allow overwriting.",
         )
     if target.exists() and not (target / MANIFEST_NAME).is_file():
         raise ParameterError(
@@ -94,7 +91,8 @@ def write_release(
     file = staging / f"data.{data_format}"
     rows = _write_rows(file, description, tables, data_format)
     manifest = _manifest(description, file, data_format, rows)
-    verify_data(FolderData(staging, manifest, schema, dict(description.mechanisms)), description.claims)
+    written = FolderData(staging, manifest, schema, dict(description.mechanisms))
+    verify_rows(written, description, n_records=manifest.records)
     content = manifest.model_dump_json(indent=2, exclude_none=False) + "\n"
     with (staging / MANIFEST_NAME).open("w", encoding="utf-8") as stream:
         stream.write(content)
@@ -138,7 +136,8 @@ def _manifest(description: ReleaseDescription, file: Path, data_format: Format, 
         software=f"ldiversity {__version__}",
         records=rows // l_rows,
         columns=[
-            ColumnEntry.model_validate({"name": a.name, "role": a.role.value, "type": a.type}) for a in schema.attributes
+            ColumnEntry.model_validate({"name": a.name, "role": a.role.value, "type": a.type})
+            for a in schema.attributes
         ],
         sensitive=[
             _sensitive_entry(schema, name, description.mechanisms[name], claims[name])

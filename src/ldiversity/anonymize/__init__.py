@@ -1,0 +1,22 @@
+"""The data holder's side: methods, and the way from a table to a release."""
+
+from ldiversity.anonymize._method import Method, RandomizingMethod
+from ldiversity.anonymize._pipeline import Preparation, anonymize, prepare
+from ldiversity.anonymize._randomized_addition import RandomizedAddition
+from ldiversity.anonymize._semantic_diversity import SemanticDiversity
+
+__all__ = [
+    "METHODS",
+    "Method",
+    "Preparation",
+    "RandomizedAddition",
+    "RandomizingMethod",
+    "SemanticDiversity",
+    "anonymize",
+    "prepare",
+]
+
+METHODS: dict[str, type[RandomizingMethod]] = {
+    method.name: method for method in (RandomizedAddition, SemanticDiversity)
+}
+"""Every method by its name on the command line and in policies."""
