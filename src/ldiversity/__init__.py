@@ -14,10 +14,10 @@ from ldiversity._version import __version__
 if TYPE_CHECKING:
     from ldiversity import datasets as datasets
     from ldiversity._random import Key as Key
-    from ldiversity.anonymize import Method as Method
-    from ldiversity.anonymize import RandomizedAddition as RandomizedAddition
-    from ldiversity.anonymize import SemanticDiversity as SemanticDiversity
-    from ldiversity.anonymize import anonymize as anonymize
+    from ldiversity.anonymization import Method as Method
+    from ldiversity.anonymization import RandomizedAddition as RandomizedAddition
+    from ldiversity.anonymization import SemanticDiversity as SemanticDiversity
+    from ldiversity.anonymization import anonymize as anonymize
     from ldiversity.distances import DiscreteDistance as DiscreteDistance
     from ldiversity.distances import Distance as Distance
     from ldiversity.distances import MatrixDistance as MatrixDistance
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from ldiversity.errors import SchemaError as SchemaError
     from ldiversity.errors import StorageError as StorageError
     from ldiversity.errors import UnsupportedError as UnsupportedError
-    from ldiversity.estimate import Estimate as Estimate
-    from ldiversity.estimate import bins as bins
-    from ldiversity.estimate import estimate as estimate
-    from ldiversity.estimate import groups as groups
+    from ldiversity.estimation import Estimate as Estimate
+    from ldiversity.estimation import bins as bins
+    from ldiversity.estimation import estimate as estimate
+    from ldiversity.estimation import groups as groups
     from ldiversity.hierarchies import Hierarchy as Hierarchy
     from ldiversity.policy import Policy as Policy
     from ldiversity.release import Release as Release
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "_random": ("Key",),
-    "anonymize": ("Method", "RandomizedAddition", "SemanticDiversity", "anonymize"),
+    "anonymization": ("Method", "RandomizedAddition", "SemanticDiversity", "anonymize"),
     "datasets": ("datasets",),
     "distances": (
         "DiscreteDistance",
@@ -73,7 +73,7 @@ _ROOMS = {
         "StorageError",
         "UnsupportedError",
     ),
-    "estimate": ("Estimate", "bins", "estimate", "groups"),
+    "estimation": ("Estimate", "bins", "estimate", "groups"),
     "hierarchies": ("Hierarchy",),
     "policy": ("Policy",),
     "release": ("Release", "load_release"),
@@ -90,8 +90,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public object
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'ldiversity' has no attribute {name!r}")
     module = import_module(f"ldiversity.{_ROOM_OF[name]}")
-    found = module if name == _ROOM_OF[name] and name == "datasets" else getattr(module, name)
-    globals()[name] = found  # also replaces the rooms `anonymize` and `estimate` by the functions of that name
+    found = module if name == _ROOM_OF[name] else getattr(module, name)
+    globals()[name] = found
     return found
 
 

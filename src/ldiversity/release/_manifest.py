@@ -133,6 +133,6 @@ def _check_version(content: bytes) -> None:
         ) from None
     if header.format != "ldiversity-release" or header.version != 1:
         raise ReleaseFormatError(
-            f"release: {MANIFEST_NAME} must be of format 'ldiversity-release', version 1, got version {header.version}.",
+            f"release: {MANIFEST_NAME} must be an ldiversity-release of version 1, got version {header.version}.",
             hint="A newer version of ldiversity may read it.",
         )

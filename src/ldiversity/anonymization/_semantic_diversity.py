@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from ldiversity._checks import check_choice, check_integer, check_number
 from ldiversity._types import Scalar
-from ldiversity.anonymize._method import RandomizingMethod
+from ldiversity.anonymization._method import RandomizingMethod
 from ldiversity.distances import Distance, parse_distance
 from ldiversity.errors import ParameterError
 from ldiversity.mechanisms import BalancedSelection, RingSelection, SetMechanism, SimpleSelection

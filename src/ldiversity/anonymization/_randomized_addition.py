@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ldiversity._checks import check_integer
-from ldiversity.anonymize._method import RandomizingMethod
+from ldiversity.anonymization._method import RandomizingMethod
 from ldiversity.mechanisms import SetMechanism, UniformSelection
 from ldiversity.schema import Domain
 

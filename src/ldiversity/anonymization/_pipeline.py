@@ -13,15 +13,15 @@ import pyarrow as pa
 
 from ldiversity._checks import check_choice, name_some
 from ldiversity._random import FreshWords, Key, KeyedWords
-from ldiversity.anonymize._columns import published_type
-from ldiversity.anonymize._draw import (
+from ldiversity.anonymization._columns import published_type
+from ldiversity.anonymization._draw import (
     FreshWordsPerThread,
     HiddenAttribute,
     Randomizer,
     RecordIds,
     draw_context,
 )
-from ldiversity.anonymize._method import Method, RandomizingMethod
+from ldiversity.anonymization._method import Method, RandomizingMethod
 from ldiversity.engines import Engine, LocalEngine
 from ldiversity.errors import LDiversityWarning, ParameterError, UnsupportedError
 from ldiversity.privacy import claim_of
@@ -139,7 +139,7 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
     >>> import pyarrow as pa
     >>> patients = pa.table({"age": [41, 50, 68], "disease": ["flu", "cut", "flu"]})
     >>> disease = Sensitive("disease", domain=["cold", "cut", "fever", "flu"])
-    >>> from ldiversity.anonymize import RandomizedAddition
+    >>> from ldiversity.anonymization import RandomizedAddition
     >>> release = anonymize(patients, quasi="age", sensitive=disease, method=RandomizedAddition(l=2))
     >>> sorted(release.table["age"].to_pylist()), release.sets("disease").shape
     ([41, 50, 68], (3, 2))

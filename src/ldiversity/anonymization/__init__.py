@@ -1,9 +1,9 @@
 """The data holder's side: methods, and the way from a table to a release."""
 
-from ldiversity.anonymize._method import Method, RandomizingMethod
-from ldiversity.anonymize._pipeline import Preparation, anonymize, prepare
-from ldiversity.anonymize._randomized_addition import RandomizedAddition
-from ldiversity.anonymize._semantic_diversity import SemanticDiversity
+from ldiversity.anonymization._method import Method, RandomizingMethod
+from ldiversity.anonymization._pipeline import Preparation, anonymize, prepare
+from ldiversity.anonymization._randomized_addition import RandomizedAddition
+from ldiversity.anonymization._semantic_diversity import SemanticDiversity
 
 __all__ = [
     "METHODS",
