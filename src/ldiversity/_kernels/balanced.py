@@ -1,0 +1,199 @@
+"""Samplers of balanced selection: tables of whole-number probabilities, and the loops that draw from them.
+
+All tables are alias tables with 2**b columns (Walker's method). The upper b of a word's 63 leading bits choose
+a column, the other bits decide between the column's own outcome and its alias. Shares are whole numbers that sum
+to 2**63, and the columns are filled in whole numbers, so an outcome is drawn with exactly its share of 2**63
+and an outcome of weight zero never.
+
+A table row is ``(threshold, own << 32 | alias)``; an outcome is a number below 2**32.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["COUNT_AT", "fill_tables", "sample_chain", "sample_listed"]
+
+Codes: TypeAlias = NDArray[np.int32]
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Words: TypeAlias = NDArray[np.uint64]
+Tables: TypeAlias = tuple[Words, Ints, Ints]
+"""Rows of all tables, where each state's table begins, and its number of bits."""
+
+COUNT_AT = 20
+"""The first outcome of a walk is ``members on the left << COUNT_AT | neighbor``."""
+
+_BITS = 63
+_ONE = np.uint64(1)
+_HALF = np.uint64(32)
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+_COUNT_AT = np.uint64(COUNT_AT)
+_MEMBER = np.uint64((1 << COUNT_AT) - 1)
+
+
+# --- filling ---------------------------------------------------------------------------------------
+
+
+@njit(nogil=True, cache=True)
+def _shares(weights: Floats, size: int, shares: Words) -> None:
+    """Round the first `size` weights to whole numbers that sum to 2**63; the largest takes what rounding left."""
+    total = 0.0
+    largest = 0
+    for i in range(size):
+        total += weights[i]
+        if weights[i] > weights[largest]:
+            largest = i
+    left = np.uint64(1) << np.uint64(_BITS)
+    scale = 9223372036854775808.0 / total
+    for i in range(size):
+        if i != largest:
+            shares[i] = min(np.uint64(weights[i] * scale), left)
+            left -= shares[i]
+    shares[largest] = left
+
+
+@njit(nogil=True, cache=True)
+def _fill(weights: Floats, outcomes: Words, size: int, bits: int, table: Words, scratch: Words, stack: Ints) -> None:
+    """Fill ``2**bits`` rows of `table` so that outcome i is drawn in proportion to weight i."""
+    columns = 1 << bits
+    capacity = _ONE << np.uint64(_BITS - bits)
+    _shares(weights, size, scratch)
+    small = 0
+    large = columns
+    for i in range(columns):
+        if i >= size:
+            scratch[i] = np.uint64(0)
+        own = outcomes[min(i, size - 1)]
+        table[i, 0] = capacity
+        table[i, 1] = own << _HALF | own
+        if scratch[i] < capacity:
+            stack[small] = i
+            small += 1
+        elif scratch[i] > capacity:
+            large -= 1
+            stack[large] = i
+    while small > 0 and large < columns:
+        low = stack[small - 1]
+        high = stack[large]
+        small -= 1
+        table[low, 0] = scratch[low]
+        table[low, 1] = (table[low, 1] >> _HALF) << _HALF | outcomes[high]
+        scratch[high] -= capacity - scratch[low]
+        if scratch[high] <= capacity:
+            large += 1
+            if scratch[high] < capacity:
+                stack[small] = high
+                small += 1
+
+
+@njit(nogil=True, cache=True)
+def fill_tables(weights: Floats, outcomes: Words, starts: Ints, bits: Ints, offsets: Ints, table: Words) -> None:
+    """Fill one table for each state s from ``weights[starts[s]:starts[s + 1]]`` and the same part of `outcomes`.
+
+    A state whose weights are all zero is never reached; its rows stay as they are.
+    """
+    most = 1 << bits.max()
+    scratch = np.empty(most, dtype=np.uint64)
+    stack = np.empty(most, dtype=np.int64)
+    for s in range(bits.shape[0]):
+        first, last = starts[s], starts[s + 1]
+        if last > first and weights[first:last].max() > 0.0:
+            rows = table[offsets[s] : offsets[s] + (1 << bits[s])]
+            _fill(weights[first:last], outcomes[first:last], last - first, bits[s], rows, scratch, stack)
+
+
+# --- drawing ---------------------------------------------------------------------------------------
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _draw(word: np.uint64, state: int, table: Words, offsets: Ints, bits: Ints) -> np.uint64:
+    shift = np.uint64(_BITS - bits[state])
+    lead = word >> _ONE
+    row = offsets[state] + np.int64(lead >> shift)
+    pair = table[row, 1]
+    if (lead & ((_ONE << shift) - _ONE)) < table[row, 0]:
+        return pair >> _HALF
+    return pair & _LOW_HALF
+
+
+@njit(nogil=True, cache=True)
+def sample_listed(codes: Codes, words: Words, sets: Codes, table: Words, offsets: Ints, bits: Ints) -> Codes:
+    """Choose for each record one row of `sets`, with the table of its code and its first word."""
+    l = sets.shape[1]
+    drawn = np.empty((codes.shape[0], l), dtype=np.int32)
+    for i in range(codes.shape[0]):
+        chosen = _draw(words[i, 0], codes[i], table, offsets, bits)
+        for k in range(l):
+            drawn[i, k] = sets[chosen, k]
+    return drawn
+
+
+@njit(nogil=True, cache=True)
+def sample_chain(
+    codes: Codes,
+    words: Words,
+    l: int,
+    node_of: Codes,
+    first: Tables,
+    left: Tables,
+    right: Tables,
+    states: Codes,
+) -> Codes:
+    """Walk from the true value to the left and to the right.
+
+    The first word chooses how many members lie on the left and one neighbor of the true value; every further
+    word chooses the next member outward. ``states[0]`` and ``states[1]`` give the row of left and right tables
+    at which each node's walk begins; the tables for k members to go stand ``k * width`` further.
+    """
+    drawn = np.empty((codes.shape[0], l), dtype=np.int32)
+    width = left[1].shape[0] // max(l - 1, 1)
+    wide = right[1].shape[0] // max(l - 1, 1)
+    for i in range(codes.shape[0]):
+        value = codes[i]
+        node = node_of[value]
+        outcome = _draw(words[i, 0], node, first[0], first[1], first[2])
+        member = np.int32(outcome & _MEMBER)
+        on_left = np.int64(outcome >> _COUNT_AT)
+        drawn[i, on_left] = value
+        used = 1
+        at = node
+        if on_left > 0:
+            drawn[i, on_left - 1] = member
+            at = node_of[member]
+            for k in range(on_left - 1, 0, -1):
+                state = k * width + states[0, at]
+                member = np.int32(_draw(words[i, used], state, left[0], left[1], left[2]))
+                drawn[i, k - 1] = member
+                used += 1
+                at = node_of[member]
+            at = node
+            k = l - 1 - on_left
+        else:
+            drawn[i, 1] = member
+            at = node_of[member]
+            k = l - 2
+        while k > 0:
+            state = k * wide + states[1, at]
+            member = np.int32(_draw(words[i, used], state, right[0], right[1], right[2]))
+            drawn[i, l - k] = member
+            used += 1
+            at = node_of[member]
+            k -= 1
+        _sort(drawn[i])
+    return drawn
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _sort(row: Codes) -> None:
+    for i in range(1, row.shape[0]):
+        value = row[i]
+        j = i
+        while j > 0 and row[j - 1] > value:
+            row[j] = row[j - 1]
+            j -= 1
+        row[j] = value

@@ -1,0 +1,185 @@
+"""Balanced weights on a chain (ordered domains, trees, domains without conflicts), without listing the sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._types import FloatArray
+from ldiversity.mechanisms._balanced_sampling import AliasTables, ChainSampler, ListedSampler
+from ldiversity.mechanisms._calibration import calibrate
+from ldiversity.mechanisms._chain import Chain, Levels
+
+if TYPE_CHECKING:
+    from ldiversity.mechanisms._compatibility import Compatibility
+
+__all__ = ["ChainWeights"]
+
+LISTED_ENTRIES: Final = 1 << 15
+"""Up to so many memberships, all sets are listed and a record is drawn with a single word."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChainWeights:
+    """Weights ``w(R) = product of theta over R`` on the valid sets of a chain.
+
+    Parameters
+    ----------
+    compatibility
+        A graph that is a chain.
+    l
+        Members of a set.
+    theta
+        The weight of each value.
+    """
+
+    compatibility: Compatibility
+    l: int
+    theta: FloatArray
+
+    @classmethod
+    def fit(cls, compatibility: Compatibility, l: int, targets: FloatArray) -> ChainWeights | None:
+        """Find the weights whose sums over the sets of each value are `targets`; None when none are found."""
+        chain = Chain.of(compatibility)
+        assert chain is not None  # noqa: S101 - callers choose by structure
+        size = float(targets.sum())
+        of_nodes = chain.of_nodes(targets)
+        logs = calibrate(_Value(chain, l), _Curvature(chain, l), of_nodes * (l / size))
+        if logs is None:
+            return None
+        log_total, _ = _Value(chain, l)(logs)
+        logs = logs + (np.log(size / l) - log_total) / l
+        return cls(compatibility, l, (np.exp(logs) / of_nodes)[chain.node_of] * targets)
+
+    @cached_property
+    def chain(self) -> Chain:
+        """The chain of the values."""
+        chain = Chain.of(self.compatibility)
+        assert chain is not None  # noqa: S101 - callers choose by structure
+        return chain
+
+    @cached_property
+    def _nodes(self) -> FloatArray:
+        return self.chain.of_nodes(self.theta)
+
+    @cached_property
+    def marginals(self) -> FloatArray:
+        """For each value, the sum of the weights of its sets."""
+        rest, shift = self.chain.rest(self._nodes, self.l)
+        return self.theta * (rest * np.exp(shift))[self.chain.node_of]
+
+    @cached_property
+    def pairs(self) -> FloatArray:
+        """For each two values, the sum of the weights of the sets with both."""
+        nodes = self.chain
+        first, _ = nodes.rest_moments(self._nodes, nodes.of_nodes(np.diag(self.theta)), None, self.l)
+        pairs = self.theta[:, None] * first[nodes.node_of]
+        pairs[np.diag_indices_from(pairs)] = self.marginals
+        return (pairs + pairs.T) / 2.0
+
+    def squares(self, rows: FloatArray) -> FloatArray:
+        """S[j, v]: the sum over the sets with v of weight times the squared sum of ``rows[j]`` over members."""
+        chain, numbers, theta = self.chain, rows.T, self.theta[:, None]
+        firsts, seconds = chain.of_nodes(theta * numbers), chain.of_nodes(theta * numbers**2)
+        first, second = chain.rest_moments(self._nodes, firsts, seconds, self.l)
+        rest = (self.marginals / self.theta)[:, None]
+        others = second[chain.node_of] + 2.0 * numbers * first[chain.node_of] + numbers**2 * rest
+        return (theta * others).T
+
+    def lightest(self, costs: FloatArray) -> FloatArray:
+        """For each value, the least sum of `costs` over one of its sets."""
+        return self.chain.lightest(costs, self.l)
+
+    @cached_property
+    def sampler(self) -> ChainSampler | ListedSampler:
+        """What draws the sets: a list when it is short, else walks."""
+        sets = self.compatibility.enumerate_sets(self.l, LISTED_ENTRIES // self.l)
+        if sets is None:
+            return self.walk
+        return ListedSampler.of(sets, np.prod(self.theta[sets], axis=1), len(self.theta))
+
+    @cached_property
+    def walk(self) -> ChainSampler:
+        """Walks along the chain."""
+        chain, l = self.chain, self.l
+        left, right = chain.beside(self._nodes, l)
+        order = np.argsort(chain.node_of, kind="stable")
+        forth = _Side(left, order, chain.counts_before, self.theta, chain.node_of)
+        back = _Side(right, order[::-1], chain.counts_after, self.theta, chain.node_of)
+        states = np.stack([forth.states, back.states]).astype(np.int32)
+        return ChainSampler(l, chain.node_of, _first(forth, back, l), forth.steps(), back.steps(), states)
+
+
+@dataclass(frozen=True, eq=False)
+class _Value:
+    chain: Chain
+    l: int
+
+    def __call__(self, logs: FloatArray) -> tuple[float, FloatArray]:
+        top = float(logs.max())
+        weights = np.exp(logs - top)
+        rest, shift = self.chain.rest(weights, self.l)
+        members = weights * rest
+        total = float(members.sum()) / self.l
+        return float(np.log(total)) + shift + self.l * top, members / total
+
+
+@dataclass(frozen=True, eq=False)
+class _Curvature:
+    chain: Chain
+    l: int
+
+    def __call__(self, logs: FloatArray) -> FloatArray:
+        log_total, found = _Value(self.chain, self.l)(logs)
+        weights = np.exp(logs - log_total / self.l)  # scaled to a total of one
+        pairs, _ = self.chain.rest_moments(weights, np.diag(weights), None, self.l)
+        pairs *= weights[:, None]
+        pairs[np.diag_indices_from(pairs)] = found
+        return (pairs + pairs.T) / 2.0 - np.outer(found, found)
+
+
+class _Side:
+    """Walks to one side: which values may come next, and how they weigh."""
+
+    def __init__(
+        self, levels: Levels, order: NDArray[np.int64], counts: NDArray[np.int32], theta: FloatArray, node_of: NDArray[np.int32]
+    ) -> None:
+        self.levels = levels
+        self.order = order
+        self.weights = (theta * levels.totals[:, node_of])[:, order]
+        """Shape (l, F): level k weighs each value as the nearest of k + 1 members."""
+        self.reached, self.states = np.unique(counts, return_inverse=True)
+        nodes = node_of[order]
+        first = int(nodes[0])
+        self.sizes = np.searchsorted(np.abs(nodes - first), self.reached, side="left")
+        """How many values, in walking order, each state may take."""
+
+    def steps(self) -> AliasTables:
+        l = len(self.weights)
+        weights = [self.weights[max(k - 1, 0), :size] for k in range(l - 1) for size in self.sizes]
+        return AliasTables.of(weights, [self.order[: len(part)] for part in weights])
+
+
+def _first(left: _Side, right: _Side, l: int) -> AliasTables:
+    """Choose how many members lie on the left, and the nearest of them (or, when none, the nearest on the right)."""
+    from ldiversity._kernels.balanced import COUNT_AT
+
+    logs = left.levels.log_scale[: l - 1] + right.levels.log_scale[l - 2 :: -1]
+    scale = np.exp(logs - logs.max())
+    weights, outcomes = [], []
+    for node in range(len(left.states)):
+        before, after = left.sizes[left.states[node]], right.sizes[right.states[node]]
+        parts = [right.weights[l - 2, :after] * scale[0]]
+        numbers = [right.order[:after]]
+        for k in range(1, l):
+            factor = float(right.levels.totals[l - 1 - k, node]) * scale[k - 1]
+            if factor > 0.0:
+                parts.append(left.weights[k - 1, :before] * factor)
+                numbers.append(left.order[:before] + (k << COUNT_AT))
+        weights.append(np.concatenate(parts))
+        outcomes.append(np.concatenate(numbers))
+    return AliasTables.of(weights, outcomes)
