@@ -1,5 +1,6 @@
 """The data holder's side: methods, and the way from a table to a release."""
 
+from ldiversity.anonymization._draw import draw_sets
 from ldiversity.anonymization._method import Method, RandomizingMethod
 from ldiversity.anonymization._pipeline import Preparation, anonymize, prepare
 from ldiversity.anonymization._randomized_addition import RandomizedAddition
@@ -13,6 +14,7 @@ __all__ = [
     "RandomizingMethod",
     "SemanticDiversity",
     "anonymize",
+    "draw_sets",
     "prepare",
 ]
 

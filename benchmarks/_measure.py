@@ -1,0 +1,85 @@
+"""Measuring: processor time, wall time and peak memory of a piece of work, and ratios with their limits."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Result:
+    """One figure, and the limit it was promised to keep."""
+
+    name: str
+    measured: float
+    limit: float
+    unit: str
+    detail: str = ""
+    at_least: bool = False
+
+    @property
+    def kept(self) -> bool:
+        """Whether the promise is kept."""
+        return self.measured >= self.limit if self.at_least else self.measured <= self.limit
+
+    def to_dict(self) -> dict[str, object]:
+        return {**asdict(self), "kept": self.kept}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of processor and wall time."""
+
+    cpu: float
+    wall: float
+
+
+def cost_of(work: Callable[[], object], *, repeat: int = 3) -> Cost:
+    """The least cost of several runs: noise of the machine only ever adds."""
+    costs = []
+    for _ in range(repeat):
+        wall, cpu = time.perf_counter(), time.process_time()
+        work()
+        costs.append(Cost(time.process_time() - cpu, time.perf_counter() - wall))
+    return Cost(min(cost.cpu for cost in costs), min(cost.wall for cost in costs))
+
+
+def peak_memory_of(code: str, *arguments: str) -> int:
+    """Peak resident bytes of a new Python process that runs `code`."""
+    program = f"{code}\nimport resource\nprint(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    done = subprocess.run([sys.executable, "-c", program, *arguments], check=True, capture_output=True, text=True)
+    return int(done.stdout.split()[-1]) * 1024
+
+
+def cpu_of_command(*command: str, repeat: int = 5) -> float:
+    """The least processor seconds of a whole command."""
+    code = (
+        "import resource, subprocess, sys\n"
+        "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "print(used.ru_utime + used.ru_stime)\n"
+    )
+    seconds = [
+        float(subprocess.run([sys.executable, "-c", code, *command], check=True, capture_output=True, text=True).stdout)
+        for _ in range(repeat)
+    ]
+    return min(seconds)
+
+
+def show(results: list[Result]) -> None:
+    """Print one line a figure."""
+    for result in results:
+        sign = ">=" if result.at_least else "<="
+        verdict = "kept" if result.kept else "BROKEN"
+        figure = f"{result.measured:10.3g} {sign} {result.limit:<6g} {result.unit:<8}"
+        print(f"{result.name:<58} {figure} {verdict}  {result.detail}")
+
+
+def dump(results: list[Result], path: str) -> None:
+    """Write the figures as JSON."""
+    with open(path, "w", encoding="utf-8") as stream:  # noqa: PTH123 - a plain script
+        json.dump([result.to_dict() for result in results], stream, indent=2)

@@ -1,0 +1,85 @@
+"""File to file: wall time against pyarrow's reading and writing of the same table, and memory that does not grow."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from _measure import Result, cost_of, peak_memory_of
+
+import ldiversity as ld
+
+ROWS = 5_000_000
+
+_PUBLISH = """
+import sys
+import ldiversity as ld
+from ldiversity.engines import LocalEngine
+ld.anonymize(sys.argv[1], quasi=["age", "sex", "zip", "job"], plain=["weight"], sensitive="disease",
+             method=ld.RandomizedAddition(l=3), output=sys.argv[2], engine=LocalEngine(chunk_rows=int(sys.argv[3])))
+"""
+
+
+def run() -> list[Result]:
+    with tempfile.TemporaryDirectory() as folder:
+        return _run(Path(folder))
+
+
+def _run(folder: Path) -> list[Result]:
+    source = folder / "source.parquet"
+    pq.write_table(table_of(ROWS), source)
+
+    def copy() -> None:
+        pq.write_table(pq.read_table(source), folder / "copy.parquet")
+
+    def publish() -> None:
+        ld.anonymize(
+            source,
+            quasi=["age", "sex", "zip", "job"],
+            plain=["weight"],
+            sensitive="disease",
+            method=ld.RandomizedAddition(l=3),
+            output=folder / "release",
+            overwrite=True,
+        )
+
+    ld.anonymize(table_of(1000), quasi="age", sensitive="disease", method=ld.RandomizedAddition(l=3))
+    floor, ours = cost_of(copy), cost_of(publish)
+    detail = f"{ours.wall:.1f} s against {floor.wall:.1f} s"
+    return [
+        Result("anonymize 5M x 6 Parquet / pyarrow read + write", ours.wall / floor.wall, 4, "x wall", detail),
+        _memory(folder),
+    ]
+
+
+def _memory(folder: Path) -> Result:
+    chunk = 200_000
+    peaks = []
+    for times in (10, 30):
+        source = folder / f"{times}.parquet"
+        pq.write_table(table_of(chunk * times), source, row_group_size=chunk)
+        peaks.append(peak_memory_of(_PUBLISH, str(source), str(folder / f"release{times}"), str(chunk)))
+    detail = f"{peaks[1] / 2**20:.0f} MiB against {peaks[0] / 2**20:.0f} MiB"
+    return Result("peak memory, file of 30 chunks / file of 10 chunks", peaks[1] / peaks[0], 1.15, "x", detail)
+
+
+def table_of(rows: int) -> pa.Table:
+    """A table like a hospital's: numbers, texts of several lengths, fifty diseases."""
+    rng = np.random.default_rng(0)
+
+    def texts(form: str, kinds: int) -> pa.Array:
+        return pa.array([form.format(i) for i in range(kinds)]).take(pa.array(rng.integers(0, kinds, rows)))
+
+    return pa.table(
+        {
+            "age": rng.integers(0, 100, rows),
+            "sex": texts("{}", 2),
+            "zip": texts("{:05d}", 1000),
+            "job": texts("occupation {}", 30),
+            "weight": rng.normal(70, 12, rows),
+            "disease": texts("disease {}", 50),
+        }
+    )

@@ -1,0 +1,91 @@
+"""How fast true values are hidden in memory, against numpy's own generator and against a peer."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from _measure import Result, cost_of
+
+from ldiversity import OrderedDistance, SemanticDiversity
+from ldiversity._random import FreshWords, Key, KeyedWords
+from ldiversity.anonymization import RandomizedAddition, draw_sets
+from ldiversity.schema import Domain
+
+RECORDS = 10_000_000
+PEER_RECORDS = 200_000
+KEYED_RECORDS = 1_000_000
+VALUES = 50
+L = 3
+
+
+def run() -> list[Result]:
+    codes = np.random.default_rng(0).integers(0, VALUES, RECORDS, dtype=np.int32)
+    uniform = RandomizedAddition(l=L).fit(Domain(values=tuple(range(VALUES))))
+    draw_sets(uniform, codes[:1000], FreshWords())
+    ours = cost_of(lambda: draw_sets(uniform, codes, FreshWords()))
+    floor = cost_of(lambda: np.random.default_rng(0).random((RECORDS, L - 1)))
+    peer = _peer_records_per_second(codes[:PEER_RECORDS])
+    results = [
+        Result(
+            "randomized addition l=3, 10M records / numpy random alone",
+            ours.cpu / floor.cpu,
+            5,
+            "x CPU",
+            f"{ours.cpu:.2f} s against {floor.cpu:.2f} s",
+        )
+    ]
+    if peer is not None:
+        results.append(
+            Result(
+                "records/s against multi-freq-ldpy Subset Selection",
+                RECORDS / ours.cpu / peer,
+                20,
+                "x",
+                f"{RECORDS / ours.cpu:.3g} against {peer:.3g}",
+                at_least=True,
+            )
+        )
+    return [*results, *_semantic(ours.cpu), _keyed(codes)]
+
+
+def _semantic(uniform_cpu: float) -> list[Result]:
+    results = []
+    for n_values, d in [(14, 3), (VALUES, 5), (148, 10)]:
+        levels = Domain(values=tuple(range(n_values)), ordered=True)
+        mechanism = SemanticDiversity(l=L, d=d, distance=OrderedDistance()).fit(levels)
+        own = np.random.default_rng(1).integers(0, n_values, RECORDS, dtype=np.int32)
+        draw_sets(mechanism, own[:1000], FreshWords())
+        cost = cost_of(lambda mechanism=mechanism, own=own: draw_sets(mechanism, own, FreshWords()))
+        name = f"balanced sampling F={n_values}, (3,{d}), 10M records / uniform"
+        results.append(Result(name, cost.cpu / uniform_cpu, 4, "x CPU", f"{cost.cpu:.2f} s"))
+    levels = Domain(values=tuple(range(148)), ordered=True)
+    for d in (10, 20, 29):
+        fit = cost_of(lambda d=d: SemanticDiversity(l=5, d=d, distance=OrderedDistance()).fit(levels), repeat=1)
+        results.append(Result(f"balanced fit F=148, l=5, d={d}", fit.cpu, 5, "s CPU"))
+    return results
+
+
+def _keyed(codes: np.ndarray) -> Result:
+    key = Key.new()
+    uniform = RandomizedAddition(l=L).fit(Domain(values=tuple(range(VALUES))))
+    ids = [b"record %d" % number for number in range(KEYED_RECORDS)]
+
+    def work() -> None:
+        draw_sets(uniform, codes[:KEYED_RECORDS], KeyedWords(key, b"bench"), key.digest_records(ids))
+
+    cost = cost_of(work, repeat=1)
+    return Result("keyed draws, microseconds a record", cost.cpu / KEYED_RECORDS * 1e6, 5, "us CPU")
+
+
+def _peer_records_per_second(codes: np.ndarray) -> float | None:
+    try:
+        from multi_freq_ldpy.pure_frequency_oracles.SS import SS_Client
+    except ImportError:
+        print("multi-freq-ldpy is not installed (make bench installs it): no comparison with the peer.")
+        return None
+    epsilon = math.log(VALUES / L - 1)  # for which the peer's subsets have L members
+    SS_Client(0, VALUES, epsilon)
+    listed = codes.tolist()
+    cost = cost_of(lambda: [SS_Client(code, VALUES, epsilon) for code in listed], repeat=2)
+    return len(listed) / cost.cpu

@@ -1,0 +1,33 @@
+"""Run all benchmarks, print every figure with the limit it was promised to keep, and say whether all were kept.
+
+Usage: python benchmarks/run.py [randomize] [files] [estimate] [start]
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from _measure import dump, show
+
+ALL = ("randomize", "files", "estimate", "start")
+
+
+def main() -> int:
+    chosen = sys.argv[1:] or ALL
+    results = []
+    for name in chosen:
+        found = import_module(f"bench_{name}").run()
+        show(found)
+        results += found
+    folder = Path(__file__).parent / "results"
+    folder.mkdir(exist_ok=True)
+    dump(results, str(folder / "latest.json"))
+    broken = [result.name for result in results if not result.kept]
+    print(f"{len(results) - len(broken)} of {len(results)} promises kept.")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
