@@ -46,16 +46,15 @@ def group_rows(cells: Ints, n_cells: int) -> tuple[Ints, Ints]:
 def pair_counts(sets: Codes, starts: Ints, first: int, last: int, pairs: Floats) -> None:
     """Count in cells first..last-1 how many sets hold both j and k, shape (last - first, F, F).
 
-    Members ascend within a set, so that only the upper triangle is touched; it is mirrored at the end.
+    Only the upper triangle is counted; it is mirrored at the end.
     """
     n_values = pairs.shape[1]
     for c in range(first, last):
         table = pairs[c - first]
         for i in range(starts[c], starts[c + 1]):
             for k in range(sets.shape[1]):
-                row = sets[i, k]
                 for m in range(k, sets.shape[1]):
-                    table[row, sets[i, m]] += 1.0
+                    table[min(sets[i, k], sets[i, m]), max(sets[i, k], sets[i, m])] += 1.0
         for j in range(n_values):
             for k in range(j + 1, n_values):
                 table[k, j] = table[j, k]

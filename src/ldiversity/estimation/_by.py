@@ -1,0 +1,228 @@
+"""What a cell is: published columns, numbers in bins, declared groups."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ldiversity._checks import check_integer, name_some
+from ldiversity.errors import ParameterError, SchemaError
+from ldiversity.schema import MISSING_LABEL
+from ldiversity.tables import Bins
+from ldiversity.tables._bins import locate, numbers_of
+
+if TYPE_CHECKING:
+    from ldiversity._types import CodeArray, Scalar
+    from ldiversity.hierarchies import Hierarchy
+
+__all__ = ["BinnedColumn", "By", "Coded", "GroupedColumn", "PlainColumn", "as_by", "bins", "groups"]
+
+ByLike: TypeAlias = "str | By | Sequence[str | By] | None"
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """One by-column of every row: `codes` are positions in `labels`, which stand in the order of the cells."""
+
+    name: str
+    codes: CodeArray
+    labels: pa.Array
+
+
+class By(ABC):
+    """How one published column divides the records into cells. A missing value is a cell of its own."""
+
+    column: str
+
+    @abstractmethod
+    def _label(self, distinct: pa.Array, frequency: NDArray[np.int64]) -> tuple[CodeArray, pa.Array]:
+        """Give each distinct value, none of them missing, a code, and the labels in code order."""
+
+    def encode(self, column: pa.ChunkedArray) -> Coded:
+        """Code every row of an Arrow column."""
+        indices, distinct = _dictionary(self.column, column)
+        present = np.flatnonzero(np.asarray(pc.is_valid(distinct)))
+        frequency = np.bincount(indices, minlength=len(distinct)).astype(np.int64)
+        codes, labels = self._label(distinct.take(pa.array(present)), frequency[present])
+        code_of = np.full(len(distinct), len(labels), dtype=np.int32)
+        code_of[present] = codes
+        if len(present) < len(distinct):
+            labels = pa.concat_arrays([labels, pa.nulls(1, labels.type)])
+        return Coded(self.column, code_of[indices], labels)
+
+
+@dataclass(frozen=True)
+class PlainColumn(By):
+    """Every value of a column is a cell, in ascending order."""
+
+    column: str
+
+    def _label(self, distinct: pa.Array, frequency: NDArray[np.int64]) -> tuple[CodeArray, pa.Array]:  # noqa: ARG002
+        sortable = distinct.cast(pa.int8()) if pa.types.is_boolean(distinct.type) else distinct
+        order = np.asarray(pc.sort_indices(sortable))
+        codes = np.empty(len(order), dtype=np.int32)
+        codes[order] = np.arange(len(order), dtype=np.int32)
+        return codes, distinct.take(pa.array(order))
+
+
+@dataclass(frozen=True)
+class BinnedColumn(By):
+    """Numbers in bins. Made by `bins`."""
+
+    column: str
+    rule: Bins
+
+    def _label(self, distinct: pa.Array, frequency: NDArray[np.int64]) -> tuple[CodeArray, pa.Array]:
+        if not len(distinct):
+            return np.empty(0, dtype=np.int32), pa.array([], pa.string())
+        numbers, _ = self._finite(distinct)
+        edges = self.rule.fit(distinct, frequency)
+        labels = list(Bins.labels(edges))
+        if self.rule.width is not None:
+            labels[-1] = f"{labels[-1][:-1]})"
+        codes = locate(numbers, edges) + np.int32(1)
+        codes[numbers > edges[-1]] = len(labels) + 1
+        low, high = labels[0].partition(",")[0][1:], labels[-1].rpartition(" ")[2][:-1]
+        return codes, pa.array([f"< {low}", *labels, f"> {high}"], pa.string())
+
+    def _finite(self, distinct: pa.Array) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        try:
+            numbers, known = numbers_of(distinct)
+        except SchemaError as error:
+            raise SchemaError(f"bins: column {self.column!r} must hold numbers, got {distinct.type}.") from error
+        if not np.isfinite(numbers).all():
+            raise SchemaError(f"bins: column {self.column!r} must hold finite numbers.")
+        return numbers, known
+
+
+@dataclass(frozen=True)
+class GroupedColumn(By):
+    """Declared groups of values, matched by their text. Made by `groups`."""
+
+    column: str
+    group_of: Mapping[str, str]
+    labels: tuple[str, ...]
+    other: str
+
+    def _label(self, distinct: pa.Array, frequency: NDArray[np.int64]) -> tuple[CodeArray, pa.Array]:  # noqa: ARG002
+        labels = [*self.labels, *([] if self.other in self.labels else [self.other])]
+        code_of = {label: code for code, label in enumerate(labels)}
+        found = [self.group_of.get(str(value), self.other) for value in distinct.to_pylist()]
+        return np.array([code_of[label] for label in found], dtype=np.int32), pa.array(labels, pa.string())
+
+
+def bins(
+    column: str,
+    *,
+    width: float | None = None,
+    edges: Sequence[float] | None = None,
+    quantiles: int | None = None,
+) -> BinnedColumn:
+    """Divide a column of numbers into bins.
+
+    Parameters
+    ----------
+    column
+        A published column of numbers.
+    width
+        Bins of this width, one of which starts at 0.
+    edges
+        The edges of the bins; a bin holds ``low <= x < high`` and the last one also its upper edge. Numbers
+        outside are cells of their own.
+    quantiles
+        So many bins with about equally many of the selected records.
+
+    Examples
+    --------
+    >>> bins("age", width=10).encode(pa.chunked_array([[31, 25, None, 38]])).labels.to_pylist()
+    ['[20, 30)', '[30, 40)', None]
+    """
+    return BinnedColumn(column, Bins(width=width, edges=edges if edges is None else tuple(edges), quantiles=quantiles))
+
+
+def groups(
+    column: str,
+    members: Mapping[str, Iterable[Scalar]] | Hierarchy,
+    *,
+    level: int | None = None,
+    other: str = "other",
+) -> GroupedColumn:
+    """Divide a column into declared groups.
+
+    Values are matched by their text. A missing value stays a cell of its own.
+
+    Parameters
+    ----------
+    column
+        A published column.
+    members
+        The values of each group, or a hierarchy whose nodes at `level` are the groups.
+    level
+        The level of the hierarchy, 1 (the parents of the leaves) when None.
+    other
+        The group of values that no group lists.
+
+    Examples
+    --------
+    >>> zones = groups("zip", {"north": ["130", "131"]}, other="elsewhere")
+    >>> zones.encode(pa.chunked_array([["131", "999"]])).labels.to_pylist()
+    ['north', 'elsewhere']
+    """
+    if not isinstance(members, Mapping):
+        return _groups_of_tree(column, members, 1 if level is None else level, other)
+    if level is not None:
+        raise ParameterError("groups: level must be left out unless members is a hierarchy.")
+    group_of: dict[str, str] = {}
+    twice = []
+    for label, values in members.items():
+        if isinstance(values, str):
+            raise ParameterError(f"groups: group {label!r} must list its values, got one text.")
+        for text in map(str, values):
+            twice += [text] if group_of.setdefault(text, label) != label else []
+    if twice:
+        raise ParameterError(f"groups: a value must be in one group, but {name_some(twice)} are in several.")
+    return GroupedColumn(column, group_of, tuple(members), other)
+
+
+def _groups_of_tree(column: str, tree: Hierarchy, level: int, other: str) -> GroupedColumn:
+    check_integer("groups", "level", level, minimum=0, maximum=max(tree.depth - 1, 0))
+    group_of = {row[0]: row[level] for row in tree.rows if row[0] != MISSING_LABEL}
+    return GroupedColumn(column, group_of, tree.labels[level], other)
+
+
+def as_by(by: ByLike) -> tuple[By, ...]:
+    """Give by-columns in any of the forms that `estimate` accepts as a tuple of `By`."""
+    if by is None:
+        return ()
+    parts = [by] if isinstance(by, str | By) else list(by)
+    wrong = [part for part in parts if not isinstance(part, str | By)]
+    if wrong:
+        raise ParameterError(f"estimate: by must hold names, bins and groups, got {wrong[0]!r}.")
+    known = tuple(PlainColumn(part) if isinstance(part, str) else part for part in parts)
+    names = [part.column for part in known]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ParameterError(f"estimate: by must name each column once, got {name_some(twice)} more than once.")
+    return known
+
+
+def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.Array]:
+    # The distinct values of a column, missing included, and where each row finds its own.
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(array, pa.ChunkedArray):
+        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+    if pa.types.is_nested(array.type):
+        raise SchemaError(f"estimate: by column {name!r} must hold single values, got {array.type}.")
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    if pa.types.is_floating(array.type):
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    encoded = array.dictionary_encode(null_encoding="encode")
+    return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary

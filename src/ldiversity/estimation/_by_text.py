@@ -1,0 +1,74 @@
+"""By-columns as texts, for the command line."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ldiversity.errors import ParameterError
+from ldiversity.estimation._by import By, PlainColumn, bins, groups
+
+__all__ = ["parse_by"]
+
+_ITEM: Final = re.compile(r'(?:"[^"]*"|[^",])+')
+_PARTS: Final = re.compile(
+    r'\s*(?:"(?P<quoted>[^"]*)"|(?P<plain>[^:@"]+?))\s*(?:(?P<mark>[:@])(?P<rule>.*))?', re.DOTALL
+)
+_FILE: Final = re.compile(r'\s*"?(?P<path>.+?)"?(?::(?P<level>\d+))?\s*', re.DOTALL)
+
+
+def parse_by(text: str) -> tuple[By, ...]:
+    """Read by-columns from a text such as ``sex,age:10,zip@zones.csv``.
+
+    ``age:10`` are bins of width 10, ``age:0/18/65/120`` bins with these edges, ``age:q4`` four bins with equally
+    many records; ``zip@zones.csv:2`` are the groups at level 2 of a hierarchy file, level 1 unless named.
+    Names and paths with one of ``, : @`` are put into double quotes.
+
+    Examples
+    --------
+    >>> [part.column for part in parse_by('sex, "home, zip", age:10')]
+    ['sex', 'home, zip', 'age']
+    """
+    if text.count('"') % 2:
+        raise ParameterError(f"by: quotes must come in pairs, got {text!r}.")
+    parts = tuple(_parse_part(item) for item in _ITEM.findall(text) if item.strip())
+    if not parts:
+        raise ParameterError(f"by: at least one column must be named, got {text!r}.")
+    return parts
+
+
+def _parse_part(item: str) -> By:
+    parts = _PARTS.fullmatch(item)
+    if parts is None:
+        raise ParameterError(
+            f"by: each part must be a column, column:bins or column@file, got {item.strip()!r}.",
+            hint='Put a name with one of , : @ into double quotes, as in "home:zip".',
+        )
+    column = parts["plain"] if parts["quoted"] is None else parts["quoted"]
+    if parts["mark"] is None:
+        return PlainColumn(column)
+    rule = parts["rule"].strip()
+    return _parse_bins(column, rule) if parts["mark"] == ":" else _parse_groups(column, rule)
+
+
+def _parse_bins(column: str, rule: str) -> By:
+    if re.fullmatch(r"q\d{1,6}", rule):
+        return bins(column, quantiles=int(rule[1:]))
+    try:
+        numbers = [float(number) for number in rule.split("/")]
+    except ValueError as error:
+        raise ParameterError(
+            f"by: the bins of {column!r} must be a width, edges or quantiles, got {rule!r}.",
+            hint=f"Write {column}:10, {column}:0/18/65/120 or {column}:q4.",
+        ) from error
+    return bins(column, width=numbers[0]) if len(numbers) == 1 else bins(column, edges=numbers)
+
+
+def _parse_groups(column: str, rule: str) -> By:
+    from ldiversity.hierarchies import Hierarchy
+
+    parts = _FILE.fullmatch(rule)
+    if parts is None:
+        raise ParameterError(f"by: a hierarchy file must follow {column}@, got nothing.")
+    level = None if parts["level"] is None else int(parts["level"])
+    return groups(column, Hierarchy.read(parts["path"]), level=level)

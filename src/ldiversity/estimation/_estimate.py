@@ -1,0 +1,257 @@
+"""From a release to the distribution of its sensitive values: the one function of the data user."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+
+from ldiversity._checks import check_choice, check_integer, check_number, name_some
+from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.estimation._by import By, ByLike, as_by
+from ldiversity.estimation._cells import CellData, CellIndex, count_cells, index_cells
+from ldiversity.estimation._intervals import intervals
+from ldiversity.estimation._likelihood import global_marginal
+from ldiversity.estimation._registry import ESTIMATORS
+from ldiversity.estimation._result import Estimate
+from ldiversity.estimation._variance import standard_errors
+from ldiversity.estimation._where import Filter, WhereLike, as_filters
+from ldiversity.schema import Role
+
+if TYPE_CHECKING:
+    from ldiversity._types import SetArray
+    from ldiversity.estimation._base import Estimator, Solution
+    from ldiversity.release import Release
+
+__all__ = ["CELL_LIMIT", "JOINT_LIMIT", "MIN_RECORDS", "estimate"]
+
+MIN_RECORDS: Final = 50
+"""Cells with fewer records are marked, and get intervals that hold for any number of records."""
+
+JOINT_LIMIT: Final = 10_000
+"""The most combinations of values of which a joint distribution is estimated."""
+
+CELL_LIMIT: Final = 20_000_000
+"""The most numbers, cells times values, that one estimate may have."""
+
+
+def estimate(
+    release: Release,
+    by: ByLike = None,
+    *,
+    sensitive: str | Sequence[str] | None = None,
+    where: WhereLike = None,
+    estimator: str = "auto",
+    confidence: float = 0.95,
+    min_records: int = MIN_RECORDS,
+) -> Estimate:
+    """Estimate how often each sensitive value occurs, for any division of the records into cells.
+
+    Parameters
+    ----------
+    release
+        What was published; nothing else is needed or used.
+    by
+        Columns that make the cells: names, `bins` and `groups`. One cell with all records when None.
+    sensitive
+        The sensitive attribute, or several for their joint distribution. May be left out when there is one.
+    where
+        Filters on published columns as texts, all of which must hold: ``"zip in 130,131"``, ``"age >= 50"``,
+        ``"sex != F"``, ``"age between 20 and 29"``, ``"job is missing"``.
+    estimator
+        A name in `ESTIMATORS`. ``"auto"`` takes ``mle`` for cells with at least 10 records a value and ``map``
+        below.
+    confidence
+        How often an interval is to hold the true count.
+    min_records
+        Cells with fewer records are marked in ``note``; they are never left out.
+
+    Returns
+    -------
+    Estimate
+        Cells sorted by their labels; combinations of labels without a record have no cell.
+
+    Raises
+    ------
+    ParameterError
+        When a column is sensitive, a filter cannot be read, or no record is selected.
+    SchemaError
+        When a column does not exist or does not suit.
+    UnsupportedError
+        When the estimator does not suit the release, or the result would be too large.
+    """
+    names = _sensitive_names(release, sensitive)
+    divided, filters = as_by(by), as_filters(where)
+    solver = ESTIMATORS[check_choice("estimate", "estimator", estimator, list(ESTIMATORS))]
+    if not 0 < check_number("estimate", "confidence", confidence) < 1:
+        raise ParameterError(f"estimate: confidence must be between 0 and 1, got {confidence!r}.")
+    check_integer("estimate", "min_records", min_records, minimum=0)
+    _check_joint(release, names)
+    selected = _select(release, names, divided, filters)
+    index = index_cells([part.encode(selected.columns[part.column]) for part in divided], selected.n_rows)
+    cells = _count(release, names, selected, index)
+    return _assemble(_Question(release, names, divided, filters, solver, float(confidence), min_records), cells, index)
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    release: Release
+    names: tuple[str, ...]
+    by: tuple[By, ...]
+    filters: tuple[Filter, ...]
+    solver: Estimator
+    confidence: float
+    min_records: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Selected:
+    columns: pa.Table
+    members: tuple[SetArray, ...]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.members[0])
+
+
+def _sensitive_names(release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:
+    known = release.sensitive
+    if sensitive is None:
+        if len(known) != 1:
+            raise ParameterError(
+                f"estimate: sensitive must name one or several of {name_some(known)}.",
+                hint="With several names, their joint distribution is estimated.",
+            )
+        return known
+    names = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+    wrong = [name for name in names if name not in known]
+    if wrong or not names or len(set(names)) < len(names):
+        raise ParameterError(
+            f"estimate: sensitive must name distinct attributes of {name_some(known)}, got {name_some(names)}."
+        )
+    return names
+
+
+def _check_joint(release: Release, names: tuple[str, ...]) -> None:
+    if len(names) == 1:
+        return
+    if release.layout != "sets":
+        raise UnsupportedError(
+            "estimate: a joint distribution needs published sets, but this release has single members.",
+            hint="Ask for one attribute at a time.",
+        )
+    size = prod(release.mechanism(name).n_values for name in names)
+    if size > JOINT_LIMIT:
+        raise UnsupportedError(
+            f"estimate: a joint distribution may have at most {JOINT_LIMIT} combinations, but {name_some(names)} "
+            f"have {size}.",
+            hint="Ask for fewer attributes at a time.",
+        )
+
+
+def _select(release: Release, names: tuple[str, ...], by: tuple[By, ...], filters: tuple[Filter, ...]) -> _Selected:
+    wanted = [*(("by", part.column) for part in by), *(("where", part.column) for part in filters)]
+    for parameter, column in wanted:
+        _check_column(release, parameter, column)
+    columns = release.columns(tuple(dict.fromkeys(column for _, column in wanted)))
+    if release.layout == "sets":
+        members = tuple(release.sets(name) for name in names)
+    else:
+        members = tuple(release.members(name).reshape(-1, 1) for name in names)
+    if filters:
+        mask = np.logical_and.reduce([part.mask(columns[part.column]) for part in filters])
+        columns, members = columns.filter(mask), tuple(array[mask] for array in members)
+    if not len(members[0]):
+        what = "where must select at least one record" if filters else "the release must have a record"
+        raise ParameterError(f"estimate: {what}, got none.")
+    return _Selected(columns, members)
+
+
+def _check_column(release: Release, parameter: str, column: str) -> None:
+    role = release.schema[column].role
+    if role is Role.SENSITIVE:
+        raise ParameterError(
+            f"estimate: {parameter} must name published columns, but {column!r} is sensitive: the release does not "
+            "say which records have which of its values.",
+            hint="A joint distribution comes from naming several attributes in sensitive.",
+        )
+
+
+def _count(release: Release, names: tuple[str, ...], selected: _Selected, index: CellIndex) -> CellData:
+    mechanisms = tuple(release.mechanism(name) for name in names)
+    size = index.n_cells * prod(mechanism.n_values for mechanism in mechanisms)
+    if size > CELL_LIMIT:
+        raise UnsupportedError(
+            f"estimate: cells times values may be at most {CELL_LIMIT}, got {size}.",
+            hint="Use fewer columns, or bins() and groups() for wider cells.",
+        )
+    return count_cells(
+        mechanisms,
+        selected.members,
+        index,
+        exploded=release.layout != "sets",
+        marginal=lambda: global_marginal(mechanisms, [release.sets(name) for name in names]),
+    )
+
+
+def _assemble(question: _Question, cells: CellData, index: CellIndex) -> Estimate:
+    solution = question.solver.solve(cells)
+    exact = tuple(mechanism.inverse for mechanism in cells.mechanisms)
+    matrices = tuple(question.solver.matrix(mechanism) for mechanism in cells.mechanisms)
+    linear_errors = standard_errors(cells, exact)
+    same = all(a is b for a, b in zip(exact, matrices, strict=True))
+    errors = linear_errors if same else standard_errors(cells, matrices)
+    low, high = intervals(
+        cells,
+        linear_errors,
+        solution.counts,
+        confidence=question.confidence,
+        min_records=question.min_records,
+    )
+    few = cells.records < question.min_records
+    note = f"fewer than {question.min_records} records"
+    return Estimate(
+        sensitive=question.names,
+        by=tuple(part.column for part in question.by),
+        labels=index.labels,
+        domains=tuple(question.release.domain(name) for name in question.names),
+        records=cells.records,
+        count=solution.counts,
+        std_error=errors,
+        low=low,
+        high=high,
+        estimator=solution.estimators,
+        note=tuple(note if marked else "" for marked in few),
+        caveats=_caveats(question, cells, solution),
+        confidence=question.confidence,
+        where=tuple(map(str, question.filters)),
+        frame_kind=question.release.frame_kind,
+        _cells=cells,
+        _matrices=matrices,
+    )
+
+
+def _caveats(question: _Question, cells: CellData, solution: Solution) -> tuple[str, ...]:
+    caveats = list(solution.caveats)
+    used = set(solution.estimators)
+    if "map" in used:
+        caveats.append("map draws small cells towards the distribution of the whole release.")
+    if used & {"mle", "map", "simplex"}:
+        caveats.append("Standard errors and intervals are those of linear, widened to hold the reported count.")
+    elif solution.caveats:
+        caveats.append("Intervals are those of linear, widened to hold the reported count.")
+    if cells.sets is None:
+        caveats.append("The release has single members, not sets: only their counts could be used.")
+    few = int(np.count_nonzero(cells.records < question.min_records))
+    if few:
+        caveats.append(f"{few} of {cells.n_cells} cells have fewer than {question.min_records} records.")
+    error = max(mechanism.inclusion_error for mechanism in cells.mechanisms)
+    if error > 0:
+        caveats.append(
+            f"Inclusion probabilities were simulated with standard errors up to {error:.2g}; intervals do not add this."
+        )
+    return tuple(caveats)

@@ -1,0 +1,76 @@
+"""Intervals for true counts, from the unbiased estimate and from the published counts."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity.estimation._threads import over_cells
+from ldiversity.estimation._variance import dummy_range
+
+if TYPE_CHECKING:
+    from ldiversity._types import FloatArray
+    from ldiversity.estimation._cells import CellData
+
+__all__ = ["intervals"]
+
+_EQUAL: Final = 1e-12
+
+
+def intervals(
+    cells: CellData, errors: FloatArray, points: FloatArray, *, confidence: float, min_records: int
+) -> tuple[FloatArray, FloatArray]:
+    """Give the limits of every true count, each of shape (cells, F).
+
+    Where dummies of a value are equally likely whatever the true value is, the published count is
+    V + Bin(N - V, p) and its tails are inverted exactly. Elsewhere the limits are ``linear -+ z * error``, and in
+    cells below `min_records`, where that is not to be trusted, the tails are inverted for the least favorable
+    probabilities. No true count exceeds its published count, so neither does a limit, unless the reported
+    point does: the interval is widened to hold it.
+
+    Parameters
+    ----------
+    cells
+        The counted sets.
+    errors
+        Standard errors of the unbiased estimate.
+    points
+        What is reported.
+    confidence
+        How often the interval holds the true count.
+    min_records
+        Smaller cells get the conservative limits.
+    """
+    least, most = dummy_range(cells)
+    exact = (most - least < _EQUAL)[None, :] | (cells.records < min_records)[:, None]
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    center = np.clip(cells.linear, 0.0, cells.counts)
+    low = np.maximum(center - z * errors, 0.0)
+    high = np.minimum(center + z * errors, cells.counts)
+    rows = np.flatnonzero(exact.any(axis=1))
+    if rows.size:
+        limits = _exact(cells.counts[rows], cells.records[rows], (least, most), (1 - confidence) / 2)
+        low[rows] = np.where(exact[rows], limits[0], low[rows])
+        high[rows] = np.where(exact[rows], limits[1], high[rows])
+    return np.minimum(low, points), np.maximum(high, points)
+
+
+def _exact(
+    counts: NDArray[np.int64],
+    records: NDArray[np.int64],
+    dummies: tuple[FloatArray, FloatArray],
+    tail: float,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    from ldiversity._kernels.cells import count_limits
+
+    low, high = np.zeros_like(counts), np.zeros_like(counts)
+    z = NormalDist().inv_cdf(1 - tail)
+
+    def work(first: int, last: int) -> None:
+        count_limits(counts, records, *dummies, tail, z, first, last, low, high)
+
+    over_cells(work, np.full(len(counts), 10 * counts.shape[1]))
+    return low, high

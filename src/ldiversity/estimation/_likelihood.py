@@ -1,0 +1,134 @@
+"""The likelihood of published sets, and its maximum with or without a prior.
+
+A set R is published with probability ``sum over v in R of p_v P(R | v)``. It tells more than its members counted
+one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb, log2, prod
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity.estimation._cells import CellData, product_sets
+from ldiversity.estimation._threads import over_cells
+
+if TYPE_CHECKING:
+    from ldiversity._types import FloatArray, SetArray
+    from ldiversity.mechanisms._base import SetMechanism
+
+__all__ = ["MARGINAL_PRIOR", "global_marginal", "maximize"]
+
+TOLERANCE: Final = 1e-7
+"""A cell is done when a step moves no share by more; far below any sampling error."""
+
+MOST_STEPS: Final = 3_000
+
+MARGINAL_PRIOR: Final = 0.5
+"""Records added to each value for the marginal of the whole release, so that no share is zero."""
+
+_KEY_BITS: Final = 62
+
+
+def maximize(cells: CellData, prior: FloatArray, strength: FloatArray) -> tuple[FloatArray, int]:
+    """Give the counts that maximize the likelihood of each cell, and how many cells stopped early.
+
+    Parameters
+    ----------
+    cells
+        Cells with published sets.
+    prior
+        Shares of the F values that the prior believes in, positive and summing to 1.
+    strength
+        Shape (cells,): how many records the prior counts for; 0 for the plain maximum.
+    """
+    sets, weights, starts = _aggregate(cells)
+    shares, early = _maximize(cells.mechanisms, sets, weights, starts, prior, strength)
+    return shares * cells.records[:, None], early
+
+
+def global_marginal(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray]) -> FloatArray:
+    """Estimate the shares of the values in a whole release, each of them positive."""
+    n_values = prod(mechanism.n_values for mechanism in mechanisms)
+    whole = np.array([0, len(sets[0])], dtype=np.int64)
+    aggregated, weights, starts = _unique_sets(mechanisms, sets, whole)
+    flat = np.full(n_values, 1.0 / n_values)
+    strength = np.array([MARGINAL_PRIOR * n_values])
+    shares, _ = _maximize(mechanisms, aggregated, weights, starts, flat, strength)
+    marginal: FloatArray = shares[0]
+    return marginal
+
+
+def _maximize(
+    mechanisms: Sequence[SetMechanism],
+    sets: Sequence[SetArray],
+    weights: FloatArray,
+    starts: NDArray[np.int64],
+    prior: FloatArray,
+    strength: FloatArray,
+) -> tuple[FloatArray, int]:
+    from ldiversity._kernels.em import em_cells
+
+    combined = product_sets(sets, [mechanism.n_values for mechanism in mechanisms])
+    likelihood = _likelihood(mechanisms, sets)
+    n_cells = len(starts) - 1
+    shares = np.where(strength[:, None] > 0, prior, 1.0 / len(prior))
+    steps = np.zeros(n_cells, dtype=np.int64)
+
+    def work(first: int, last: int) -> None:
+        em_cells(
+            combined, likelihood, weights, starts, prior, strength, TOLERANCE, MOST_STEPS, first, last, shares, steps
+        )
+
+    over_cells(work, 100 * np.diff(starts))
+    return shares, int(np.count_nonzero(steps >= MOST_STEPS))
+
+
+def _likelihood(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray]) -> FloatArray:
+    # P(set | member), in the order of the combined members; empty when all members explain it equally well.
+    width = prod(mechanism.l for mechanism in mechanisms)
+    if all(mechanism.flat_likelihood for mechanism in mechanisms):
+        return np.empty((0, width))
+    combined = np.ones((len(sets[0]), 1))
+    for mechanism, array in zip(mechanisms, sets, strict=True):
+        own = np.asarray(mechanism.likelihood(array), dtype=np.float64)
+        # Only ratios within a row matter; scaled so that products stay far from the smallest numbers.
+        own = own / own.max(axis=1, keepdims=True)
+        combined = (combined[:, :, None] * own[:, None, :]).reshape(len(array), -1)
+    return np.ascontiguousarray(combined)
+
+
+def _aggregate(cells: CellData) -> tuple[tuple[SetArray, ...], FloatArray, NDArray[np.int64]]:
+    sets = cells.sets or ()
+    most = prod(comb(mechanism.n_values, mechanism.l) for mechanism in cells.mechanisms)
+    if cells.n_cells * most < len(sets[0]):
+        return _unique_sets(cells.mechanisms, sets, cells.starts)
+    return sets, np.ones(len(sets[0])), cells.starts
+
+
+def _unique_sets(
+    mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray], starts: NDArray[np.int64]
+) -> tuple[tuple[SetArray, ...], FloatArray, NDArray[np.int64]]:
+    # Equal sets of a cell become one set with a weight: each set is one number, and the numbers are counted.
+    sizes = [m.n_values for m in mechanisms for _ in range(m.l)]
+    n_cells = len(starts) - 1
+    if log2(max(n_cells, 1)) + sum(map(log2, sizes)) > _KEY_BITS:
+        return tuple(sets), np.ones(len(sets[0])), starts
+    key = np.repeat(np.arange(n_cells), np.diff(starts))
+    members = np.concatenate(list(sets), axis=1)
+    for column, size in enumerate(sizes):
+        key = key * size + members[:, column]
+    counted = pa.array(key).value_counts()
+    found, weights = np.asarray(counted.field("values")), np.asarray(counted.field("counts"))
+    order = np.argsort(found)
+    rest, weights = found[order], weights[order].astype(np.float64)
+    unique = np.empty((len(rest), len(sizes)), dtype=np.int32)
+    for column in range(len(sizes) - 1, -1, -1):
+        rest, unique[:, column] = np.divmod(rest, sizes[column])
+    starts = np.searchsorted(rest, np.arange(n_cells + 1)).astype(np.int64)
+    parts = np.split(unique, np.cumsum([mechanism.l for mechanism in mechanisms])[:-1], axis=1)
+    return tuple(np.ascontiguousarray(part) for part in parts), weights, starts

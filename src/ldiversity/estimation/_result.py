@@ -1,0 +1,193 @@
+"""What an estimation gives: counts with their errors, cell by cell."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity._checks import check_integer
+from ldiversity.estimation._variance import covariance
+
+if TYPE_CHECKING:
+    from ldiversity._types import FloatArray
+    from ldiversity.estimation._cells import CellData
+    from ldiversity.schema import Domain
+
+__all__ = ["Estimate"]
+
+_NUMBERS: Final = ("count", "share", "std_error", "low", "high")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """Estimated counts of the sensitive values in every cell, with standard errors and intervals.
+
+    Arrays have one row a cell and one column a value (or combination of values, the last attribute running
+    fastest). `count`, `std_error`, `low` and `high` are numbers of records; divide by `records` for shares.
+
+    Attributes
+    ----------
+    sensitive
+        The attributes whose (joint) distribution this is.
+    by
+        The columns that make the cells.
+    labels
+        An Arrow table with the by-values of each cell.
+    domains
+        The public domain of each attribute in `sensitive`.
+    records
+        How many records each cell has; exact.
+    count, std_error, low, high
+        Shape (cells, F). Standard errors and intervals are about the noise of the dummies: the records are taken
+        as given, and are no sample of anything. For estimators that are not linear in the published counts
+        (``mle``, ``map``, ``simplex``), `std_error` is that of ``linear``.
+    estimator
+        Which estimator gave each cell's counts.
+    note
+        For each cell "" or why it is marked.
+    caveats
+        What the user should know, one sentence each.
+    confidence
+        How often an interval is to hold the true count.
+    where
+        The filters that selected the records, as texts.
+    """
+
+    sensitive: tuple[str, ...]
+    by: tuple[str, ...]
+    labels: pa.Table
+    domains: tuple[Domain, ...]
+    records: NDArray[np.int64]
+    count: FloatArray
+    std_error: FloatArray
+    low: FloatArray
+    high: FloatArray
+    estimator: tuple[str, ...]
+    note: tuple[str, ...]
+    caveats: tuple[str, ...]
+    confidence: float
+    where: tuple[str, ...]
+    frame_kind: str
+    _cells: CellData = field(repr=False)
+    _matrices: tuple[FloatArray, ...] = field(repr=False)
+
+    def __repr__(self) -> str:
+        cells, values = self.count.shape
+        return f"Estimate({' x '.join(self.sensitive)}: {cells} cells, {values} values, {self.n_records} records)"
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells."""
+        return len(self.records)
+
+    @property
+    def n_records(self) -> int:
+        """The number of selected records."""
+        return int(self.records.sum())
+
+    @property
+    def share(self) -> FloatArray:
+        """Counts divided by the records of their cell, shape (cells, F)."""
+        return self.count / self.records[:, None]
+
+    def covariance(self, cell: int = 0) -> FloatArray:
+        """Give the covariance matrix of one cell's counts, shape (F, F), estimated without bias from its sets.
+
+        For ``mle``, ``map`` and ``simplex`` it is that of ``linear``.
+        """
+        position = check_integer("Estimate.covariance", "cell", cell, minimum=0, maximum=self.n_cells - 1)
+        return covariance(self._cells, self._matrices, position)
+
+    def to_arrow(self) -> pa.Table:
+        """Give an Arrow table with one row a cell and value."""
+        n_values = self.count.shape[1]
+        rows = np.repeat(np.arange(self.n_cells), n_values)
+        columns = {name: self.labels.column(name).take(pa.array(rows)) for name in self.by}
+        taken = {*self.by, *(self.sensitive if len(self.sensitive) > 1 else ())}
+        for name, values in self._value_columns().items():
+            key = name if len(self.sensitive) > 1 else _free("value", taken)
+            columns[key] = values.take(pa.array(np.tile(np.arange(n_values), self.n_cells)))
+        for name in _NUMBERS:
+            columns[_free(name, taken)] = pa.array(getattr(self, name).ravel())
+        columns[_free("records", taken)] = pa.array(np.repeat(self.records, n_values))
+        columns[_free("note", taken)] = pa.array(self.note, pa.string()).take(pa.array(rows))
+        return pa.table(columns)
+
+    def to_frame(self) -> Any:  # noqa: ANN401 - the kind of frame is the release's
+        """Give one row a cell and value, in the kind of frame that the release came from.
+
+        The columns are those of `by`, ``value`` (or one column an attribute for a joint distribution), ``count``,
+        ``share``, ``std_error``, ``low``, ``high``, ``records`` and ``note``. One of these that is also the name
+        of a by-column gets a trailing underscore.
+        """
+        from ldiversity.tables import to_native
+
+        return to_native(self.to_arrow(), self.frame_kind)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the estimate in JSON's types.
+
+        Keys: ``sensitive``, ``by``, ``where``, ``confidence``, ``n_records``, ``caveats`` and ``cells``. A cell has
+        ``by`` (its labels), ``records``, ``estimator``, ``note`` and ``values``; a value has ``value`` (a list, one
+        entry an attribute, for a joint distribution), ``count``, ``share``, ``std_error``, ``low`` and ``high``.
+        """
+        parts = [column.to_pylist() for column in self._value_columns().values()]
+        values = parts[0] if len(parts) == 1 else [list(row) for row in zip(*parts, strict=True)]
+        labels = self.labels.to_pylist() if self.by else [{}]
+        numbers = {name: getattr(self, name).tolist() for name in _NUMBERS}
+        cells = [
+            {
+                "by": {name: _plain(label) for name, label in labels[cell].items()},
+                "records": int(self.records[cell]),
+                "estimator": self.estimator[cell],
+                "note": self.note[cell],
+                "values": [
+                    {"value": value, **{name: numbers[name][cell][code] for name in _NUMBERS}}
+                    for code, value in enumerate(values)
+                ],
+            }
+            for cell in range(self.n_cells)
+        ]
+        return {
+            "sensitive": list(self.sensitive),
+            "by": list(self.by),
+            "where": list(self.where),
+            "confidence": self.confidence,
+            "n_records": self.n_records,
+            "caveats": list(self.caveats),
+            "cells": cells,
+        }
+
+    def _value_columns(self) -> dict[str, pa.Array]:
+        # Each attribute's values for the F columns of the arrays.
+        sizes = [len(domain) for domain in self.domains]
+        codes = np.unravel_index(np.arange(self.count.shape[1]), sizes)
+        parts = zip(self.sensitive, self.domains, codes, strict=True)
+        return {name: _domain_array(domain).take(pa.array(code)) for name, domain, code in parts}
+
+
+def _domain_array(domain: Domain) -> pa.Array:
+    try:
+        return pa.array(domain.values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # values of several types
+        return pa.array(domain.labels)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)

@@ -1,0 +1,165 @@
+"""Standard errors of estimates that are linear in the published counts.
+
+With a_i = M 1_R for the published set R of record i, an estimate M W has the covariance estimate
+``sum of a_i a_i' - B diag(V) B'``, where B = M Q' and V is the unbiased estimate. For the unbiased estimate
+itself B is the identity. The noise is that of the mechanism: the true counts are taken as fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ldiversity.errors import UnsupportedError
+from ldiversity.estimation._cells import CellData, product_sets
+from ldiversity.estimation._threads import over_cells
+
+if TYPE_CHECKING:
+    from ldiversity._types import FloatArray
+    from ldiversity.mechanisms._base import SetMechanism
+
+__all__ = ["COVARIANCE_LIMIT", "covariance", "dummy_range", "standard_errors"]
+
+COVARIANCE_LIMIT: Final = 4_000
+"""The most values, or combinations of values, for which a full covariance matrix is given."""
+
+_EQUAL: Final = 1e-12
+_BLOCK: Final = 1 << 22
+
+
+def standard_errors(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
+    """Standard errors of ``transform(matrices, counts)``, shape (cells, F)."""
+    if cells.sets is None:
+        variance = _from_counts(cells, matrices)
+    elif len(cells.mechanisms) == 1 and _is_uniform_linear(cells.mechanisms[0], matrices[0]):
+        mechanism = cells.mechanisms[0]
+        factor = (mechanism.l - 1) / (mechanism.n_values - mechanism.l)
+        variance = (cells.records[:, None] - cells.linear) * factor
+    else:
+        variance = _square_sums(cells, matrices) - cells.transform(_spread(cells, matrices), cells.linear)
+    # The estimate is unbiased, so that a small cell may get one below zero.
+    return np.sqrt(np.maximum(variance, 0.0))
+
+
+def covariance(cells: CellData, matrices: Sequence[FloatArray], cell: int) -> FloatArray:
+    """The covariance matrix of one cell's ``transform(matrices, counts)``, shape (F, F)."""
+    from ldiversity._kernels.cells import pair_counts
+
+    if cells.sets is None:
+        raise UnsupportedError(
+            "Estimate: covariance needs published sets, but this release has single members.",
+            hint="The standard errors of single counts are in std_error.",
+        )
+    if cells.n_values > COVARIANCE_LIMIT:
+        raise UnsupportedError(
+            f"Estimate: covariance is given for at most {COVARIANCE_LIMIT} values, got {cells.n_values}."
+        )
+    rows = slice(cells.starts[cell], cells.starts[cell + 1])
+    sets = product_sets([array[rows] for array in cells.sets], cells.sizes)
+    pairs = np.zeros((1, cells.n_values, cells.n_values))
+    pair_counts(sets, np.array([0, len(sets)]), 0, 1, pairs)
+    whole = _kron(matrices)
+    inclusion = _kron([mechanism.inclusion for mechanism in cells.mechanisms])
+    expected = (inclusion.T * cells.linear[cell]) @ inclusion
+    result: FloatArray = whole @ (pairs[0] - expected) @ whole.T
+    return (result + result.T) / 2
+
+
+def dummy_range(cells: CellData) -> tuple[FloatArray, FloatArray]:
+    """The least and the greatest probability with which each value is published for a record without it."""
+    least, most = np.ones(1), np.zeros(1)
+    for mechanism in cells.mechanisms:
+        own = np.eye(mechanism.n_values, dtype=bool)
+        low = np.where(own, np.inf, mechanism.inclusion).min(axis=0)
+        high = np.where(own, -np.inf, mechanism.inclusion).max(axis=0)
+        # A combination is published by accident when all its parts are; one of them may be true.
+        least = np.multiply.outer(least, low).ravel()
+        most = np.maximum.outer(most, high).ravel()
+    return np.clip(least, 0.0, 1.0), np.clip(most, 0.0, 1.0)
+
+
+def _kron(matrices: Sequence[FloatArray]) -> FloatArray:
+    whole: FloatArray = np.ones((1, 1))
+    for matrix in matrices:
+        whole = np.asarray(np.kron(whole, matrix), dtype=np.float64)
+    return whole
+
+
+def _is_uniform_linear(mechanism: SetMechanism, matrix: FloatArray) -> bool:
+    # The same dummy probability everywhere: then the sum of squares needs no pairs (see the guide).
+    p = (mechanism.l - 1) / (mechanism.n_values - 1)
+    own = np.eye(mechanism.n_values, dtype=bool)
+    flat = np.abs(np.where(own, p, mechanism.inclusion) - p).max() < _EQUAL
+    return bool(flat) and bool(np.allclose(matrix, mechanism.inverse, rtol=0, atol=_EQUAL * 1e3))
+
+
+def _spread(cells: CellData, matrices: Sequence[FloatArray]) -> list[FloatArray]:
+    pairs = zip(matrices, cells.mechanisms, strict=True)
+    return [(matrix @ mechanism.inclusion.T) ** 2 for matrix, mechanism in pairs]
+
+
+def _from_counts(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
+    # Members without their sets: exact for the unbiased estimate, and where the estimate of a value needs its
+    # own count alone, that is, where the other counts enter by their fixed sum.
+    mechanism, matrix = cells.mechanisms[0], matrices[0]
+    own = np.eye(mechanism.n_values, dtype=bool)
+    low, high = np.where(own, np.inf, matrix).min(axis=1), np.where(own, -np.inf, matrix).max(axis=1)
+    if (high - low).max() < _EQUAL:
+        noise = mechanism.inclusion * (1.0 - mechanism.inclusion)
+        exact: FloatArray = (cells.linear @ noise) * (np.diag(matrix) - low) ** 2
+        return exact
+    variance: FloatArray = cells.linear @ mechanism.variance_factors.T
+    return variance
+
+
+def _square_sums(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
+    # sum over the records of a cell of (M 1_R)**2, by whichever way is cheaper.
+    sets = cells.sets or ()
+    if len(matrices) > 1:
+        return _square_sums_joint(cells, matrices)
+    n_pairs = cells.n_cells * cells.n_values**2
+    if len(sets[0]) * sets[0].shape[1] >= n_pairs:
+        return _square_sums_by_pairs(cells, matrices[0])
+    return _square_sums_by_record(cells, matrices[0])
+
+
+def _square_sums_by_record(cells: CellData, matrix: FloatArray) -> FloatArray:
+    from ldiversity._kernels.cells import square_sums
+
+    (sets,) = cells.sets or ()
+    columns = np.ascontiguousarray(matrix.T)
+    sums = np.zeros((cells.n_cells, cells.n_values))
+    over_cells(lambda a, b: square_sums(columns, sets, cells.starts, a, b, sums), cells.records)
+    return sums
+
+
+def _square_sums_by_pairs(cells: CellData, matrix: FloatArray) -> FloatArray:
+    from ldiversity._kernels.cells import pair_counts
+
+    (sets,) = cells.sets or ()
+    sums = np.zeros((cells.n_cells, cells.n_values))
+    step = max(1, _BLOCK // cells.n_values**2)
+    for first in range(0, cells.n_cells, step):
+        last = min(first + step, cells.n_cells)
+        pairs = np.zeros((last - first, cells.n_values, cells.n_values))
+        pair_counts(sets, cells.starts, first, last, pairs)
+        sums[first:last] = ((matrix @ pairs) * matrix).sum(axis=2)
+    return sums
+
+
+def _square_sums_joint(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
+    # The vector of a record is a product over attributes, and so is its square: nothing of size F x F is needed.
+    sets = cells.sets or ()
+    sums = np.zeros((cells.n_cells, cells.n_values))
+    cell_of = np.repeat(np.arange(cells.n_cells), cells.records)
+    step = max(1, _BLOCK // cells.n_values)
+    for first in range(0, len(cell_of), step):
+        block = np.ones((len(cell_of[first : first + step]), 1))
+        for array, matrix in zip(sets, matrices, strict=True):
+            square = matrix.T[array[first : first + step]].sum(axis=1) ** 2
+            block = (block[:, :, None] * square[:, None, :]).reshape(len(block), -1)
+        found, offsets = np.unique(cell_of[first : first + step], return_index=True)
+        sums[found] += np.add.reduceat(block, offsets, axis=0)
+    return sums

@@ -1,0 +1,164 @@
+"""Filters on published columns, read from text without evaluating anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ldiversity.errors import ParameterError
+
+if TYPE_CHECKING:
+    from ldiversity._types import BoolArray
+
+__all__ = ["Filter", "as_filters", "parse_where"]
+
+WhereLike: TypeAlias = "str | Filter | Sequence[str | Filter] | None"
+
+_QUOTED: Final = r""""(?:[^"]|"")*"|'(?:[^']|'')*'"""
+_COLUMN: Final = re.compile(rf"\s*({_QUOTED}|[^\s<>=!'\",]+)\s*")
+_OPERATOR: Final = re.compile(
+    r"(is\s+not\s+missing|is\s+missing|not\s+in(?=[\s'\"])|in(?=[\s'\"])|between(?=[\s'\"])|<=|>=|!=|==|=|<|>)",
+    re.IGNORECASE,
+)
+_VALUE: Final = re.compile(rf"\s*({_QUOTED}|[^,'\"][^,]*|)\s*(,|$)", re.DOTALL)
+_BETWEEN: Final = re.compile(rf"\s*({_QUOTED}|\S+)\s+and\s+({_QUOTED}|\S+)\s*", re.IGNORECASE)
+_HINT: Final = (
+    "Write for example: zip in 130,131 / age >= 50 / sex != F / age between 20 and 29 / job is missing; "
+    "put a name or value with blanks or commas into quotes."
+)
+_COMPARE: Final = {"<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """One condition on a published column.
+
+    Missing values are a value of their own: ``!=`` and ``not in`` keep them, comparisons never match them.
+
+    Parameters
+    ----------
+    column
+        A published column.
+    operator
+        One of ``in``, ``not in``, ``<``, ``<=``, ``>``, ``>=``, ``between``, ``is missing``, ``is not missing``.
+    values
+        Texts, compared as values of the column's type.
+    """
+
+    column: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        values = (" and " if self.operator == "between" else ",").join(map(_quote, self.values))
+        return f"{_quote(self.column)} {self.operator} {values}".rstrip()
+
+    def mask(self, column: pa.ChunkedArray) -> BoolArray:
+        """Say for every row of an Arrow column whether it matches."""
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if self.operator.endswith("missing"):
+            found = pc.is_valid(column) if "not" in self.operator else pc.is_null(column)
+        else:
+            column, values = self._typed(column)
+            found = self._compare(column, values)
+        mask: BoolArray = np.asarray(pc.fill_null(found, False))
+        return mask
+
+    def _compare(self, column: pa.ChunkedArray, values: pa.Array) -> pa.ChunkedArray:
+        if self.operator == "in":
+            return pc.is_in(column, value_set=values)
+        if self.operator == "not in":
+            return pc.invert(pc.is_in(column, value_set=values))
+        if self.operator == "between":
+            return pc.and_(pc.greater_equal(column, values[0]), pc.less_equal(column, values[1]))
+        return _COMPARE[self.operator](column, values[0])
+
+    def _typed(self, column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.Array]:
+        texts = pa.array(self.values, pa.string())
+        kinds = [column.type, pa.float64()] if pa.types.is_integer(column.type) else [column.type]
+        for kind in kinds:
+            try:
+                return column.cast(kind, safe=False), texts.cast(kind)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                continue
+        raise ParameterError(
+            f"where: column {self.column!r} has type {column.type}, which {', '.join(map(repr, self.values))} "
+            "cannot be read as."
+        )
+
+
+def parse_where(text: str) -> Filter:
+    """Read one filter.
+
+    Examples
+    --------
+    >>> parse_where("zip in 130, 131")
+    Filter(column='zip', operator='in', values=('130', '131'))
+    >>> parse_where("'home zip' between 20 and 29").values
+    ('20', '29')
+    """
+    column = _COLUMN.match(text)
+    operator = None if column is None else _OPERATOR.match(text, column.end())
+    if column is None or operator is None:
+        raise ParameterError(f"where: a filter must be a column, an operator and values, got {text!r}.", hint=_HINT)
+    name, sign = _unquote(column[1]), " ".join(operator[1].lower().split())
+    rest = text[operator.end() :]
+    if sign.endswith("missing"):
+        values: tuple[str, ...] = () if not rest.strip() else ("", "")
+        return Filter(name, sign, _exactly(text, values, 0))
+    if sign == "between":
+        found = _BETWEEN.fullmatch(rest)
+        limits = () if found is None else (_unquote(found[1]), _unquote(found[2]))
+        return Filter(name, sign, _exactly(text, limits, 2))
+    if sign in {"in", "not in"}:
+        return Filter(name, sign, _split(text, rest))
+    single = _exactly(text, _split(text, rest), 1)
+    return Filter(name, {"=": "in", "==": "in", "!=": "not in"}.get(sign, sign), single)
+
+
+def as_filters(where: WhereLike) -> tuple[Filter, ...]:
+    """Give filters in any of the forms that `estimate` accepts; all of them must hold."""
+    if where is None:
+        return ()
+    parts = [where] if isinstance(where, str | Filter) else list(where)
+    wrong = [part for part in parts if not isinstance(part, str | Filter)]
+    if wrong:
+        raise ParameterError(f"estimate: where must hold filters as texts, got {wrong[0]!r}.", hint=_HINT)
+    return tuple(parse_where(part) if isinstance(part, str) else part for part in parts)
+
+
+def _split(text: str, rest: str) -> tuple[str, ...]:
+    values = []
+    position = 0
+    while True:
+        found = _VALUE.match(rest, position)
+        if found is None or not found[1].strip():
+            raise ParameterError(f"where: values must be separated by commas, got {text!r}.", hint=_HINT)
+        values.append(_unquote(found[1].strip()))
+        position = found.end()
+        if not found[2]:
+            return tuple(values)
+
+
+def _exactly(text: str, values: tuple[str, ...], count: int) -> tuple[str, ...]:
+    if len(values) != count:
+        wanted = ("nothing", "one value", "two values joined by 'and'")[count]
+        raise ParameterError(f"where: {wanted} must follow the operator, got {text!r}.", hint=_HINT)
+    return values
+
+
+def _unquote(text: str) -> str:
+    mark = text[:1]
+    return text[1:-1].replace(mark * 2, mark) if mark in {"'", '"'} else text
+
+
+def _quote(text: str) -> str:
+    plain = re.fullmatch(r"[^\s<>=!'\",]+", text)
+    return text if plain else '"' + text.replace('"', '""') + '"'
