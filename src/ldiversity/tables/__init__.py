@@ -1,0 +1,40 @@
+"""The border between files or frames and Arrow batches or codes."""
+
+from __future__ import annotations
+
+from ldiversity.tables._bins import Bins
+from ldiversity.tables._coder import Coder
+from ldiversity.tables._files import FILE_ENDINGS
+from ldiversity.tables._fit import fit_coder
+from ldiversity.tables._frames import to_native
+from ldiversity.tables._open import open_source
+from ldiversity.tables._roles import Suggestion, check_roles, suggest_role
+from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive
+from ldiversity.tables._sets import decode_sets, encode_sets
+from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source
+from ldiversity.tables._summary import ColumnSummary, summarize_columns
+from ldiversity.tables._type_names import TYPE_NAMES
+from ldiversity.tables._values import domain_array, value_type
+
+__all__ = [
+    "DEFAULT_CHUNK_ROWS",
+    "FILE_ENDINGS",
+    "MISSING_POLICIES",
+    "TYPE_NAMES",
+    "Bins",
+    "Coder",
+    "ColumnSummary",
+    "Sensitive",
+    "Source",
+    "Suggestion",
+    "check_roles",
+    "decode_sets",
+    "domain_array",
+    "encode_sets",
+    "fit_coder",
+    "open_source",
+    "suggest_role",
+    "summarize_columns",
+    "to_native",
+    "value_type",
+]

@@ -1,0 +1,107 @@
+"""Which type a column of texts has, decided over all of its cells.
+
+A narrower type is taken only when it loses nothing: leading zeros, signs, wide integers and unusual
+spellings keep a column a text.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+__all__ = ["FALSE_WORDS", "TRUE_WORDS", "TypeGuess"]
+
+TRUE_WORDS: Final = ("true", "True", "TRUE")
+FALSE_WORDS: Final = ("false", "False", "FALSE")
+
+_PROBE_ROWS: Final = 256
+_EXACT_FLOAT: Final = float(2**53)
+_INTEGER: Final = r"^-?(0|[1-9][0-9]*)$"
+_NUMBER: Final = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_DATE: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+
+
+class TypeGuess:
+    """The types that all cells seen so far allow, from the narrowest to text.
+
+    The outcome depends on the set of cells alone, not on their order or on how they were cut into chunks.
+
+    Examples
+    --------
+    >>> guess = TypeGuess()
+    >>> guess.see(pa.array(["10", None, "-3"]))
+    >>> guess.type
+    DataType(int64)
+    >>> guess.see(pa.array(["01"]))
+    >>> guess.type
+    DataType(string)
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[str, pa.DataType] = {
+            "integer": pa.int64(),
+            "number": pa.float64(),
+            "boolean": pa.bool_(),
+            "date": pa.date32(),
+        }
+        self._seen = False
+
+    @property
+    def type(self) -> pa.DataType:
+        """The narrowest type that every cell allows; text when there was no cell."""
+        return next(iter(self._open.values()), pa.string()) if self._seen else pa.string()
+
+    def see(self, cells: pa.Array) -> None:
+        """Rule out the types that some of these cells do not allow."""
+        if cells.null_count == len(cells):
+            return
+        self._seen = True
+        probe = len(cells) > _PROBE_ROWS and bool(self._open)
+        for part in (cells.slice(0, _PROBE_ROWS), cells) if probe else (cells,):
+            for name in list(self._open):
+                if not _ALLOWS[name](part):
+                    del self._open[name]
+
+
+def _all(mask: pa.Array) -> bool:
+    return pc.all(mask, min_count=0).as_py() is not False
+
+
+def _is_integer(cells: pa.Array) -> bool:
+    return _all(pc.match_substring_regex(cells, _INTEGER)) and _casts(cells, pa.int64())
+
+
+def _is_number(cells: pa.Array) -> bool:
+    if not _all(pc.match_substring_regex(cells, _NUMBER)):
+        return False
+    size = pc.abs(pc.cast(cells, pa.float64()))
+    if not _all(pc.is_finite(size)):
+        return False
+    wide = pc.fill_null(pc.greater(size, _EXACT_FLOAT), False)
+    # A float would change the digits of a wide integer.
+    return not pc.any(wide).as_py() or not pc.any(_spelled_as_integer(cells.filter(wide))).as_py()
+
+
+def _spelled_as_integer(cells: pa.Array) -> pa.Array:
+    return pc.match_substring_regex(cells, _INTEGER)
+
+
+def _is_boolean(cells: pa.Array) -> bool:
+    return _all(pc.is_in(cells.drop_null(), value_set=pa.array([*TRUE_WORDS, *FALSE_WORDS])))
+
+
+def _is_date(cells: pa.Array) -> bool:
+    return _all(pc.match_substring_regex(cells, _DATE)) and _casts(cells, pa.date32())
+
+
+def _casts(cells: pa.Array, target: pa.DataType) -> bool:
+    try:
+        pc.cast(cells, target)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+_ALLOWS: Final = {"integer": _is_integer, "number": _is_number, "boolean": _is_boolean, "date": _is_date}

@@ -1,0 +1,183 @@
+"""Fitting a coder to a table: one streamed pass over its sensitive column."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ldiversity.errors import SchemaError
+from ldiversity.schema import Domain
+from ldiversity.tables._bins import Bins
+from ldiversity.tables._coder import Coder, missing_refused
+from ldiversity.tables._counters import counter_for
+from ldiversity.tables._declared import match_declared
+from ldiversity.tables._sensitive import Sensitive
+from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, unknown_column
+from ldiversity.tables._values import Tally, domain_array, to_values, value_type
+
+__all__ = ["MOST_FLOATS", "MOST_VALUES", "fit_coder"]
+
+MOST_VALUES: Final = 100_000
+"""How many values a domain may have at most."""
+
+MOST_FLOATS: Final = 1_000
+"""How many different floats are still taken for a domain, and not for measurements to be binned."""
+
+
+def fit_coder(
+    source: Source, sensitive: Sensitive, chunk_rows: int = DEFAULT_CHUNK_ROWS
+) -> tuple[Coder, NDArray[np.int64]]:
+    """Settle the domain of a sensitive column, and count its values.
+
+    Parameters
+    ----------
+    source
+        The table; its sensitive column is read once.
+    sensitive
+        What the data holder says about the column.
+    chunk_rows
+        Rows of a batch; changes nothing but memory and time.
+
+    Returns
+    -------
+    coder
+        Turns cells into codes.
+    counts
+        Rows with each code. They are the secret: for the data holder only.
+
+    Raises
+    ------
+    SchemaError
+        When the column does not exist, has no rows, cannot be coded, or breaks what was declared.
+
+    Examples
+    --------
+    >>> from ldiversity.tables import open_source
+    >>> table = open_source(pa.table({"disease": ["flu", "cold", "flu"]}))
+    >>> coder, counts = fit_coder(table, Sensitive("disease"))
+    >>> coder.domain.values, counts.tolist()
+    (('cold', 'flu'), [1, 2])
+    """
+    if sensitive.name not in source.columns:
+        raise unknown_column(source.name, sensitive.name, source.columns)
+    kind = source.columns[sensitive.name]
+    values = value_type(kind)
+    if values is None:
+        raise SchemaError(
+            f"{source.name}: column {sensitive.name!r} must hold texts, numbers, booleans or dates "
+            f"to be sensitive, got {kind}.",
+            hint="Convert it to text, or make one column of each part.",
+        )
+    if sensitive.bins is not None:
+        return _fit_bins(source, sensitive, sensitive.bins, chunk_rows)
+    return _fit_values(source, sensitive, values, chunk_rows)
+
+
+def _fit_values(
+    source: Source, sensitive: Sensitive, kind: pa.DataType, chunk_rows: int
+) -> tuple[Coder, NDArray[np.int64]]:
+    tally = _tally(source, sensitive.name, chunk_rows)
+    cells, counts = tally.result()
+    if tally.full:
+        raise _too_many(source, sensitive, f"more than {MOST_VALUES}")
+    _check_missing(source, sensitive, tally.n_rows, tally.n_missing)
+    found = pa.array([], kind) if cells is None else _found_values(cells, kind)
+    if sensitive.domain is None:
+        if pa.types.is_floating(found.type) and len(found) > MOST_FLOATS:
+            raise _too_many(source, sensitive, f"{len(found)} different decimal numbers")
+        domain = _inferred(found, source.columns[sensitive.name])
+    else:
+        domain = match_declared(source.name, sensitive.name, sensitive.domain, found.type)
+    domain = _with_missing(domain, sensitive)
+    coder = Coder(sensitive.name, domain, found.type, sensitive.missing)
+    return coder, _count_codes(source, coder, found, counts, tally.n_missing)
+
+
+def _tally(source: Source, name: str, chunk_rows: int) -> Tally:
+    tally = Tally(MOST_VALUES)
+    for batch in source.batches([name], chunk_rows=chunk_rows, encoded=[name]):
+        tally.add(batch.column(0))
+        if tally.full:
+            break
+    return tally
+
+
+def _found_values(cells: pa.Array, kind: pa.DataType) -> pa.Array:
+    try:
+        return to_values(cells, kind)
+    except pa.ArrowInvalid:  # unsigned integers beyond the signed range
+        return to_values(cells, pa.string())
+
+
+def _inferred(found: pa.Array, kind: pa.DataType) -> Domain:
+    values = tuple(sorted(found.unique().to_pylist()))
+    numbers = pa.types.is_integer(found.type) or pa.types.is_floating(found.type)
+    ordered = numbers or pa.types.is_temporal(kind)
+    return Domain(values, ordered=ordered, positions=tuple(map(float, values)) if numbers else None)
+
+
+def _with_missing(domain: Domain, sensitive: Sensitive) -> Domain:
+    if sensitive.missing != "category" or None in domain.values:
+        return domain
+    positions = None if domain.positions is None else (*domain.positions, float("nan"))
+    return Domain((*domain.values, None), domain.ordered, positions, domain.edges)
+
+
+def _count_codes(
+    source: Source, coder: Coder, found: pa.Array, counts: NDArray[np.int64], n_missing: int
+) -> NDArray[np.int64]:
+    positions = pc.index_in(found, value_set=domain_array(coder.domain, coder.type), skip_nulls=True)
+    outside = np.asarray(positions.is_null())
+    if outside.any():
+        raise SchemaError(
+            f"{source.name}: column {coder.name!r} must hold values of its declared domain only, "
+            f"got {int(counts[outside].sum())} rows with {int(outside.sum())} others.",
+            hint="Add the values to the domain, or correct the rows.",
+        )
+    totals = np.zeros(len(coder.domain), dtype=np.int64)
+    np.add.at(totals, positions.to_numpy(), counts)
+    if None in coder.domain.code_of:
+        totals[coder.domain.code_of[None]] = n_missing
+    return totals
+
+
+def _too_many(source: Source, sensitive: Sensitive, what: str) -> SchemaError:
+    return SchemaError(
+        f"{source.name}: column {sensitive.name!r} must have few enough values to publish as a domain, got {what}.",
+        hint="Bin numbers with width, edges or quantiles; group texts into categories; or declare the domain.",
+    )
+
+
+def _check_missing(source: Source, sensitive: Sensitive, n_rows: int, n_missing: int) -> None:
+    if n_rows == 0:
+        raise SchemaError(
+            f"{source.name}: the table must have at least one row, got none.",
+            hint="Check that the table was written completely.",
+        )
+    if n_missing and sensitive.missing == "refuse":
+        raise missing_refused(source.name, sensitive.name, n_missing)
+    if n_missing == n_rows and sensitive.missing == "drop":
+        raise SchemaError(
+            f"{source.name}: column {sensitive.name!r} must have a value in at least one row, got none.",
+            hint="Choose another sensitive column.",
+        )
+
+
+def _fit_bins(source: Source, sensitive: Sensitive, bins: Bins, chunk_rows: int) -> tuple[Coder, NDArray[np.int64]]:
+    counter = counter_for(source.name, sensitive.name, bins)
+    for batch in source.batches([sensitive.name], chunk_rows=chunk_rows):
+        counter.add(batch.column(0))
+    _check_missing(source, sensitive, counter.n_rows, counter.n_missing)
+    if counter.n_missing == counter.n_rows and bins.fixed_edges is None:
+        domain, counts = Domain((), ordered=True), np.zeros(0, dtype=np.int64)
+    else:
+        edges, counts = counter.result()
+        domain = Domain(Bins.labels(edges), ordered=True, positions=Bins.middles(edges), edges=edges)
+    domain = _with_missing(domain, sensitive)
+    if None in domain.code_of:
+        counts = np.append(counts, np.int64(counter.n_missing))
+    return Coder(sensitive.name, domain, pa.string(), sensitive.missing), counts

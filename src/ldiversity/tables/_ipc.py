@@ -1,0 +1,68 @@
+"""Arrow files: the IPC file format (also known as Feather) and the IPC stream format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.ipc
+
+from ldiversity.errors import SchemaError
+from ldiversity.tables._source import Source, check_names, plain_type
+from ldiversity.tables._type_names import declared_types
+
+__all__ = ["IpcSource"]
+
+_FILE_MAGIC: Final = b"ARROW1"
+
+
+class IpcSource(Source):
+    """An Arrow file, read batch by batch as it was written."""
+
+    def __init__(self, path: Path, types: Mapping[str, str] | None = None) -> None:
+        self._path = path
+        with path.open("rb") as file:
+            self._seekable = file.read(len(_FILE_MAGIC)) == _FILE_MAGIC
+        with _speaking_of(path.name), self._open(None) as reader:
+            schema = reader.schema
+        names = check_names(path.name, schema.names)
+        columns = {name: plain_type(kind) for name, kind in zip(names, schema.types, strict=True)}
+        columns |= declared_types(path.name, types, columns)
+        self._positions = {name: position for position, name in enumerate(names)}
+        super().__init__(path.name, columns)
+
+    def _read(
+        self,
+        columns: list[str],
+        chunk_rows: int,  # noqa: ARG002 - batches as stored
+        encoded: frozenset[str],  # noqa: ARG002 - same
+    ) -> Iterator[pa.RecordBatch]:
+        with _speaking_of(self.name), self._open(columns) as reader:
+            if self._seekable:
+                yield from (reader.get_batch(index) for index in range(reader.num_record_batches))
+            else:
+                yield from reader
+
+    @contextmanager
+    def _open(
+        self, columns: list[str] | None
+    ) -> Iterator[pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader]:
+        fields = None if columns is None else sorted(self._positions[name] for name in columns)
+        options = pa.ipc.IpcReadOptions(included_fields=fields)
+        opener = pa.ipc.open_file if self._seekable else pa.ipc.open_stream
+        with pa.memory_map(str(self._path)) as file, opener(file, options=options) as reader:
+            yield reader
+
+
+@contextmanager
+def _speaking_of(owner: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, pa.ArrowException):
+        raise SchemaError(
+            f"{owner}: the file must be a complete Arrow file, got one that cannot be read.",
+            hint="Write it again, for example with pyarrow.feather.write_feather.",
+        ) from None

@@ -1,0 +1,146 @@
+"""JSON lines: one JSON object a line, plain or compressed with gzip."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pajson
+
+from ldiversity.errors import SchemaError
+from ldiversity.tables._source import Source, check_names, plain_type
+from ldiversity.tables._type_names import declared_types
+
+__all__ = ["JsonLinesSource"]
+
+_BLOCK_BYTES: Final = 4 << 20
+_EXACT_FLOAT: Final = float(2**53)
+_ROW: Final = re.compile(r"^(?:JSON parse error: )?(.*?)\.? in row (\d+)$")
+
+
+class JsonLinesSource(Source):
+    """A file of JSON objects, one a line; a key that a line leaves out is missing there.
+
+    The first pass settles the types over the whole file. Texts stay texts, whatever they look like.
+    """
+
+    def __init__(self, path: Path, types: Mapping[str, str] | None = None) -> None:
+        self._path = path
+        self._gzip = path.suffix.lower() == ".gz"
+        super().__init__(path.name, {})
+        found: dict[str, pa.DataType] = {}
+        n_rows = 0
+        for block in self._blocks():
+            table = self._parse(block, n_rows, None)
+            for name, kind in zip(table.schema.names, table.schema.types, strict=True):
+                found[name] = self._unify(name, found.get(name, pa.null()), _kind(kind))
+                self._refuse_wide(name, table.column(name), block)
+            n_rows += table.num_rows
+        check_names(self.name, list(found))
+        self.n_rows = n_rows
+        self._stored = {name: pa.string() if kind == pa.null() else kind for name, kind in found.items()}
+        self.columns = {name: plain_type(kind) for name, kind in self._stored.items()}
+        self.columns |= declared_types(self.name, types, self.columns)
+
+    def _read(
+        self,
+        columns: list[str],
+        chunk_rows: int,  # noqa: ARG002 - blocks of bytes
+        encoded: frozenset[str],  # noqa: ARG002 - same
+    ) -> Iterator[pa.RecordBatch]:
+        schema = pa.schema([(name, self._stored[name]) for name in columns])
+        n_rows = 0
+        for block in self._blocks():
+            table = self._parse(block, n_rows, schema)
+            n_rows += table.num_rows
+            yield from table.to_batches()
+
+    def _blocks(self) -> Iterator[bytes]:
+        """Read the file in blocks that end where a line ends."""
+        rest = b""
+        try:
+            with pa.input_stream(str(self._path), compression="gzip" if self._gzip else None) as stream:
+                while read := stream.read(_BLOCK_BYTES):
+                    end = read.rfind(b"\n") + 1
+                    if end:
+                        yield rest + read[:end]
+                        rest = read[end:]
+                    else:
+                        rest += read
+        except (OSError, pa.ArrowException):
+            raise SchemaError(
+                f"{self.name}: the file must be readable to its end, got a damaged one.",
+                hint="Copy or compress the file again.",
+            ) from None
+        if rest.strip():
+            yield rest
+
+    def _parse(self, block: bytes, before: int, schema: pa.Schema | None) -> pa.Table:
+        try:
+            block.decode()
+        except UnicodeDecodeError:
+            raise SchemaError(
+                f"{self.name}: the file must be UTF-8 text, got bytes that are not.",
+                hint='Save it again with the encoding "UTF-8".',
+            ) from None
+        if not block.strip():
+            return pa.table({})
+        try:
+            return pajson.read_json(
+                io.BytesIO(block),
+                read_options=pajson.ReadOptions(use_threads=False, block_size=len(block) + 1),
+                parse_options=pajson.ParseOptions(
+                    explicit_schema=schema,
+                    unexpected_field_behavior="infer" if schema is None else "ignore",
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            raise self._explain(str(error), before) from None
+
+    def _explain(self, message: str, before: int) -> SchemaError:
+        found = _ROW.match(message)
+        reason, row = (found[1], before + int(found[2]) + 1) if found else ("unreadable", before + 1)
+        changed = re.fullmatch(r"Column\((.*)\) changed from (.*) to (.*)", reason)
+        if changed and changed[1]:
+            return self._mixed(changed[1].strip("/"), f"{changed[3]} after {changed[2]} in row {row}")
+        return SchemaError(
+            f"{self.name}: every line must be one JSON object with distinct keys, got another in row {row}.",
+            hint="Write one object a line, without commas between the lines.",
+        )
+
+    def _mixed(self, column: str, what: str) -> SchemaError:
+        return SchemaError(
+            f"{self.name}: column {column!r} must hold values of one type, got {what}.",
+            hint="Write all of its values as texts, or all as numbers.",
+        )
+
+    def _unify(self, name: str, one: pa.DataType, other: pa.DataType) -> pa.DataType:
+        try:
+            return pa.unify_schemas(
+                [pa.schema([(name, one)]), pa.schema([(name, other)])], promote_options="permissive"
+            ).types[0]
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            raise self._mixed(name, f"{other} after {one}") from None
+
+    def _refuse_wide(self, name: str, column: pa.ChunkedArray, block: bytes) -> None:
+        if not pa.types.is_floating(column.type):
+            return
+        if not pc.any(pc.greater(pc.abs(column), _EXACT_FLOAT), min_count=0).as_py():
+            return
+        key = re.escape(json.dumps(name, ensure_ascii=False).encode())
+        if re.search(key + rb"\s*:\s*-?[0-9]{16,}\s*[,}]", block):
+            raise SchemaError(
+                f"{self.name}: column {name!r} must hold numbers that fit their type, got integers too wide for it.",
+                hint="Write them as texts, in quotation marks.",
+            )
+
+
+def _kind(kind: pa.DataType) -> pa.DataType:
+    # Arrow reads texts that look like times as times; here a text stays a text.
+    return pa.string() if pa.types.is_timestamp(kind) else kind

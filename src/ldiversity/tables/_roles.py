@@ -1,0 +1,135 @@
+"""The roles of columns: checking the ones declared, suggesting ones not declared yet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from ldiversity._checks import name_some
+from ldiversity.errors import SchemaError
+from ldiversity.schema import Role
+from ldiversity.tables._source import Source, unknown_column
+
+__all__ = ["Suggestion", "check_roles", "suggest_role"]
+
+_NAMING: Final = (
+    "name names firstname lastname surname forename fullname id ids ident identifier uuid guid key email mail "
+    "phone telephone mobile fax ssn mrn nhs passport license licence account iban card address street ip url "
+    "username login patientid customerid personid userid"
+)
+_HARMING: Final = (
+    "disease diseases diagnosis diagnoses icd condition illness symptom symptoms treatment drug medication "
+    "hiv income salary wage wages earnings pay debt credit score religion belief orientation vote party "
+    "offense offence crime conviction disability pregnancy alcohol smoking"
+)
+_LINKING: Final = (
+    "age sex gender zip zipcode postcode postal birth birthday birthdate birthyear dob born race ethnicity "
+    "marital education degree occupation job profession work workclass employer country nationality native "
+    "city town county state region district admission height weight language relationship"
+)
+_WORDS: Final[dict[Role, frozenset[str]]] = {
+    Role.SENSITIVE: frozenset(_HARMING.split()),
+    Role.IDENTIFIER: frozenset(_NAMING.split()),
+    Role.QUASI: frozenset(_LINKING.split()),
+}
+_NEAR_UNIQUE: Final = 0.9
+_ENOUGH_ROWS: Final = 20
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A role that a column may have, and why; the decision is the data holder's."""
+
+    role: Role | None
+    reason: str
+
+
+def check_roles(
+    source: Source,
+    *,
+    quasi: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    plain: Sequence[str] = (),
+    record_id: str | None = None,
+) -> list[str]:
+    """Check the declared roles of columns, and return the columns that have none.
+
+    A column without a role is not published; the caller tells the user so.
+
+    Raises
+    ------
+    SchemaError
+        When a column does not exist or has two roles, none is sensitive, or a published one is nested.
+
+    Examples
+    --------
+    >>> from ldiversity.tables import open_source
+    >>> table = open_source(pa.table({"age": [30], "shoe": [42], "disease": ["flu"]}))
+    >>> check_roles(table, quasi=["age"], sensitive=["disease"])
+    ['shoe']
+    """
+    given = {"quasi": quasi, "sensitive": sensitive, "drop": drop, "plain": plain}
+    roles: dict[str, str] = {}
+    for role, names in given.items():
+        for name in [names] if isinstance(names, str) else names:
+            _give(source, roles, name, role)
+    if record_id is not None and roles.get(record_id) != "drop":
+        _give(source, roles, record_id, "record_id")
+    if "sensitive" not in roles.values():
+        raise SchemaError(
+            f"{source.name}: at least one column must be sensitive, got none.",
+            hint="Name the column whose values nobody may learn about one person.",
+        )
+    _refuse_nested(source, [name for name, role in roles.items() if role in {"quasi", "plain"}])
+    return [name for name in source.columns if name not in roles]
+
+
+def _give(source: Source, roles: dict[str, str], name: str, role: str) -> None:
+    if name not in source.columns:
+        raise unknown_column(source.name, name, source.columns)
+    if name in roles:
+        both = f"{roles[name]} and {role}" if roles[name] != role else f"{role} twice"
+        raise SchemaError(
+            f"{source.name}: column {name!r} must have one role, got {both}.",
+            hint="Name each column once.",
+        )
+    roles[name] = role
+
+
+def _refuse_nested(source: Source, names: list[str]) -> None:
+    nested = [name for name in names if pa.types.is_nested(source.columns[name])]
+    if nested:
+        raise SchemaError(
+            f"{source.name}: published columns must hold single values, got lists or records in {name_some(nested)}.",
+            hint="Drop these columns, or make one column of each part.",
+        )
+
+
+def suggest_role(name: str, kind: pa.DataType, n_distinct: int, n_rows: int) -> Suggestion:
+    """Suggest a role from a column's name and its number of distinct values.
+
+    Examples
+    --------
+    >>> suggest_role("patient_name", pa.string(), 100, 100).role
+    <Role.IDENTIFIER: 'identifier'>
+    """
+    words = _split(name)
+    for role, known in _WORDS.items():
+        hit = next((word for word in words if word in known), None)
+        if hit is not None:
+            return Suggestion(role, f'its name holds "{hit}"')
+    textual = pa.types.is_string(kind) or pa.types.is_integer(kind)
+    if textual and n_rows >= _ENOUGH_ROWS and n_distinct >= _NEAR_UNIQUE * n_rows:
+        return Suggestion(Role.IDENTIFIER, "almost every row has a value of its own")
+    return Suggestion(None, "nothing in its name or values points to a role")
+
+
+def _split(name: str) -> list[str]:
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    words = [word for word in re.split(r"[\W_]+", spaced.lower()) if word]
+    return [*words, "".join(words)]

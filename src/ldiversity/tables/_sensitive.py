@@ -1,0 +1,77 @@
+"""What the data holder says about a sensitive column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from ldiversity._checks import check_choice
+from ldiversity._types import Scalar
+from ldiversity.errors import ParameterError
+from ldiversity.tables._bins import Bins
+
+__all__ = ["MISSING_POLICIES", "Sensitive"]
+
+MISSING_POLICIES: Final = ("refuse", "category", "drop")
+"""What may be done with rows whose sensitive value is missing."""
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """A sensitive column: its public domain, and what becomes of missing values.
+
+    Parameters
+    ----------
+    name
+        The column.
+    domain
+        The public values in order. May be wider than what occurs; without it the domain is what occurs in
+        the table, sorted, and so tells which values occur.
+    missing
+        ``"refuse"`` a table with missing values, make them a ``"category"`` of their own, or ``"drop"``
+        their rows.
+    width, edges, quantiles, low, high
+        Bin a column of numbers; see `Bins`. At most one of the first three.
+
+    Examples
+    --------
+    >>> Sensitive("income", width=10_000, low=0, high=200_000).bins.fixed_edges[:3]
+    (0.0, 10000.0, 20000.0)
+    """
+
+    name: str
+    domain: Sequence[Scalar] | None = None
+    missing: Literal["refuse", "category", "drop"] = "refuse"
+    width: float | None = None
+    edges: Sequence[float] | None = None
+    quantiles: int | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("Sensitive", "missing", self.missing, MISSING_POLICIES)
+        if self.domain is not None:
+            if isinstance(self.domain, str) or not self.domain:
+                raise ParameterError("Sensitive: domain must be a list of at least one value.")
+            object.__setattr__(self, "domain", tuple(self.domain))
+        if self.edges is not None:
+            object.__setattr__(self, "edges", tuple(self.edges))
+        if self.domain is not None and self.bins is not None:
+            raise ParameterError(
+                f"Sensitive: domain must be left out when {self.name!r} is binned.",
+                hint="The bins are the domain; declare edges instead.",
+            )
+        if self.domain is not None and None in self.domain and self.missing != "category":
+            raise ParameterError(
+                f"Sensitive: missing must be 'category' when the domain holds None, got {self.missing!r}."
+            )
+
+    @property
+    def bins(self) -> Bins | None:
+        """How the column is binned, or None."""
+        ways = (self.width, self.edges, self.quantiles)
+        if all(way is None for way in (*ways, self.low, self.high)):
+            return None
+        edges = None if self.edges is None else tuple(self.edges)
+        return Bins(width=self.width, edges=edges, quantiles=self.quantiles, low=self.low, high=self.high)

@@ -1,0 +1,143 @@
+"""Published sets as a list column of values, and back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ldiversity._types import CodeArray, SetArray
+from ldiversity.errors import SchemaError
+from ldiversity.schema import Domain
+from ldiversity.tables._values import domain_array, to_values
+
+__all__ = ["decode_sets", "encode_sets"]
+
+_MOST_OFFSETS: Final = 2**31 - 1
+_OUTSIDE: Final = -2
+
+
+def decode_sets(
+    sets: SetArray,
+    domain: Domain,
+    type: pa.DataType | None = None,  # noqa: A002 - as in Attribute
+) -> pa.ListArray:
+    """Show sets of codes as lists of values, each list in code order.
+
+    Parameters
+    ----------
+    sets
+        Codes, shape (n, l).
+    domain
+        The public values.
+    type
+        The Arrow type of a value; found from the domain when None.
+
+    Examples
+    --------
+    >>> decode_sets(np.array([[0, 1]], dtype=np.int32), Domain(("cold", "flu"))).to_pylist()
+    [['cold', 'flu']]
+    """
+    n, l = sets.shape
+    flat = np.ascontiguousarray(sets, dtype=np.int32).reshape(-1)
+    missing = domain.code_of.get(None)
+    # A missing value is a missing index: readers disagree about dictionaries that contain one.
+    codes = pa.array(flat) if missing is None else pa.array(flat, mask=flat == missing)
+    values = pa.DictionaryArray.from_arrays(codes, domain_array(domain, type), safe=False)
+    if n * l > _MOST_OFFSETS:
+        return pa.LargeListArray.from_arrays(np.arange(0, n * l + 1, l, dtype=np.int64), values)
+    return pa.ListArray.from_arrays(np.arange(0, n * l + 1, l, dtype=np.int32), values)
+
+
+def encode_sets(column: pa.Array | pa.ChunkedArray, domain: Domain) -> SetArray:
+    """Read a list column back into sets of codes, ascending in each row.
+
+    Parameters
+    ----------
+    column
+        Lists of values, of dictionary-encoded values, or of numbers; all of one length.
+    domain
+        The public values.
+
+    Raises
+    ------
+    SchemaError
+        When a list is missing, lists have different lengths, a member is not of the domain, or a list
+        holds a value twice.
+
+    Examples
+    --------
+    >>> encode_sets(pa.array([["flu", "cold"]]), Domain(("cold", "flu")))
+    array([[0, 1]], dtype=int32)
+    """
+    parts = [_encode(chunk, domain) for chunk in (column.chunks if isinstance(column, pa.ChunkedArray) else [column])]
+    filled = [part for part in parts if len(part)]
+    if len({part.shape[1] for part in filled}) > 1:
+        raise _uneven()
+    return np.concatenate(filled) if filled else np.zeros((0, 0), dtype=np.int32)
+
+
+def _encode(lists: pa.Array, domain: Domain) -> SetArray:
+    if not _is_list(lists.type):
+        raise SchemaError(f"sets: the column must hold lists, got {lists.type}.")
+    if lists.null_count:
+        raise SchemaError(f"sets: every row must have a set, got {lists.null_count} rows without.")
+    if len(lists) == 0:
+        return np.zeros((0, 0), dtype=np.int32)
+    lengths = pc.min_max(pc.list_value_length(lists)).as_py()
+    if lengths["min"] != lengths["max"]:
+        raise _uneven()
+    codes = _codes(lists.flatten(), domain).reshape(len(lists), lengths["min"])
+    return _ascending(codes)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _codes(members: pa.Array, domain: Domain) -> CodeArray:
+    missing = domain.code_of.get(None, _OUTSIDE)
+    if pa.types.is_null(members.type):
+        codes = np.full(len(members), missing, dtype=np.int32)
+    else:
+        coded = members if pa.types.is_dictionary(members.type) else members.dictionary_encode()
+        lookup = np.append(_lookup(coded.dictionary, domain), np.int32(missing))
+        indices = pc.fill_null(coded.indices.cast(pa.int64()), len(coded.dictionary))
+        codes = lookup[indices.to_numpy()]
+    outside = int(np.count_nonzero(codes == _OUTSIDE))
+    if outside:
+        raise SchemaError(
+            f"sets: every member must be a value of the domain, got {outside} that are not.",
+            hint="The table and the domain do not belong together.",
+        )
+    return codes
+
+
+def _lookup(cells: pa.Array, domain: Domain) -> CodeArray:
+    known = domain_array(domain)
+    try:
+        values = to_values(cells, known.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise SchemaError(f"sets: members must have the type {known.type} of the domain, got {cells.type}.") from None
+    found = pc.index_in(values, value_set=known, skip_nulls=True)
+    lookup: CodeArray = pc.fill_null(found, _OUTSIDE).to_numpy().astype(np.int32)
+    lookup[np.asarray(values.is_null())] = domain.code_of.get(None, _OUTSIDE)
+    return lookup
+
+
+def _ascending(codes: SetArray) -> SetArray:
+    if not np.all(codes[:, 1:] > codes[:, :-1]):
+        codes = np.sort(codes, axis=1)
+        twice = int(np.count_nonzero(np.any(codes[:, 1:] == codes[:, :-1], axis=1)))
+        if twice:
+            raise SchemaError(f"sets: the members of a set must be distinct, got {twice} sets with a repeated one.")
+    return codes
+
+
+def _uneven() -> SchemaError:
+    return SchemaError(
+        "sets: all sets must have the same number of members, got different ones.",
+        hint="The table was damaged or does not come from one publication.",
+    )

@@ -1,0 +1,210 @@
+"""What a source is: a table that can be read several times, batch by batch."""
+
+from __future__ import annotations
+
+import difflib
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ldiversity._checks import check_integer, name_some
+from ldiversity.errors import SchemaError
+
+__all__ = ["DEFAULT_CHUNK_ROWS", "Source", "check_names", "plain_type", "rechunk", "unknown_column"]
+
+DEFAULT_CHUNK_ROWS: Final = 262_144
+"""How many rows a batch has at most, unless the caller says otherwise."""
+
+
+class Source(ABC):
+    """A table that can be read several times, batch by batch.
+
+    Dictionaries (categories) are decoded to their values on the way, because a dictionary may list values
+    of rows that are no longer in the table, in an order that tells something.
+
+    Attributes
+    ----------
+    name
+        What messages call the table, for example ``"patients.csv"``.
+    columns
+        The Arrow type of each column, in order; settled once, before the first batch.
+    frame_kind
+        The kind of frame to hand back: ``"arrow"``, ``"pandas"``, ``"polars"``, ...
+    n_rows
+        The number of rows, or None when it is unknown without reading.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        columns: Mapping[str, pa.DataType],
+        *,
+        frame_kind: str = "arrow",
+        n_rows: int | None = None,
+    ) -> None:
+        self.name = name
+        self.columns: dict[str, pa.DataType] = dict(columns)
+        self.frame_kind = frame_kind
+        self.n_rows = n_rows
+
+    def batches(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        chunk_rows: int = DEFAULT_CHUNK_ROWS,
+        encoded: Collection[str] = (),
+    ) -> Iterator[pa.RecordBatch]:
+        """Read the table from its first row, in batches of `chunk_rows` rows; the last one may be shorter.
+
+        Parameters
+        ----------
+        columns
+            The columns to read, in the order they shall have; all when None.
+        chunk_rows
+            Rows of a batch.
+        encoded
+            Columns that may arrive dictionary-encoded, where that is cheaper to read.
+
+        Raises
+        ------
+        SchemaError
+            When a column does not exist, or the table turns out to be damaged.
+        """
+        wanted = list(self.columns) if columns is None else list(columns)
+        for column in wanted:
+            if column not in self.columns:
+                raise unknown_column(self.name, column, self.columns)
+        chunk_rows = check_integer("batches", "chunk_rows", chunk_rows, minimum=1)
+        keep = frozenset(encoded)
+        read = self._read(wanted, chunk_rows, keep)
+        return rechunk((self._settle(batch, wanted, keep) for batch in read), chunk_rows)
+
+    @abstractmethod
+    def _read(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:
+        """Read at least these columns, in any order, in batches of any size."""
+
+    def _settle(self, batch: pa.RecordBatch, columns: list[str], encoded: frozenset[str]) -> pa.RecordBatch:
+        arrays = []
+        for name in columns:
+            array = batch.column(name)
+            kept = name in encoded and pa.types.is_dictionary(array.type)
+            settled = kept and plain_type(array.type) == self.columns[name]
+            arrays.append(array if settled else self._convert(name, array))
+        return pa.RecordBatch.from_arrays(arrays, names=columns)
+
+    def _convert(self, name: str, array: pa.Array) -> pa.Array:
+        target = self.columns[name]
+        if isinstance(array, pa.ExtensionArray):
+            array = array.storage
+        if pa.types.is_run_end_encoded(array.type):
+            array = pc.run_end_decode(array)
+        if array.type == target:
+            return array
+        try:
+            return pc.cast(array, target)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            # The cause is left out on purpose: Arrow quotes the cell.
+            raise SchemaError(
+                f"{self.name}: column {name!r} must hold values that can be read as {target}, got others.",
+                hint=f"Leave its type out, or declare types={{{name!r}: 'text'}}.",
+            ) from None
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type that cells have once dictionaries, views and extensions are taken off.
+
+    Examples
+    --------
+    >>> plain_type(pa.dictionary(pa.int32(), pa.large_string()))
+    DataType(string)
+    """
+    if isinstance(kind, pa.BaseExtensionType):
+        return plain_type(kind.storage_type)
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        return plain_type(kind.value_type)
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+        return pa.binary()
+    return kind
+
+
+def rechunk(batches: Iterator[pa.RecordBatch], chunk_rows: int) -> Iterator[pa.RecordBatch]:
+    """Cut and join batches so that each but the last has exactly `chunk_rows` rows.
+
+    Examples
+    --------
+    >>> parts = [pa.record_batch({"a": [1, 2, 3]}), pa.record_batch({"a": [4]})]
+    >>> [batch.num_rows for batch in rechunk(iter(parts), 2)]
+    [2, 2]
+    """
+    waiting: list[pa.RecordBatch] = []
+    n_waiting = 0
+    for batch in batches:
+        start = 0
+        while batch.num_rows - start >= chunk_rows - n_waiting:
+            taken = batch.slice(start, chunk_rows - n_waiting)
+            start += taken.num_rows
+            yield _join([*waiting, taken])
+            waiting, n_waiting = [], 0
+        if start < batch.num_rows:
+            waiting.append(batch.slice(start))
+            n_waiting += batch.num_rows - start
+    if waiting:
+        yield _join(waiting)
+
+
+def _join(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    if len(batches) == 1:
+        return batches[0]
+    # Dictionaries of the parts may differ; a table unifies them.
+    table = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()
+    return table.to_batches()[0]
+
+
+def check_names(owner: str, names: Sequence[object]) -> list[str]:
+    """Return the column names, or raise `SchemaError` when they cannot serve as names.
+
+    Examples
+    --------
+    >>> check_names("patients.csv", ["age", "sex"])
+    ['age', 'sex']
+    """
+    if not names:
+        raise SchemaError(f"{owner}: the table must have at least one column, got none.")
+    checked = [name for name in names if isinstance(name, str)]
+    if len(checked) < len(names):
+        raise SchemaError(
+            f"{owner}: column names must be texts, got {len(names) - len(checked)} that are not.",
+            hint="Rename the columns, for example frame.columns = frame.columns.map(str).",
+        )
+    empty = [position for position, name in enumerate(checked, start=1) if not name.strip()]
+    if empty:
+        raise SchemaError(
+            f"{owner}: every column must have a name, got none for column {name_some(empty)}.",
+            hint="Name the columns in the first row of the table.",
+        )
+    repeated = sorted({name for name in checked if checked.count(name) > 1})
+    if repeated:
+        raise SchemaError(
+            f"{owner}: column names must be distinct, got {name_some(repeated)} more than once.",
+            hint="Rename the columns so that each name occurs once.",
+        )
+    return checked
+
+
+def unknown_column(owner: str, column: object, known: Collection[str]) -> SchemaError:
+    """Build the error for a column that does not exist, with the nearest names as its hint.
+
+    Examples
+    --------
+    >>> print(unknown_column("patients.csv", "diseases", ["age", "disease"]))
+    patients.csv: column 'diseases' does not exist.
+    Hint: Did you mean 'disease'?
+    """
+    close = difflib.get_close_matches(str(column), list(known), n=3)
+    hint = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"The columns are {name_some(known)}."
+    return SchemaError(f"{owner}: column {column!r} does not exist.", hint=hint)

@@ -1,0 +1,53 @@
+"""The words in which users declare the type of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+import pyarrow as pa
+
+from ldiversity.errors import ParameterError
+from ldiversity.tables._source import unknown_column
+
+__all__ = ["TYPE_NAMES", "declared_types"]
+
+TYPE_NAMES: Final[Mapping[str, pa.DataType]] = MappingProxyType(
+    {
+        "text": pa.string(),
+        "integer": pa.int64(),
+        "number": pa.float64(),
+        "boolean": pa.bool_(),
+        "date": pa.date32(),
+        # the same in Arrow's words
+        "string": pa.string(),
+        "int64": pa.int64(),
+        "float64": pa.float64(),
+        "double": pa.float64(),
+        "bool": pa.bool_(),
+        "date32": pa.date32(),
+    }
+)
+
+
+def declared_types(
+    owner: str, types: Mapping[str, str] | None, columns: Mapping[str, pa.DataType]
+) -> dict[str, pa.DataType]:
+    """Return the Arrow types that a user declared, by column.
+
+    Examples
+    --------
+    >>> declared_types("patients.csv", {"zip": "text"}, {"zip": pa.int64()})
+    {'zip': DataType(string)}
+    """
+    declared: dict[str, pa.DataType] = {}
+    for column, word in (types or {}).items():
+        if column not in columns:
+            raise unknown_column(owner, column, columns)
+        if word not in TYPE_NAMES:
+            raise ParameterError(
+                f"open_source: types[{column!r}] must be one of text, integer, number, boolean, date, got {word!r}."
+            )
+        declared[column] = TYPE_NAMES[word]
+    return declared

@@ -1,0 +1,169 @@
+"""Cells of a column as values of a domain: texts, integers, floats, booleans."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ldiversity._types import Scalar
+from ldiversity.schema import Domain
+
+__all__ = ["Tally", "domain_array", "to_values", "value_type"]
+
+_INT_DIGITS: Final = 18
+_FLOAT_DIGITS: Final = 15
+_MERGE_ROWS: Final = 200_000
+
+
+def value_type(kind: pa.DataType) -> pa.DataType | None:
+    """Return the type of a domain's values for a column of this type; None when it cannot be coded.
+
+    Examples
+    --------
+    >>> value_type(pa.int8()), value_type(pa.date32()), value_type(pa.list_(pa.int8()))
+    (DataType(int64), DataType(string), None)
+    """
+    if pa.types.is_dictionary(kind):
+        return value_type(kind.value_type)
+    if pa.types.is_decimal(kind):
+        return _decimal_type(kind)
+    if pa.types.is_integer(kind):
+        return pa.int64()
+    if pa.types.is_floating(kind):
+        return pa.float64()
+    if pa.types.is_boolean(kind):
+        return pa.bool_()
+    texts = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    times = pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_time(kind)
+    return pa.string() if texts or times or pa.types.is_null(kind) else None
+
+
+def _decimal_type(kind: pa.DataType) -> pa.DataType:
+    if kind.scale <= 0 and kind.precision - kind.scale <= _INT_DIGITS:
+        return pa.int64()
+    return pa.float64() if kind.precision <= _FLOAT_DIGITS else pa.string()
+
+
+def to_values(cells: pa.Array, target: pa.DataType) -> pa.Array:
+    """Convert cells to the type of a domain's values; NaN becomes missing, times become ISO texts.
+
+    Examples
+    --------
+    >>> to_values(pa.array([0.5, float("nan")]), pa.float64()).to_pylist()
+    [0.5, None]
+    """
+    if pa.types.is_timestamp(cells.type):
+        return pc.replace_substring(pc.cast(cells, target), " ", "T", max_replacements=1)
+    values = pc.cast(cells, target)
+    if pa.types.is_floating(target):
+        values = pc.add(values, 0.0)  # -0.0 becomes 0.0
+        values = pc.if_else(pc.is_nan(values), pa.scalar(None, target), values)
+    return values
+
+
+def domain_array(domain: Domain, target: pa.DataType | None = None) -> pa.Array:
+    """Return the values of a domain as an Arrow array, in code order.
+
+    Examples
+    --------
+    >>> domain_array(Domain((1, 2, None))).type
+    DataType(int64)
+    """
+    return pa.array(domain.values, target if target is not None else _domain_type(domain.values))
+
+
+def _domain_type(values: tuple[Scalar, ...]) -> pa.DataType:
+    known = [value for value in values if value is not None]
+    if known and all(isinstance(value, bool) for value in known):
+        return pa.bool_()
+    if known and all(isinstance(value, int) and not isinstance(value, bool) for value in known):
+        return pa.int64()
+    if known and all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
+        return pa.float64()
+    return pa.string()
+
+
+class Tally:
+    """Counts of distinct cells, gathered chunk by chunk.
+
+    Parameters
+    ----------
+    limit
+        Stop counting beyond this many distinct cells; `full` tells so, `n_at_stop` how many there were
+        by then, and `rows_at_stop` among how many filled cells.
+
+    Examples
+    --------
+    >>> tally = Tally(limit=10)
+    >>> tally.add(pa.array(["flu", None, "cold", "flu"]))
+    >>> tally.result()[0].to_pylist(), tally.result()[1].tolist(), tally.n_missing
+    (['flu', 'cold'], [2, 1], 1)
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.full = False
+        self.n_at_stop = 0
+        self.rows_at_stop = 0
+        self.n_rows = 0
+        self.n_missing = 0
+        self._parts: list[tuple[pa.Array, NDArray[np.int64]]] = []
+        self._n_waiting = 0
+
+    def add(self, cells: pa.Array) -> None:
+        """Count the cells of one more chunk."""
+        self.n_rows += len(cells)
+        self.n_missing += _count_missing(cells)
+        if self.full or len(cells) == 0 or pa.types.is_null(cells.type):
+            return
+        self._parts.append(_count(cells))
+        self._n_waiting += len(self._parts[-1][0])
+        if self._n_waiting > max(_MERGE_ROWS, self.limit) or len(self._parts[-1][0]) > self.limit:
+            self._merge()
+
+    def skip(self, cells: pa.Array) -> None:
+        """Count only which cells of a chunk are missing."""
+        self.n_rows += len(cells)
+        self.n_missing += int(cells.null_count)
+
+    def result(self) -> tuple[pa.Array | None, NDArray[np.int64]]:
+        """The distinct cells and how often each occurs; None when there is no cell or too many."""
+        self._merge()
+        if self.full or not self._parts:
+            return None, np.zeros(0, dtype=np.int64)
+        return self._parts[0]
+
+    def _merge(self) -> None:
+        if len(self._parts) > 1:
+            joined = pa.concat_arrays([values for values, _ in self._parts]).dictionary_encode()
+            counts = np.zeros(len(joined.dictionary), dtype=np.int64)
+            np.add.at(counts, joined.indices.to_numpy(), np.concatenate([c for _, c in self._parts]))
+            self._parts = [(joined.dictionary, counts)]
+        self._n_waiting = 0
+        if self._parts and len(self._parts[0][0]) > self.limit:
+            self.full = True
+            self.n_at_stop, self.rows_at_stop = len(self._parts[0][0]), self.n_rows - self.n_missing
+            self._parts = []
+
+
+def _count(cells: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
+    coded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+    indices = coded.indices.drop_null().to_numpy()
+    counts = np.bincount(indices, minlength=len(coded.dictionary)).astype(np.int64)
+    # A dictionary may list values that no row has, and a missing one.
+    occurs = pc.and_(pa.array(counts > 0), pc.invert(pc.is_null(coded.dictionary, nan_is_null=True)))
+    return coded.dictionary.filter(occurs), counts[np.asarray(occurs)]
+
+
+def _count_missing(cells: pa.Array) -> int:
+    if pa.types.is_dictionary(cells.type):
+        unknown = np.asarray(pc.is_null(cells.dictionary, nan_is_null=True))
+        listed = np.count_nonzero(unknown[cells.indices.drop_null().to_numpy()]) if unknown.any() else 0
+        return int(cells.indices.null_count + listed)
+    if pa.types.is_floating(cells.type):
+        return int(pc.sum(pc.is_null(cells, nan_is_null=True)).as_py() or 0)
+    return int(cells.null_count)
