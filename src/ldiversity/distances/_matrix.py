@@ -57,9 +57,7 @@ class MatrixDistance(Distance):
 
     def __init__(self, values: Sequence[Scalar], distances: ArrayLike) -> None:
         if len(values) > MAX_VALUES:
-            raise SchemaError(
-                f"MatrixDistance: there must be at most {MAX_VALUES} values, got {len(values)}."
-            )
+            raise SchemaError(f"MatrixDistance: there must be at most {MAX_VALUES} values, got {len(values)}.")
         check_unique("MatrixDistance", "values", map(text_of, values))
         try:
             numbers = np.array(distances if values else np.empty((0, 0)), dtype=np.float64)
@@ -131,11 +129,7 @@ class MatrixDistance(Distance):
                 raise SchemaError(f"MatrixDistance: below must have {size} rows, one a value.")
             numbers = np.zeros((size, size))
             for i, row in enumerate(below):
-                if (
-                    not isinstance(row, list)
-                    or len(row) != i
-                    or not all(type(x) in {int, float} for x in row)
-                ):
+                if not isinstance(row, list) or len(row) != i or not set(map(type, row)) <= {int, float}:
                     raise SchemaError(f"MatrixDistance: row {i} of below must be a list of {i} numbers.")
                 numbers[i, :i] = row
             return cls(domain.values, numbers + numbers.T)

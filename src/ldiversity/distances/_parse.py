@@ -32,8 +32,7 @@ _FILES: Final[Mapping[str, Callable[[Path], Distance]]] = {
 }
 _ICD: Final = "icd10cm"
 _HINT: Final = (
-    "Known are discrete, ordered, numeric:<unit>, tree:<file>, tree:icd10cm, semilattice:<file> "
-    "and matrix:<file>."
+    "Known are discrete, ordered, numeric:<unit>, tree:<file>, tree:icd10cm, semilattice:<file> and matrix:<file>."
 )
 
 
@@ -70,9 +69,7 @@ def parse_distance(text: str, base: Path | None = None) -> Distance:
     if kind in _FILES and argument:
         return _FILES[kind](Path(argument) if base is None else base / argument)
     if kind in _FILES:
-        raise ParameterError(
-            f"distance: {kind!r} must name its file, as {kind}:<file>, got {text!r}.", hint=_HINT
-        )
+        raise ParameterError(f"distance: {kind!r} must name its file, as {kind}:<file>, got {text!r}.", hint=_HINT)
     if kind in _PLAIN:
         raise ParameterError(f"distance: {kind!r} must stand alone, got {text!r}.", hint=_HINT)
     raise ParameterError(f"distance: it must start with a known kind, got {text!r}.", hint=_HINT)

@@ -79,9 +79,7 @@ class SemilatticeDistance(Distance):
         """Read what `to_dict` wrote, by a stranger."""
         parents = check_keys(cls.kind, described, ["parents"])["parents"]
         with refusing(cls.kind):
-            if not isinstance(parents, dict) or not all(
-                isinstance(above, list) for above in parents.values()
-            ):
+            if not isinstance(parents, dict) or not all(isinstance(above, list) for above in parents.values()):
                 raise SchemaError("SemilatticeDistance: parents must be lists of nodes.")
             distance = cls(SemiLattice(tuple((node, tuple(above)) for node, above in parents.items())))
             distance._codes(domain)
@@ -104,9 +102,7 @@ def _meeting_heights(lattice: SemiLattice, values: NDArray[np.intp]) -> FloatArr
     places: NDArray[np.integer] = values
     for height in count():
         reached[places, climbers] = 1.0
-        new = sparse.csr_array(
-            (np.ones(len(places), np.float32), (climbers, places)), shape=(n_values, n_nodes)
-        )
+        new = sparse.csr_array((np.ones(len(places), np.float32), (climbers, places)), shape=(n_values, n_nodes))
         met = (new @ reached) > 0
         heights[np.isnan(heights) & (met | met.T)] = height
         if not np.isnan(heights).any():

@@ -128,6 +128,4 @@ def refusing(kind: str) -> Iterator[None]:
             f"release: the distance of kind {kind!r} is damaged: a number is too large."
         ) from error
     except (SchemaError, ParameterError) as error:
-        raise ReleaseFormatError(
-            f"release: the distance of kind {kind!r} is damaged: {error.message}"
-        ) from error
+        raise ReleaseFormatError(f"release: the distance of kind {kind!r} is damaged: {error.message}") from error

@@ -24,9 +24,7 @@ _GZIP_MAGIC: Final = b"\x1f\x8b"
 _SAMPLE_LINES: Final = 200
 
 
-def read_cells(
-    owner: str, path: str | PathLike[str], *, delimiter: str | None = None
-) -> list[tuple[int, list[str]]]:
+def read_cells(owner: str, path: str | PathLike[str], *, delimiter: str | None = None) -> list[tuple[int, list[str]]]:
     """Read the cells of a CSV file, each line with its number.
 
     The text is UTF-8 with or without a byte-order mark, gzip-compressed or not. Cells are stripped of
@@ -61,9 +59,7 @@ def read_cells(
             if cells:
                 lines.append((reader.line_num, cells))
     except csv.Error as error:
-        raise SchemaError(
-            f"{owner}: line {reader.line_num} of {str(path)!r} is not CSV ({error})."
-        ) from error
+        raise SchemaError(f"{owner}: line {reader.line_num} of {str(path)!r} is not CSV ({error}).") from error
     if not lines:
         raise SchemaError(f"{owner}: file {str(path)!r} must have at least one line.")
     return lines
@@ -85,9 +81,7 @@ def _read_text(owner: str, path: Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise SchemaError(
-            f"{owner}: file {str(path)!r} must be UTF-8 text.", hint="Save it again as UTF-8."
-        ) from error
+        raise SchemaError(f"{owner}: file {str(path)!r} must be UTF-8 text.", hint="Save it again as UTF-8.") from error
 
 
 def _find_delimiter(text: str) -> str:

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
     from ldiversity._types import Scalar
 
-__all__ = ["MAX_EDGES", "MAX_NODES", "SemiLattice"]
+__all__ = ["MAX_EDGES", "MAX_HEIGHT", "MAX_NODES", "SemiLattice"]
 
 MAX_NODES: Final = 50_000
 MAX_EDGES: Final = 500_000
+MAX_HEIGHT: Final = 1_000
 _ROOT: Final = "*"
 _HEADER: Final = "child"
 _PAIR: Final = 2
@@ -46,7 +47,7 @@ class SemiLattice:
     Raises
     ------
     SchemaError
-        When there is a cycle, or there are two roots.
+        When there is a cycle, or there are two roots, or more nodes, edges or levels than the limits allow.
 
     Notes
     -----
@@ -67,9 +68,7 @@ class SemiLattice:
         check_unique("SemiLattice", "nodes", self.nodes)
         unknown = {parent for _, above in self.parents for parent in above} - self._parents_of.keys()
         if unknown:
-            raise SchemaError(
-                f"SemiLattice: every parent must be a node, but {name_some(sorted(unknown))} are not."
-            )
+            raise SchemaError(f"SemiLattice: every parent must be a node, but {name_some(sorted(unknown))} are not.")
         _check_acyclic(self._parents_of)
         roots = [node for node, above in self.parents if not above]
         if len(roots) > 1:
@@ -218,10 +217,12 @@ def _check_acyclic(parents_of: Mapping[str, tuple[str, ...]]) -> None:
         for parent in above:
             n_children[parent] += 1
     bottom = [node for node, count in n_children.items() if count == 0]
+    height = dict.fromkeys(parents_of, 0)
     while bottom:
         node = bottom.pop()
         del n_children[node]
         for parent in parents_of[node]:
+            height[parent] = max(height[parent], height[node] + 1)
             n_children[parent] -= 1
             if n_children[parent] == 0:
                 bottom.append(parent)
@@ -230,3 +231,5 @@ def _check_acyclic(parents_of: Mapping[str, tuple[str, ...]]) -> None:
             f"SemiLattice: no node may be above itself, but a cycle is at or below {name_some(n_children)}.",
             hint="Remove the line child;parent that closes the cycle.",
         )
+    if max(height.values(), default=0) > MAX_HEIGHT:
+        raise SchemaError(f"SemiLattice: there must be at most {MAX_HEIGHT} levels above a node.")

@@ -230,9 +230,7 @@ def _check_rows(rows: tuple[tuple[str, ...], ...]) -> None:
         raise SchemaError(f"Hierarchy: there must be at most {MAX_LEAVES} leaves, got {len(rows)}.")
     widths = {len(row) for row in rows}
     if len(widths) > 1:
-        raise SchemaError(
-            "Hierarchy: rows must have the same length.", hint="Hierarchy.from_rows fills shorter rows."
-        )
+        raise SchemaError("Hierarchy: rows must have the same length.", hint="Hierarchy.from_rows fills shorter rows.")
     if rows and not 1 <= max(widths) <= MAX_LEVELS:
         raise SchemaError(f"Hierarchy: a row must have 1 to {MAX_LEVELS} labels, got {max(widths)}.")
     for row in rows:
