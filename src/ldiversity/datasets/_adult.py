@@ -23,17 +23,13 @@ _COLUMNS: Final = (
     "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week",
     "native-country", "income",
 )  # fmt: skip
-_NUMBERS: Final = frozenset(
-    {"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"}
-)
+_NUMBERS: Final = frozenset({"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"})
 _UNKNOWN: Final = "?"
 _MEMBERS: Final = {"train": "adult.data", "test": "adult.test"}
 _JOINED: Final = "adult.csv.gz"
 
 
-def adult(
-    split: str = "train", missing: str = "drop", frame: str = "arrow", *, download: bool = False
-) -> Any:  # noqa: ANN401 - `frame` chooses the type
+def adult(split: str = "train", missing: str = "drop", frame: str = "arrow", *, download: bool = False) -> Any:  # noqa: ANN401 - `frame` chooses the type
     """Read the UCI Adult table (1994 census income).
 
     The files are looked for in the folder that the environment variable ``LDIVERSITY_DATA`` names, then in

@@ -12,6 +12,7 @@ import zlib
 from http.client import HTTPException
 from pathlib import Path
 from typing import Final
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from ldiversity.errors import UnsupportedError
@@ -58,6 +59,9 @@ def _get(url: str) -> bytes:
                 content += block
                 if len(content) > ARCHIVE_LIMIT or time.monotonic() > deadline:
                     raise UnsupportedError("adult: the archive at UCI is too large or too slow.", hint=_HINT)
+    except HTTPError as error:
+        error.close()
+        raise UnsupportedError(f"adult: UCI answered with HTTP status {error.code}.", hint=_HINT) from None
     except (OSError, HTTPException) as error:
         reason = type(error).__name__
         raise UnsupportedError(f"adult: UCI could not be reached ({reason}).", hint=_HINT) from error

@@ -100,9 +100,7 @@ def income_truth(age: int, sex: str) -> FloatArray:
     check_integer("income_truth", "age", age, minimum=_AGES[0], maximum=_AGES[1] - 1)
     check_choice("income_truth", "sex", sex, _SEXES)
     center = float(_log_median(np.array([age]), np.array([_SEXES.index(sex)]))[0])
-    below = [
-        0.5 * (1 + math.erf((math.log(edge) - center) / (_SPREAD * math.sqrt(2)))) for edge in INCOME_EDGES
-    ]
+    below = [0.5 * (1 + math.erf((math.log(edge) - center) / (_SPREAD * math.sqrt(2)))) for edge in INCOME_EDGES]
     return np.diff([0.0, *below, 1.0])
 
 

@@ -30,8 +30,7 @@ JOINED_HEADER = (
     "capital-gain,capital-loss,hours-per-week,native-country,income,split\n"
 )
 JOINED_ROW = (
-    "39,State-gov,77516,Bachelors,13,Never-married,Adm-clerical,Not-in-family,White,Male,2174,0,40,"
-    "United-States,<=50K,"
+    "39,State-gov,77516,Bachelors,13,Never-married,Adm-clerical,Not-in-family,White,Male,2174,0,40,United-States,<=50K,"
 )
 
 
@@ -99,9 +98,7 @@ def test_joined_file_is_read_by_split(data: Path) -> None:
     assert "split" not in adult("test").column_names
 
 
-def test_files_in_the_cache_folder_are_found(
-    uci: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_in_the_cache_folder_are_found(uci: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LDIVERSITY_DATA")
     (tmp_path / "cache").mkdir()
     uci.rename(tmp_path / "cache" / "ldiversity")

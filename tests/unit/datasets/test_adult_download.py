@@ -6,7 +6,7 @@ import hashlib
 import io
 import threading
 import zipfile
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
@@ -51,13 +51,11 @@ def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
         nonlocal body
         body = content
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = HTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     monkeypatch.setattr(_adult_download, "URL", f"http://127.0.0.1:{server.server_port}/adult.zip")
-    checksums = {
-        name: hashlib.md5(content, usedforsecurity=False).hexdigest() for name, content in FILES.items()
-    }
+    checksums = {name: hashlib.md5(content, usedforsecurity=False).hexdigest() for name, content in FILES.items()}
     monkeypatch.setattr(_adult_download, "CHECKSUMS", checksums)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -94,9 +92,7 @@ def test_nothing_is_fetched_unless_asked_for(serve: Callable[[bytes], None]) -> 
         adult()
 
 
-def test_wrong_checksum_is_refused_and_nothing_is_kept(
-    serve: Callable[[bytes], None], tmp_path: Path
-) -> None:
+def test_wrong_checksum_is_refused_and_nothing_is_kept(serve: Callable[[bytes], None], tmp_path: Path) -> None:
     serve(zipped(FILES | {"adult.test": b"other"}))
 
     with pytest.raises(UnsupportedError, match=r"adult\.test does not have its known checksum"):
@@ -136,9 +132,7 @@ def test_oversized_member_is_refused(serve: Callable[[bytes], None], monkeypatch
         adult(download=True)
 
 
-def test_oversized_archive_is_refused(
-    serve: Callable[[bytes], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_oversized_archive_is_refused(serve: Callable[[bytes], None], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_adult_download, "ARCHIVE_LIMIT", 10)
     serve(zipped(FILES))
 
@@ -149,10 +143,19 @@ def test_oversized_archive_is_refused(
 def test_server_error_is_one_sentence_with_a_hint(serve: Callable[[bytes], None]) -> None:
     serve(b"")
 
-    with pytest.raises(UnsupportedError, match=r"could not be reached \(HTTPError\)") as caught:
+    with pytest.raises(UnsupportedError, match="UCI answered with HTTP status 404") as caught:
         adult(download=True)
 
     assert caught.value.hint is not None
+
+
+def test_closed_port_is_one_sentence_with_a_hint(
+    serve: Callable[[bytes], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_adult_download, "URL", "http://127.0.0.1:1/adult.zip")
+
+    with pytest.raises(UnsupportedError, match=r"UCI could not be reached \(URLError\)"):
+        adult(download=True)
 
 
 def test_failed_write_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,80 @@
+"""The arrays of one estimate, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ldiversity.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from ldiversity._types import BoolArray, FloatArray
+
+__all__ = ["Grid"]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Estimates of cells by values, in percent."""
+
+    cells: tuple[str, ...]
+    values: tuple[str, ...]
+    shares: FloatArray
+    low: FloatArray
+    high: FloatArray
+    truth: FloatArray | None
+    marked: BoolArray
+    records: tuple[int, ...] | None
+    confidence: float
+
+    @classmethod
+    def of(  # noqa: PLR0913 - the columns of an estimate, each by its name
+        cls,
+        cells: Sequence[str],
+        values: Sequence[str],
+        shares: ArrayLike,
+        *,
+        low: ArrayLike,
+        high: ArrayLike,
+        truth: ArrayLike | None,
+        marked: ArrayLike | None,
+        records: Sequence[int] | None,
+        confidence: float,
+    ) -> Grid:
+        """Check the shapes and turn shares into percent."""
+        shape = (len(cells), len(values))
+        if 0 in shape:
+            raise ParameterError("plot_estimate: cells and values must not be empty.")
+        if records is not None and len(records) != len(cells):
+            raise ParameterError(f"plot_estimate: records must have {len(cells)} entries, got {len(records)}.")
+        return cls(
+            cells=tuple(cells),
+            values=tuple(values),
+            shares=_percent("shares", shares, shape),
+            low=_percent("low", low, shape),
+            high=_percent("high", high, shape),
+            truth=None if truth is None else _percent("truth", truth, shape),
+            marked=_flags(marked, len(cells)),
+            records=None if records is None else tuple(records),
+            confidence=confidence,
+        )
+
+
+def _percent(name: str, shares: ArrayLike, shape: tuple[int, int]) -> FloatArray:
+    array = np.asarray(shares, dtype=np.float64)
+    if array.shape != shape:
+        raise ParameterError(f"plot_estimate: {name} must have shape {shape}, got {array.shape}.")
+    return 100 * array
+
+
+def _flags(marked: ArrayLike | None, n_cells: int) -> BoolArray:
+    flags = np.zeros(n_cells, dtype=np.bool_) if marked is None else np.asarray(marked, dtype=np.bool_)
+    if flags.shape != (n_cells,):
+        raise ParameterError(f"plot_estimate: marked must have shape ({n_cells},), got {flags.shape}.")
+    return flags

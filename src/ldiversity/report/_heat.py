@@ -1,0 +1,95 @@
+"""Estimates of many cells: a heat map of shares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ldiversity.report._figures import (
+    GRAY,
+    INK,
+    label_axis,
+    label_inches,
+    new_figure,
+    plain_number,
+    sequential,
+    shorten,
+    write_notes,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ldiversity._types import FloatArray
+    from ldiversity.report._grid import Grid
+
+__all__ = ["draw"]
+
+_MOST_NUMBERS: Final = (40, 30)
+
+
+def draw(grid: Grid) -> Figure:
+    """Draw cells as rows and values as columns; with the truth, a second map beside the first."""
+    n_cells, n_values = grid.shares.shape
+    maps = (
+        [("estimate", grid.shares)]
+        if grid.truth is None
+        else [("estimate", grid.shares), ("truth (holder only)", grid.truth)]
+    )
+    width = float(np.clip(0.29 * n_values, 2.4, 8.5 if len(maps) == 1 else 5.5))
+    height = float(np.clip(0.23 * n_cells, 2.4, 11.0))
+    cells = [shorten(cell, 30) + (" *" if few else "") for cell, few in zip(grid.cells, grid.marked, strict=True)]
+    values = [shorten(value, 30) for value in grid.values]
+    figure = new_figure(label_inches(cells) + len(maps) * (width + 0.2) + 1.0, height + label_inches(values) + 1.0)
+    panels = figure.subplots(1, len(maps), sharey=True, squeeze=False)[0]
+    top = max(1.0, float(np.nanmax(np.concatenate([shares for _, shares in maps]), initial=0.0)))
+    numbers = n_cells <= _MOST_NUMBERS[0] and n_values <= _MOST_NUMBERS[1] and width / n_values > 0.2  # noqa: PLR2004
+    for axes, (name, shares) in zip(panels, maps, strict=True):
+        axes.imshow(shares, cmap=sequential(), vmin=0, vmax=top, aspect="auto", interpolation="none")
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+        label_axis(axes.xaxis, values, width, rotation=90)
+        _hatch(axes, grid)
+        if len(maps) > 1:
+            axes.set_title(name, loc="left", fontweight="bold")
+        if numbers:
+            _write_numbers(axes, shares, top, unsure=(grid.low <= 0) if shares is grid.shares else None)
+    label_axis(panels[0].yaxis, cells, height)
+    bar = figure.colorbar(panels[0].images[0], ax=list(panels), fraction=0.04, pad=0.02, aspect=30)
+    bar.ax.yaxis.set_major_formatter(plain_number)
+    bar.set_label("share of the cell (%)")
+    bar.outline.set_visible(False)
+    _notes(figure, grid, numbers=numbers)
+    return figure
+
+
+def _hatch(axes: Axes, grid: Grid) -> None:
+    from matplotlib.patches import Rectangle
+
+    for index in np.nonzero(grid.marked)[0]:
+        corner = (-0.5, float(index) - 0.5)
+        axes.add_patch(
+            Rectangle(corner, len(grid.values), 1, fill=False, hatch="////", edgecolor=GRAY, linewidth=0, alpha=0.6)
+        )
+
+
+def _write_numbers(axes: Axes, shares: FloatArray, top: float, *, unsure: np.ndarray | None) -> None:
+    for (row, column), share in np.ndenumerate(shares):
+        if not np.isfinite(share):
+            continue
+        doubtful = unsure is not None and bool(unsure[row, column])
+        pale = "#858585" if doubtful and share < 0.2 * top else INK
+        color = "white" if share > 0.55 * top else pale
+        axes.text(
+            column, row, plain_number(round(float(share)) + 0), ha="center", va="center", size=7, color=color,
+            fontstyle="italic" if doubtful else "normal", in_layout=False,
+        )  # fmt: skip
+
+
+def _notes(figure: Figure, grid: Grid, *, numbers: bool) -> None:
+    notes = ["slanted number: the interval includes 0"] if numbers and (grid.low <= 0).any() else []
+    if grid.marked.any():
+        notes.append("* hatched: few records, read with care")
+    write_notes(figure, notes)
