@@ -17,9 +17,9 @@ TRUE_WORDS: Final = ("true", "True", "TRUE")
 FALSE_WORDS: Final = ("false", "False", "FALSE")
 
 _PROBE_ROWS: Final = 256
-_EXACT_FLOAT: Final = float(2**53)
+_EXACT_FLOAT: Final = 2**53
 _INTEGER: Final = r"^-?(0|[1-9][0-9]*)$"
-_NUMBER: Final = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_UNUSUAL: Final = r"^(\+|-?0[0-9])"
 _DATE: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 
@@ -58,11 +58,16 @@ class TypeGuess:
         if cells.null_count == len(cells):
             return
         self._seen = True
-        probe = len(cells) > _PROBE_ROWS and bool(self._open)
-        for part in (cells.slice(0, _PROBE_ROWS), cells) if probe else (cells,):
-            for name in list(self._open):
-                if not _ALLOWS[name](part):
-                    del self._open[name]
+        if self._open and len(cells) > _PROBE_ROWS:
+            self._rule_out(cells.slice(0, _PROBE_ROWS))  # most columns of texts are recognized by a few cells
+        self._rule_out(cells)
+
+    def _rule_out(self, cells: pa.Array) -> None:
+        for name in list(self._open):
+            # Integers are numbers as well; only their size is left to look at.
+            known = name == "number" and "integer" in self._open
+            if not (_are_exact_floats(cells) if known else _ALLOWS[name](cells)):
+                del self._open[name]
 
 
 def _all(mask: pa.Array) -> bool:
@@ -70,22 +75,28 @@ def _all(mask: pa.Array) -> bool:
 
 
 def _is_integer(cells: pa.Array) -> bool:
-    return _all(pc.match_substring_regex(cells, _INTEGER)) and _casts(cells, pa.int64())
+    numbers = _cast(cells, pa.int64())
+    if numbers is None:
+        return False
+    # Written back, an integer is spelled as it was; the pattern decides about the rest, such as -0.
+    same = _all(pc.equal(pc.cast(numbers, pa.string()), cells))
+    return same or _all(pc.match_substring_regex(cells, _INTEGER))
+
+
+def _are_exact_floats(integers: pa.Array) -> bool:
+    bounds = pc.min_max(pc.cast(integers, pa.int64())).as_py()
+    return bounds["min"] is None or (bounds["min"] > -_EXACT_FLOAT and bounds["max"] < _EXACT_FLOAT)
 
 
 def _is_number(cells: pa.Array) -> bool:
-    if not _all(pc.match_substring_regex(cells, _NUMBER)):
+    numbers = _cast(cells, pa.float64())
+    if numbers is None or not _all(pc.is_finite(numbers)):
         return False
-    size = pc.abs(pc.cast(cells, pa.float64()))
-    if not _all(pc.is_finite(size)):
+    if pc.any(pc.match_substring_regex(cells, _UNUSUAL)).as_py():
         return False
-    wide = pc.fill_null(pc.greater(size, _EXACT_FLOAT), False)
+    wide = pc.fill_null(pc.greater_equal(pc.abs(numbers), _EXACT_FLOAT), False)
     # A float would change the digits of a wide integer.
-    return not pc.any(wide).as_py() or not pc.any(_spelled_as_integer(cells.filter(wide))).as_py()
-
-
-def _spelled_as_integer(cells: pa.Array) -> pa.Array:
-    return pc.match_substring_regex(cells, _INTEGER)
+    return not pc.any(pc.match_substring_regex(cells.filter(wide), _INTEGER)).as_py()
 
 
 def _is_boolean(cells: pa.Array) -> bool:
@@ -93,15 +104,14 @@ def _is_boolean(cells: pa.Array) -> bool:
 
 
 def _is_date(cells: pa.Array) -> bool:
-    return _all(pc.match_substring_regex(cells, _DATE)) and _casts(cells, pa.date32())
+    return _all(pc.match_substring_regex(cells, _DATE)) and _cast(cells, pa.date32()) is not None
 
 
-def _casts(cells: pa.Array, target: pa.DataType) -> bool:
+def _cast(cells: pa.Array, target: pa.DataType) -> pa.Array | None:
     try:
-        pc.cast(cells, target)
+        return pc.cast(cells, target)
     except pa.ArrowInvalid:
-        return False
-    return True
+        return None
 
 
 _ALLOWS: Final = {"integer": _is_integer, "number": _is_number, "boolean": _is_boolean, "date": _is_date}

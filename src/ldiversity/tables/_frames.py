@@ -49,16 +49,10 @@ def open_frame(data: Any, types: Mapping[str, str] | None = None) -> Source:  # 
     if isinstance(native, pa.Table):
         return FrameSource("table", native, types=types)
     try:
-        if hasattr(native, "columns"):
-            _check_frame_names(native)
+        _check_frame_names(native)
         frame = nw.from_native(native)
     except TypeError:
-        if not hasattr(native, "__arrow_c_stream__"):
-            raise ParameterError(
-                f"open_source: data must be a path or a data frame, got {type(data).__name__}.",
-                hint="Pass a path, or a frame of pandas, polars or pyarrow.",
-            ) from None
-        return FrameSource("table", pa.RecordBatchReader.from_stream(native).read_all(), types=types)
+        return FrameSource("table", _read_stream(native), types=types)
     eager = _collect(frame) if isinstance(frame, nw.LazyFrame) else frame
     kind = eager.implementation.value
     return FrameSource("table", _to_arrow(eager), frame_kind="arrow" if kind == "pyarrow" else kind, types=types)
@@ -88,9 +82,19 @@ def to_native(table: pa.Table, frame_kind: str) -> Any:  # noqa: ANN401 - the ki
 
 
 def _check_frame_names(native: Any) -> None:  # noqa: ANN401 - any frame
-    names = native.collect_schema().names() if hasattr(native, "collect_schema") else native.columns
-    if not callable(names):
-        check_names("table", list(names))
+    # Only frames like pandas' may have names that repeat or are no texts; asking a lazy frame would cost.
+    if not hasattr(native, "collect_schema") and hasattr(getattr(native, "columns", None), "to_list"):
+        check_names("table", native.columns.to_list())
+
+
+def _read_stream(data: Any) -> pa.Table:  # noqa: ANN401 - whatever came
+    try:
+        return pa.RecordBatchReader.from_stream(data).read_all()
+    except (TypeError, pa.ArrowException):
+        raise ParameterError(
+            f"open_source: data must be a path or a data frame, got {type(data).__name__}.",
+            hint="Pass a path, or a frame of pandas, polars or pyarrow.",
+        ) from None
 
 
 def _collect(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
@@ -107,7 +111,7 @@ def _to_arrow(frame: nw.DataFrame[Any]) -> pa.Table:
         # The cause is left out on purpose: Arrow quotes the cell.
         broken = next((name for name in bare.columns if not _converts(bare.select(name))), None)
     raise SchemaError(
-        f"table: column {broken!r} must hold values of one type, got a mixture.",
+        f"table: column {broken!r} must hold values of one type that Arrow knows, got others.",
         hint="Convert it, for example with .astype(str), or leave it out.",
     )
 

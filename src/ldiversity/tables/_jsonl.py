@@ -42,6 +42,11 @@ class JsonLinesSource(Source):
                 found[name] = self._unify(name, found.get(name, pa.null()), _kind(kind))
                 self._refuse_wide(name, table.column(name), block)
             n_rows += table.num_rows
+        if not found:
+            raise SchemaError(
+                f"{self.name}: the file must have at least one object with a key, got none.",
+                hint="Write one JSON object a line.",
+            )
         check_names(self.name, list(found))
         self.n_rows = n_rows
         self._stored = {name: pa.string() if kind == pa.null() else kind for name, kind in found.items()}
@@ -131,7 +136,7 @@ class JsonLinesSource(Source):
     def _refuse_wide(self, name: str, column: pa.ChunkedArray, block: bytes) -> None:
         if not pa.types.is_floating(column.type):
             return
-        if not pc.any(pc.greater(pc.abs(column), _EXACT_FLOAT), min_count=0).as_py():
+        if not pc.any(pc.greater_equal(pc.abs(column), _EXACT_FLOAT), min_count=0).as_py():
             return
         key = re.escape(json.dumps(name, ensure_ascii=False).encode())
         if re.search(key + rb"\s*:\s*-?[0-9]{16,}\s*[,}]", block):

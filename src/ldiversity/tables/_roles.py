@@ -102,12 +102,16 @@ def _give(source: Source, roles: dict[str, str], name: str, role: str) -> None:
 
 
 def _refuse_nested(source: Source, names: list[str]) -> None:
-    nested = [name for name in names if pa.types.is_nested(source.columns[name])]
+    nested = [name for name in names if _is_nested(source.columns[name])]
     if nested:
         raise SchemaError(
-            f"{source.name}: published columns must hold single values, got lists or records in {name_some(nested)}.",
-            hint="Drop these columns, or make one column of each part.",
+            f"{source.name}: published columns must hold single plain values, got others in {name_some(nested)}.",
+            hint="Drop these columns, convert them to text, or make one column of each part.",
         )
+
+
+def _is_nested(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_nested(kind)) or isinstance(kind, pa.BaseExtensionType)
 
 
 def suggest_role(name: str, kind: pa.DataType, n_distinct: int, n_rows: int) -> Suggestion:

@@ -97,8 +97,6 @@ class Source(ABC):
 
     def _convert(self, name: str, array: pa.Array) -> pa.Array:
         target = self.columns[name]
-        if isinstance(array, pa.ExtensionArray):
-            array = array.storage
         if pa.types.is_run_end_encoded(array.type):
             array = pc.run_end_decode(array)
         if array.type == target:
@@ -114,15 +112,13 @@ class Source(ABC):
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type that cells have once dictionaries, views and extensions are taken off.
+    """Return the type that cells have once dictionaries and views are taken off.
 
     Examples
     --------
     >>> plain_type(pa.dictionary(pa.int32(), pa.large_string()))
     DataType(string)
     """
-    if isinstance(kind, pa.BaseExtensionType):
-        return plain_type(kind.storage_type)
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return plain_type(kind.value_type)
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
