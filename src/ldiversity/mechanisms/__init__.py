@@ -1,0 +1,29 @@
+"""Set mechanisms: public rules that hide a true value in a set, one file a kind, and a registry by name."""
+
+from __future__ import annotations
+
+from ldiversity.mechanisms._balanced import BalancedSelection
+from ldiversity.mechanisms._base import CONDITION_LIMIT, SINGULAR_CONDITION, SetMechanism
+from ldiversity.mechanisms._compatibility import Compatibility
+from ldiversity.mechanisms._feasibility import nearest_feasible
+from ldiversity.mechanisms._registry import MECHANISMS, mechanism_from_dict
+from ldiversity.mechanisms._ring import RingLeak, RingSelection
+from ldiversity.mechanisms._simple import SimpleSelection
+from ldiversity.mechanisms._uniform import UniformSelection
+from ldiversity.mechanisms._violation import Violation
+
+__all__ = [
+    "CONDITION_LIMIT",
+    "MECHANISMS",
+    "SINGULAR_CONDITION",
+    "BalancedSelection",
+    "Compatibility",
+    "RingLeak",
+    "RingSelection",
+    "SetMechanism",
+    "SimpleSelection",
+    "UniformSelection",
+    "Violation",
+    "mechanism_from_dict",
+    "nearest_feasible",
+]

@@ -1,0 +1,52 @@
+"""Kinds of mechanisms by name: those that a release may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ldiversity._checks import name_some
+from ldiversity.errors import ReleaseFormatError
+from ldiversity.mechanisms._balanced import BalancedSelection
+from ldiversity.mechanisms._base import SetMechanism
+from ldiversity.mechanisms._ring import RingSelection
+from ldiversity.mechanisms._simple import SimpleSelection
+from ldiversity.mechanisms._uniform import UniformSelection
+from ldiversity.schema import Domain
+
+__all__ = ["MECHANISMS", "mechanism_from_dict"]
+
+MECHANISMS: Final[Mapping[str, type[SetMechanism]]] = {
+    mechanism.kind: mechanism for mechanism in (UniformSelection, BalancedSelection, SimpleSelection, RingSelection)
+}
+"""The class of each kind; a kind is never removed and never changes its meaning."""
+
+
+def mechanism_from_dict(described: object, domain: Domain) -> SetMechanism:
+    """Read the description of any kind of mechanism, written by a stranger.
+
+    Raises
+    ------
+    ReleaseFormatError
+        When it is damaged, or of an unknown kind or version.
+
+    Examples
+    --------
+    >>> described = {"kind": "uniform", "version": 1, "n_values": 3, "l": 2}
+    >>> mechanism_from_dict(described, Domain(("cold", "cut", "flu")))
+    UniformSelection(n_values=3, l=2)
+    """
+    kind: Any = described.get("kind") if isinstance(described, dict) else None
+    if not isinstance(described, dict) or not isinstance(kind, str) or kind not in MECHANISMS:
+        raise ReleaseFormatError(
+            f"release: mechanism must be an object of a known kind ({name_some(MECHANISMS)}).",
+            hint="The release may come from a newer version of this package.",
+        )
+    mechanism = MECHANISMS[kind]
+    version = described.get("version")
+    if isinstance(version, bool) or version != mechanism.version:
+        raise ReleaseFormatError(
+            f"release: mechanism {kind!r} must be of version {mechanism.version}.",
+            hint="The release may come from a newer version of this package.",
+        )
+    return mechanism.from_dict(described, domain)

@@ -1,0 +1,308 @@
+"""What simple and ring selection share: dummies drawn one after another, and facts by enumeration of the sets."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ldiversity._checks import check_integer, check_number
+from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray, WordArray
+from ldiversity.distances import Distance, distance_from_dict
+from ldiversity.errors import (
+    InfeasibleError,
+    LDiversityError,
+    ReleaseFormatError,
+    UnsupportedError,
+)
+from ldiversity.mechanisms._arguments import check_prior, check_sample, described_integer, described_number, read_only
+from ldiversity.mechanisms._base import SINGULAR_CONDITION, SetMechanism
+from ldiversity.mechanisms._compatibility import Compatibility
+from ldiversity.schema import Domain
+
+__all__ = ["SequentialSelection"]
+
+_MOST_SETS: Final = 2_000_000
+_MOST_WORK: Final = 500_000_000
+_SAMPLED_SETS: Final = 200_000
+_STUDY_SEED: Final = 20_170_301  # no secret: it only decides which sets a simulation looks at
+
+
+@dataclass(frozen=True, eq=False)
+class StudiedSets:
+    """Published sets with P(set | member): all of them, or a sample.
+
+    Attributes
+    ----------
+    sets, likelihood
+        Shape (n, l).
+    weights
+        ``likelihood`` when all sets are there. For a sample, numbers that make sums over it unbiased estimates of
+        sums of ``likelihood * something`` over all sets.
+    exact
+        Whether all sets are there.
+    """
+
+    sets: SetArray
+    likelihood: FloatArray
+    weights: FloatArray
+    exact: bool
+
+
+class SequentialSelection(SetMechanism):
+    """A mechanism on the sets whose values are pairwise at distance `d` or more.
+
+    Parameters
+    ----------
+    domain
+        The public values.
+    distance
+        How unlike two values are.
+    l
+        How many values a published set has.
+    d
+        Least distance between two of them.
+    """
+
+    def __init__(self, domain: Domain, distance: Distance, l: int, d: float) -> None:
+        owner = type(self).__name__
+        self._domain = domain
+        self._distance = distance
+        self._l = check_integer(owner, "l", l, minimum=2)
+        self._d = check_number(owner, "d", d, minimum=0)
+        if self._l > self._most_members:
+            raise UnsupportedError(
+                f"{owner}: l must be at most {self._most_members}, got {self._l}: exact facts would take too long.",
+                hint="Use balanced selection, which has no such limit.",
+            )
+        self._compatibility = Compatibility.of(distance, domain, d)
+
+    @classmethod
+    def fit(cls, domain: Domain, distance: Distance, l: int, d: float) -> Self:
+        """Make the mechanism for a domain, and see that it can hide every value and be estimated from.
+
+        Raises
+        ------
+        InfeasibleError
+            When some value is in no valid set, or when the inclusion matrix is singular.
+        """
+        mechanism = cls(domain, distance, l, d)
+        reason = mechanism._why_infeasible() or mechanism._why_singular()
+        if reason is not None:
+            raise _infeasible(mechanism, reason)
+        return mechanism
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(F={self.n_values}, l={self.l}, d={self.d:g}, distance={self.distance.kind!r})"
+
+    # --- what it is --------------------------------------------------------------------------------
+
+    @property
+    def domain(self) -> Domain:
+        """The public values."""
+        return self._domain
+
+    @property
+    def distance(self) -> Distance:
+        """How unlike two values are."""
+        return self._distance
+
+    @property
+    def d(self) -> float:
+        """Least distance between two values of a set."""
+        return self._d
+
+    @property
+    def compatibility(self) -> Compatibility:
+        """Which values may stand together."""
+        return self._compatibility
+
+    @property
+    def n_values(self) -> int:
+        """F, the number of values of the domain."""
+        return len(self._domain)
+
+    @property
+    def l(self) -> int:  # noqa: E743 - the letter of the literature
+        """How many values a published set has."""
+        return self._l
+
+    @property
+    def words_per_record(self) -> int:
+        """One random word a dummy, and a spare one."""
+        return self._l
+
+    def sample(self, codes: CodeArray, words: WordArray) -> tuple[SetArray, BoolArray]:
+        """Draw one set for each true code; see `SetMechanism.sample`."""
+        codes, words = check_sample(
+            type(self).__name__, codes, words, n_values=self.n_values, n_words=self.words_per_record
+        )
+        return self._draw(codes, words)
+
+    def admits(self, sets: SetArray) -> BoolArray:
+        """Whether each row holds `l` codes that are pairwise at distance `d` or more."""
+        rows = np.asarray(sets)
+        if rows.shape[1] != self.l:
+            return np.zeros(len(rows), dtype=np.bool_)
+        return self._compatibility.admits(rows)
+
+    # --- what a subclass adds ----------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def _most_members(self) -> int:
+        """The greatest l for which P(set | member) is computed."""
+
+    @property
+    @abstractmethod
+    def _work(self) -> int:
+        """Steps of computing P(set | member) for the members of one set."""
+
+    @abstractmethod
+    def _draw(self, codes: CodeArray, words: WordArray) -> tuple[SetArray, BoolArray]: ...
+
+    @abstractmethod
+    def _explain(self, sets: SetArray) -> FloatArray:
+        """P(set | member) of distinct valid sets."""
+
+    @abstractmethod
+    def _why_infeasible(self) -> str | None:
+        """Say in half a sentence which rule is broken, or None."""
+
+    # --- facts by enumeration ----------------------------------------------------------------------
+
+    def likelihood(self, sets: SetArray) -> FloatArray:
+        """P(set | each of its members is true), shape (n, l); zero for sets that are never published."""
+        rows = np.ascontiguousarray(sets, dtype=np.int32)
+        result = np.zeros(rows.shape)
+        valid = self.admits(rows)
+        if valid.any():
+            distinct, back = _distinct_rows(rows[valid], self.n_values)
+            result[valid] = self._explain(distinct)[back]
+        return result
+
+    @cached_property
+    def _studied(self) -> StudiedSets:
+        sets = self._enumerate()
+        if sets is not None:
+            likelihood = self._explain(sets)
+            return StudiedSets(sets, likelihood, likelihood, exact=True)
+        per_value = -(-min(_SAMPLED_SETS, max(_MOST_WORK // self._work, 1)) // self.n_values)
+        codes = np.repeat(np.arange(self.n_values, dtype=np.int32), per_value)
+        sets = _draw_all(self, codes)
+        likelihood = self.likelihood(sets)
+        # Sets come from uniform true values: divide by the probability of drawing them, then make each value's sum one.
+        weights = likelihood / likelihood.sum(axis=1, keepdims=True)
+        totals = np.bincount(sets.ravel(), weights.ravel(), minlength=self.n_values)
+        return StudiedSets(sets, likelihood, weights / totals[sets], exact=False)
+
+    def _enumerate(self) -> SetArray | None:
+        limit = min(_MOST_SETS, _MOST_WORK // self._work)
+        try:
+            return self._compatibility.enumerate_sets(self.l, limit)
+        except UnsupportedError:
+            return None
+
+    @property
+    def worst_posterior_is_exact(self) -> bool:
+        """Whether `worst_posterior` looked at all sets; otherwise it is a lower bound from sampled sets.
+
+        `variance_factors` are exact in the same case, and simulated otherwise.
+        """
+        return self._studied.exact
+
+    def worst_posterior(self, prior: ArrayLike | None = None) -> float:
+        """The greatest probability with which one published set can point at one value.
+
+        Exact when `worst_posterior_is_exact`, else the greatest among sampled sets.
+        """
+        shares = check_prior(type(self).__name__, prior, self.n_values)
+        studied = self._studied
+        joint = studied.likelihood * shares[studied.sets]
+        total = joint.sum(axis=1)
+        return float((joint.max(axis=1)[total > 0] / total[total > 0]).max())
+
+    @cached_property
+    def variance_factors(self) -> FloatArray:
+        """G; exact when `worst_posterior_is_exact`, else simulated from a fixed sample of sets."""
+        from ldiversity._kernels.likelihood import variance_sums
+
+        studied = self._studied
+        sums = np.zeros((self.n_values, self.n_values))
+        variance_sums(studied.sets, studied.weights, np.ascontiguousarray(self.inverse.T), sums)
+        return read_only(sums.T - np.eye(self.n_values))
+
+    def _why_singular(self) -> str | None:
+        if self.inclusion_error > 0:
+            least = float(np.linalg.svd(self.inclusion, compute_uv=False)[-1])
+            if least < 2 * self.inclusion_error * np.sqrt(self.n_values):
+                return "the simulated inclusion matrix cannot be told from a singular one"
+        if not self.condition < SINGULAR_CONDITION:
+            return "the inclusion matrix is singular, so no distribution could be estimated"
+        return None
+
+    # --- as data -----------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the mechanism in JSON's types."""
+        return {
+            "kind": self.kind,
+            "version": self.version,
+            "l": self.l,
+            "d": self.d,
+            "distance": self.distance.to_dict(self.domain),
+        }
+
+    @classmethod
+    def from_dict(cls, described: Mapping[str, Any], domain: Domain) -> Self:
+        """Read what `to_dict` wrote, by a stranger."""
+        l = described_integer(described, "l", 2, max(len(domain), 2))
+        d = described_number(described, "d")
+        distance = distance_from_dict(described.get("distance"), domain)
+        try:
+            mechanism = cls(domain, distance, l, d)
+            reason = mechanism._why_infeasible()
+        except LDiversityError as error:
+            raise ReleaseFormatError(f"release: mechanism {cls.kind!r}: {error.message}", hint=error.hint) from None
+        if reason is not None:
+            raise ReleaseFormatError(f"release: mechanism {cls.kind!r} cannot be: {reason}.")
+        return mechanism
+
+
+def _infeasible(mechanism: SequentialSelection, reason: str) -> InfeasibleError:
+    from ldiversity.mechanisms._feasibility import nearest_feasible
+
+    try:
+        nearest = nearest_feasible(mechanism.domain, mechanism.distance, mechanism.l, mechanism.d, mechanism.kind)
+    except UnsupportedError:
+        nearest = []
+    listed = " or ".join(f"l={goal['l']:g}, d={goal['d']:g}" for goal in nearest)
+    return InfeasibleError(
+        f"{type(mechanism).__name__}: (l={mechanism.l}, d={mechanism.d:g}) must be feasible "
+        f"on this domain of {mechanism.n_values} values, but {reason}.",
+        hint=f"Use {listed}." if nearest else "Use a smaller l or d, or declare a wider domain.",
+        nearest=nearest,
+    )
+
+
+def _distinct_rows(rows: SetArray, n_values: int) -> tuple[SetArray, NDArray[np.intp]]:
+    """Return the distinct rows, and for each row which of them it is."""
+    l = rows.shape[1]
+    if float(n_values) ** l < 2.0**62:
+        keys = rows @ (n_values ** np.arange(l, dtype=np.int64))
+        _, first, back = np.unique(keys, return_index=True, return_inverse=True)
+        return np.ascontiguousarray(rows[first]), back.reshape(-1)
+    distinct, back = np.unique(rows, axis=0, return_inverse=True)
+    return np.ascontiguousarray(distinct), back.reshape(-1)
+
+
+def _draw_all(mechanism: SequentialSelection, codes: CodeArray) -> SetArray:
+    """Draw sets to be studied, never to be published."""
+    words = np.random.PCG64(_STUDY_SEED).random_raw(len(codes) * mechanism.words_per_record)
+    sets, short = mechanism.sample(codes, words.reshape(len(codes), -1))
+    return sets[~short]
