@@ -77,9 +77,7 @@ class InfeasibleError(LDiversityError, ValueError):
         Feasible settings close to the one that was asked for, for example ``[{"l": 2, "d": 3}]``.
     """
 
-    def __init__(
-        self, message: str, *, hint: str | None = None, nearest: list[dict[str, float]] | None = None
-    ) -> None:
+    def __init__(self, message: str, *, hint: str | None = None, nearest: list[dict[str, float]] | None = None) -> None:
         super().__init__(message, hint=hint)
         self.nearest = nearest or []
 

@@ -17,13 +17,13 @@ import pyarrow.compute as pc
 from ldiversity._types import CodeArray, SetArray
 from ldiversity.errors import ReleaseFormatError, SchemaError
 from ldiversity.schema import Domain, Role, Schema
-from ldiversity.tables import decode_sets, encode_sets
+from ldiversity.tables import decode_sets, domain_array, encode_sets
 
 __all__ = [
+    "check_member_names",
     "code_column",
     "code_set_columns",
     "codes_of",
-    "domain_array",
     "member_names",
     "parse_type",
     "publish_batch",
@@ -58,11 +58,6 @@ def sets_of(column: pa.ChunkedArray | pa.Array, l: int) -> SetArray:
 def codes_of(column: pa.ChunkedArray | pa.Array) -> CodeArray:
     """The codes of a column of one code a row."""
     return np.asarray(column.to_numpy(), dtype=np.int32)
-
-
-def domain_array(domain: Domain, kind: pa.DataType) -> pa.Array:
-    """The values of a domain as an Arrow array, in code order."""
-    return pa.array(domain.values, type=kind)
 
 
 def member_names(attribute: str, l: int) -> list[str]:

@@ -84,9 +84,8 @@ class FolderData:
             raise _damaged(f"{self.manifest.data.file} must hold {self.manifest.data.rows} rows")
 
     def _parquet_batches(self, file: Path, names: list[str]) -> Iterator[pa.Table]:
-        leaves = [f"{name}.list.element" for name in self.schema.names(Role.SENSITIVE)]
         try:
-            with pq.ParquetFile(file, read_dictionary=leaves) as parquet:
+            with pq.ParquetFile(file) as parquet:
                 _check_parquet(parquet, file, names, self.manifest.data.rows)
                 if not names:
                     yield pa.table({"": pa.nulls(self.manifest.data.rows)}).select([])

@@ -55,7 +55,7 @@ def check_roles(
     sensitive: Sequence[str] = (),
     drop: Sequence[str] = (),
     plain: Sequence[str] = (),
-    record_id: str | None = None,
+    record_id: str | Sequence[str] = (),
 ) -> list[str]:
     """Check the declared roles of columns, and return the columns that have none.
 
@@ -78,8 +78,10 @@ def check_roles(
     for role, names in given.items():
         for name in [names] if isinstance(names, str) else names:
             _give(source, roles, name, role)
-    if record_id is not None and roles.get(record_id) != "drop":
-        _give(source, roles, record_id, "record_id")
+    for name in [record_id] if isinstance(record_id, str) else record_id:
+        # An id may be made of quasi-identifiers too; only the sensitive value must not be part of it.
+        if roles.get(name) in {None, "sensitive"}:
+            _give(source, roles, name, "record_id")
     if "sensitive" not in roles.values():
         raise SchemaError(
             f"{source.name}: at least one column must be sensitive, got none.",

@@ -43,9 +43,14 @@ def decode_sets(
     n, l = sets.shape
     flat = np.ascontiguousarray(sets, dtype=np.int32).reshape(-1)
     missing = domain.code_of.get(None)
-    # A missing value is a missing index: readers disagree about dictionaries that contain one.
-    codes = pa.array(flat) if missing is None else pa.array(flat, mask=flat == missing)
-    values = pa.DictionaryArray.from_arrays(codes, domain_array(domain, type), safe=False)
+    known = domain_array(domain, type)
+    if missing is None:
+        codes = pa.array(flat)
+    else:
+        # A missing value is a missing index: Parquet refuses dictionaries that contain one.
+        known = known.drop_null()
+        codes = pa.array(flat - (flat > missing), mask=flat == missing)
+    values = pa.DictionaryArray.from_arrays(codes, known, safe=False)
     if n * l > _MOST_OFFSETS:
         return pa.LargeListArray.from_arrays(np.arange(0, n * l + 1, l, dtype=np.int64), values)
     return pa.ListArray.from_arrays(np.arange(0, n * l + 1, l, dtype=np.int32), values)

@@ -1,0 +1,54 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import ldiversity as ld
+
+DISEASES = ["angina", "asthma", "cold", "cut", "flu", "measles", "sty"]
+
+
+@pytest.fixture(scope="session")
+def patients() -> pa.Table:
+    """Two thousand people, with names that must never be published."""
+    return ld.datasets.patients(2000, seed=1)
+
+
+@pytest.fixture
+def people() -> pa.Table:
+    """A small table whose every cell can be told apart."""
+    n = 60
+    return pa.table(
+        {
+            "name": [f"person-{i:03d}" for i in range(n)],
+            "age": [20 + i % 40 for i in range(n)],
+            "sex": ["F" if i % 3 else "M" for i in range(n)],
+            "disease": [DISEASES[(i * i) % 7] for i in range(n)],
+        }
+    )
+
+
+@pytest.fixture
+def release(people: pa.Table) -> ld.Release:
+    """The small table, published with three values a record."""
+    return ld.anonymize(
+        people,
+        quasi=["age", "sex"],
+        drop="name",
+        sensitive=ld.Sensitive("disease", domain=DISEASES),
+        method=ld.RandomizedAddition(l=3),
+    )
+
+
+@pytest.fixture(scope="session")
+def public_data() -> Path:
+    """The folder of the public data sets, for tests that reproduce published figures."""
+    folder = os.environ.get("LDIVERSITY_DATA")
+    if not folder:
+        pytest.skip("LDIVERSITY_DATA does not name the folder of the public data sets (Adult): not run without it")
+    return Path(folder)

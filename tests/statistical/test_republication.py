@@ -1,0 +1,96 @@
+"""Publishing twice: with a key the sets stay, without one they intersect at the predicted rate."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import ldiversity as ld
+from ldiversity.engines import LocalEngine
+
+N = 20_000
+
+
+def table_of(n_values: int, seed: int = 0) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "id": [f"r{i}" for i in range(N)],
+            "row": np.arange(N),
+            "disease": [f"d{v:02d}" for v in rng.integers(0, n_values, N)],
+        }
+    )
+
+
+def sets_by_row(table: pa.Table, l: int, **options: object) -> np.ndarray:
+    release = ld.anonymize(table, quasi="row", sensitive="disease", method=ld.RandomizedAddition(l=l), **options)
+    return release.sets("disease")[np.argsort(np.asarray(release.table["row"]))]
+
+
+@pytest.mark.parametrize(("n_values", "l"), [(16, 2), (16, 3), (100, 5)])
+def test_without_a_key_two_releases_intersect_at_the_predicted_rate(n_values: int, l: int) -> None:
+    table = table_of(n_values)
+    first, second = (sets_by_row(table, l, insecure_seed=seed) for seed in (1, 2))
+
+    shared = (first[:, :, None] == second[:, None, :]).sum(axis=(1, 2))
+
+    predicted = comb(n_values - l, l - 1) / comb(n_values - 1, l - 1)
+    # A binomial share of N records; 4.5 standard errors: a false alarm in 7e-6 of seeds.
+    assert abs((shared == 1).mean() - predicted) < 4.5 * np.sqrt(predicted * (1 - predicted) / N)
+
+
+def test_with_a_key_a_second_release_shows_the_same_sets() -> None:
+    table, key = table_of(16), ld.Key.new()
+
+    first, second = (sets_by_row(table, 3, key=key, record_id="id") for _ in range(2))
+
+    np.testing.assert_array_equal(first, second)
+
+
+def test_with_a_key_neither_order_nor_chunks_nor_engine_matter() -> None:
+    table, key = table_of(16), ld.Key.new()
+    reordered = table.take(pa.array(np.random.default_rng(3).permutation(N)))
+
+    whole = sets_by_row(table, 3, key=key, record_id="id")
+    chunked = sets_by_row(reordered, 3, key=key, record_id="id", engine=LocalEngine(workers=2, chunk_rows=777))
+
+    np.testing.assert_array_equal(whole, chunked)
+
+
+def test_with_a_key_a_part_of_the_table_keeps_its_sets() -> None:
+    table, key = table_of(16), ld.Key.new()
+    domain = ld.Sensitive("disease", domain=[f"d{v:02d}" for v in range(16)])
+    options = {"quasi": "row", "sensitive": domain, "method": ld.RandomizedAddition(l=3), "key": key, "record_id": "id"}
+
+    whole = ld.anonymize(table, **options)
+    part = ld.anonymize(table.slice(0, 100), **options)
+
+    order, part_order = (np.argsort(np.asarray(release.table["row"])) for release in (whole, part))
+    np.testing.assert_array_equal(whole.sets("disease")[order][:100], part.sets("disease")[part_order])
+
+
+def test_with_another_key_the_sets_are_drawn_anew() -> None:
+    table = table_of(16)
+    first, second = (sets_by_row(table, 3, key=ld.Key.new(), record_id="id") for _ in range(2))
+
+    # Independent sets of 3 among 16 that share the true member are equal with probability 1/105; 4.5 standard errors.
+    assert (first == second).all(axis=1).mean() < 1 / 105 + 4.5 * np.sqrt(1 / 105 / N)
+
+
+def test_a_changed_value_looks_like_a_fresh_draw() -> None:
+    table, key = table_of(16), ld.Key.new()
+    codes = np.array([int(text[1:]) for text in table["disease"].to_pylist()])
+    changed = table.set_column(2, "disease", pa.array([f"d{(c + 1) % 16:02d}" for c in codes]))
+    first, second = (sets_by_row(t, 3, key=key, record_id="id") for t in (table, changed))
+
+    dummies_first = first[first != codes[:, None]].reshape(N, 2)
+    dummies_second = second[second != ((codes + 1) % 16)[:, None]].reshape(N, 2)
+    shared = (dummies_first[:, :, None] == dummies_second[:, None, :]).sum(axis=(1, 2))
+
+    # Two dummies of 15 against two dummies of 15, drawn independently: 4 pairs, each equal with probability 14/225
+    # (both must avoid both true values). The mean count has variance below its mean; 4.5 standard errors.
+    expected = 4 * 14 / 225
+    assert abs(shared.mean() - expected) < 4.5 * np.sqrt(expected / N)

@@ -1,0 +1,71 @@
+"""Rows come out in an order that carries nothing, however large the table."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy import stats
+
+from ldiversity._random import FreshWords
+from ldiversity.release import shuffle_batches, shuffle_table
+
+
+def batches(n: int, size: int) -> list[pa.RecordBatch]:
+    return pa.table({"row": np.arange(n), "text": [f"t{i}" for i in range(n)]}).to_batches(max_chunksize=size)
+
+
+@pytest.mark.parametrize(("n", "bucket_rows"), [(1, 10), (10, 10), (1000, 100), (5000, 7), (20_000, 100)])
+def test_every_row_comes_out_once(tmp_path: Path, n: int, bucket_rows: int) -> None:
+    tables = list(
+        shuffle_batches(batches(n, 64), n_rows=n, bucket_rows=bucket_rows, words=FreshWords(), scratch=tmp_path)
+    )
+
+    rows = pa.concat_tables(tables)
+    assert sorted(rows["row"].to_pylist()) == list(range(n))
+    assert rows["text"].to_pylist() == [f"t{i}" for i in rows["row"].to_pylist()]
+
+
+def test_scratch_is_left_empty(tmp_path: Path) -> None:
+    list(shuffle_batches(batches(1000, 64), n_rows=1000, bucket_rows=50, words=FreshWords(), scratch=tmp_path))
+
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_table_is_much_larger_than_a_bucket(tmp_path: Path) -> None:
+    tables = shuffle_batches(batches(40_000, 500), n_rows=40_000, bucket_rows=500, words=FreshWords(), scratch=tmp_path)
+
+    assert max(table.num_rows for table in tables) <= 1000
+
+
+def test_a_wrong_guess_of_the_size_does_no_harm(tmp_path: Path) -> None:
+    tables = shuffle_batches(batches(5000, 100), n_rows=300, bucket_rows=100, words=FreshWords(), scratch=tmp_path)
+
+    assert sorted(pa.concat_tables(tables)["row"].to_pylist()) == list(range(5000))
+
+
+def test_all_orders_are_equally_likely_through_buckets(tmp_path: Path) -> None:
+    words = FreshWords.from_insecure_seed(11)
+    n_runs = 2400
+
+    orders = [
+        tuple(
+            pa.concat_tables(shuffle_batches(batches(4, 1), n_rows=4, bucket_rows=1, words=words, scratch=tmp_path))[
+                "row"
+            ].to_pylist()
+        )
+        for _ in range(n_runs)
+    ]
+
+    counts = [orders.count(order) for order in permutations(range(4))]
+    # Chi-square with 23 degrees of freedom; a false alarm in one of 10,000 runs.
+    assert stats.chisquare(counts).pvalue > 1e-4
+
+
+def test_a_table_in_memory_keeps_its_rows_together() -> None:
+    rows = shuffle_table(pa.Table.from_batches(batches(1000, 64)), FreshWords())
+
+    assert rows["text"].to_pylist() == [f"t{i}" for i in rows["row"].to_pylist()]
