@@ -115,10 +115,9 @@ def _draw(word: np.uint64, state: int, table: Words, offsets: Ints, bits: Ints) 
     shift = np.uint64(_BITS - bits[state])
     lead = word >> _ONE
     row = offsets[state] + np.int64(lead >> shift)
-    pair = table[row, 1]
-    if (lead & ((_ONE << shift) - _ONE)) < table[row, 0]:
-        return pair >> _HALF
-    return pair & _LOW_HALF
+    own = (lead & ((_ONE << shift) - _ONE)) < table[row, 0]
+    # No branch: which way it goes is random, and a wrong guess of the processor costs more than the rest.
+    return np.uint64((table[row, 1] >> (_HALF * np.uint64(own))) & _LOW_HALF)
 
 
 @njit(nogil=True, cache=True)
@@ -151,6 +150,9 @@ def sample_chain(
     at which each node's walk begins; the tables for k members to go stand ``k * width`` further.
     """
     drawn = np.empty((codes.shape[0], l), dtype=np.int32)
+    if l == 3:  # noqa: PLR2004 - the most frequent case, without branches
+        _sample_two(codes, words, node_of, first, left, right, states, drawn)
+        return drawn
     width = left[1].shape[0] // max(l - 1, 1)
     wide = right[1].shape[0] // max(l - 1, 1)
     for i in range(codes.shape[0]):
@@ -172,20 +174,54 @@ def sample_chain(
                 used += 1
                 at = node_of[member]
             at = node
-            k = l - 1 - on_left
+            to_go = int(l - 1 - on_left)
         else:
             drawn[i, 1] = member
             at = node_of[member]
-            k = l - 2
-        while k > 0:
-            state = k * wide + states[1, at]
+            to_go = l - 2
+        while to_go > 0:
+            state = to_go * wide + states[1, at]
             member = np.int32(_draw(words[i, used], state, right[0], right[1], right[2]))
-            drawn[i, l - k] = member
+            drawn[i, l - to_go] = member
             used += 1
             at = node_of[member]
-            k -= 1
+            to_go -= 1
         _sort(drawn[i])
     return drawn
+
+
+@njit(nogil=True, cache=True)
+def _sample_two(
+    codes: Codes,
+    words: Words,
+    node_of: Codes,
+    first: Tables,
+    left: Tables,
+    right: Tables,
+    states: Codes,
+    drawn: Codes,
+) -> None:
+    """Do what `sample_chain` does, for two other members."""
+    n_left = left[1].shape[0]
+    rows = np.concatenate((left[0], right[0]))
+    offsets = np.concatenate((left[1], right[1] + left[0].shape[0]))
+    bits = np.concatenate((left[2], right[2]))
+    begins = np.empty((2, node_of.max() + 1), dtype=np.int64)
+    for node in range(begins.shape[1]):
+        begins[0, node] = n_left // 2 + states[0, node]
+        begins[1, node] = n_left + right[1].shape[0] // 2 + states[1, node]
+    for i in range(codes.shape[0]):
+        value = codes[i]
+        node = node_of[value]
+        outcome = _draw(words[i, 0], node, first[0], first[1], first[2])
+        x = np.int32(outcome & _MEMBER)
+        on_left = np.int64(outcome >> _COUNT_AT)
+        at = node if on_left == 1 else node_of[x]
+        y = np.int32(_draw(words[i, 1], begins[np.int64(on_left < 2), at], rows, offsets, bits))  # noqa: PLR2004
+        small, large = min(value, x), max(value, x)
+        drawn[i, 0] = min(small, y)
+        drawn[i, 1] = max(small, min(large, y))
+        drawn[i, 2] = max(large, y)
 
 
 @njit(nogil=True, cache=True, inline="always")

@@ -70,7 +70,8 @@ class ChainWeights:
     def marginals(self) -> FloatArray:
         """For each value, the sum of the weights of its sets."""
         rest, shift = self.chain.rest(self._nodes, self.l)
-        return self.theta * (rest * np.exp(shift))[self.chain.node_of]
+        marginals: FloatArray = self.theta * (rest * np.exp(shift))[self.chain.node_of]
+        return marginals
 
     @cached_property
     def pairs(self) -> FloatArray:
@@ -94,10 +95,19 @@ class ChainWeights:
         """For each value, the least sum of `costs` over one of its sets."""
         return self.chain.lightest(costs, self.l)
 
+    @property
+    def words(self) -> int:
+        """Random words that a record needs: one with a short list, else one for each other member."""
+        return 1 if self._is_short else self.l - 1
+
+    @cached_property
+    def _is_short(self) -> bool:
+        return self.compatibility.count_sets(self.l) * self.l <= LISTED_ENTRIES
+
     @cached_property
     def sampler(self) -> ChainSampler | ListedSampler:
         """What draws the sets: a list when it is short, else walks."""
-        sets = self.compatibility.enumerate_sets(self.l, LISTED_ENTRIES // self.l)
+        sets = self.compatibility.enumerate_sets(self.l, LISTED_ENTRIES) if self._is_short else None
         if sets is None:
             return self.walk
         return ListedSampler.of(sets, np.prod(self.theta[sets], axis=1), len(self.theta))
@@ -146,7 +156,12 @@ class _Side:
     """Walks to one side: which values may come next, and how they weigh."""
 
     def __init__(
-        self, levels: Levels, order: NDArray[np.int64], counts: NDArray[np.int32], theta: FloatArray, node_of: NDArray[np.int32]
+        self,
+        levels: Levels,
+        order: NDArray[np.int64],
+        counts: NDArray[np.int32],
+        theta: FloatArray,
+        node_of: NDArray[np.int32],
     ) -> None:
         self.levels = levels
         self.order = order

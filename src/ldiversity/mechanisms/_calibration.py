@@ -93,7 +93,11 @@ def _step(
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             log_new, found_new = value(tried)
         reached = log_new - float(targets @ tried)
-        if np.isfinite(reached) and bool(np.isfinite(found_new).all()) and reached <= start + ARMIJO * size * slope + slack:
+        if (
+            np.isfinite(reached)
+            and bool(np.isfinite(found_new).all())
+            and reached <= start + ARMIJO * size * slope + slack
+        ):
             return tried, log_new, found_new
         size *= 0.5
     return None

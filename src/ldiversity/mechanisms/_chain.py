@@ -34,6 +34,10 @@ COLUMNS: Final = 1 << 22
 """Numbers held at a time in one array of moments."""
 
 
+SLACK: Final = 1e-9
+"""Shares that differ by less than this count as equal."""
+
+
 @dataclass(frozen=True, eq=False)
 class Levels:
     """Sums over the partial walks that may stand on one side of each node.
@@ -45,13 +49,18 @@ class Levels:
     log_scale
         Shape (l,): the true total of level k is ``totals[k] * exp(log_scale[k])``.
     firsts, seconds
-        Shape (l, nodes, columns): the same sums of weight times the walk's sum, and its square.
+        Shape (l, nodes, columns): the same sums of weight times the walk's sum, and its square; no columns when
+        they are not asked for.
     """
 
     totals: FloatArray
     log_scale: FloatArray
-    firsts: FloatArray | None = None
-    seconds: FloatArray | None = None
+    firsts: FloatArray
+    seconds: FloatArray
+
+    def flipped(self) -> Levels:
+        """The same levels with the nodes in the opposite order."""
+        return Levels(self.totals[:, ::-1], self.log_scale, self.firsts[:, ::-1], self.seconds[:, ::-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +108,14 @@ class Chain:
 
     def clique_masses(self, masses: FloatArray) -> FloatArray:
         """Sum `masses` of values over each maximal run of nodes that never stand together."""
-        sums = np.concatenate([[0.0], np.cumsum(self.of_nodes(masses))])
+        sums: FloatArray = np.concatenate([[0.0], np.cumsum(self.of_nodes(masses))])
         return sums[self.first_after] - sums[:-1]
+
+    def has_slack(self, masses: FloatArray, l: int, *, strictly: bool = True) -> bool:
+        """Whether every clique holds less than 1/l of the mass; or, when not `strictly`, at most 1/l."""
+        whole = float(masses.sum())
+        slack = whole / l - float(self.clique_masses(masses).max())
+        return slack > SLACK * whole if strictly else slack >= -SLACK * whole
 
     def of_nodes(self, numbers: FloatArray) -> FloatArray:
         """Sum numbers of values (first axis) over the values of each node."""
@@ -116,14 +131,13 @@ class Chain:
         np.minimum.at(least, self.node_of, costs)
         left = _cheapest(least, self.counts_before, l)
         right = _cheapest(least[::-1], self.counts_after[::-1], l)[:, ::-1]
-        rest = np.min([left[k] + right[l - 1 - k] for k in range(l)], axis=0)
+        rest: FloatArray = np.min([left[k] + right[l - 1 - k] for k in range(l)], axis=0)
         return costs + rest[self.node_of]
 
     def beside(self, weights: FloatArray, l: int) -> tuple[Levels, Levels]:
         """Sum walks of up to ``l - 1`` members on the left and on the right of each node."""
-        left = _levels(weights, self.counts_before, l)
-        right = _levels(weights[::-1], self.counts_after[::-1], l)
-        return left, Levels(right.totals[:, ::-1], right.log_scale)
+        none = np.zeros((len(self), 0))
+        return self._beside(weights, none, none, l)
 
     def rest(self, weights: FloatArray, l: int) -> tuple[FloatArray, float]:
         """For each node, the total weight of the other members of the sets that contain it, and its log scale."""
@@ -148,64 +162,51 @@ class Chain:
         Returns
         -------
         first, second
-            Shape (nodes, columns); `second` is zero when `seconds` is None. Not scaled.
+            Shape (nodes, columns), not scaled; `second` has no columns when `seconds` is None.
         """
-        first = np.empty_like(firsts)
-        second = np.zeros_like(firsts)
+        squares = firsts[:, :0] if seconds is None else seconds
         width = max(1, COLUMNS // (l * len(self)))
-        for at in range(0, firsts.shape[1], width):
-            part = slice(at, at + width)
-            squares = None if seconds is None else seconds[:, part]
-            self._moments(weights, firsts[:, part], squares, l, first[:, part], second[:, part])
+        parts = [
+            self._rest_moments(weights, firsts[:, at : at + width], squares[:, at : at + width], l)
+            for at in range(0, firsts.shape[1], width)
+        ]
+        return np.concatenate([part[0] for part in parts], axis=1), np.concatenate([part[1] for part in parts], axis=1)
+
+    def _rest_moments(
+        self, weights: FloatArray, firsts: FloatArray, seconds: FloatArray, l: int
+    ) -> tuple[FloatArray, FloatArray]:
+        left, right = self._beside(weights, firsts, seconds, l)
+        scale, shift = _joint_scale(left, right)
+        first, second = np.zeros_like(firsts), np.zeros_like(seconds)
+        for k, factor in enumerate(scale * np.exp(shift)):
+            here, there = factor * left.totals[k][:, None], factor * right.totals[l - 1 - k][:, None]
+            one, other = left.firsts[k], right.firsts[l - 1 - k]
+            first += one * there + here * other
+            if seconds.shape[1]:
+                second += left.seconds[k] * there + 2.0 * factor * one * other + here * right.seconds[l - 1 - k]
         return first, second
 
-    def _moments(
-        self,
-        weights: FloatArray,
-        firsts: FloatArray,
-        seconds: FloatArray | None,
-        l: int,
-        first: FloatArray,
-        second: FloatArray,
-    ) -> None:
+    def _beside(self, weights: FloatArray, firsts: FloatArray, seconds: FloatArray, l: int) -> tuple[Levels, Levels]:
         left = _levels(weights, self.counts_before, l, firsts, seconds)
-        flipped = None if seconds is None else seconds[::-1]
-        right = _levels(weights[::-1], self.counts_after[::-1], l, firsts[::-1], flipped)
-        scale, shift = _joint_scale(left, right)
-        scale = scale * np.exp(shift)
-        first[:] = 0.0
-        for k in range(l):
-            here, there = left.totals[k][:, None], right.totals[l - 1 - k, ::-1][:, None]
-            one, other = left.firsts[k], right.firsts[l - 1 - k, ::-1]
-            first += scale[k] * (one * there + here * other)
-            if seconds is not None:
-                square, opposite = left.seconds[k], right.seconds[l - 1 - k, ::-1]
-                second += scale[k] * (square * there + 2.0 * one * other + here * opposite)
+        right = _levels(weights[::-1], self.counts_after[::-1], l, firsts[::-1], seconds[::-1])
+        return left, right.flipped()
 
 
-def _levels(
-    weights: FloatArray,
-    counts: CodeArray,
-    l: int,
-    firsts: FloatArray | None = None,
-    seconds: FloatArray | None = None,
-) -> Levels:
+def _levels(weights: FloatArray, counts: CodeArray, l: int, firsts: FloatArray, seconds: FloatArray) -> Levels:
     """Walk from left to right, one member a level; every level is scaled to a largest total of one."""
     totals = np.zeros((l, len(weights)))
     totals[0] = 1.0
     log_scale = np.zeros(l)
-    one = None if firsts is None else np.zeros((l, *firsts.shape))
-    two = None if seconds is None else np.zeros((l, *seconds.shape))
+    one, two = np.zeros((l, *firsts.shape)), np.zeros((l, *seconds.shape))
     for k in range(1, l):
         total = _before(weights * totals[k - 1], counts)
         scale = float(total.max()) or 1.0
         totals[k] = total / scale
         log_scale[k] = log_scale[k - 1] + np.log(scale)
-        if one is None or firsts is None:
-            continue
         previous = totals[k - 1][:, None]
-        one[k] = _before(weights[:, None] * one[k - 1] + firsts * previous, counts) / scale
-        if two is not None and seconds is not None:
+        if firsts.shape[1]:
+            one[k] = _before(weights[:, None] * one[k - 1] + firsts * previous, counts) / scale
+        if seconds.shape[1]:
             grown = weights[:, None] * two[k - 1] + 2.0 * firsts * one[k - 1] + seconds * previous
             two[k] = _before(grown, counts) / scale
     return Levels(totals, log_scale, one, two)

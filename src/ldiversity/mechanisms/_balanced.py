@@ -1,0 +1,271 @@
+"""Balanced selection: sets of values at least d apart, as likely from each of their members."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ldiversity._checks import check_integer, check_number
+from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray, WordArray
+from ldiversity.distances import Distance, distance_from_dict
+from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError
+from ldiversity.mechanisms._arguments import (
+    check_prior,
+    check_sample,
+    described_integer,
+    described_number,
+    read_only,
+)
+from ldiversity.mechanisms._balanced_weights import Weights, fit_weights, weights_kind
+from ldiversity.mechanisms._base import SINGULAR_CONDITION, SetMechanism
+from ldiversity.mechanisms._compatibility import Compatibility
+from ldiversity.mechanisms._refusal import refuse
+from ldiversity.schema import Domain
+
+__all__ = ["BalancedSelection"]
+
+MARGINAL_TOLERANCE: Final = 1e-8
+"""How exactly the weights in a release must be balanced."""
+
+PRIOR_TOLERANCE: Final = 1e-6
+"""How far a prior may be from a sum of one."""
+
+
+class BalancedSelection(SetMechanism):
+    """Hide the true value in a set of `l` values at least `d` apart that is as likely from each of its members.
+
+    Every valid set R has a weight w(R), and the weights of the sets that contain a value sum to one for every
+    value. A record with value v publishes R with probability w(R), whichever member of R is v: the set
+    moves no odds between its members. Of all such weights those of maximum entropy are taken,
+    ``w(R) = product of theta over R``.
+
+    An attacker with a uniform prior is right with probability 1/l. One who knows that some values are frequent
+    still knows it: see `worst_posterior`. With `prior` the weights of a value's sets sum to F times its prior, and
+    an attacker with that prior is right with probability 1/l.
+
+    Use `fit`; the constructor takes weights that are known to be balanced.
+
+    Parameters
+    ----------
+    domain, distance
+        The values, and how unlike they are.
+    l, d
+        How many values a set has, and how far apart they are at least.
+    theta
+        The weight of each value.
+    prior
+        The public prior to which the weights are calibrated.
+
+    Notes
+    -----
+    Ordered domains and trees cost O(l F^2) time for each of about ten steps and never list the sets. Other
+    distances list all valid sets, at most two million.
+
+    Examples
+    --------
+    >>> from ldiversity.distances import OrderedDistance
+    >>> mechanism = BalancedSelection.fit(Domain(tuple("abcde"), ordered=True), OrderedDistance(), l=2, d=2)
+    >>> mechanism.worst_posterior()
+    0.5
+    >>> print(mechanism.inclusion[0].round(3))
+    [1.    0.    0.382 0.382 0.236]
+    """
+
+    kind: ClassVar[str] = "balanced"
+
+    def __init__(
+        self,
+        domain: Domain,
+        distance: Distance,
+        *,
+        l: int,
+        d: float,
+        theta: FloatArray,
+        prior: FloatArray | None = None,
+        compatibility: Compatibility | None = None,
+    ) -> None:
+        self.domain = domain
+        self.distance = distance
+        self.d = d
+        self.theta: FloatArray = read_only(np.array(theta, dtype=np.float64))
+        self.prior: FloatArray | None = None if prior is None else read_only(np.array(prior, dtype=np.float64))
+        self.compatibility = compatibility or Compatibility.of(distance, domain, d)
+        self._l = l
+        self._weights: Weights = weights_kind(self.compatibility)(self.compatibility, l, self.theta)
+
+    @classmethod
+    def fit(
+        cls, domain: Domain, distance: Distance, l: int, d: float, prior: ArrayLike | None = None
+    ) -> BalancedSelection:
+        """Find the balanced weights of maximum entropy.
+
+        Parameters
+        ----------
+        domain, distance, l, d
+            As for the class.
+        prior
+            Public and positive, one share for each value, with sum one. It protects against an attacker who holds
+            this belief, and makes estimates less accurate.
+
+        Raises
+        ------
+        InfeasibleError
+            When no balanced weights exist, or Q would be singular; names the bound and the nearest feasible l and d.
+        UnsupportedError
+            When the distance has neither an order nor blocks, and there are too many valid sets to list.
+        """
+        l = check_integer("BalancedSelection", "l", l, minimum=2)
+        d = check_number("BalancedSelection", "d", d, minimum=0)
+        shares = None if prior is None else _check_public_prior(prior, len(domain))
+        matrix = distance.matrix(domain)
+        compatibility = Compatibility(matrix >= d)
+        weights = fit_weights(compatibility, l, _targets(shares, len(domain)))
+        if weights is None:
+            raise refuse(domain, matrix, l, d, shares)
+        return cls(domain, distance, l=l, d=d, theta=weights.theta, prior=shares, compatibility=compatibility)
+
+    def __repr__(self) -> str:
+        calibrated = "" if self.prior is None else ", prior=..."
+        return f"BalancedSelection(n_values={self.n_values}, l={self.l}, d={self.d:g}{calibrated})"
+
+    # --- what it publishes -------------------------------------------------------------------------
+
+    @property
+    def n_values(self) -> int:
+        """F, the number of values of the domain."""
+        return len(self.domain)
+
+    @property
+    def l(self) -> int:  # noqa: E743 - the letter of the literature
+        """How many values a published set has."""
+        return self._l
+
+    @property
+    def words_per_record(self) -> int:
+        """How many random words a record needs: one when the sets are listed, else l - 1. No draw is rejected."""
+        return self._weights.words
+
+    def sample(self, codes: CodeArray, words: WordArray) -> tuple[SetArray, BoolArray]:
+        """Draw one set for each true code; see `SetMechanism.sample`. No record is ever short of words."""
+        codes, words = check_sample(
+            "BalancedSelection", codes, words, n_values=self.n_values, n_words=self.words_per_record
+        )
+        return self._weights.sampler.sample(codes, words), np.zeros(len(codes), dtype=np.bool_)
+
+    def admits(self, sets: SetArray) -> BoolArray:
+        """Whether each row holds `l` codes in ascending order that are pairwise at least `d` apart."""
+        rows = np.asarray(sets)
+        if rows.ndim != 2 or rows.shape[1] != self.l:  # noqa: PLR2004 - rows and columns
+            raise ParameterError(f"BalancedSelection: sets must have shape (n, {self.l}), got {rows.shape}.")
+        ascending: BoolArray = np.logical_and.reduce(rows[:, 1:] > rows[:, :-1], axis=1)
+        return ascending & self.compatibility.admits(rows)
+
+    # --- exact facts -------------------------------------------------------------------------------
+
+    @cached_property
+    def _targets(self) -> FloatArray:
+        return _targets(self.prior, self.n_values)
+
+    @cached_property
+    def inclusion(self) -> FloatArray:
+        """Q[v, j] = sum of w(R) over sets with v and j, over the sum for v. Symmetric when there is no prior."""
+        matrix = self._weights.pairs / self._weights.marginals[:, None]
+        np.fill_diagonal(matrix, 1.0)
+        return read_only(matrix)
+
+    @property
+    def flat_likelihood(self) -> bool:
+        """True without a prior: a set is as likely from any of its members."""
+        return self.prior is None
+
+    def likelihood(self, sets: SetArray) -> FloatArray:
+        """One for every member; with a prior, one over the prior of the member."""
+        return 1.0 / self._targets[np.asarray(sets)]
+
+    def worst_posterior(self, prior: ArrayLike | None = None) -> float:
+        """The greatest probability with which one published set can point at one value, over all valid sets.
+
+        Every valid set has a positive weight, so the worst one is published by somebody, however rarely.
+
+        Parameters
+        ----------
+        prior
+            What an attacker believes before seeing the set; uniform when None.
+        """
+        if prior is None and self.prior is None:
+            return 1.0 / self.l
+        odds = check_prior("BalancedSelection", prior, self.n_values) / self._targets
+        held = odds > 0
+        return float((odds[held] / self._weights.lightest(odds)[held]).max())
+
+    @cached_property
+    def variance_factors(self) -> FloatArray:
+        """G: see `SetMechanism.variance_factors`; exact, without listing the sets of a chain."""
+        squares = self._weights.squares(self.inverse)
+        return read_only(squares / self._weights.marginals[None, :] - np.eye(self.n_values))
+
+    # --- as data -----------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the mechanism in JSON's types, with the fitted weights, so that nobody need fit again."""
+        described: dict[str, Any] = {
+            "kind": self.kind,
+            "version": self.version,
+            "l": self.l,
+            "d": self.d,
+            "distance": self.distance.to_dict(self.domain),
+            "theta": self.theta.tolist(),
+        }
+        if self.prior is not None:
+            described["prior"] = self.prior.tolist()
+        return described
+
+    @classmethod
+    def from_dict(cls, described: Mapping[str, Any], domain: Domain) -> BalancedSelection:
+        """Read what `to_dict` wrote, by a stranger; check that the weights are balanced and Q is invertible."""
+        l = described_integer(described, "l", 2, max(2, len(domain)))
+        d = described_number(described, "d")
+        theta = _described_shares(described, "theta", len(domain))
+        prior = _described_shares(described, "prior", len(domain)) if "prior" in described else None
+        distance = distance_from_dict(described.get("distance"), domain)
+        mechanism = cls(domain, distance, l=l, d=d, theta=theta, prior=prior)
+        try:
+            with np.errstate(all="ignore"):
+                off = float(np.abs(mechanism._weights.marginals - mechanism._targets).max())
+                balanced = off <= MARGINAL_TOLERANCE and mechanism.condition <= SINGULAR_CONDITION
+        except LDiversityError as error:
+            raise ReleaseFormatError("release: mechanism: its valid sets cannot be listed.") from error
+        if not balanced:
+            raise ReleaseFormatError("release: mechanism: theta must give balanced and recoverable weights.")
+        return mechanism
+
+
+def _targets(prior: FloatArray | None, n_values: int) -> FloatArray:
+    return np.ones(n_values) if prior is None else prior * n_values
+
+
+def _check_public_prior(prior: ArrayLike, n_values: int) -> FloatArray:
+    shares = check_prior("BalancedSelection", prior, n_values)
+    if not bool((shares > 0).all()):
+        raise ParameterError(
+            "BalancedSelection: prior must be positive for every value.",
+            hint="Give values that are not expected a small share.",
+        )
+    if abs(float(np.sum(np.asarray(prior, dtype=np.float64))) - 1.0) > PRIOR_TOLERANCE:
+        raise ParameterError("BalancedSelection: prior must sum to 1.", hint="Divide the shares by their sum.")
+    return shares
+
+
+def _described_shares(described: Mapping[str, Any], name: str, n_values: int) -> FloatArray:
+    numbers = described.get(name)
+    plain = isinstance(numbers, list) and len(numbers) == n_values
+    if not plain or not all(type(number) in {int, float} and 0 < number < float("inf") for number in numbers or ()):
+        raise ReleaseFormatError(f"release: mechanism: {name} must be {n_values} positive numbers.")
+    shares = np.array(numbers, dtype=np.float64)
+    if name == "prior" and abs(float(shares.sum()) - 1.0) > MARGINAL_TOLERANCE:
+        raise ReleaseFormatError("release: mechanism: prior must sum to 1.")
+    return shares

@@ -1,0 +1,92 @@
+"""The sentence with which balanced selection refuses a goal: the rule, the best anyone could do, the way out."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ldiversity._checks import name_some
+from ldiversity._types import FloatArray
+from ldiversity.errors import InfeasibleError
+from ldiversity.mechanisms._chain import Chain
+from ldiversity.mechanisms._compatibility import Compatibility
+from ldiversity.mechanisms._feasibility import Verdict, balance_verdict, coverable, equal_steps, search_nearest
+from ldiversity.schema import Domain
+
+__all__ = ["refuse"]
+
+PROGRAM_SETS: Final = 1_000
+"""Up to so many valid sets, a linear program finds the best worst posterior."""
+
+
+def refuse(domain: Domain, matrix: FloatArray, l: int, d: float, prior: FloatArray | None) -> InfeasibleError:
+    """Make the error for a goal that balanced selection does not meet.
+
+    Parameters
+    ----------
+    domain
+        The values; those that no valid set contains are named.
+    matrix
+        Their distances.
+    l, d, prior
+        The goal.
+    """
+    compatibility = Compatibility(matrix >= d)
+    size = len(domain)
+    shares = np.full(size, 1.0 / size) if prior is None else prior
+    verdict = balance_verdict(compatibility, l, shares * size)
+    message = f"BalancedSelection: {_rule(compatibility, l, d, prior, verdict)}, got l={l}, d={d:g}"
+    if verdict == "absent":
+        message += _best(domain, compatibility, l, shares)
+    nearest = search_nearest(matrix, l, d, "balanced", shares * size)
+    return InfeasibleError(f"{message}.", hint=_hint(nearest, prior), nearest=nearest)
+
+
+def _rule(compatibility: Compatibility, l: int, d: float, prior: FloatArray | None, verdict: Verdict) -> str:
+    size = len(compatibility)
+    most = "at most" if verdict == "absent" else "less than"
+    why = "" if verdict == "absent" else ", or the distribution cannot be recovered"
+    if prior is None and compatibility.structure == "complete":
+        return f"l must be {most} the number of values, {size}{why}"
+    if prior is None and compatibility.structure == "line" and equal_steps(compatibility) == d:
+        return f"l * d must be {most} the number of values, {size}, on an ordered domain{why}"
+    chain = Chain.of(compatibility)
+    if chain is not None:
+        masses = np.ones(size) if prior is None else prior * size
+        held = float(chain.clique_masses(masses).max()) / size
+        whole = "the domain" if prior is None else "the prior"
+        held_by = f"values closer than d to each other must hold {most} 1/l = {1 / l:.3f} of {whole}"
+        return f"{held_by} (they hold {held:.3f}){why}"
+    if verdict == "absent":
+        return "weights on the valid sets must exist that are the same for every value"
+    return "the valid sets must tell all values apart"
+
+
+def _best(domain: Domain, compatibility: Compatibility, l: int, shares: FloatArray) -> str:
+    """What any mechanism could reach, as the end of a sentence."""
+    reachable = coverable(compatibility, l)
+    if not bool(reachable.all()):
+        hidden = name_some(domain.values[code] for code in np.flatnonzero(~reachable))
+        return f"; no mechanism at all can hide {hidden}"
+    if compatibility.block_of is not None:
+        best = max(1.0 / l, float(np.bincount(compatibility.block_of, weights=shares).max()))
+        return f"; the best worst posterior of any mechanism is {best:.3f}"
+    sets = compatibility.enumerate_sets(l, PROGRAM_SETS)
+    if sets is not None:
+        from ldiversity.mechanisms._programs import best_worst_posterior
+
+        return f"; the best worst posterior of any mechanism is {best_worst_posterior(sets, shares):.3f}"
+    chain = Chain.of(compatibility)
+    if chain is None:
+        return ""
+    bound = float(chain.clique_masses(shares).max())
+    return f"; no mechanism has a worst posterior below {bound:.3f}"
+
+
+def _hint(nearest: list[dict[str, float]], prior: FloatArray | None) -> str:
+    other = "" if prior is None else " Or leave out the prior."
+    if not nearest:
+        return f"No smaller l or d is feasible on this domain.{other}"
+    listed = ", or ".join(f"l={goal['l']:g}, d={goal['d']:g}" for goal in nearest)
+    return f"Feasible nearby: {listed}.{other}"
