@@ -9,11 +9,22 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["count_limits", "count_members", "group_rows", "pair_counts", "square_sums"]
+__all__ = [
+    "count_limits",
+    "count_members",
+    "gather_rows",
+    "group_rows",
+    "offset_codes",
+    "pair_counts",
+    "square_sums",
+]
 
 Codes: TypeAlias = NDArray[np.int32]
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
+
+_TINY = 1e-200
+_TABLE = 1 << 14  # logarithms of factorials are looked up below this
 
 
 @njit(nogil=True, cache=True)
@@ -78,24 +89,44 @@ def square_sums(columns: Floats, sets: Codes, starts: Ints, first: int, last: in
 
 
 @njit(nogil=True, cache=True)
-def _upper_tail_exceeds(n: int, p: float, k: int, tail: float) -> bool:
-    # Whether P(Bin(n, p) >= k) > tail, for 0 < p < 1 and tail < 1/2. The median is at least floor(n p).
-    if k <= 0 or k <= math.floor(n * p):
-        return True
-    if k > n:
-        return False
-    log_term = math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
-    term = math.exp(log_term + k * math.log(p) + (n - k) * math.log1p(-p))
+def gather_rows(sets: Codes, order: Ints, out: Codes) -> None:
+    """Copy the rows of `sets` in the given order."""
+    for i in range(order.shape[0]):
+        row = order[i]
+        for k in range(sets.shape[1]):
+            out[i, k] = sets[row, k]
+
+
+@njit(nogil=True, cache=True)
+def offset_codes(values: Ints, least: int, seen: NDArray[np.bool_], codes: Codes) -> None:
+    """Code integers of a short range by their offset, and mark the offsets that occur."""
+    for i in range(values.shape[0]):
+        code = values[i] - least
+        codes[i] = code
+        seen[code] = True
+
+
+@njit(nogil=True, cache=True)
+def _log_factorial(n: int, table: Floats) -> float:
+    return table[n] if n < table.shape[0] else math.lgamma(n + 1.0)
+
+
+@njit(nogil=True, cache=True)
+def _upper_tail(n: int, p: float, k: int, table: Floats) -> tuple[float, float]:
+    # P(Bin(n, p) >= k) and P(Bin(n, p) = k) for 0 < p < 1 and 0 <= k <= n.
+    choices = _log_factorial(n, table) - _log_factorial(k, table) - _log_factorial(n - k, table)
+    point = math.exp(choices + k * math.log(p) + (n - k) * math.log1p(-p))
+    if k < n * p and point < _TINY:
+        return 1.0, 0.0
     odds = p / (1.0 - p)
+    term = point
     total = 0.0
     for j in range(k, n + 1):
         total += term
-        if total > tail:
-            return True
-        term *= (n - j) / (j + 1.0) * odds
-        if term < 1e-17 * total:
+        term *= (n - j) * odds / (j + 1.0)
+        if term < 1e-14 * total:
             break
-    return False
+    return total, point
 
 
 @njit(nogil=True, cache=True)
@@ -110,35 +141,59 @@ def _start(records: int, published: int, p: float, z: float, half: float) -> int
 
 
 @njit(nogil=True, cache=True)
-def _low(records: int, published: int, p: float, tail: float, z: float) -> int:
+def _low(records: int, published: int, p: float, tail: float, z: float, table: Floats) -> int:
     # The smallest true count v that makes `published` or more unsurprising: P(v + Bin(N - v, p) >= w) > tail.
-    if p <= 0.0:
+    # With n = N - v and k = w - v, one record more among the N - v draws one more Bernoulli, so neighbors follow
+    # from each other: P(X[n+1] >= k+1) = P(X[n] >= k) - (1-p) P(X[n] = k).
+    if p <= 0.0 or published == 0:
         return published
     if p >= 1.0:
         return 0
     v = _start(records, published, p, z, 0.5)
-    while not _upper_tail_exceeds(records - v, p, published - v, tail):
-        v += 1
-    while v > 0 and _upper_tail_exceeds(records - v + 1, p, published - v + 1, tail):
-        v -= 1
-    return v
+    n, k = records - v, published - v
+    total, point = _upper_tail(n, p, k, table)
+    while total <= tail and k > 0:
+        point *= k / (n * p)
+        total += (1.0 - p) * point
+        n -= 1
+        k -= 1
+    while n < records and total - (1.0 - p) * point > tail:
+        total -= (1.0 - p) * point
+        n += 1
+        k += 1
+        point *= n * p / k
+    return records - n
 
 
 @njit(nogil=True, cache=True)
-def _high(records: int, published: int, p: float, tail: float, z: float) -> int:
+def _high(records: int, published: int, p: float, tail: float, z: float, table: Floats) -> int:
     # The largest true count v that makes `published` or fewer unsurprising: P(v + Bin(N - v, p) <= w) > tail.
-    # A lower tail is the upper tail of the dummies that were not drawn: records - published of them.
-    if p <= 0.0:
+    # That is the upper tail of the dummies not drawn, N - w of them: P(Y[n] >= m) with Y[n] = Bin(n, 1-p), where
+    # P(Y[n+1] >= m) = P(Y[n] >= m) + (1-p) P(Y[n] = m-1).
+    if p <= 0.0 or published == 0:
         return published
     if p >= 1.0:
         return published if published == records else 0
+    if published == records:
+        return records
     v = _start(records, published, p, z, -0.5)
-    missed = records - published
-    while v > 0 and not _upper_tail_exceeds(records - v, 1.0 - p, missed, tail):
-        v -= 1
-    while v < published and _upper_tail_exceeds(records - v - 1, 1.0 - p, missed, tail):
-        v += 1
-    return v
+    n, m = records - v, records - published
+    total, point = _upper_tail(n, 1.0 - p, m, table)
+    # point is P(Y[n] = m); the recursion needs P(Y[n] = m-1) = point * m p / ((n-m+1)(1-p)).
+    while total <= tail and n < records:
+        total += point * m * p / (n - m + 1.0)
+        n += 1
+        point *= n * p / (n - m)
+    while n > m:
+        # One step back: P(Y[n-1] = m) = point (n-m) / (n p), and from it the tail at n-1.
+        before = point * (n - m) / (n * p)
+        less = total - before * m * p / (n - m)
+        if less <= tail:
+            break
+        total = less
+        point = before
+        n -= 1
+    return records - n
 
 
 @njit(nogil=True, cache=True)
@@ -159,7 +214,24 @@ def count_limits(
     Value j comes into the set of a record with another true value with probability from ``p_least[j]`` to
     ``p_most[j]``. Each limit is exact when the two agree and conservative otherwise.
     """
+    n_values = counts.shape[1]
+    same = p_least.min() == p_least.max() and p_most.min() == p_most.max()
+    known = np.empty(4 * n_values, np.int64)
+    table = np.zeros(min(records[first:last].max() + 1, _TABLE))
+    for n in range(1, table.shape[0]):
+        table[n] = table[n - 1] + math.log(n)
     for c in range(first, last):
-        for j in range(counts.shape[1]):
-            low[c, j] = _low(records[c], counts[c, j], p_most[j], tail, z)
-            high[c, j] = _high(records[c], counts[c, j], p_least[j], tail, z)
+        # Many values of a cell share a published count, and then their limits.
+        least = counts[c].min()
+        known[:] = -1
+        for j in range(n_values):
+            w = counts[c, j]
+            other = known[w - least] if same and w - least < known.shape[0] else -1
+            if other >= 0:
+                low[c, j] = low[c, other]
+                high[c, j] = high[c, other]
+                continue
+            low[c, j] = _low(records[c], w, p_most[j], tail, z, table)
+            high[c, j] = _high(records[c], w, p_least[j], tail, z, table)
+            if w - least < known.shape[0]:
+                known[w - least] = j

@@ -27,7 +27,7 @@ class Auto(Estimator):
     summary: ClassVar[str] = "mle for cells with at least 10 F records, map below; simplex for exploded rows."
 
     def _solve(self, cells: CellData) -> Solution:
-        if cells.sets is None:
+        if not cells.has_sets:
             return Simplex().solve(cells)
         small = cells.records < MANY_RECORDS * cells.n_values
         prior = cells.marginal() if small.any() else np.full(cells.n_values, 1.0 / cells.n_values)

@@ -58,7 +58,7 @@ class Estimator(ABC):
                     f"estimate: {self.name} needs an invertible matrix, but the one of this release's "
                     f"{mechanism.kind!r} mechanism is singular."
                 )
-        if self.needs_sets and cells.sets is None:
+        if self.needs_sets and not cells.has_sets:
             raise UnsupportedError(
                 f"estimate: {self.name} needs published sets, but this release has single members.",
                 hint="Use the estimator 'simplex' or 'linear', which need counts alone.",
@@ -88,7 +88,7 @@ class MatrixEstimator(Estimator):
         return Solution(counts, (self.name,) * cells.n_cells, () if same else self._cautions(cells))
 
     def _cautions(self, cells: CellData) -> tuple[str, ...]:
-        if cells.sets is None and self.name == "paper":
+        if not cells.has_sets and self.name == "paper":
             lacking = "Standard errors are those of linear: single members do not give those of paper."
             return (self.biased, lacking)
         return (self.biased,)

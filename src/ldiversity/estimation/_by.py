@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from ldiversity.hierarchies import Hierarchy
 
 __all__ = ["BinnedColumn", "By", "Coded", "GroupedColumn", "PlainColumn", "as_by", "bins", "groups"]
+
+_SHORT_RANGE: Final = 1 << 16
+"""Integers within so short a range are coded by their offset instead of by hashing."""
+
+_MOST_INT64: Final = (1 << 63) - 1
 
 ByLike: TypeAlias = "str | By | Sequence[str | By] | None"
 
@@ -42,20 +47,24 @@ class By(ABC):
     column: str
 
     @abstractmethod
-    def _label(self, distinct: pa.Array, frequency: NDArray[np.int64]) -> tuple[CodeArray, pa.Array]:
+    def _label(self, distinct: pa.Array, frequency: Callable[[], NDArray[np.int64]]) -> tuple[CodeArray, pa.Array]:
         """Give each distinct value, none of them missing, a code, and the labels in code order."""
 
     def encode(self, column: pa.ChunkedArray) -> Coded:
         """Code every row of an Arrow column."""
         indices, distinct = _dictionary(self.column, column)
         present = np.flatnonzero(np.asarray(pc.is_valid(distinct)))
-        frequency = np.bincount(indices, minlength=len(distinct)).astype(np.int64)
-        codes, labels = self._label(distinct.take(pa.array(present)), frequency[present])
+
+        def frequency() -> NDArray[np.int64]:
+            return np.bincount(indices, minlength=len(distinct)).astype(np.int64)[present]
+
+        codes, labels = self._label(distinct.take(pa.array(present)), frequency)
         code_of = np.full(len(distinct), len(labels), dtype=np.int32)
         code_of[present] = codes
         if len(present) < len(distinct):
             labels = pa.concat_arrays([labels, pa.nulls(1, labels.type)])
-        return Coded(self.column, code_of[indices], labels)
+        identity = np.array_equal(code_of, np.arange(len(code_of)))
+        return Coded(self.column, indices if identity else code_of[indices], labels)
 
 
 @dataclass(frozen=True)
@@ -64,7 +73,7 @@ class PlainColumn(By):
 
     column: str
 
-    def _label(self, distinct: pa.Array, frequency: NDArray[np.int64]) -> tuple[CodeArray, pa.Array]:  # noqa: ARG002
+    def _label(self, distinct: pa.Array, frequency: Callable[[], NDArray[np.int64]]) -> tuple[CodeArray, pa.Array]:  # noqa: ARG002
         sortable = distinct.cast(pa.int8()) if pa.types.is_boolean(distinct.type) else distinct
         order = np.asarray(pc.sort_indices(sortable))
         codes = np.empty(len(order), dtype=np.int32)
@@ -79,11 +88,11 @@ class BinnedColumn(By):
     column: str
     rule: Bins
 
-    def _label(self, distinct: pa.Array, frequency: NDArray[np.int64]) -> tuple[CodeArray, pa.Array]:
+    def _label(self, distinct: pa.Array, frequency: Callable[[], NDArray[np.int64]]) -> tuple[CodeArray, pa.Array]:
         if not len(distinct):
             return np.empty(0, dtype=np.int32), pa.array([], pa.string())
         numbers, _ = self._finite(distinct)
-        edges = self.rule.fit(distinct, frequency)
+        edges = self.rule.fit(distinct, None if self.rule.quantiles is None else frequency())
         labels = list(Bins.labels(edges))
         if self.rule.width is not None:
             labels[-1] = f"{labels[-1][:-1]})"
@@ -111,7 +120,7 @@ class GroupedColumn(By):
     labels: tuple[str, ...]
     other: str
 
-    def _label(self, distinct: pa.Array, frequency: NDArray[np.int64]) -> tuple[CodeArray, pa.Array]:  # noqa: ARG002
+    def _label(self, distinct: pa.Array, frequency: Callable[[], NDArray[np.int64]]) -> tuple[CodeArray, pa.Array]:  # noqa: ARG002
         labels = [*self.labels, *([] if self.other in self.labels else [self.other])]
         code_of = {label: code for code, label in enumerate(labels)}
         found = [self.group_of.get(str(value), self.other) for value in distinct.to_pylist()]
@@ -213,16 +222,36 @@ def as_by(by: ByLike) -> tuple[By, ...]:
     return known
 
 
-def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.Array]:
+def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], pa.Array]:
     # The distinct values of a column, missing included, and where each row finds its own.
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+    if isinstance(array, pa.ChunkedArray):  # too long for one array
+        array = array.cast(pa.large_string()).combine_chunks()
     if pa.types.is_nested(array.type):
         raise SchemaError(f"estimate: by column {name!r} must hold single values, got {array.type}.")
     if pa.types.is_dictionary(array.type):
-        array = array.cast(array.type.value_type)
+        known = array.dictionary.dictionary_encode(null_encoding="encode")
+        distinct = pa.concat_arrays([known.dictionary, pa.nulls(1, known.dictionary.type)])
+        of_entry = np.append(np.asarray(known.indices), len(distinct) - 1).astype(np.int32)
+        return of_entry[np.asarray(pc.fill_null(array.indices.cast(pa.int64()), len(known)))], distinct
+    if pa.types.is_integer(array.type) and not array.null_count and len(array):
+        least, greatest = (int(limit.as_py()) for limit in pc.min_max(array).values())
+        if greatest - least < _SHORT_RANGE and greatest <= _MOST_INT64:
+            return _offsets(array, least, greatest)
     if pa.types.is_floating(array.type):
         array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
     encoded = array.dictionary_encode(null_encoding="encode")
     return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary
+
+
+def _offsets(array: pa.Array, least: int, greatest: int) -> tuple[NDArray[np.int32], pa.Array]:
+    from ldiversity._kernels.cells import offset_codes
+
+    codes = np.empty(len(array), dtype=np.int32)
+    seen = np.zeros(greatest - least + 1, dtype=np.bool_)
+    offset_codes(np.asarray(array.cast(pa.int64())), least, seen, codes)
+    present = np.flatnonzero(seen)
+    values = pa.array(present + least, pa.int64()).cast(array.type)
+    if len(present) < len(seen):
+        codes = (np.cumsum(seen, dtype=np.int32) - np.int32(1))[codes]
+    return codes, values

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.errors import ReleaseFormatError
+from ldiversity.errors import InternalError, ReleaseFormatError
 
 if TYPE_CHECKING:
     from ldiversity._types import FloatArray, SetArray
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["CellData", "CellIndex", "count_cells", "index_cells", "product_sets"]
 
 _DENSE: Final = 1 << 16
-"""Up to so many combinations of labels are looked up in a table, beyond them only a few per record."""
+"""So many combinations of labels, or four a record, are numbered before those that do not occur are left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +46,11 @@ class CellData:
         Shape (cells,): how many records each cell has.
     counts
         Shape (cells, F): in how many sets of the cell each value, or combination of values, is published.
-    sets
-        One array for each attribute, rows in cell order; None when only members without sets were published.
-    starts
-        Shape (cells + 1,): the first row of each cell in `sets`.
+    of_row
+        Shape (n,): the cell of each published row.
+    members
+        One array of published sets for each attribute, in the order of the rows; None when only members without
+        sets were published.
     marginal
         Gives the shares of the F values in the whole release, all of them positive.
     """
@@ -57,9 +58,34 @@ class CellData:
     mechanisms: tuple[SetMechanism, ...]
     records: NDArray[np.int64]
     counts: NDArray[np.int64]
-    sets: tuple[SetArray, ...] | None
-    starts: NDArray[np.int64]
+    of_row: NDArray[np.int64]
+    members: tuple[SetArray, ...] | None
     marginal: Callable[[], FloatArray]
+
+    @property
+    def has_sets(self) -> bool:
+        """Whether whole sets were published."""
+        return self.members is not None
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """The first row of each cell in `sets`, shape (cells + 1,)."""
+        return np.concatenate([[0], np.cumsum(self.records)])
+
+    @cached_property
+    def sets(self) -> tuple[SetArray, ...]:
+        """The published sets with the rows of each cell together."""
+        from ldiversity._kernels.cells import gather_rows, group_rows
+
+        if self.members is None:
+            raise InternalError("CellData: sets were asked for where none were published.")
+        if self.n_cells == 1:
+            return self.members
+        order, _ = group_rows(self.of_row, self.n_cells)
+        grouped = tuple(np.empty_like(array) for array in self.members)
+        for array, target in zip(self.members, grouped, strict=True):
+            gather_rows(array, order, target)
+        return grouped
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -93,17 +119,22 @@ def index_cells(columns: Sequence[Coded], n_rows: int) -> CellIndex:
     """Number the combinations of labels that occur, sorted by the first column, then the second and so on."""
     if not columns:
         return CellIndex(np.zeros(n_rows, dtype=np.int64), pa.table({}), 1)
-    sizes = [len(column.labels) for column in columns]
-    combined = np.zeros(n_rows, dtype=np.int64)
-    occurring: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
-    for column, size in zip(columns, sizes, strict=True):
-        # Renumbered after each column, so that the product of many sizes cannot overflow.
+    combined = columns[0].codes.astype(np.int64)
+    n_possible = len(columns[0].labels)
+    codes = [np.arange(n_possible)]
+    for column in columns[1:]:
+        size = len(column.labels)
+        if n_possible * size > max(_DENSE, 4 * n_rows):
+            # Renumbered, so that the product of many sizes cannot overflow.
+            kept, combined = _renumber(combined, n_possible)
+            codes, n_possible = [code[kept] for code in codes], len(kept)
         combined = combined * size + column.codes
-        occurring, combined = _renumber(combined, occurring, size)
-    codes = _split_codes(columns, combined, len(occurring))
-    arrays = [column.labels.take(pa.array(code)) for column, code in zip(columns, codes, strict=True)]
-    names = [column.name for column in columns]
-    return CellIndex(combined, pa.table(arrays, names=names), len(occurring))
+        codes = [*(np.repeat(code, size) for code in codes), np.tile(np.arange(size), n_possible)]
+        n_possible *= size
+    kept, combined = _renumber(combined, n_possible)
+    parts = zip(columns, codes, strict=True)
+    labels = {column.name: column.labels.take(pa.array(code[kept])) for column, code in parts}
+    return CellIndex(combined, pa.table(labels), len(kept))
 
 
 def count_cells(
@@ -115,54 +146,35 @@ def count_cells(
     marginal: Callable[[], FloatArray],
 ) -> CellData:
     """Count published sets, or exploded members as sets of one, by cell."""
-    from ldiversity._kernels.cells import count_members, group_rows
+    from ldiversity._kernels.cells import count_members
 
     sizes = [mechanism.n_values for mechanism in mechanisms]
     _check_codes(members, sizes)
     counts = np.zeros((cells.n_cells, prod(sizes)), dtype=np.int64)
-    if exploded:
-        count_members(cells.of_row, members[0], counts)
-        rows = np.bincount(cells.of_row, minlength=cells.n_cells)
-        records = (rows // mechanisms[0].l).astype(np.int64)
-        return CellData(tuple(mechanisms), records, counts, None, np.zeros(1, dtype=np.int64), marginal)
-    if cells.n_cells == 1:
-        sets, starts = tuple(members), np.array([0, len(cells.of_row)], dtype=np.int64)
-    else:
-        order, starts = group_rows(cells.of_row, cells.n_cells)
-        sets = tuple(array[order] for array in members)
-    count_members(np.repeat(np.arange(cells.n_cells), np.diff(starts)), product_sets(sets, sizes), counts)
-    return CellData(tuple(mechanisms), np.diff(starts), counts, sets, starts, marginal)
+    published = tuple(np.ascontiguousarray(array, dtype=np.int32) for array in members)
+    count_members(cells.of_row, product_sets(published, sizes), counts)
+    rows = np.bincount(cells.of_row, minlength=cells.n_cells).astype(np.int64)
+    records = rows // mechanisms[0].l if exploded else rows
+    return CellData(tuple(mechanisms), records, counts, cells.of_row, None if exploded else published, marginal)
 
 
 def product_sets(sets: Sequence[SetArray], sizes: Sequence[int]) -> SetArray:
     """Combine the sets of several attributes: every pair of members, as one code each."""
-    combined = np.ascontiguousarray(sets[0], dtype=np.int32)
+    combined = sets[0]
     for array, size in zip(sets[1:], sizes[1:], strict=True):
         pairs = combined[:, :, None] * np.int32(size) + array[:, None, :]
         combined = np.ascontiguousarray(pairs.reshape(len(array), combined.shape[1] * array.shape[1]))
     return combined
 
 
-def _renumber(
-    combined: NDArray[np.int64], occurring: NDArray[np.int64], size: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    n_possible = len(occurring) * size
-    if n_possible > max(_DENSE, 4 * len(combined)):
-        found, numbered = np.unique(combined, return_inverse=True)
-        return found, numbered.astype(np.int64)
-    found = np.flatnonzero(np.bincount(combined, minlength=n_possible))
-    if len(found) == n_possible:
-        return found, combined
+def _renumber(combined: NDArray[np.int64], n_possible: int) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    # The combinations that occur, ascending, and each row's position among them.
+    kept = np.flatnonzero(np.bincount(combined, minlength=n_possible))
+    if len(kept) == n_possible:
+        return kept, combined
     number = np.zeros(n_possible, dtype=np.int64)
-    number[found] = np.arange(len(found))
-    return found, number[combined]
-
-
-def _split_codes(columns: Sequence[Coded], combined: NDArray[np.int64], n_cells: int) -> list[NDArray[np.int32]]:
-    # Any row of a cell tells the cell's labels.
-    some_row = np.zeros(n_cells, dtype=np.int64)
-    some_row[combined] = np.arange(len(combined))
-    return [column.codes[some_row] for column in columns]
+    number[kept] = np.arange(len(kept))
+    return kept, number[combined]
 
 
 def _check_codes(members: Sequence[SetArray], sizes: Sequence[int]) -> None:

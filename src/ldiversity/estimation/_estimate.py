@@ -244,7 +244,7 @@ def _caveats(question: _Question, cells: CellData, solution: Solution) -> tuple[
         caveats.append("Standard errors and intervals are those of linear, widened to hold the reported count.")
     elif solution.caveats:
         caveats.append("Intervals are those of linear, widened to hold the reported count.")
-    if cells.sets is None:
+    if not cells.has_sets:
         caveats.append("The release has single members, not sets: only their counts could be used.")
     few = int(np.count_nonzero(cells.records < question.min_records))
     if few:

@@ -103,7 +103,7 @@ def _likelihood(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray]) ->
 
 
 def _aggregate(cells: CellData) -> tuple[tuple[SetArray, ...], FloatArray, NDArray[np.int64]]:
-    sets = cells.sets or ()
+    sets = cells.sets
     most = prod(comb(mechanism.n_values, mechanism.l) for mechanism in cells.mechanisms)
     if cells.n_cells * most < len(sets[0]):
         return _unique_sets(cells.mechanisms, sets, cells.starts)

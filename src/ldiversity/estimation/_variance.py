@@ -31,7 +31,7 @@ _BLOCK: Final = 1 << 22
 
 def standard_errors(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
     """Standard errors of ``transform(matrices, counts)``, shape (cells, F)."""
-    if cells.sets is None:
+    if not cells.has_sets:
         variance = _from_counts(cells, matrices)
     elif len(cells.mechanisms) == 1 and _is_uniform_linear(cells.mechanisms[0], matrices[0]):
         mechanism = cells.mechanisms[0]
@@ -47,7 +47,7 @@ def covariance(cells: CellData, matrices: Sequence[FloatArray], cell: int) -> Fl
     """The covariance matrix of one cell's ``transform(matrices, counts)``, shape (F, F)."""
     from ldiversity._kernels.cells import pair_counts
 
-    if cells.sets is None:
+    if not cells.has_sets:
         raise UnsupportedError(
             "Estimate: covariance needs published sets, but this release has single members.",
             hint="The standard errors of single counts are in std_error.",
@@ -116,7 +116,7 @@ def _from_counts(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
 
 def _square_sums(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
     # sum over the records of a cell of (M 1_R)**2, by whichever way is cheaper.
-    sets = cells.sets or ()
+    sets = cells.sets
     if len(matrices) > 1:
         return _square_sums_joint(cells, matrices)
     n_pairs = cells.n_cells * cells.n_values**2
@@ -128,7 +128,7 @@ def _square_sums(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
 def _square_sums_by_record(cells: CellData, matrix: FloatArray) -> FloatArray:
     from ldiversity._kernels.cells import square_sums
 
-    (sets,) = cells.sets or ()
+    (sets,) = cells.sets
     columns = np.ascontiguousarray(matrix.T)
     sums = np.zeros((cells.n_cells, cells.n_values))
     over_cells(lambda a, b: square_sums(columns, sets, cells.starts, a, b, sums), cells.records)
@@ -138,7 +138,7 @@ def _square_sums_by_record(cells: CellData, matrix: FloatArray) -> FloatArray:
 def _square_sums_by_pairs(cells: CellData, matrix: FloatArray) -> FloatArray:
     from ldiversity._kernels.cells import pair_counts
 
-    (sets,) = cells.sets or ()
+    (sets,) = cells.sets
     sums = np.zeros((cells.n_cells, cells.n_values))
     step = max(1, _BLOCK // cells.n_values**2)
     for first in range(0, cells.n_cells, step):
@@ -151,7 +151,7 @@ def _square_sums_by_pairs(cells: CellData, matrix: FloatArray) -> FloatArray:
 
 def _square_sums_joint(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
     # The vector of a record is a product over attributes, and so is its square: nothing of size F x F is needed.
-    sets = cells.sets or ()
+    sets = cells.sets
     sums = np.zeros((cells.n_cells, cells.n_values))
     cell_of = np.repeat(np.arange(cells.n_cells), cells.records)
     step = max(1, _BLOCK // cells.n_values)
