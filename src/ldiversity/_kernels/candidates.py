@@ -21,6 +21,7 @@ __all__ = [
     "Tables",
     "block_runs",
     "completable",
+    "count_bits",
     "first_masks",
     "line_runs",
     "pair_masks",
@@ -68,15 +69,15 @@ def line_runs(chosen: Ints, k: int, remaining: int, after: Ints, before: Ints, l
     room = 0
     if remaining > 1:
         for gap in range(k + 1):
-            at = np.int64(after[chosen[gap - 1]]) if gap > 0 else 0
-            end = np.int64(before[chosen[gap]]) if gap < k else size - 1
+            at = int(after[chosen[gap - 1]]) if gap > 0 else 0
+            end = int(before[chosen[gap]]) if gap < k else size - 1
             while at <= end and room <= remaining:
                 room += 1
-                at = np.int64(after[at])
+                at = int(after[at])
     n = 0
     for gap in range(k + 1):
-        at = np.int64(after[chosen[gap - 1]]) if gap > 0 else 0
-        end = np.int64(before[chosen[gap]]) if gap < k else size - 1
+        at = int(after[chosen[gap - 1]]) if gap > 0 else 0
+        end = int(before[chosen[gap]]) if gap < k else size - 1
         if at > end:
             continue
         if remaining == 1 or room > remaining:
@@ -93,11 +94,11 @@ def _tight_runs(at: int, end: int, after: Ints, before: Ints, lo: Ints, hi: Ints
     first = n
     while at <= end:
         lo[n] = at
-        at = np.int64(after[at])
+        at = int(after[at])
         n += 1
     for i in range(n - 1, first - 1, -1):
         hi[i] = end + 1
-        end = np.int64(before[end])
+        end = int(before[end])
     last = first
     for i in range(first + 1, n):
         if lo[i] <= hi[last]:
@@ -119,7 +120,7 @@ def block_runs(chosen: Ints, k: int, start: Ints, stop: Ints, lo: Ints, hi: Ints
             lo[n] = at
             hi[n] = start[chosen[i]]
             n += 1
-        at = np.int64(stop[chosen[i]])
+        at = int(stop[chosen[i]])
     if at < start.shape[0]:
         lo[n] = at
         hi[n] = start.shape[0]
@@ -158,7 +159,7 @@ def _keep_completable(bits: Bits, mask: Bits, missing: int, scratch: Bits) -> No
         while word != _NONE:
             low = word & (~word + _ONE)
             word ^= low
-            j = 64 * w + _count(low - _ONE)
+            j = 64 * w + count_bits(low - _ONE)
             for x in range(n_words):
                 scratch[1, x] = mask[x] & bits[j, x]
             if not _has_clique(bits, scratch[1:], missing):
@@ -176,7 +177,7 @@ def _has_clique(bits: Bits, levels: Bits, size: int) -> bool:
         held = 0
         at = -1
         for w in range(n_words):
-            held += _count(levels[depth, w])
+            held += count_bits(levels[depth, w])
             if at < 0 and levels[depth, w] != _NONE:
                 at = w
         if held < size - depth:
@@ -186,7 +187,7 @@ def _has_clique(bits: Bits, levels: Bits, size: int) -> bool:
             return True
         low = levels[depth, at] & (~levels[depth, at] + _ONE)
         levels[depth, at] ^= low
-        j = 64 * at + _count(low - _ONE)
+        j = 64 * at + count_bits(low - _ONE)
         for w in range(n_words):
             levels[depth + 1, w] = levels[depth, w] & bits[j, w]
         depth += 1
@@ -203,7 +204,7 @@ def _runs_of_mask(mask: Bits, size: int, lo: Ints, hi: Ints) -> int:
         while turns != _NONE:
             low = turns & (~turns + _ONE)
             turns ^= low
-            at = 64 * w + _count(low - _ONE)
+            at = 64 * w + count_bits(low - _ONE)
             if inside:
                 hi[n] = at
                 n += 1
@@ -217,13 +218,13 @@ def _runs_of_mask(mask: Bits, size: int, lo: Ints, hi: Ints) -> int:
 
 
 @njit(nogil=True, cache=True)
-def _count(word: int) -> int:
+def count_bits(word: np.uint64) -> int:
     """Count the bits of a 64-bit word."""
-    x = np.uint64(word)
+    x = word
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    return int(np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56)))
 
 
 @njit(nogil=True, cache=True)

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ldiversity._kernels.candidates import Tables, runs
+from ldiversity._kernels.candidates import Tables, count_bits, runs
 from ldiversity._kernels.draws import below
 
 __all__ = ["exact_inclusion", "simulated_inclusion"]
@@ -95,7 +95,7 @@ def _next_bit(mask: Bits, start: int, size: int) -> int:
         if w == mask.shape[0]:
             return -1
         word = mask[w]
-    return 64 * w + _count((word & (~word + _ONE)) - _ONE)
+    return 64 * w + count_bits((word & (~word + _ONE)) - _ONE)
 
 
 @njit(nogil=True, cache=True)
@@ -137,7 +137,7 @@ def _count_successors(bits: Bits, l: int, k: int, choose: Counts, offset: Counts
             while word != _NONE:
                 low = word & (~word + _ONE)
                 word ^= low
-                j = 64 * w + _count(low - _ONE)
+                j = 64 * w + count_bits(low - _ONE)
                 if k == l - 2:
                     for x in range(n_words):
                         if masks[k, x] & bits[j, x]:
@@ -191,24 +191,24 @@ def _followers(
     n = 0
     for w in range(n_words):
         follow[w] = mask[w]
-        n += _count(mask[w])
+        n += count_bits(mask[w])
     if k == l - 1 or n == 0:
         return n
-    n = successors[offset[k - 1] + _rank(members, k, -1, choose)]
+    n = int(successors[offset[k - 1] + _rank(members, k, -1, choose)])
     for w in range(n_words):
         word = mask[w]
         while word != _NONE:
             low = word & (~word + _ONE)
             word ^= low
-            j = 64 * w + _count(low - _ONE)
+            j = 64 * w + count_bits(low - _ONE)
             alive = False
             if k == l - 2:
                 for x in range(n_words):
                     if mask[x] & bits[j, x]:
                         alive = True
                         break
-            else:
-                alive = successors[offset[k] + _rank(members, k, j, choose)] > 0
+            elif successors[offset[k] + _rank(members, k, j, choose)] > 0:
+                alive = True
             if not alive:
                 follow[w] ^= low
     return n
@@ -246,19 +246,10 @@ def _add_steps(members: Ints, k: int, weight: Floats, follow: Bits, steps: Float
         while turns != _NONE:
             low = turns & (~turns + _ONE)
             turns ^= low
-            at = 64 * w + _count(low - _ONE)
+            at = 64 * w + count_bits(low - _ONE)
             for i in range(k):
                 steps[members[i], at] += sign * weight[i]
             sign = -sign
-
-
-@njit(nogil=True, cache=True)
-def _count(word: int) -> int:
-    x = np.uint64(word)
-    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @njit(nogil=True, cache=True)

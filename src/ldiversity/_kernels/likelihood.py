@@ -70,7 +70,7 @@ def ring_likelihood(sets: Ints, n_values: int, d: int) -> Floats:
     choice = np.empty(l, dtype=np.int64)
     for i in range(n):
         for a in range(l):
-            v = np.int64(sets[i, a])
+            v = int(sets[i, a])
             above = max(n_values - v - d, 0)
             sizes[0] = above + max(v - d + 1, 0)
             probability = 1.0 / sizes[0]
@@ -78,7 +78,7 @@ def ring_likelihood(sets: Ints, n_values: int, d: int) -> Floats:
                 sizes[t] = sizes[t - 1] - (2 * d - 1)
                 probability /= sizes[t]
             for b in range(l):
-                u = np.int64(sets[i, b])
+                u = int(sets[i, b])
                 index[0, b] = u - v - d if u > v else above + u
             index[0, a] = -1
             result[i, a] = probability * _orders(index, sizes, choice, l, d)
@@ -119,7 +119,7 @@ def _orders(index: NDArray[np.int64], sizes: NDArray[np.int64], choice: NDArray[
 
 @njit(nogil=True, cache=True)
 def variance_sums(sets: Ints, weights: Floats, columns: Floats, sums: Floats) -> None:
-    """Add ``weights[i, k] * a**2`` to row ``sets[i, k]`` of `sums`, where a is the sum of the set's rows of `columns`."""
+    """Add ``weights[i, k] * a**2`` to row ``sets[i, k]`` of `sums`; a is the sum of the set's rows of `columns`."""
     n, l = sets.shape
     size = columns.shape[1]
     squares = np.empty(size)

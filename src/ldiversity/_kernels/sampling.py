@@ -243,7 +243,7 @@ def sample_ring(codes: Ints, words: Words, n_values: int, l: int, d: int) -> Dra
     index = np.empty(l, dtype=np.int64)
     sizes = np.empty(l, dtype=np.int64)
     for i in range(n):
-        v = np.int64(codes[i])
+        v = int(codes[i])
         above = max(n_values - v - d, 0)
         m = above + max(v - d + 1, 0)
         used = 0

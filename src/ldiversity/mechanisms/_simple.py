@@ -65,7 +65,7 @@ class SimpleSelection(SequentialSelection):
 
     @property
     def _work(self) -> int:
-        return self.l * 2**self.l
+        return self.l << self.l
 
     # --- drawing -----------------------------------------------------------------------------------
 

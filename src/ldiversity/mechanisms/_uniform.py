@@ -115,7 +115,7 @@ class UniformSelection(SetMechanism):
             return np.zeros(len(rows), dtype=np.bool_)
         if (rows[:, 1:] < rows[:, :-1]).any():
             rows = np.sort(rows, axis=1)
-        distinct: BoolArray = (rows[:, 1:] > rows[:, :-1]).all(axis=1)
+        distinct: BoolArray = np.logical_and.reduce(rows[:, 1:] > rows[:, :-1], axis=1)
         return distinct & (rows[:, 0] >= 0) & (rows[:, -1] < self.n_values)
 
     # --- exact facts -------------------------------------------------------------------------------
