@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -116,13 +117,14 @@ def write_patients(folder: str | Path, n: int = 2000, seed: int = 0) -> tuple[Pa
     tuple of Path
         The table and the tree.
     """
-    from pyarrow import csv
-
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     table_path, tree_path = folder / "patients.csv", folder / "diseases.csv"
-    options = csv.WriteOptions(quoting_style="needed")
-    csv.write_csv(patients(n, seed), table_path, options)
+    table = patients(n, seed)
+    with table_path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(table.column_names)
+        writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
     lines = [";".join(disease.row) for disease in DISEASES]
     tree_path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
     return table_path, tree_path

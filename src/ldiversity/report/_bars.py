@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw"]
 
-_MOST_COLUMNS: Final = 4
+_COLUMNS: Final = (4, 3, 5)
 _MOST_INCHES: Final = 15.0
 _THINNED: Final = 40
 
@@ -37,8 +37,8 @@ _THINNED: Final = 40
 def draw(grid: Grid) -> Figure:
     """Draw one panel a cell; all panels share both axes."""
     n_cells, n_values = grid.shares.shape
-    rows = math.ceil(n_cells / _MOST_COLUMNS)
-    columns = math.ceil(n_cells / rows)
+    columns = _columns(n_cells)
+    rows = math.ceil(n_cells / columns)
     labels = [shorten(value, 32) for value in grid.values]
     panel = _panel_height(n_values, rows)
     panel_width = 4.2 if columns == 1 else 2.9 if columns == 2 else 2.15  # noqa: PLR2004 - one or two panels are wide
@@ -58,6 +58,11 @@ def draw(grid: Grid) -> Figure:
     first.xaxis.set_major_formatter(_percent_sign())
     _legend(figure, grid)
     return figure
+
+
+def _columns(n_cells: int) -> int:
+    """Panels in a row: all when they are few, else about four, so that the last row has few gaps."""
+    return n_cells if n_cells <= min(_COLUMNS) else min(_COLUMNS, key=lambda columns: -n_cells % columns)
 
 
 def _panel_height(n_values: int, rows: int) -> float:

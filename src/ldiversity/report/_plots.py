@@ -140,7 +140,8 @@ def plot_inclusion(inclusion: ArrayLike, labels: Sequence[str], *, title: str = 
         bar.ax.yaxis.set_major_formatter(plain_number)
         bar.set_label("probability of being added (%)")
         bar.outline.set_visible(False)
-        write_notes(figure, ["white: never added", "gray diagonal: the true value, always published"])
+        never = ["white: never added"] if (Q <= 0).any() else []
+        write_notes(figure, [*never, "gray diagonal: the true value, always published"])
         write_title(figure, title)
     return figure
 
