@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ldiversity._checks import check_integer, check_number
 from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray, WordArray
@@ -23,35 +22,10 @@ from ldiversity.errors import (
 from ldiversity.mechanisms._arguments import check_prior, check_sample, described_integer, described_number, read_only
 from ldiversity.mechanisms._base import SINGULAR_CONDITION, SetMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
+from ldiversity.mechanisms._studied import StudiedSets, distinct_rows, study_sets
 from ldiversity.schema import Domain
 
 __all__ = ["SequentialSelection"]
-
-_MOST_SETS: Final = 2_000_000
-_MOST_WORK: Final = 500_000_000
-_SAMPLED_SETS: Final = 200_000
-_STUDY_SEED: Final = 20_170_301  # no secret: it only decides which sets a simulation looks at
-
-
-@dataclass(frozen=True, eq=False)
-class StudiedSets:
-    """Published sets with P(set | member): all of them, or a sample.
-
-    Attributes
-    ----------
-    sets, likelihood
-        Shape (n, l).
-    weights
-        ``likelihood`` when all sets are there. For a sample, numbers that make sums over it unbiased estimates of
-        sums of ``likelihood * something`` over all sets.
-    exact
-        Whether all sets are there.
-    """
-
-    sets: SetArray
-    likelihood: FloatArray
-    weights: FloatArray
-    exact: bool
 
 
 class SequentialSelection(SetMechanism):
@@ -75,12 +49,12 @@ class SequentialSelection(SetMechanism):
         self._distance = distance
         self._l = check_integer(owner, "l", l, minimum=2)
         self._d = check_number(owner, "d", d, minimum=0)
+        self._compatibility = Compatibility.of(distance, domain, d)
         if self._l > self._most_members:
             raise UnsupportedError(
                 f"{owner}: l must be at most {self._most_members}, got {self._l}: exact facts would take too long.",
-                hint="Use balanced selection, which has no such limit.",
+                hint="Use a smaller l, or balanced selection.",
             )
-        self._compatibility = Compatibility.of(distance, domain, d)
 
     @classmethod
     def fit(cls, domain: Domain, distance: Distance, l: int, d: float) -> Self:
@@ -182,31 +156,13 @@ class SequentialSelection(SetMechanism):
         result = np.zeros(rows.shape)
         valid = self.admits(rows)
         if valid.any():
-            distinct, back = _distinct_rows(rows[valid], self.n_values)
+            distinct, back = distinct_rows(rows[valid], self.n_values)
             result[valid] = self._explain(distinct)[back]
         return result
 
     @cached_property
     def _studied(self) -> StudiedSets:
-        sets = self._enumerate()
-        if sets is not None:
-            likelihood = self._explain(sets)
-            return StudiedSets(sets, likelihood, likelihood, exact=True)
-        per_value = -(-min(_SAMPLED_SETS, max(_MOST_WORK // self._work, 1)) // self.n_values)
-        codes = np.repeat(np.arange(self.n_values, dtype=np.int32), per_value)
-        sets = _draw_all(self, codes)
-        likelihood = self.likelihood(sets)
-        # Sets come from uniform true values: divide by the probability of drawing them, then make each value's sum one.
-        weights = likelihood / likelihood.sum(axis=1, keepdims=True)
-        totals = np.bincount(sets.ravel(), weights.ravel(), minlength=self.n_values)
-        return StudiedSets(sets, likelihood, weights / totals[sets], exact=False)
-
-    def _enumerate(self) -> SetArray | None:
-        limit = min(_MOST_SETS, _MOST_WORK // self._work)
-        try:
-            return self._compatibility.enumerate_sets(self.l, limit)
-        except UnsupportedError:
-            return None
+        return study_sets(self, self._compatibility, self._work)
 
     @property
     def worst_posterior_is_exact(self) -> bool:
@@ -288,21 +244,3 @@ def _infeasible(mechanism: SequentialSelection, reason: str) -> InfeasibleError:
         hint=f"Use {listed}." if nearest else "Use a smaller l or d, or declare a wider domain.",
         nearest=nearest,
     )
-
-
-def _distinct_rows(rows: SetArray, n_values: int) -> tuple[SetArray, NDArray[np.intp]]:
-    """Return the distinct rows, and for each row which of them it is."""
-    l = rows.shape[1]
-    if float(n_values) ** l < 2.0**62:
-        keys = rows @ (n_values ** np.arange(l, dtype=np.int64))
-        _, first, back = np.unique(keys, return_index=True, return_inverse=True)
-        return np.ascontiguousarray(rows[first]), back.reshape(-1)
-    distinct, back = np.unique(rows, axis=0, return_inverse=True)
-    return np.ascontiguousarray(distinct), back.reshape(-1)
-
-
-def _draw_all(mechanism: SequentialSelection, codes: CodeArray) -> SetArray:
-    """Draw sets to be studied, never to be published."""
-    words = np.random.PCG64(_STUDY_SEED).random_raw(len(codes) * mechanism.words_per_record)
-    sets, short = mechanism.sample(codes, words.reshape(len(codes), -1))
-    return sets[~short]

@@ -40,7 +40,8 @@ class SimpleSelection(SequentialSelection):
     Notes
     -----
     Q is exact up to some 20 million partial sets (l = 5 with 150 values), and simulated beyond: `inclusion_error`
-    tells. P(set | member) takes time proportional to ``2**l``, therefore l is at most 12.
+    tells. P(set | member) takes time proportional to ``2**l``, therefore l is at most 12; it is at most 6 for
+    distances that are neither an order nor a tree, where looking ahead means searching a graph.
 
     References
     ----------
@@ -61,7 +62,7 @@ class SimpleSelection(SequentialSelection):
 
     @property
     def _most_members(self) -> int:
-        return 12
+        return 6 if self.compatibility.structure == "general" else 12
 
     @property
     def _work(self) -> int:

@@ -1,0 +1,94 @@
+"""Published sets with P(set | member): all of them when they can be listed, else a sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._types import FloatArray, SetArray
+from ldiversity.errors import UnsupportedError
+from ldiversity.mechanisms._base import SetMechanism
+from ldiversity.mechanisms._compatibility import Compatibility
+
+__all__ = ["StudiedSets", "distinct_rows", "study_sets"]
+
+_MOST_SETS: Final = 2_000_000
+_MOST_WORK: Final = 500_000_000
+_SAMPLED_SETS: Final = 200_000
+_STUDY_SEED: Final = 20_170_301  # no secret: it only decides which sets a simulation looks at
+
+
+@dataclass(frozen=True, eq=False)
+class StudiedSets:
+    """Sets that a mechanism publishes.
+
+    Attributes
+    ----------
+    sets, likelihood
+        Shape (n, l): the sets, and P(set | member).
+    weights
+        The likelihood when all sets are there. For a sample, numbers that make sums over it estimates of sums of
+        likelihood times something over all sets.
+    exact
+        Whether all sets are there.
+    """
+
+    sets: SetArray
+    likelihood: FloatArray
+    weights: FloatArray
+    exact: bool
+
+
+def study_sets(mechanism: SetMechanism, compatibility: Compatibility, work: int) -> StudiedSets:
+    """List all valid sets, or draw a fixed sample of them when they are too many.
+
+    Parameters
+    ----------
+    mechanism, compatibility
+        The mechanism, and which values may stand together in its sets.
+    work
+        Steps of computing the likelihood of one set; the more, the fewer sets are listed.
+    """
+    try:
+        sets = compatibility.enumerate_sets(mechanism.l, min(_MOST_SETS, _MOST_WORK // work))
+    except UnsupportedError:
+        sets = None
+    if sets is not None:
+        likelihood = mechanism.likelihood(sets)
+        return StudiedSets(sets, likelihood, likelihood, exact=True)
+    size = mechanism.n_values
+    sets = _draw(mechanism, -(-min(_SAMPLED_SETS, _MOST_WORK // work) // size))
+    likelihood = mechanism.likelihood(sets)
+    # The true values of the sample are uniform: divide by the chance of drawing a set, then let each value sum to one.
+    weights = likelihood / likelihood.sum(axis=1, keepdims=True)
+    totals = np.bincount(sets.ravel(), weights.ravel(), minlength=size)
+    return StudiedSets(sets, likelihood, weights / totals[sets], exact=False)
+
+
+def _draw(mechanism: SetMechanism, per_value: int) -> SetArray:
+    """Draw sets to be studied, never to be published."""
+    codes = np.repeat(np.arange(mechanism.n_values, dtype=np.int32), per_value)
+    words = np.random.PCG64(_STUDY_SEED).random_raw(len(codes) * mechanism.words_per_record)
+    sets, short = mechanism.sample(codes, words.reshape(len(codes), -1))
+    return sets[~short]
+
+
+def distinct_rows(rows: SetArray, n_values: int) -> tuple[SetArray, NDArray[np.intp]]:
+    """Return the distinct rows, and for each row which of them it is.
+
+    Examples
+    --------
+    >>> distinct, back = distinct_rows(np.array([[0, 2], [1, 2], [0, 2]]), n_values=3)
+    >>> distinct.tolist(), back.tolist()
+    ([[0, 2], [1, 2]], [0, 1, 0])
+    """
+    l = rows.shape[1]
+    if float(n_values) ** l < 2.0**62:
+        keys = rows @ (n_values ** np.arange(l, dtype=np.int64))
+        _, first, back = np.unique(keys, return_index=True, return_inverse=True)
+        return np.ascontiguousarray(rows[first]), back.reshape(-1)
+    distinct, back = np.unique(rows, axis=0, return_inverse=True)
+    return np.ascontiguousarray(distinct), back.reshape(-1)
