@@ -150,8 +150,9 @@ def bins(
 
     Examples
     --------
-    >>> bins("age", width=10).encode(pa.chunked_array([[31, 25, None, 38]])).labels.to_pylist()
-    ['[20, 30)', '[30, 40)', None]
+    >>> coded = bins("age", width=10).encode(pa.chunked_array([[31, 25, None, 38]]))
+    >>> coded.labels.take(pa.array(coded.codes)).to_pylist()
+    ['[30, 40)', '[20, 30)', None, '[30, 40)']
     """
     return BinnedColumn(column, Bins(width=width, edges=edges if edges is None else tuple(edges), quantiles=quantiles))
 

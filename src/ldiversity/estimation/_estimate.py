@@ -83,6 +83,28 @@ def estimate(
         When a column does not exist or does not suit.
     UnsupportedError
         When the estimator does not suit the release, or the result would be too large.
+
+    Examples
+    --------
+    Four records with two of three values each. Every set has a dummy that is each of the two other values with
+    probability 1/2, so 3 published coughs are expected from 2 true ones:
+
+    >>> import pyarrow as pa
+    >>> from ldiversity.mechanisms import UniformSelection
+    >>> from ldiversity.release import Release
+    >>> from ldiversity.schema import Attribute, Domain, Schema
+    >>> values = Domain(("cough", "fever", "gout"))
+    >>> schema = Schema((Attribute("sex", Role.QUASI, "string"), Attribute("why", Role.SENSITIVE, "string", values)))
+    >>> release = Release.in_memory(
+    ...     schema=schema,
+    ...     columns=pa.table({"sex": ["F", "F", "M", "M"]}),
+    ...     sets={"why": np.array([[0, 1], [0, 2], [0, 1], [1, 2]], dtype=np.int32)},
+    ...     mechanisms={"why": UniformSelection(n_values=3, l=2)},
+    ... )
+    >>> print(estimate(release, estimator="linear").count)
+    [[2. 2. 0.]]
+    >>> print(estimate(release, by="sex", estimator="linear").records)
+    [2 2]
     """
     names = _sensitive_names(release, sensitive)
     divided, filters = as_by(by), as_filters(where)

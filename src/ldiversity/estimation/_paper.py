@@ -19,7 +19,7 @@ __all__ = ["Paper"]
 class Paper(MatrixEstimator):
     """Solve with the probabilities of Eq. 2 of paper 004. For comparison only.
 
-    Eq. 2 gives every value that can stand in a set with v the same probability of being its dummy. That is
+    Eq. 2 gives every value at distance d or more from v the same probability of being its dummy. That is
     exact for l = 2 with simple selection and for randomized addition; elsewhere the estimate is biased, and the
     bias does not shrink with more records.
     """
@@ -41,8 +41,10 @@ class Paper(MatrixEstimator):
 
 
 def equal_inclusion(mechanism: SetMechanism) -> FloatArray:
-    """The inclusion matrix of Eq. 2: (l - 1) / the number of values that can stand in a set with v."""
-    possible = (mechanism.inclusion > 0) & ~np.eye(mechanism.n_values, dtype=bool)
+    """The inclusion matrix of Eq. 2: (l - 1) / the number of values at distance d or more from v."""
+    own = np.eye(mechanism.n_values, dtype=bool)
+    pairs = getattr(mechanism, "compatibility", None)  # mechanisms without a distance admit every pair that occurs
+    possible = (mechanism.inclusion > 0) & ~own if pairs is None else pairs.allowed
     shares: FloatArray = (mechanism.l - 1) / possible.sum(axis=1, keepdims=True)
-    equal: FloatArray = possible * shares + np.eye(mechanism.n_values)
+    equal: FloatArray = possible * shares + own
     return equal

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ldiversity._checks import check_integer
 from ldiversity.estimation._variance import covariance
+from ldiversity.tables import domain_array, to_native
 
 if TYPE_CHECKING:
     from ldiversity._types import FloatArray
@@ -126,8 +127,6 @@ class Estimate:
         ``share``, ``std_error``, ``low``, ``high``, ``records`` and ``note``. One of these that is also the name
         of a by-column gets a trailing underscore.
         """
-        from ldiversity.tables import to_native
-
         return to_native(self.to_arrow(), self.frame_kind)
 
     def to_dict(self) -> dict[str, Any]:
@@ -169,14 +168,7 @@ class Estimate:
         sizes = [len(domain) for domain in self.domains]
         codes = np.unravel_index(np.arange(self.count.shape[1]), sizes)
         parts = zip(self.sensitive, self.domains, codes, strict=True)
-        return {name: _domain_array(domain).take(pa.array(code)) for name, domain, code in parts}
-
-
-def _domain_array(domain: Domain) -> pa.Array:
-    try:
-        return pa.array(domain.values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # values of several types
-        return pa.array(domain.labels)
+        return {name: domain_array(domain).take(pa.array(code)) for name, domain, code in parts}
 
 
 def _free(name: str, taken: set[str]) -> str:
