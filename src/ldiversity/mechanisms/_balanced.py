@@ -72,7 +72,7 @@ class BalancedSelection(SetMechanism):
     >>> mechanism.worst_posterior()
     0.5
     >>> print(mechanism.inclusion[0].round(3))
-    [1.    0.    0.382 0.382 0.236]
+    [1.    0.    0.5   0.333 0.167]
     """
 
     kind: ClassVar[str] = "balanced"
