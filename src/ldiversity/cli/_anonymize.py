@@ -1,0 +1,192 @@
+"""``ldiversity anonymize``: publish a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from click.core import ParameterSource
+
+from ldiversity.cli._holder import holder_arguments, holder_options
+from ldiversity.cli._show import Facts, Page, number, percent, show
+from ldiversity.cli._text import join_names, shell_line, split_names
+
+if TYPE_CHECKING:
+    from ldiversity.release import Release
+
+__all__ = ["command"]
+
+_WITH_POLICY: Final = {"policy", "output", "overwrite", "insecure_seed", "as_json"}
+
+
+@click.command("anonymize", short_help="Publish a table as a release.")
+@click.argument("table", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--policy",
+    type=click.Path(path_type=Path),
+    help="A reviewed file that says all of the below; only -o, --overwrite and --insecure-seed may stand with it.",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The folder of the release; must not exist yet.")
+@holder_options
+@click.option("--key", type=click.Path(path_type=Path), help="Your key file: makes publishing again safe.")
+@click.option("--record-id", multiple=True, metavar="COLUMNS", help="With --key: columns that tell records apart.")
+@click.option(
+    "--format", "data_format", type=click.Choice(["parquet", "csv"]), default="parquet", show_default=True,
+    help="How rows are stored.",
+)  # fmt: skip
+@click.option(
+    "--layout", type=click.Choice(["sets", "exploded"]), default="sets", show_default=True,
+    help="One row a record, or one row a member of its set.",
+)  # fmt: skip
+@click.option("--overwrite", is_flag=True, help="Replace a release that is already there.")
+@click.option("--workers", type=click.IntRange(min=1), help="Threads; as many as there are cores unless given.")
+@click.option("--chunk-rows", type=click.IntRange(min=1), help="Rows worked on at once; memory grows with it.")
+@click.option(
+    "--insecure-seed", type=int, metavar="N", help="FOR TESTS: repeatable draws that anyone can undo. Never publish."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+@click.pass_context
+def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options by name
+    r"""Publish TABLE as a release: quasi-identifiers as they are, each sensitive value hidden in a set of l.
+
+    The claim is checked on what was written before the folder gets its name; a failure leaves nothing behind.
+
+    \b
+    ldiversity anonymize patients.csv --quasi age,sex,zip --sensitive disease --drop name -l 3 -o release
+    ldiversity anonymize patients.csv --quasi age,sex --sensitive disease -l 3 -d 2 --distance tree:diseases.csv -o r
+    ldiversity anonymize --policy policy.toml
+    """
+    if given["insecure_seed"] is not None:
+        click.echo(
+            "Warning: INSECURE SEED. Whoever learns or guesses the seed learns every true value. "
+            "This release is for tests; never hand it out.",
+            err=True,
+        )
+    if policy is not None:
+        _refuse_others(ctx)
+        release, folder = _publish_policy(policy, given)
+    else:
+        release, folder = _publish(given)
+    show(_facts(release, folder), _render, as_json=as_json)
+
+
+def _refuse_others(ctx: click.Context) -> None:
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        if name not in _WITH_POLICY and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            written = "TABLE" if isinstance(parameter, click.Argument) else max(parameter.opts, key=len)
+            raise click.UsageError(f"{written} must be left out with --policy: the policy says it.")
+
+
+def _publish_policy(file: Path, given: dict[str, Any]) -> tuple[Release, Path]:
+    import ldiversity as ld
+
+    policy = ld.Policy.read(file)
+    folder = given["output"] or policy.output_folder
+    if folder is None:
+        raise click.UsageError("-o must name the folder of the release, as output.folder of the policy does not.")
+    release = policy.publish(folder, overwrite=given["overwrite"], insecure_seed=given["insecure_seed"])
+    return release, folder
+
+
+def _publish(given: dict[str, Any]) -> tuple[Release, Path]:
+    if given["table"] is None:
+        raise click.UsageError("TABLE must be given, or --policy.")
+    if given["output"] is None:
+        raise click.UsageError("-o must name the folder of the release.")
+    if (given["key"] is None) != (not given["record_id"]):
+        raise click.UsageError("--key and --record-id must be given together.")
+    arguments = holder_arguments(given)
+    import ldiversity as ld
+
+    release = ld.anonymize(
+        given["table"],
+        **arguments,
+        key=None if given["key"] is None else ld.Key.load(given["key"]),
+        record_id=split_names(given["record_id"], "--record-id") or None,
+        output=given["output"],
+        data_format=given["data_format"],
+        layout=given["layout"],
+        overwrite=given["overwrite"],
+        engine=_engine(given),
+        insecure_seed=given["insecure_seed"],
+    )
+    return release, given["output"]
+
+
+def _engine(given: dict[str, Any]) -> Any:  # noqa: ANN401 - an engine or None
+    chosen = {name: given[name] for name in ("workers", "chunk_rows") if given[name] is not None}
+    if not chosen:
+        return None
+    if given["insecure_seed"] is not None:
+        raise click.UsageError("--workers and --chunk-rows must be left out with --insecure-seed.")
+    from ldiversity.engines import LocalEngine
+
+    return LocalEngine(**chosen)
+
+
+def _facts(release: Release, folder: Path) -> dict[str, Any]:
+    from ldiversity.privacy import NOT_PROTECTED
+
+    sensitive = ["--sensitive", join_names(release.sensitive[:1])] if len(release.sensitive) > 1 else []
+    return {
+        "folder": str(folder),
+        "records": release.n_rows,
+        "layout": release.layout,
+        "columns": [{"name": a.name, "role": a.role.value, "type": a.type} for a in release.schema.attributes],
+        "claims": [
+            {
+                "attribute": claim.attribute,
+                "model": claim.model,
+                "l": claim.l,
+                "d": claim.d,
+                "posterior": claim.posterior,
+                "values": len(release.domain(claim.attribute)),
+                "statement": claim.statement,
+            }
+            for claim in release.claims
+        ],
+        "notes": list(release.notes),
+        "not_protected": list(NOT_PROTECTED),
+        "next": shell_line("ldiversity", "estimate", folder, *_by(release), *sensitive),
+    }
+
+
+def _by(release: Release) -> list[str]:
+    """A column to try: the first of texts, which has fewer values than a number."""
+    from ldiversity.schema import Role
+
+    quasi = [attribute for attribute in release.schema.attributes if attribute.role is Role.QUASI]
+    texts = [attribute.name for attribute in quasi if attribute.type == "string"]
+    name = next(iter([*texts, *(attribute.name for attribute in quasi)]), '"')
+    if '"' in name:
+        return []
+    return ["--by", f'"{name}"' if set(name) & set(",:@") else name]
+
+
+def _render(facts: Facts, page: Page) -> None:
+    layout = "one row a record" if facts["layout"] == "sets" else "one row a member of a record's set"
+    page.title(f"Published in {facts['folder']}: {number(facts['records'])} records, {layout}")
+    page.table(
+        ["column", "role", "type"],
+        [[column["name"], column["role"], column["type"]] for column in facts["columns"]],
+    )
+    page.title("Promised, and checked on what was written")
+    page.table(
+        ["attribute", "model", "l", "d", "of values", "worst posterior"],
+        [
+            [c["attribute"], c["model"], number(c["l"]), number(c["d"]), number(c["values"]), percent(c["posterior"])]
+            for c in facts["claims"]
+        ],
+        right={2, 3, 4, 5},
+    )
+    page.bullets(claim["statement"] for claim in facts["claims"])
+    if facts["notes"]:
+        page.title("Notes")
+        page.bullets(facts["notes"])
+    page.title("Not protected")
+    page.bullets(facts["not_protected"])
+    page.title("Next")
+    page.text("The folder is all that a data user needs. To try it:")
+    page.command(facts["next"])

@@ -1,0 +1,97 @@
+"""``ldiversity describe``: look at a table before publishing it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ldiversity.cli._holder import parse_types, type_option
+from ldiversity.cli._show import Facts, Page, number, percent, show
+from ldiversity.cli._text import join_names, shell_line
+
+if TYPE_CHECKING:
+    from ldiversity.report import Description
+
+__all__ = ["command"]
+
+
+@click.command("describe", short_help="Columns, suggested roles, the largest l.")
+@click.argument("table", type=click.Path(path_type=Path))
+@type_option
+@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+def command(table: Path, types: tuple[str, ...], *, as_json: bool) -> None:
+    """Show a TABLE's columns, suggested roles, and the largest l each method can reach.
+
+    It shows true frequencies: what it prints is for the data holder.
+    """
+    import ldiversity as ld
+
+    description = ld.describe(table, types=parse_types(types))
+    show({**description.to_dict(), "next": _next(table, description, types)}, _render, as_json=as_json)
+
+
+def _next(table: Path, description: Description, types: tuple[str, ...]) -> str:
+    from ldiversity.schema import Role
+
+    sensitive = [column for column in description.columns if column.role is Role.SENSITIVE]
+    words: list[object] = ["ldiversity", "plan", table]
+    for option, role in (("--quasi", Role.QUASI), ("--drop", Role.IDENTIFIER)):
+        names = description.names(role)
+        words += [option, join_names(names)] if names else []
+    words += ["--sensitive", join_names(column.name for column in sensitive) or "COLUMN"]
+    for column in sensitive:
+        if column.needs_bins:
+            words += ["--bins", f"{column.name}=quantiles:10"]
+    reached = [column.reach[0].l for column in sensitive if column.reach and not column.needs_bins]
+    words += ["-l", max(2, min([3, *reached]))]
+    for text in types:
+        words += ["--type", text]
+    return shell_line(*words)
+
+
+def _render(facts: Facts, page: Page) -> None:
+    page.title(f"{facts['table']}: {number(facts['rows'])} rows, {len(facts['columns'])} columns")
+    page.table(
+        ["column", "type", "missing", "distinct", "suggested role", "because"],
+        [
+            [
+                column["name"],
+                column["type"],
+                number(column["missing"]),
+                f"{'more than ' if column['more_distinct'] else ''}{number(column['distinct'])}",
+                column["role"] or "none",
+                column["reason"],
+            ]
+            for column in facts["columns"]
+        ],
+        right={2, 3},
+    )
+    for column in facts["columns"]:
+        if column["role"] == "sensitive":
+            _render_sensitive(column, page)
+    page.title("Next")
+    page.text("The roles are suggestions; the decision is yours. Columns without a role are not published.")
+    page.command(facts["next"])
+
+
+def _render_sensitive(column: Facts, page: Page) -> None:
+    if column["frequencies"]:
+        page.title(f"{column['name']}: most frequent values")
+        page.table(
+            ["value", "rows", "share"],
+            [[f["value"], number(f["count"]), percent(f["share"])] for f in column["frequencies"]],
+            right={1, 2},
+        )
+    page.title(f"{column['name']}: largest l")
+    if column["reach"]:
+        page.table(
+            ["method", "d", "largest l", "because"],
+            [
+                [reach["method"], number(reach["d"]), number(reach["l"]) if reach["l"] > 1 else "none", reach["rule"]]
+                for reach in column["reach"]
+            ],
+            right={1, 2},
+        )
+    page.bullets(column["advice"])

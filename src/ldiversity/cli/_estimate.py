@@ -1,0 +1,173 @@
+"""``ldiversity estimate``: the distribution of sensitive values, from a release alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ldiversity.cli._show import Facts, Page, number, percent, show
+from ldiversity.cli._text import split_names
+
+if TYPE_CHECKING:
+    from ldiversity.estimation import Estimate
+
+__all__ = ["command", "draw_estimate"]
+
+_JOINT: Final = " & "
+
+
+@click.command("estimate", short_help="Distributions from a release, with errors.")
+@click.argument("release", type=click.Path(path_type=Path))
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="COLUMNS",
+    help="Columns that make the cells: sex,age:10 (bins of width 10), age:0/18/65, age:q4, zip@zones.csv.",
+)
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="FILTER",
+    help="Use some records only: 'zip in 130,131', 'age >= 50', 'job is missing'; may be repeated.",
+)
+@click.option(
+    "--sensitive", multiple=True, metavar="COLUMNS", help="The attribute; several for their joint distribution."
+)
+@click.option(
+    "--estimator",
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help="auto, linear, mle, map or simplex; paper, existing and naive to compare with the papers.",
+)
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@click.option("--csv", "csv_file", type=click.Path(path_type=Path), help="Also write the estimates as CSV.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Also draw them: a .png, .svg or .pdf file.")
+@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+def command(
+    release: Path,
+    *,
+    as_json: bool,
+    csv_file: Path | None,
+    plot: Path | None,
+    **given: Any,  # noqa: ANN401 - options by name
+) -> None:
+    r"""Estimate how often each sensitive value occurs, with standard errors, from the folder RELEASE alone.
+
+    \b
+    ldiversity estimate release --by sex,age:10 --where 'zip in 130,131' --plot estimate.png
+    """
+    import ldiversity as ld
+    from ldiversity.estimation import parse_by
+
+    by = tuple(part for text in given["by"] for part in parse_by(text))
+    estimate = ld.estimate(
+        ld.load_release(release),
+        by=by,
+        where=given["where"],
+        sensitive=split_names(given["sensitive"], "--sensitive") or None,
+        estimator=given["estimator"],
+        confidence=given["confidence"],
+    )
+    if csv_file is not None:
+        _write_csv(estimate, csv_file)
+    if plot is not None:
+        from ldiversity.report import save_figure
+
+        divided = f" by {', '.join(estimate.by)}" if estimate.by else ""
+        title = f"{' and '.join(estimate.sensitive)}{divided}, estimated from the release"
+        save_figure(draw_estimate(estimate, title=title), plot)
+    show(estimate.to_dict(), _render, as_json=as_json)
+
+
+def draw_estimate(estimate: Estimate, *, title: str = "", truth: Any = None) -> Any:  # noqa: ANN401 - arrays, a figure
+    """Draw an estimate; `truth` are true shares that only the data holder knows."""
+    from ldiversity.report import plot_estimate
+
+    facts = estimate.to_dict()
+    records = estimate.records[:, None]
+    return plot_estimate(
+        [_cell_name(cell) for cell in facts["cells"]],
+        [_value_name(value) for value in facts["cells"][0]["values"]],
+        estimate.share,
+        estimate.low / records,
+        estimate.high / records,
+        title=title,
+        truth=truth,
+        marked=[bool(note) for note in estimate.note],
+        records=estimate.records.tolist(),
+        confidence=estimate.confidence,
+    )
+
+
+def _write_csv(estimate: Estimate, file: Path) -> None:
+    import pyarrow.csv as pa_csv
+
+    from ldiversity.errors import StorageError
+
+    try:
+        with file.open("wb") as stream:
+            pa_csv.write_csv(estimate.to_arrow(), stream, pa_csv.WriteOptions(quoting_style="needed"))
+    except OSError as error:
+        raise StorageError(f"--csv: file {str(file)!r} cannot be written: {error.strerror}.") from None
+
+
+def _render(facts: Facts, page: Page) -> None:
+    chosen = f" where {' and '.join(facts['where'])}" if facts["where"] else ""
+    page.title(f"{', '.join(facts['sensitive'])}: {number(facts['n_records'])} records{chosen}")
+    level = percent(facts["confidence"])
+    page.table(
+        [
+            *facts["by"],
+            "records",
+            "value",
+            "count",
+            "share",
+            "std. error",
+            f"low ({level})",
+            "high",
+            "estimator",
+            "note",
+        ],
+        [row for cell in facts["cells"] for row in _rows(cell, facts["by"])],
+        right={len(facts["by"]), *range(len(facts["by"]) + 2, len(facts["by"]) + 7)},
+    )
+    page.text("Counts are of records; standard errors and intervals are about the noise that hides the true values.")
+    page.bullets(facts["caveats"])
+
+
+def _rows(cell: Facts, by: list[str]) -> list[list[str]]:
+    rows = []
+    for position, value in enumerate(cell["values"]):
+        once = [*(_label(cell["by"][name]) for name in by), number(cell["records"])]
+        rows.append(
+            [
+                *(once if position == 0 else [""] * len(once)),
+                _value_name(value),
+                f"{value['count']:.1f}",
+                percent(value["share"]),
+                f"{value['std_error']:.1f}",
+                f"{value['low']:.1f}",
+                f"{value['high']:.1f}",
+                cell["estimator"] if position == 0 else "",
+                cell["note"] if position == 0 else "",
+            ]
+        )
+    return rows
+
+
+def _cell_name(cell: Facts) -> str:
+    return ", ".join(map(_label, cell["by"].values())) or "all records"
+
+
+def _value_name(value: Facts) -> str:
+    parts = value["value"] if isinstance(value["value"], list) else [value["value"]]
+    return _JOINT.join(map(_label, parts))
+
+
+def _label(value: object) -> str:
+    from ldiversity.schema import MISSING_LABEL
+
+    return MISSING_LABEL if value is None else str(value)

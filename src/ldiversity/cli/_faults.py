@@ -1,0 +1,83 @@
+"""What the command line says when something goes wrong: one line on stderr, never a cell of the source."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, TextIO
+
+import click
+
+from ldiversity.cli._text import one_line
+from ldiversity.errors import LDiversityError, LDiversityWarning
+
+__all__ = ["EXIT_FAULT", "EXIT_INTERRUPTED", "EXIT_REFUSED", "complain", "exit_code_of", "show_warnings"]
+
+EXIT_REFUSED: Final = 2
+"""Bad input, an infeasible goal, or a file that cannot be read or written."""
+
+EXIT_FAULT: Final = 70
+"""A fault of this package."""
+
+EXIT_INTERRUPTED: Final = 130
+"""Ctrl-C."""
+
+DEBUG_VARIABLE: Final = "LDIVERSITY_DEBUG"
+
+
+def exit_code_of(fault: BaseException) -> int:
+    """Say what went wrong on stderr, and return the exit code for it."""
+    if os.environ.get(DEBUG_VARIABLE):
+        import traceback
+
+        click.echo("".join(traceback.format_exception(fault)), err=True, nl=False)
+    if isinstance(fault, LDiversityError):
+        complain(fault.message, fault.hint)
+        return EXIT_REFUSED
+    if isinstance(fault, KeyboardInterrupt):
+        click.echo("\nInterrupted. Nothing that was not finished is left behind.", err=True)
+        return EXIT_INTERRUPTED
+    if isinstance(fault, OSError) and fault.strerror:
+        named = f" {os.fspath(fault.filename)!r}" if isinstance(fault.filename, str | os.PathLike) else ""
+        complain(f"file{named} cannot be read or written: {fault.strerror}.")
+        return EXIT_REFUSED
+    # Messages of other packages may quote cells of the source, so only the class is named.
+    complain(
+        f"internal error ({type(fault).__name__}).",
+        f"Please report it with the command, without the data; {DEBUG_VARIABLE}=1 shows the traceback.",
+    )
+    return EXIT_FAULT
+
+
+def complain(message: str, hint: str | None = None) -> None:
+    """Print one line ``Error: <message> <hint>`` on stderr."""
+    click.echo(f"Error: {one_line(' '.join(filter(None, (message, hint))))}", err=True)
+
+
+@contextmanager
+def show_warnings() -> Iterator[None]:
+    """Print warnings of this package as lines on stderr, each once; those of other packages may quote cells."""
+    shown: set[str] = set()
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,  # noqa: ARG001
+        lineno: int,  # noqa: ARG001
+        file: TextIO | None = None,  # noqa: ARG001
+        line: str | None = None,  # noqa: ARG001
+    ) -> None:
+        text = one_line(str(message))
+        if issubclass(category, LDiversityWarning) and text not in shown:
+            shown.add(text)
+            click.echo(f"Warning: {text}", err=True)
+
+    with warnings.catch_warnings():
+        if not sys.warnoptions or not os.environ.get(DEBUG_VARIABLE):
+            warnings.simplefilter("ignore")
+        warnings.simplefilter("always", LDiversityWarning)
+        warnings.showwarning = show
+        yield

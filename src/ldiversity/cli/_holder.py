@@ -1,0 +1,204 @@
+"""The decisions of a data holder, as options of `plan` and `anonymize`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from ldiversity.cli._text import split_assignment, split_names
+
+if TYPE_CHECKING:
+    from ldiversity.anonymization import RandomizingMethod
+    from ldiversity.tables import Sensitive
+
+__all__ = ["HOLDER_NAMES", "holder_arguments", "holder_options", "parse_types", "type_option"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+TYPE_WORDS: Final = ("text", "integer", "number", "boolean", "date")
+
+_NAMES: Final = "names separated by commas, or the option again"
+
+type_option: Final = click.option(
+    "--type",
+    "types",
+    multiple=True,
+    metavar="COLUMN=TYPE",
+    help=f"Read a column as {', '.join(TYPE_WORDS)} where another type would be inferred.",
+)
+
+_OPTIONS: Final = (
+    click.option(
+        "--quasi",
+        multiple=True,
+        metavar="COLUMNS",
+        help=f"Columns published as they are, by which people might be recognized ({_NAMES}).",
+    ),
+    click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Columns to be hidden."),
+    click.option("--drop", multiple=True, metavar="COLUMNS", help="Columns that name people; never published."),
+    click.option(
+        "--plain",
+        multiple=True,
+        metavar="COLUMNS",
+        help="Columns published as they are, on your word that they tell nothing.",
+    ),
+    click.option("-l", "l", type=int, help="How many values each record shows, one of them true."),
+    click.option(
+        "--method",
+        metavar="NAME",
+        help="randomized-addition, or semantic, which is the default when -d is given.",
+    ),
+    click.option("-d", "d", type=float, help="Least distance between two values of a set."),
+    click.option(
+        "--distance",
+        metavar="DISTANCE",
+        help="How unlike values are: ordered, numeric:<unit>, discrete; tree:, semilattice: or matrix:<file>.",
+    ),
+    click.option(
+        "--selection",
+        type=click.Choice(["balanced", "simple", "ring"]),
+        help="How sets are drawn for semantic: balanced (the default), or as published, which leaks.",
+    ),
+    click.option(
+        "--domain",
+        "domains",
+        multiple=True,
+        metavar="COLUMN=VALUES",
+        help="The public values of a sensitive column, in order: v1,v2,... or @file with one a line.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["refuse", "category", "drop"]),
+        default="refuse",
+        show_default=True,
+        help="What becomes of rows whose sensitive value is missing.",
+    ),
+    click.option(
+        "--bins",
+        multiple=True,
+        metavar="COLUMN=BINS",
+        help="Cut numbers: width:10, width:10,low:0,high:100, edges:0/10/20 or quantiles:5.",
+    ),
+    type_option,
+)
+
+HOLDER_NAMES: Final = (
+    *("quasi", "sensitive", "drop", "plain", "l", "method", "d", "distance", "selection"),
+    *("domains", "missing", "bins", "types"),
+)
+"""The parameters that `holder_options` adds."""
+
+
+def holder_options(command: Command) -> Command:
+    """Add the options that describe the table's columns and the method."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def holder_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn the options into arguments of `ldiversity.anonymize` and `ldiversity.plan`."""
+    sensitive = split_names(given["sensitive"], "--sensitive")
+    if not sensitive:
+        raise click.UsageError("--sensitive must name at least one column: the one nobody may learn about a person.")
+    return {
+        "quasi": split_names(given["quasi"], "--quasi"),
+        "sensitive": _sensitive(sensitive, given),
+        "method": _method(given),
+        "drop": split_names(given["drop"], "--drop"),
+        "plain": split_names(given["plain"], "--plain"),
+        "types": parse_types(given["types"]),
+    }
+
+
+def parse_types(texts: Sequence[str]) -> dict[str, str]:
+    """Read ``column=type`` options."""
+    what = f"one of {', '.join(TYPE_WORDS)}"
+    types: dict[str, str] = {}
+    for text in texts:
+        column, word = split_assignment(text, "--type", what)
+        if word not in TYPE_WORDS:
+            raise click.UsageError(f"--type must be a column, an equals sign and {what}, got {text!r}.")
+        types[column] = word
+    return types
+
+
+def _method(given: Mapping[str, Any]) -> RandomizingMethod:
+    from ldiversity.anonymization import METHODS
+
+    name = given["method"] or ("randomized-addition" if given["d"] is None else "semantic")
+    if name not in METHODS:
+        raise click.UsageError(f"--method must be one of {', '.join(METHODS)}, got {name!r}.")
+    return METHODS[name].from_options({option: given[option] for option in ("l", "d", "distance", "selection")})
+
+
+def _sensitive(names: Sequence[str], given: Mapping[str, Any]) -> list[Sensitive]:
+    from ldiversity.tables import Sensitive
+
+    domains = _by_column(names, given["domains"], "--domain", "v1,v2,... or @file")
+    bins = _by_column(names, given["bins"], "--bins", "width:10, edges:0/10/20 or quantiles:5")
+    return [
+        Sensitive(
+            name,
+            domain=_domain(domains[name]) if name in domains else None,
+            missing=given["missing"],
+            **(_bins(bins[name]) if name in bins else {}),
+        )
+        for name in names
+    ]
+
+
+def _by_column(names: Sequence[str], texts: Sequence[str], option: str, what: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        column, rest = split_assignment(text, option, what)
+        if column not in names:
+            raise click.UsageError(f"{option} must name a column of --sensitive, got {column!r}.")
+        if column in found:
+            raise click.UsageError(f"{option} must name each column once, got {column!r} again.")
+        found[column] = rest
+    return found
+
+
+def _domain(text: str) -> list[str]:
+    if not text.startswith("@"):
+        return split_names([text], "--domain")
+    try:
+        content = Path(text[1:]).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise click.UsageError(f"--domain: file {text[1:]!r} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise click.UsageError(f"--domain: file {text[1:]!r} must be text in UTF-8.") from None
+    values = [line.strip() for line in content.splitlines() if line.strip()]
+    if not values:
+        raise click.UsageError(f"--domain: file {text[1:]!r} must hold at least one value, one a line.")
+    return values
+
+
+def _bins(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for part in text.split(","):
+        word, _, argument = (piece.strip() for piece in part.partition(":"))
+        try:
+            found[word] = _BINS[word](argument)
+        except (KeyError, ValueError):
+            raise click.UsageError(
+                f"--bins must be width:10, width:10,low:0,high:100, edges:0/10/20 or quantiles:5, got {text!r}."
+            ) from None
+    return found
+
+
+def _edges(text: str) -> list[float]:
+    return [float(edge) for edge in text.split("/")]
+
+
+_BINS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "width": float,
+    "edges": _edges,
+    "quantiles": int,
+    "low": float,
+    "high": float,
+}

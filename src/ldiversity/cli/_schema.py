@@ -1,0 +1,16 @@
+"""``ldiversity schema``: the JSON Schemas of the files that this package reads and writes."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command("schema", short_help="JSON Schemas of policy and release.")
+@click.argument("document", type=click.Choice(["policy", "release"]))
+def command(document: str) -> None:
+    """Print the JSON Schema of a policy file or of release.json."""
+    from ldiversity.cli.schemas import schema_text
+
+    click.echo(schema_text(document), nl=False)

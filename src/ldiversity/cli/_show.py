@@ -1,0 +1,205 @@
+"""Showing facts: as JSON, as rich tables on a terminal, as plain text anywhere else."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from textwrap import fill
+from typing import Any, Final, TypeAlias
+
+import click
+
+from ldiversity.cli._text import printable
+
+__all__ = ["Facts", "Page", "number", "percent", "points", "show"]
+
+Facts: TypeAlias = Mapping[str, Any]
+"""What a command found out, in JSON's types."""
+
+_PLAIN_WIDTH: Final = 100
+_WIDE: Final = {"W", "F"}
+_TINY: Final = 1e-4
+_HUGE: Final = 1e7
+_ALMOST_ALL: Final = 0.9995
+_ALMOST_NONE: Final = 0.000005
+
+
+@dataclass
+class Page:
+    """A page of text, made of titles, sentences, tables and commands.
+
+    Examples
+    --------
+    >>> page = Page()
+    >>> page.table(["column", "rows"], [["age", "3"], ["sex", "12"]], right={1})
+    >>> print(page.plain())
+    column  rows
+    ------  ----
+    age        3
+    sex       12
+    """
+
+    _blocks: list[tuple[str, Any]] = field(default_factory=list)
+
+    def title(self, text: str) -> None:
+        """Start a new part."""
+        self._blocks.append(("title", printable(text)))
+
+    def text(self, text: str) -> None:
+        """Add a sentence or more."""
+        self._blocks.append(("text", printable(text)))
+
+    def bullets(self, texts: Iterable[str]) -> None:
+        """Add a list of sentences."""
+        self._blocks.extend(("bullet", printable(text)) for text in texts)
+
+    def command(self, line: str) -> None:
+        """Add a command to type."""
+        self._blocks.append(("command", printable(line)))
+
+    def table(self, heads: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[int] = ()) -> None:
+        """Add a table; `right` are the columns of numbers."""
+        cells = [[printable(cell) for cell in row] for row in rows]
+        self._blocks.append(("table", ([printable(head) for head in heads], cells, frozenset(right))))
+
+    def plain(self) -> str:
+        """The page as plain text."""
+        parts: list[str] = []
+        for position, (kind, content) in enumerate(self._blocks):
+            if position and (kind == "title" or (kind == "table") != (self._blocks[position - 1][0] == "table")):
+                parts.append("")
+            parts.extend(_plain_block(kind, content))
+        return "\n".join(parts)
+
+    def print(self) -> None:
+        """Print the page on stdout, with color and frames when it is a terminal."""
+        if not sys.stdout.isatty():
+            click.echo(self.plain())
+            return
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        console = Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
+        styles = {"title": "bold", "command": "cyan", "text": "", "bullet": ""}
+        for position, (kind, content) in enumerate(self._blocks):
+            if kind == "table":
+                heads, rows, right = content
+                table = Table(header_style="bold", box=None, padding=(0, 2, 0, 0))
+                for number_of, head in enumerate(heads):
+                    table.add_column(Text(head), justify="right" if number_of in right else "left", overflow="fold")
+                for row in rows:
+                    table.add_row(*map(Text, row))
+                console.print()
+                console.print(table)
+                console.print()
+                continue
+            if kind == "title" and position:
+                console.print()
+            mark = {"bullet": "- ", "command": "  $ "}.get(kind, "")
+            console.print(Text(mark + content, style=styles[kind]), soft_wrap=kind == "command")
+
+
+def show(facts: Facts, render: Callable[[Facts, Page], None], *, as_json: bool) -> None:
+    """Print facts on stdout: as JSON, or as the page that `render` makes of the same facts."""
+    if as_json:
+        click.echo(json.dumps(_finite(facts), indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    page = Page()
+    render(facts, page)
+    page.print()
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Write a number for people.
+
+    Examples
+    --------
+    >>> number(1234567), number(0.125), number(3.0), number(None), number(1e-9)
+    ('1,234,567', '0.125', '3', '-', '1e-09')
+    """
+    if value is None:
+        return "-"
+    if float(value).is_integer() and abs(value) < 10 * _HUGE**2:
+        return f"{int(value):,}"
+    if abs(value) < _TINY or abs(value) >= _HUGE:
+        return f"{value:.{digits - 1}g}"
+    return f"{value:,.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
+
+
+def percent(share: float | None) -> str:
+    """Write a share as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.12345), percent(1.0), percent(0.99999), percent(1e-9)
+    ('12.3 %', '100 %', '> 99.9 %', '0 %')
+    """
+    if share is None:
+        return "-"
+    if _ALMOST_ALL < share < 1:
+        return "> 99.9 %"
+    return f"{100 * share if abs(share) >= _ALMOST_NONE else 0:.3g} %"
+
+
+def points(share: float | None) -> str:
+    """Write a difference of shares in percentage points.
+
+    Examples
+    --------
+    >>> points(0.00123)
+    '0.123'
+    """
+    return "-" if share is None else f"{100 * share:.3g}"
+
+
+def _plain_block(kind: str, content: Any) -> list[str]:  # noqa: ANN401 - a text or a table
+    if kind == "table":
+        return _plain_table(*content)
+    if kind == "title":
+        return [content, "=" * _width(content)]
+    if kind == "command":
+        return [f"  $ {content}"]
+    hanging = "  " if kind == "bullet" else ""
+    return [
+        fill(
+            ("- " if kind == "bullet" else "") + content,
+            _PLAIN_WIDTH,
+            subsequent_indent=hanging,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    ]
+
+
+def _plain_table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[int]) -> list[str]:
+    widths = [max(map(_width, column)) for column in zip(heads, *rows, strict=True)]
+    rule = ["-" * width for width in widths]
+    return [_plain_row(row, widths, right) for row in chain([heads, rule], rows)]
+
+
+def _plain_row(row: Sequence[str], widths: Sequence[int], right: frozenset[int]) -> str:
+    cells = []
+    for position, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        blanks = " " * (width - _width(cell))
+        cells.append(blanks + cell if position in right else cell + blanks)
+    return "  ".join(cells).rstrip()
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes on a screen: wide characters take two, combining ones none."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in _WIDE else 1 for c in text)
+
+
+def _finite(facts: Any) -> Any:  # noqa: ANN401 - any JSON
+    """JSON knows no infinity and no NaN: they become null."""
+    if isinstance(facts, Mapping):
+        return {str(name): _finite(value) for name, value in facts.items()}
+    if isinstance(facts, list | tuple):
+        return [_finite(value) for value in facts]
+    return None if isinstance(facts, float) and not math.isfinite(facts) else facts

@@ -1,0 +1,197 @@
+"""`describe`: what the columns of a table are, and what could be done with them. For the data holder alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from ldiversity.schema import Role
+from ldiversity.tables import ColumnSummary, open_source, summarize_columns
+
+__all__ = ["ColumnDescription", "Description", "Reach", "describe"]
+
+_LEAST_VALUES: Final = 3
+_MANY_NUMBERS: Final = 50
+_GAPS: Final = (2, 3, 4)
+_NUMBERS: Final = ("int", "uint", "float", "double", "halffloat", "decimal", "date", "timestamp")
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The largest diversity that a kind of method can reach on a column as it is.
+
+    Attributes
+    ----------
+    method
+        The method's name on the command line, or the kind of methods.
+    l
+        The largest l; below 2 the method cannot be used.
+    d
+        The least distance between two values of a set, in steps of the order; semantic diversity only.
+    rule
+        Why.
+    """
+
+    method: str
+    l: int
+    d: float | None
+    rule: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe it in JSON's types."""
+        return {"method": self.method, "l": self.l, "d": self.d, "rule": self.rule}
+
+
+@dataclass(frozen=True)
+class ColumnDescription:
+    """One column, the role that is suggested for it, and, if it may be sensitive, what can be reached."""
+
+    summary: ColumnSummary
+    role: Role | None
+    reason: str
+    reach: tuple[Reach, ...] = ()
+    advice: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.summary.name
+
+    @property
+    def needs_bins(self) -> bool:
+        """Whether it holds so many numbers that they should be cut into bins to be hidden."""
+        summary = self.summary
+        many = summary.n_distinct is not None and summary.n_distinct > _MANY_NUMBERS
+        return many and _is_number(summary.type)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe it in JSON's types."""
+        summary = self.summary
+        frequencies = summary.frequencies if self.role is Role.SENSITIVE else ()
+        n_filled = summary.n_rows - summary.n_missing
+        return {
+            "name": summary.name,
+            "type": summary.type,
+            "missing": summary.n_missing,
+            "distinct": summary.n_distinct,
+            "more_distinct": summary.capped,
+            "role": None if self.role is None else self.role.value,
+            "reason": self.reason,
+            "frequencies": [
+                {"value": value, "count": count, "share": count / n_filled} for value, count in frequencies
+            ],
+            "reach": [reach.to_dict() for reach in self.reach],
+            "advice": list(self.advice),
+        }
+
+
+@dataclass(frozen=True)
+class Description:
+    """What `describe` found. It shows true counts: for the data holder, not for publication."""
+
+    table: str
+    n_rows: int
+    columns: tuple[ColumnDescription, ...]
+
+    def names(self, role: Role) -> list[str]:
+        """The columns for which a role is suggested."""
+        return [column.name for column in self.columns if column.role is role]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe it in JSON's types.
+
+        Keys: ``table``, ``rows`` and ``columns``. A column has ``name``, ``type``, ``missing``, ``distinct`` (null when
+        not counted), ``more_distinct`` (whether `distinct` is only what was counted), ``role`` (null when none is
+        suggested), ``reason``, and, when it may be sensitive, ``frequencies`` (``value``, ``count``, ``share`` of the
+        most frequent values), ``reach`` (``method``, ``l``, ``d``, ``rule``) and ``advice``.
+        """
+        return {
+            "table": self.table,
+            "rows": self.n_rows,
+            "columns": [column.to_dict() for column in self.columns],
+        }
+
+
+def describe(data: Any, *, types: Mapping[str, str] | None = None) -> Description:  # noqa: ANN401 - frame or path
+    """Look at a table before publishing it: types, missing values, suggested roles, what can be reached.
+
+    Parameters
+    ----------
+    data
+        A data frame (pandas, polars, pyarrow, or anything that speaks Arrow) or the path of a file.
+    types
+        Types of columns where the inferred one is not wanted, for example ``{"zip": "text"}``.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> patients = pa.table({"age": [41, 50, 68, 33], "disease": ["flu", "cut", "flu", "cold"]})
+    >>> [(column.name, str(column.role)) for column in describe(patients).columns]
+    [('age', 'quasi'), ('disease', 'sensitive')]
+    >>> [(reach.method, reach.l) for reach in describe(patients).columns[1].reach]
+    [('randomized-addition', 2), ('grouping', 2)]
+    """
+    source = open_source(data, types=types)
+    summaries = summarize_columns(source)
+    columns = [ColumnDescription(summary, summary.role, summary.reason) for summary in summaries]
+    if not any(column.role is Role.SENSITIVE for column in columns):
+        columns = _guess_sensitive(columns)
+    described = tuple(_with_reach(column) if column.role is Role.SENSITIVE else column for column in columns)
+    n_rows = summaries[0].n_rows if summaries else 0
+    return Description(source.name, n_rows, described)
+
+
+def _guess_sensitive(columns: list[ColumnDescription]) -> list[ColumnDescription]:
+    """Take the last column with few values and no other role, as tables often end with what they are about."""
+    for position in reversed(range(len(columns))):
+        column = columns[position]
+        summary = column.summary
+        if column.role is None and summary.frequencies and (summary.n_distinct or 0) >= _LEAST_VALUES:
+            reason = "a guess: the last column with few values and no other role"
+            return [*columns[:position], replace(column, role=Role.SENSITIVE, reason=reason), *columns[position + 1 :]]
+    return columns
+
+
+def _with_reach(column: ColumnDescription) -> ColumnDescription:
+    summary = column.summary
+    n_values = summary.n_distinct or 0
+    n_filled = summary.n_rows - summary.n_missing
+    advice = []
+    if summary.n_missing:
+        advice.append("It has missing values: choose --missing category or --missing drop, or fill them in.")
+    if column.needs_bins:
+        advice.append("It holds many numbers: cut them into bins, and the l below is for the bins then.")
+    reach = [] if summary.capped else [_added(n_values)]
+    most = _most_frequent(summary)
+    if most:
+        reach.append(_grouped(n_filled, most))
+    if _is_number(summary.type) and not summary.capped:
+        reach.extend(_semantic(n_values, gap) for gap in _GAPS)
+    elif not _is_number(summary.type):
+        advice.append("For semantic diversity, name a distance, such as tree:<file>; plan says what it can reach.")
+    return replace(column, reach=tuple(reach), advice=tuple(advice))
+
+
+def _added(n_values: int) -> Reach:
+    return Reach("randomized-addition", max(n_values - 1, 0), None, f"one less than its {n_values} values")
+
+
+def _grouped(n_rows: int, most: int) -> Reach:
+    rule = f"the most frequent value has {most} of {n_rows} rows; for methods that make groups, as Anatomy and BSGI"
+    return Reach("grouping", n_rows // most, None, rule)
+
+
+def _semantic(n_values: int, gap: int) -> Reach:
+    rule = f"l * d must be less than its {n_values} values in order"
+    return Reach("semantic", max((n_values - 1) // gap, 0), float(gap), rule)
+
+
+def _most_frequent(summary: ColumnSummary) -> int:
+    if summary.largest_share is not None:
+        return round(summary.largest_share * (summary.n_rows - summary.n_missing))
+    return summary.frequencies[0][1] if summary.frequencies else 0
+
+
+def _is_number(kind: str) -> bool:
+    return kind.startswith(_NUMBERS)

@@ -1,0 +1,221 @@
+"""`plan`: what a publication would promise and cost, before it is made. For the data holder alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._types import FloatArray
+from ldiversity.anonymization import Method, Preparation, RandomizingMethod, prepare
+from ldiversity.distances import Distance
+from ldiversity.errors import InfeasibleError, LDiversityError, UnsupportedError
+from ldiversity.mechanisms import SetMechanism, UniformSelection
+from ldiversity.privacy import claim_of
+from ldiversity.report._outlook import AttributePlan, Outlook, Plan
+from ldiversity.report._size import estimate_bytes
+from ldiversity.schema import Domain
+from ldiversity.tables import Sensitive, fit_coder, open_source
+
+__all__ = ["plan"]
+
+CELL_SIZES: Final = (100, 1_000, 10_000)
+"""Sizes of cells for which the standard error of a share is told."""
+
+_SMALLER: Final = 3
+_LARGER: Final = 2
+
+
+def plan(
+    data: Any,  # noqa: ANN401 - any frame or path
+    *,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | Sensitive | Sequence[str | Sensitive],
+    method: Method | Mapping[str, Method],
+    drop: str | Sequence[str] = (),
+    plain: str | Sequence[str] = (),
+    types: Mapping[str, str] | None = None,
+) -> Plan:
+    """Say what publishing a table would promise and cost; takes the decisions that `anonymize` takes.
+
+    A goal that cannot be met is no error here: the plan says why, and what is nearest.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from ldiversity.anonymization import RandomizedAddition
+    >>> patients = pa.table({"age": [41, 50, 68, 20], "disease": ["flu", "cut", "flu", "cold"]})
+    >>> answer = plan(patients, quasi="age", sensitive="disease", method=RandomizedAddition(l=2))
+    >>> answer.feasible, answer.attributes[0].outlook.posterior
+    (True, 0.5)
+    """
+    source = open_source(data, types=types)
+    decisions: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "drop": drop, "plain": plain}
+    try:
+        preparation = prepare(source, method=method, **decisions)
+    except InfeasibleError:
+        return _infeasible(source, sensitive, method)
+    prepared = [
+        _Question(a.name, _method_of(method, a.name), a.coder.domain, np.asarray(preparation.counts[a.name]))
+        for a in preparation.hidden
+    ]
+    declared = {item.name for item in _listed(sensitive) if item.domain is not None or item.bins is not None}
+    attributes = tuple(
+        _plan_attribute(question, a.mechanism, declared=a.name in declared)
+        for question, a in zip(prepared, preparation.hidden, strict=True)
+    )
+    return Plan(source.name, preparation.n_rows, attributes, _bytes(preparation), preparation.notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    name: str
+    method: RandomizingMethod
+    domain: Domain
+    counts: NDArray[np.int64]
+
+    @property
+    def n(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def shares(self) -> FloatArray:
+        shares: FloatArray = self.counts / self.counts.sum()
+        return shares
+
+    @property
+    def d(self) -> float | None:
+        d = getattr(self.method, "d", None)
+        return None if d is None else float(d)
+
+    @property
+    def l(self) -> int:  # noqa: E743 - the letter of the literature
+        return int(self.method.l)  # type: ignore[attr-defined]
+
+
+def _infeasible(
+    source: Any,  # noqa: ANN401 - an opened table
+    sensitive: str | Sensitive | Sequence[str | Sensitive],
+    method: Method | Mapping[str, Method],
+) -> Plan:
+    attributes = []
+    n_rows = []
+    for item in _listed(sensitive):
+        coder, counts = fit_coder(source, item)
+        question = _Question(item.name, _method_of(method, item.name), coder.domain, counts)
+        n_rows.append(question.n)
+        try:
+            mechanism = question.method.fit(question.domain)
+        except InfeasibleError as error:
+            outlook = _refused(question.method, error)
+            attributes.append(replace(_named(question), outlook=outlook, choices=_choices(question, outlook)))
+        else:
+            attributes.append(_plan_attribute(question, mechanism, declared=True))
+    return Plan(source.name, min(n_rows), tuple(attributes), None, ())
+
+
+def _plan_attribute(question: _Question, mechanism: SetMechanism, *, declared: bool) -> AttributePlan:
+    outlook = _outlook(question, mechanism)
+    cautions = list(mechanism.cautions())
+    if not declared:
+        cautions.append(
+            "The domain was read off the table and becomes public, so it tells which values occur: declare it."
+        )
+    return replace(
+        _named(question),
+        outlook=outlook,
+        claim=claim_of(question.name, mechanism).statement,
+        cell_errors={size: math.sqrt(mechanism.expected_mse(size, question.shares)) for size in CELL_SIZES},
+        violation=_violation(question),
+        cautions=tuple(cautions),
+        choices=_choices(question, outlook),
+    )
+
+
+def _named(question: _Question) -> AttributePlan:
+    return AttributePlan(
+        attribute=question.name,
+        method=question.method.name,
+        selection=getattr(question.method, "selection", None),
+        n_values=len(question.domain),
+        largest_share=float(question.shares.max()),
+        outlook=Outlook(question.l, question.d),
+    )
+
+
+def _outlook(question: _Question, mechanism: SetMechanism) -> Outlook:
+    return Outlook(
+        l=mechanism.l,
+        d=question.d,
+        posterior=float(mechanism.worst_posterior()),
+        posterior_informed=float(mechanism.worst_posterior(question.shares)),
+        mse=mechanism.expected_mse(question.n),
+        mse_table=mechanism.expected_mse(question.n, question.shares),
+        condition=float(mechanism.condition),
+    )
+
+
+def _refused(method: RandomizingMethod, error: LDiversityError) -> Outlook:
+    nearest = tuple(error.nearest) if isinstance(error, InfeasibleError) else ()
+    l, d = method.l, getattr(method, "d", None)  # type: ignore[attr-defined]
+    return Outlook(l, None if d is None else float(d), error.message, error.hint, nearest)
+
+
+def _choices(question: _Question, chosen: Outlook) -> tuple[Outlook, ...]:
+    """The outlook for neighboring l: around the one asked for, or below the largest that can be reached."""
+    if chosen.feasible:
+        asked = range(max(2, question.l - _SMALLER), question.l + _LARGER + 1)
+    else:
+        reached = [int(near["l"]) for near in chosen.nearest if near.get("d", question.d) == question.d]
+        asked = range(max(2, max(reached, default=0) - _SMALLER), max(reached, default=0) + 1)
+    choices = []
+    for l in asked:
+        choices.append(chosen if l == question.l else _try(question, replace(question.method, l=l)))  # type: ignore[type-var]
+        if not choices[-1].feasible and l > question.l:
+            break
+    return tuple(choices if chosen.feasible else [*choices, chosen])
+
+
+def _try(question: _Question, method: RandomizingMethod) -> Outlook:
+    try:
+        return _outlook(question, method.fit(question.domain))
+    except (InfeasibleError, UnsupportedError) as error:
+        return _refused(method, error)
+
+
+def _violation(question: _Question) -> dict[str, float | None] | None:
+    distance = getattr(question.method, "distance", None)
+    if question.d is None or not isinstance(distance, Distance):
+        return None
+    try:
+        uniform = UniformSelection.fit(question.domain, question.l)
+        violation = uniform.violation_probability(distance, question.domain, question.d, question.n)
+    except (InfeasibleError, UnsupportedError):
+        return None
+    return {
+        "least": violation.least,
+        "average": float(violation.by_value @ question.shares),
+        "greatest": violation.greatest,
+        "bound": violation.bound,
+        "any_record": violation.of_table,
+    }
+
+
+def _bytes(preparation: Preparation) -> int | None:
+    return estimate_bytes(preparation) if preparation.n_rows else None
+
+
+def _listed(sensitive: str | Sensitive | Sequence[str | Sensitive]) -> list[Sensitive]:
+    items = [sensitive] if isinstance(sensitive, str | Sensitive) else list(sensitive)
+    return [Sensitive(item) if isinstance(item, str) else item for item in items]
+
+
+def _method_of(method: Method | Mapping[str, Method], name: str) -> RandomizingMethod:
+    chosen = method[name] if isinstance(method, Mapping) else method
+    if not isinstance(chosen, RandomizingMethod):
+        raise TypeError(chosen)
+    return chosen
