@@ -14,7 +14,7 @@ from ldiversity._types import CodeArray
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
 from ldiversity.tables._bins import Bins
-from ldiversity.tables._values import domain_array, to_values
+from ldiversity.tables._values import domain_array, to_values, value_type
 
 __all__ = ["Coder", "missing_refused"]
 
@@ -75,6 +75,8 @@ class Coder:
     def _value_codes(self, column: pa.Array) -> CodeArray:
         if pa.types.is_null(column.type):
             return np.full(len(column), self._missing_code, dtype=np.int32)
+        if value_type(column.type) is None:
+            raise self._other_type(column.type)
         coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         lookup = self._lookup(coded.dictionary)
         indices = coded.indices
@@ -87,7 +89,11 @@ class Coder:
 
     def _lookup(self, cells: pa.Array) -> CodeArray:
         """The code of each distinct cell, and of a missing one at the end."""
-        values = to_values(cells, self.type)
+        try:
+            values = to_values(cells, self.type)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            # The cause is left out on purpose: Arrow quotes the cell.
+            raise self._other_type(cells.type) from None
         found = pc.fill_null(pc.index_in(values, value_set=self._values, skip_nulls=True), _OUTSIDE)
         lookup = np.empty(len(cells) + 1, dtype=np.int32)
         lookup[:-1] = found.to_numpy()
@@ -104,6 +110,12 @@ class Coder:
                 f"got {n_rows} rows with {n_values} others.",
                 hint="Add the values to the declared domain, or correct the rows.",
             )
+
+    def _other_type(self, kind: pa.DataType) -> SchemaError:
+        return SchemaError(
+            f"table: column {self.name!r} must hold values of the type {self.type}, got {kind}.",
+            hint="Code the same column that the coder was fitted to.",
+        )
 
     @cached_property
     def _values(self) -> pa.Array:

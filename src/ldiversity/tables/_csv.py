@@ -20,7 +20,7 @@ from ldiversity.tables._type_names import declared_types
 
 __all__ = ["CsvSource"]
 
-_BLOCK_BYTES: Final = 4 << 20
+_BLOCK_BYTES: Final = 1 << 20  # Arrow reads up to 32 blocks ahead
 _HEAD_BYTES: Final = 1 << 20
 _DELIMITERS: Final = (",", ";", "\t")
 _RAGGED: Final = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
@@ -129,12 +129,15 @@ def _first_rows(text: str, delimiter: str) -> tuple[list[str], int, bool]:
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     names: list[str] = []
     skip = 0
-    for row in rows:
-        if names and row:
-            return names, skip, False
-        if not names:
-            skip += 1
-            names = row
+    try:
+        for row in rows:
+            if names and row:
+                return names, skip, False
+            if not names:
+                skip += 1
+                names = row
+    except csv.Error:  # a cell too long for this reader: either data, or no header at all
+        return names, skip, False
     return names, skip, True
 
 

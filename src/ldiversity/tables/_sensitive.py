@@ -57,7 +57,8 @@ class Sensitive:
             object.__setattr__(self, "domain", tuple(self.domain))
         if self.edges is not None:
             object.__setattr__(self, "edges", tuple(self.edges))
-        if self.domain is not None and self.bins is not None:
+        binned = self.bins is not None  # also checks how
+        if self.domain is not None and binned:
             raise ParameterError(
                 f"Sensitive: domain must be left out when {self.name!r} is binned.",
                 hint="The bins are the domain; declare edges instead.",

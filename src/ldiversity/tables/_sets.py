@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from ldiversity._types import CodeArray, SetArray
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
-from ldiversity.tables._values import domain_array, to_values
+from ldiversity.tables._values import domain_array, to_values, value_type
 
 __all__ = ["decode_sets", "encode_sets"]
 
@@ -104,6 +104,8 @@ def _is_list(kind: pa.DataType) -> bool:
 
 def _codes(members: pa.Array, domain: Domain) -> CodeArray:
     missing = domain.code_of.get(None, _OUTSIDE)
+    if value_type(members.type) is None:
+        raise _other_type(domain_array(domain).type, members.type)
     if pa.types.is_null(members.type):
         codes = np.full(len(members), missing, dtype=np.int32)
     else:
@@ -139,6 +141,13 @@ def _ascending(codes: SetArray) -> SetArray:
         if twice:
             raise SchemaError(f"sets: the members of a set must be distinct, got {twice} sets with a repeated one.")
     return codes
+
+
+def _other_type(known: pa.DataType, got: pa.DataType) -> SchemaError:
+    return SchemaError(
+        f"sets: members must have the type {known} of the domain, got {got}.",
+        hint="The table and the domain do not belong together.",
+    )
 
 
 def _uneven() -> SchemaError:

@@ -1,0 +1,215 @@
+"""Numbers are cut into bins exactly."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ldiversity.errors import ParameterError, SchemaError
+from ldiversity.tables import Bins, Coder, Sensitive, fit_coder, open_source
+
+
+def fit(cells: Any, **options: Any) -> tuple[Coder, list[int]]:
+    coder, counts = fit_coder(open_source(pa.table({"s": cells})), Sensitive("s", **options), 2)
+    return coder, counts.tolist()
+
+
+def test_bins_by_width_lie_at_multiples_of_it() -> None:
+    assert Bins(width=10).fit(pa.array([23, 30])) == (20.0, 30.0, 40.0)
+
+
+def test_bins_by_width_reach_below_zero() -> None:
+    assert Bins(width=10).fit(pa.array([-1, 0])) == (-10.0, 0.0, 10.0)
+
+
+def test_bins_by_width_start_and_end_at_public_bounds() -> None:
+    assert Bins(width=10, low=5, high=30).fit(pa.array([7])) == (5.0, 15.0, 25.0, 35.0)
+
+
+def test_public_bounds_that_fit_the_width_are_kept() -> None:
+    assert Bins(width=0.1, low=0, high=0.3).fit(pa.array([0.2])) == (0.0, 0.1, 0.2, 0.3)
+
+
+def test_edges_of_decimal_widths_are_short_decimals() -> None:
+    assert Bins(width=0.1).fit(pa.array([0.0, 0.65])) == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+
+
+def test_a_number_on_an_edge_belongs_to_the_bin_above() -> None:
+    assert Bins.assign(pa.array([0.3]), (0.0, 0.1, 0.2, 0.3, 0.4)).tolist() == [3]
+
+
+def test_the_last_bin_holds_its_upper_edge() -> None:
+    assert Bins.assign(pa.array([0, 5, 10]), (0, 5, 10)).tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.array([5, None, 0]),
+        pa.array([5.0, None, 0.0]),
+        pa.array([5.0, float("nan"), 0.0]),
+        pa.chunked_array([[5], [None, 0]], pa.int16()),
+        pa.array([5, None, 0]).dictionary_encode(),
+        pa.array([Decimal("5.0"), None, Decimal("0.0")]),
+        np.array([5.0, np.nan, 0.0]),
+    ],
+    ids=["integers", "floats", "NaN", "chunks", "dictionary", "decimals", "numpy"],
+)
+def test_missing_numbers_have_no_bin(cells: Any) -> None:
+    assert Bins.assign(cells, (0, 5, 10)).tolist() == [1, -1, 0]
+
+
+def test_wide_integers_are_compared_exactly() -> None:
+    # As floats, 2**53 + 1 would be 2**53 and fall on the edge.
+    with pytest.raises(SchemaError, match="got 1 rows outside"):
+        Bins.assign(pa.array([2**53 - 1, 2**53, 2**53 + 1]), (0, 2**53))
+
+
+def test_numbers_outside_the_edges_are_counted() -> None:
+    with pytest.raises(SchemaError, match="must lie from 0 to 10, got 2 rows outside"):
+        Bins.assign(pa.array([-1, 5, 11, None]), (0, 10))
+
+
+def test_labels_of_integers_are_short() -> None:
+    assert Bins.labels((20.0, 30.0, 45.0)) == ("[20, 30)", "[30, 45]")
+
+
+def test_labels_of_decimals_are_what_was_written() -> None:
+    assert Bins.labels((0.1, 0.25, 1.0)) == ("[0.1, 0.25)", "[0.25, 1]")
+
+
+def test_middles_lie_between_the_edges() -> None:
+    assert Bins.middles((0, 10, 15)) == (5.0, 12.5)
+
+
+def test_quantiles_hold_equally_many_rows() -> None:
+    _, counts = fit(pa.array(np.random.default_rng(0).permutation(1000)), quantiles=4)
+
+    assert counts == [250, 250, 250, 250]
+
+
+def test_quantiles_of_tied_numbers_are_merged() -> None:
+    coder, counts = fit(pa.array([1, 1, 1, 1, 1, 1, 2, 3]), quantiles=4)
+
+    assert (coder.domain.edges, counts) == ((1.0, 2.0, 3.0), [6, 2])
+
+
+def test_quantiles_of_one_number_are_one_bin() -> None:
+    coder, counts = fit(pa.array([7, 7]), quantiles=4)
+
+    assert (coder.domain.values, counts) == (("[7, 8]",), [2])
+
+
+def test_quantiles_count_repeated_numbers() -> None:
+    weighted = Bins(quantiles=2).fit(pa.array([1, 2, 3]), np.array([1, 1, 8]))
+
+    assert weighted == Bins(quantiles=2).fit(pa.array([1, 2, *[3] * 8]))
+
+
+def test_a_binned_column_has_labels_middles_and_edges() -> None:
+    coder, counts = fit(pa.array([23, 41, 27]), width=10)
+
+    assert coder.domain.values == ("[20, 30)", "[30, 40)", "[40, 50]")
+    assert coder.domain.positions == (25.0, 35.0, 45.0)
+    assert coder.domain.edges == (20.0, 30.0, 40.0, 50.0)
+    assert coder.domain.ordered
+    assert counts == [2, 0, 1]
+
+
+def test_a_grid_grows_in_both_directions() -> None:
+    coder, counts = fit(pa.array([50, 51, 99, 98, -3, 0]), width=50)
+
+    assert (coder.domain.edges, counts) == ((-50.0, 0.0, 50.0, 100.0), [1, 1, 4])
+
+
+def test_declared_edges_may_be_wider_than_the_table() -> None:
+    coder, counts = fit(pa.array([3]), edges=[0, 5, 10])
+
+    assert (coder.domain.values, counts) == (("[0, 5)", "[5, 10]"), [1, 0])
+
+
+def test_rows_outside_declared_edges_are_counted_over_the_table() -> None:
+    with pytest.raises(SchemaError, match="column 's' must lie within its declared edges, got 3 rows outside"):
+        fit(pa.array([-1, 3, 11, 4, 12]), edges=[0, 5, 10])
+
+
+def test_codes_of_a_binned_column_are_its_bins() -> None:
+    coder, _ = fit(pa.array([23, 41, 27]), width=10)
+
+    assert coder.codes(pa.array([41, 23, 30])).tolist() == [2, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "options", [{"width": 10}, {"edges": [20, 30, 50]}, {"quantiles": 2}], ids=["width", "edges", "quantiles"]
+)
+def test_missing_numbers_may_be_a_category_beside_the_bins(options: dict[str, Any]) -> None:
+    cells = pa.array([23, None, 41])
+
+    coder, counts = fit(cells, missing="category", **options)
+
+    assert coder.domain.values[-1] is None
+    assert coder.codes(cells).tolist() == [0, len(coder.domain) - 1, len(coder.domain) - 2]
+    assert (counts[-1], sum(counts)) == (1, 3)
+
+
+def test_missing_numbers_may_be_dropped_beside_the_bins() -> None:
+    coder, counts = fit(pa.array([23, None]), missing="drop", width=10)
+
+    assert (coder.codes(pa.array([23, None])).tolist(), counts) == ([0, -1], [1])
+
+
+def test_missing_numbers_are_refused_beside_the_bins() -> None:
+    with pytest.raises(SchemaError, match="got 1 rows without"):
+        fit(pa.array([23, None]), width=10)
+
+
+def test_only_missing_numbers_are_one_category() -> None:
+    coder, counts = fit(pa.array([None, None], pa.float64()), missing="category", width=10)
+
+    assert (coder.domain.values, counts, coder.codes(pa.array([None], pa.float64())).tolist()) == ((None,), [2], [0])
+
+
+def test_texts_cannot_be_binned() -> None:
+    with pytest.raises(SchemaError, match="column 's' must hold numbers to be binned, got string"):
+        fit(pa.array(["a"]), width=10)
+
+
+def test_texts_cannot_be_assigned() -> None:
+    with pytest.raises(SchemaError, match="column must hold numbers, got string"):
+        Bins.assign(pa.array(["a"]), (0, 1))
+
+
+def test_no_number_has_no_range() -> None:
+    with pytest.raises(SchemaError, match="must hold at least one number, got none"):
+        Bins(width=1).fit(pa.array([None], pa.int64()))
+
+
+def test_too_many_bins_are_refused() -> None:
+    with pytest.raises(SchemaError, match="width must give at most 100000 bins"):
+        Bins(width=1e-6).fit(pa.array([0.0, 1.0]))
+
+
+BAD_BINS = {
+    "nothing": ({}, "exactly one of width, edges and quantiles must be given, got 0"),
+    "zero width": ({"width": 0}, "width must be a number above 0, got 0"),
+    "width as text": ({"width": "ten"}, "width must be a finite number, got 'ten'"),
+    "one edge": ({"edges": (1,)}, "edges must be at least two numbers"),
+    "falling edges": ({"edges": (1, 1)}, "edges must be strictly increasing"),
+    "infinite edge": ({"edges": (0, float("inf"))}, "edges must be a finite number, got inf"),
+    "many edges": ({"edges": tuple(range(100_002))}, "edges must give at most 100000 bins, got 100001"),
+    "one quantile": ({"quantiles": 1}, "quantiles must be an integer from 2 to 100000, got 1"),
+    "bounds of edges": ({"edges": (1, 2), "low": 0, "high": 2}, "low and high must be given with width only"),
+    "one bound": ({"width": 1, "low": 0}, "low and high must be given together"),
+    "bounds reversed": ({"width": 1, "low": 2, "high": 1}, "low must be below high"),
+    "bounds too far": ({"width": 1, "low": 0, "high": 1e6}, "width must give at most 100000 bins"),
+}
+
+
+@pytest.mark.parametrize(("options", "sentence"), BAD_BINS.values(), ids=BAD_BINS.keys())
+def test_bins_that_make_no_sense_are_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ParameterError, match=sentence):
+        Bins(**options)
