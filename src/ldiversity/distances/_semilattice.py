@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -90,7 +89,10 @@ class SemilatticeDistance(Distance):
 
 
 def _meeting_heights(lattice: SemiLattice, values: NDArray[np.intp]) -> FloatArray:
-    """Climb from all values at once; two have met when one reaches a node that the other has reached."""
+    """Climb from all values at once; two have met when one reaches a node that the other has reached.
+
+    They all meet at the root, at the latest after as many steps as there are nodes.
+    """
     from scipy import sparse
 
     n_values, n_nodes = len(values), len(lattice)
@@ -100,14 +102,14 @@ def _meeting_heights(lattice: SemiLattice, values: NDArray[np.intp]) -> FloatArr
     heights = np.full((n_values, n_values), np.nan)
     climbers: NDArray[np.integer] = np.arange(n_values)
     places: NDArray[np.integer] = values
-    for height in count():
+    for height in range(n_nodes):
         reached[places, climbers] = 1.0
         new = sparse.csr_array((np.ones(len(places), np.float32), (climbers, places)), shape=(n_values, n_nodes))
         met = (new @ reached) > 0
         heights[np.isnan(heights) & (met | met.T)] = height
         if not np.isnan(heights).any():
-            return heights
+            break
         climbers, places = (new @ up).nonzero()
         fresh = reached[places, climbers] == 0
         climbers, places = climbers[fresh], places[fresh]
-    raise AssertionError  # every two values meet at the root
+    return heights
