@@ -309,19 +309,18 @@ def _sensitive(sensitive: str | Sensitive | Sequence[str | Sensitive]) -> list[S
 
 
 def _methods(method: Method | Mapping[str, Method], names: list[str]) -> dict[str, RandomizingMethod]:
-    chosen = dict.fromkeys(names, method) if isinstance(method, Method) else dict(method)
+    chosen = dict(method) if isinstance(method, Mapping) else dict.fromkeys(names, method)
     if set(chosen) != set(names):
         raise ParameterError(
             "anonymize: method must name every sensitive column and no other.",
             hint=f"Sensitive are {name_some(names)}.",
         )
-    for one in chosen.values():
-        if not isinstance(one, RandomizingMethod):
-            raise ParameterError(
-                f"anonymize: method must be a method, got {type(one).__name__}.",
-                hint="For example ld.RandomizedAddition(l=3).",
-            )
-    return chosen  # type: ignore[return-value]
+    methods = {name: one for name, one in chosen.items() if isinstance(one, RandomizingMethod)}
+    if len(methods) < len(chosen):
+        raise ParameterError(
+            "anonymize: method must be a method object.", hint="For example method=ld.RandomizedAddition(l=3)."
+        )
+    return methods
 
 
 def _schema(source: Source, quasi: list[str], plain: list[str], hidden: list[HiddenAttribute]) -> Schema:

@@ -22,7 +22,6 @@ from ldiversity.tables import encode_sets
 
 __all__ = ["FolderData"]
 
-_BATCH_ROWS: Final = 1 << 18
 _MOST_EXPANSION: Final = 2_000
 """Uncompressed bytes a byte of a Parquet file may stand for; repetitive honest tables stay far below."""
 
@@ -38,7 +37,7 @@ class FolderData:
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Published columns that are not sensitive, in row order."""
-        return _gather(self._batches(list(names)), list(names), self._arrow_types(names), self.manifest.data.rows)
+        return _gather(self._batches(list(names)), self._arrow_types(names), self.manifest.data.rows)
 
     def sets(self, attribute: str) -> SetArray:
         """All sets of an attribute, shape (n, l)."""
@@ -60,7 +59,7 @@ class FolderData:
                 sets = encode_sets(batch.column(attribute), domain)
             if len(sets) and sets.shape[1] != l:
                 raise _damaged(f"column {attribute!r} must hold sets of {l} values")
-            yield _sorted(sets)
+            yield sets
 
     def members(self, attribute: str) -> CodeArray:
         """The codes of an exploded attribute, one a row."""
@@ -85,13 +84,14 @@ class FolderData:
 
     def _parquet_batches(self, file: Path, names: list[str]) -> Iterator[pa.Table]:
         try:
-            with pq.ParquetFile(file) as parquet:
+            with _open_parquet(file, self.schema) as parquet:
                 _check_parquet(parquet, file, names, self.manifest.data.rows)
                 if not names:
-                    yield pa.table({"": pa.nulls(self.manifest.data.rows)}).select([])
+                    yield _without_columns(self.manifest.data.rows)
                     return
-                for batch in parquet.iter_batches(batch_size=_BATCH_ROWS, columns=names):
-                    yield pa.Table.from_batches([batch])
+                # Row group by row group: batches across them are not implemented for lists of dictionary entries.
+                for group in range(parquet.num_row_groups):
+                    yield parquet.read_row_group(group, columns=names).select(names)
         except (pa.ArrowException, OSError, ValueError) as error:
             if isinstance(error, LDiversityError):
                 raise
@@ -133,13 +133,27 @@ class FolderData:
         return {name: parse_type(self.schema[name].type) for name in names}
 
 
-def _gather(batches: Iterator[pa.Table], names: list[str], types: dict[str, pa.DataType], rows: int) -> pa.Table:
-    collected = [batch.select(names) for batch in batches]
-    if not names:
-        return pa.table({"": pa.nulls(rows)}).select([])
-    if not collected:
-        return pa.table({name: pa.array([], type=types[name]) for name in names})
-    return pa.concat_tables(collected, promote_options="permissive")
+def _gather(batches: Iterator[pa.Table], types: dict[str, pa.DataType], rows: int) -> pa.Table:
+    if not types:
+        return _without_columns(rows)
+    schema = pa.schema(list(types.items()))
+    try:
+        # Parquet knows fewer types than Arrow: the name of a time zone, for one, stands in the manifest only.
+        return pa.concat_tables([schema.empty_table(), *(batch.cast(schema) for batch in batches)])
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise _damaged("columns must have the types that release.json names") from None
+
+
+def _without_columns(rows: int) -> pa.Table:
+    return pa.table({"": pa.nulls(rows)}).select([])
+
+
+def _open_parquet(file: Path, schema: Schema) -> pq.ParquetFile:
+    """Open a file so that sets are read as dictionary entries, which is several times faster."""
+    metadata = pq.read_metadata(file)
+    found = {metadata.schema.column(number).path for number in range(metadata.num_columns)}
+    leaves = [f"{name}.list.element" for name in schema.names(Role.SENSITIVE)]
+    return pq.ParquetFile(file, metadata=metadata, read_dictionary=[leaf for leaf in leaves if leaf in found])
 
 
 def _check_parquet(parquet: pq.ParquetFile, file: Path, names: list[str], rows: int) -> None:

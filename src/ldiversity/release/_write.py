@@ -29,6 +29,7 @@ from ldiversity.release._manifest import (
     Manifest,
     SensitiveEntry,
 )
+from ldiversity.release._prefetch import prefetch
 from ldiversity.release._read import FolderData
 from ldiversity.release._verify import verify_rows
 from ldiversity.schema import Role, Schema
@@ -105,7 +106,7 @@ def _write_rows(file: Path, description: ReleaseDescription, tables: Iterable[pa
     rows = 0
     sink: pq.ParquetWriter | pa_csv.CSVWriter | None = None
     try:
-        for coded in tables:
+        for coded in prefetch(tables):
             table = publish_batch(
                 coded, description.schema, layout=description.layout, as_columns=data_format == "csv"
             ).replace_schema_metadata(None)
@@ -123,7 +124,8 @@ def _write_rows(file: Path, description: ReleaseDescription, tables: Iterable[pa
 
 def _open_sink(file: Path, schema: pa.Schema, data_format: Format) -> pq.ParquetWriter | pa_csv.CSVWriter:
     if data_format == "parquet":
-        return pq.ParquetWriter(file, schema, compression="snappy")
+        # Without Arrow's own schema in the file, every tool reads plain lists of values.
+        return pq.ParquetWriter(file, schema, compression="snappy", store_schema=False)
     # Texts are always quoted, so that an empty text differs from a missing one.
     return pa_csv.CSVWriter(file, schema, write_options=pa_csv.WriteOptions(quoting_style="needed"))
 

@@ -1,0 +1,251 @@
+"""From a table to a release."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import ldiversity as ld
+from ldiversity.anonymization import draw_sets
+from ldiversity.engines import LocalEngine
+from ldiversity.mechanisms import UniformSelection
+
+L3 = ld.RandomizedAddition(l=3)
+
+
+def test_every_true_value_is_in_its_set(people: pa.Table) -> None:
+    rows = people.append_column("row", pa.array(range(60)))
+    release = ld.anonymize(rows, quasi="row", sensitive="disease", method=L3)
+
+    sets = dict(zip(release.table["row"].to_pylist(), release.table["disease"].to_pylist(), strict=True))
+
+    assert all(truth in sets[row] for row, truth in enumerate(people["disease"].to_pylist()))
+
+
+def test_quasi_identifiers_are_as_they_were(people: pa.Table) -> None:
+    release = ld.anonymize(people, quasi=["age", "sex"], sensitive="disease", method=L3)
+
+    published = release.table.select(["age", "sex"]).sort_by([("age", "ascending"), ("sex", "ascending")])
+    assert published.equals(people.select(["age", "sex"]).sort_by([("age", "ascending"), ("sex", "ascending")]))
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_the_frame_that_came_in_is_the_frame_that_goes_out(people: pa.Table, make: type) -> None:
+    frame = make(people.to_pydict())
+
+    release = ld.anonymize(frame, quasi=["age"], sensitive="disease", method=L3)
+
+    assert type(release.table) is type(frame)
+
+
+def test_columns_without_a_role_are_dropped_and_named(people: pa.Table) -> None:
+    release = ld.anonymize(people, quasi="age", sensitive="disease", method=L3)
+
+    assert release.table.column_names == ["age", "disease"]
+    assert release.notes == ("Not published, because they were given no role: 'name', 'sex'.",)
+
+
+def test_plain_columns_are_kept(people: pa.Table) -> None:
+    release = ld.anonymize(people, plain="sex", quasi="age", sensitive="disease", method=L3)
+
+    assert [release.schema[name].role for name in ("age", "sex")] == ["quasi", "plain"]
+
+
+def test_a_release_may_have_no_quasi_identifiers(people: pa.Table, tmp_path: Path) -> None:
+    release = ld.anonymize(people, sensitive="disease", method=L3, output=tmp_path / "release")
+
+    assert release.table.column_names == ["disease"]
+    assert release.table.num_rows == 60
+
+
+@pytest.mark.parametrize("data_format", ["parquet", "csv"])
+def test_a_file_is_streamed_into_a_folder(people: pa.Table, tmp_path: Path, data_format: str) -> None:
+    pq.write_table(people, tmp_path / "people.parquet")
+
+    release = ld.anonymize(
+        tmp_path / "people.parquet",
+        quasi=["age", "sex"],
+        sensitive="disease",
+        method=L3,
+        output=tmp_path / "release",
+        data_format=data_format,
+        engine=LocalEngine(chunk_rows=7),
+    )
+
+    assert release.n_rows == 60
+    assert sorted(release.table["age"].to_pylist()) == sorted(people["age"].to_pylist())
+
+
+def test_several_sensitive_columns_have_a_set_each(people: pa.Table, tmp_path: Path) -> None:
+    release = ld.anonymize(
+        people,
+        quasi="sex",
+        sensitive=["disease", ld.Sensitive("age", width=10)],
+        method={"disease": L3, "age": ld.RandomizedAddition(l=2)},
+        output=tmp_path / "release",
+    )
+
+    assert release.sets("disease").shape == (60, 3)
+    assert release.sets("age").shape == (60, 2)
+    assert release.domain("age").labels == ("[20, 30)", "[30, 40)", "[40, 50)", "[50, 60]")
+
+
+def test_the_domain_may_be_wider_than_the_table(people: pa.Table) -> None:
+    domain = [*sorted(set(people["disease"].to_pylist())), "plague"]
+
+    release = ld.anonymize(people, sensitive=ld.Sensitive("disease", domain=domain), method=L3)
+
+    assert "plague" in release.domain("disease").values
+
+
+def test_rows_with_missing_values_are_dropped_on_request(people: pa.Table, tmp_path: Path) -> None:
+    gaps = people.set_column(3, "disease", pa.array([None] * 5 + people["disease"].to_pylist()[5:]))
+
+    release = ld.anonymize(
+        gaps,
+        quasi="age",
+        sensitive=ld.Sensitive("disease", missing="drop"),
+        method=L3,
+        output=tmp_path / "release",
+        engine=LocalEngine(chunk_rows=4),
+    )
+
+    assert release.n_rows == 55
+
+
+def test_missing_values_are_refused_unless_a_policy_is_declared(people: pa.Table) -> None:
+    gaps = people.set_column(3, "disease", pa.array([None, *people["disease"].to_pylist()[1:]]))
+
+    with pytest.raises(ld.SchemaError, match="disease"):
+        ld.anonymize(gaps, quasi="age", sensitive="disease", method=L3)
+
+
+def test_missing_quasi_identifiers_stay_missing() -> None:
+    table = pa.table({"age": [None, 30, None, 40], "disease": ["a", "b", "c", "d"]})
+
+    release = ld.anonymize(table, quasi="age", sensitive="disease", method=L3)
+
+    assert release.table["age"].null_count == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"quasi": "agee"}, "'agee'"),
+        ({"quasi": "disease"}, "one role"),
+        ({"sensitive": []}, "at least one column must be sensitive"),
+        ({"method": {"other": L3}}, "must name every sensitive column"),
+        ({"method": "random"}, "method must"),
+        ({"layout": "wide"}, "layout must be one of"),
+        ({"data_format": "xlsx"}, "data_format must be one of"),
+        ({"key": ld.Key(bytes(32))}, "key and record_id must be given together"),
+        ({"record_id": "name"}, "key and record_id must be given together"),
+        ({"key": ld.Key(bytes(32)), "record_id": "sex"}, "ids must be unique, got 58 repeated"),
+        ({"key": ld.Key(bytes(32)), "record_id": "disease"}, "one role"),
+        ({"key": ld.Key(bytes(32)), "record_id": "name", "insecure_seed": 1}, "insecure_seed must be left out"),
+        ({"method": ld.RandomizedAddition(l=7)}, "7"),
+    ],
+)
+def test_a_bad_request_is_refused_in_one_sentence(
+    people: pa.Table, tmp_path: Path, options: dict[str, object], sentence: str
+) -> None:
+    request = {"quasi": ["age"], "sensitive": "disease", "method": L3, "output": tmp_path / "release", **options}
+
+    with pytest.raises(ld.LDiversityError, match=sentence):
+        ld.anonymize(people, **request)
+
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_id_may_be_made_of_several_columns(people: pa.Table) -> None:
+    release = ld.anonymize(
+        people, quasi="age", sensitive="disease", method=L3, key=ld.Key.new(), record_id=["name", "age"]
+    )
+
+    assert release.table.column_names == ["age", "disease"]
+
+
+def test_a_missing_id_is_refused_without_naming_anyone(people: pa.Table) -> None:
+    gaps = people.set_column(0, "name", pa.array([None, *people["name"].to_pylist()[1:]]))
+
+    with pytest.raises(ld.SchemaError, match="'name' must not have missing values, got 1") as caught:
+        ld.anonymize(gaps, quasi="age", sensitive="disease", method=L3, key=ld.Key.new(), record_id="name")
+
+    assert "person" not in str(caught.value)
+
+
+def test_exploded_rows_need_a_single_sensitive_column(people: pa.Table) -> None:
+    with pytest.raises(ld.UnsupportedError, match="several sensitive columns"):
+        ld.anonymize(people, sensitive=["disease", "age"], method=L3, layout="exploded")
+
+
+def test_a_seed_repeats_a_release(people: pa.Table) -> None:
+    first, second = (
+        ld.anonymize(people, quasi="age", sensitive="disease", method=L3, insecure_seed=4).table for _ in range(2)
+    )
+
+    assert first.equals(second)
+
+
+def test_without_a_seed_no_two_releases_are_alike(people: pa.Table) -> None:
+    first, second = (ld.anonymize(people, quasi="age", sensitive="disease", method=L3).table for _ in range(2))
+
+    assert not first.equals(second)
+
+
+def test_categories_and_rare_types_are_published_as_values() -> None:
+    table = pa.table(
+        {
+            "sex": pa.array(["F", "M", "F", "M"]).dictionary_encode(),
+            "price": pa.array(map(Decimal, range(1, 5)), pa.decimal128(10, 2)),
+            "disease": ["a", "b", "c", "d"],
+        }
+    )
+
+    release = ld.anonymize(table, quasi=["sex", "price"], sensitive="disease", method=L3)
+
+    assert release.table.schema.field("sex").type == pa.string()
+    assert sorted(release.table["price"].to_pylist()) == ["1.00", "2.00", "3.00", "4.00"]
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.int64()), pa.binary(), pa.struct({"a": pa.int64()})])
+def test_columns_that_hold_no_single_values_are_refused(kind: pa.DataType) -> None:
+    table = pa.table({"odd": pa.nulls(4, kind), "disease": ["a", "b", "c", "d"]})
+
+    with pytest.raises(ld.SchemaError, match="odd"):
+        ld.anonymize(table, quasi="odd", sensitive="disease", method=L3)
+
+
+def test_a_leaking_mechanism_is_used_only_with_a_warning() -> None:
+    table = pa.table({"income": np.arange(14)})
+    method = ld.SemanticDiversity(l=3, d=3, distance=ld.OrderedDistance(), selection="ring")
+
+    with pytest.warns(ld.LDiversityWarning, match="leak"):
+        release = ld.anonymize(table, sensitive="income", method=method)
+
+    assert release.claim("income").posterior == 1.0
+
+
+def test_rejected_draws_are_repeated_until_they_succeed() -> None:
+    class Stubborn:
+        """Words that are all rejected at first."""
+
+        calls = 0
+
+        def for_records(self, codes: np.ndarray, _digests: None, n_words: int) -> np.ndarray:
+            self.calls += 1
+            fill = 0 if self.calls < 3 else 2**63 + 12345
+            return np.full((len(codes), n_words), fill, dtype=np.uint64)
+
+    words = Stubborn()
+    sets = draw_sets(UniformSelection(10, 3), np.zeros(4, np.int32), words)
+
+    assert words.calls == 3
+    assert UniformSelection(10, 3).admits(sets).all()
