@@ -17,7 +17,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from ldiversity.errors import UnsupportedError
+from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.tables import FILE_ENDINGS, open_source
 
 TABLE = pa.table(
@@ -194,6 +194,33 @@ def test_types_of_json_lines_longer_than_a_block_are_settled_over_all_of_them(tm
 
     assert source.columns == {"x": pa.float64(), "y": pa.string(), "z": pa.bool_()}
     assert last.to_pylist()[-1] == {"x": 1.5, "y": "late", "z": True}
+
+
+@pytest.mark.parametrize("block_bytes", [1, 16, 64])
+def test_blocks_of_json_lines_do_not_change_the_table(
+    block_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ldiversity.tables._jsonl._BLOCK_BYTES", block_bytes)
+    (tmp_path / "t.jsonl").write_text('{"a": 1}\n\n\n{"a": 2.5, "b": "é"}\n{"b": "2020-01-01"}\n{"a": null}')
+
+    rows = [row for batch in open_source(tmp_path / "t.jsonl").batches() for row in batch.to_pylist()]
+
+    assert rows == [
+        {"a": 1.0, "b": None},
+        {"a": 2.5, "b": "é"},
+        {"a": None, "b": "2020-01-01"},
+        {"a": None, "b": None},
+    ]
+
+
+def test_types_of_json_lines_that_mix_between_blocks_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ldiversity.tables._jsonl._BLOCK_BYTES", 9)
+    (tmp_path / "t.jsonl").write_text('{"a": 1}\n{"a": "SECRET"}\n')
+
+    with pytest.raises(SchemaError, match="column 'a' must hold values of one type, got string after int64"):
+        open_source(tmp_path / "t.jsonl")
 
 
 def test_texts_of_json_lines_stay_texts(tmp_path: Path) -> None:
