@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ldiversity.tables._bins import Bins
+from ldiversity.tables._bins import Bins, locate, numbers_of
 from ldiversity.tables._coder import Coder
 from ldiversity.tables._files import FILE_ENDINGS
 from ldiversity.tables._fit import fit_coder
@@ -32,6 +32,8 @@ __all__ = [
     "domain_array",
     "encode_sets",
     "fit_coder",
+    "locate",
+    "numbers_of",
     "open_source",
     "suggest_role",
     "summarize_columns",
