@@ -111,7 +111,9 @@ def _codes(members: pa.Array, domain: Domain) -> CodeArray:
     else:
         coded = members if pa.types.is_dictionary(members.type) else members.dictionary_encode()
         lookup = np.append(_lookup(coded.dictionary, domain), np.int32(missing))
-        indices = pc.fill_null(coded.indices.cast(pa.int64()), len(coded.dictionary))
+        indices = coded.indices
+        if indices.null_count:
+            indices = pc.fill_null(indices.cast(pa.int64()), len(coded.dictionary))
         codes = lookup[indices.to_numpy()]
     outside = int(np.count_nonzero(codes == _OUTSIDE))
     if outside:
