@@ -43,7 +43,7 @@ def check_number(
     rule = _range_rule("a finite number", minimum, maximum)
     try:
         number = float("nan") if isinstance(value, bool | str) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = float("nan")
     outside = (minimum is not None and number < minimum) or (maximum is not None and number > maximum)
     if number != number or number in {float("inf"), float("-inf")} or outside:  # noqa: PLR0124 - NaN differs from itself

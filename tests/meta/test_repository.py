@@ -1,0 +1,52 @@
+"""The repository keeps its own rules."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ldiversity.anonymization import METHODS
+
+ROOT = Path(__file__).parents[2]
+PAGES = {"randomized-addition": "randomized-addition.md", "semantic": "semantic-diversity.md"}
+TEXTS = [
+    path
+    for folder in ("src", "tests", "docs", "examples", "benchmarks")
+    for path in (ROOT / folder).rglob("*")
+    if path.suffix in {".py", ".md", ".toml", ".json"} and path.name != "test_repository.py"
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_a_page_that_says_what_is_not_protected(method: str) -> None:
+    page = (ROOT / "docs" / "methods" / PAGES[method]).read_text(encoding="utf-8").lower()
+
+    assert "## claim" in page
+    assert "## what is not protected" in page
+
+
+def test_no_doctest_is_skipped() -> None:
+    assert not [path for path in TEXTS if "doctest: " + "+SKIP" in path.read_text(encoding="utf-8")]
+
+
+def test_no_link_between_pages_is_broken() -> None:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    links = [
+        (page, link)
+        for page in pages
+        for link in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", page.read_text(encoding="utf-8"))
+    ]
+
+    assert not [(str(page), link) for page, link in links if not (page.parent / link).exists()]
+
+
+def test_files_stay_small_enough_to_read() -> None:
+    long = {
+        str(path.relative_to(ROOT)): text
+        for path in TEXTS
+        if path.suffix == ".py" and (text := path.read_text(encoding="utf-8").count("\n")) > 400
+    }
+
+    assert not long
