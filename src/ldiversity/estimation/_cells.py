@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["CellData", "CellIndex", "count_cells", "index_cells", "product_sets"]
 
 _DENSE: Final = 1 << 16
-"""So many combinations of labels, or four a record, are numbered before those that do not occur are left out."""
+"""Up to so many combinations of labels, or four a record, have a place in a table; more are sorted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,22 +119,13 @@ def index_cells(columns: Sequence[Coded], n_rows: int) -> CellIndex:
     """Number the combinations of labels that occur, sorted by the first column, then the second and so on."""
     if not columns:
         return CellIndex(np.zeros(n_rows, dtype=np.int64), pa.table({}), 1)
-    combined = columns[0].codes.astype(np.int64)
-    n_possible = len(columns[0].labels)
-    codes = [np.arange(n_possible)]
-    for column in columns[1:]:
-        size = len(column.labels)
-        if n_possible * size > max(_DENSE, 4 * n_rows):
-            # Renumbered, so that the product of many sizes cannot overflow.
-            kept, combined = _renumber(combined, n_possible)
-            codes, n_possible = [code[kept] for code in codes], len(kept)
-        combined = combined * size + column.codes
-        codes = [*(np.repeat(code, size) for code in codes), np.tile(np.arange(size), n_possible)]
-        n_possible *= size
-    kept, combined = _renumber(combined, n_possible)
-    parts = zip(columns, codes, strict=True)
-    labels = {column.name: column.labels.take(pa.array(code[kept])) for column, code in parts}
-    return CellIndex(combined, pa.table(labels), len(kept))
+    sizes = [len(column.labels) for column in columns]
+    if prod(sizes) <= max(_DENSE, 4 * n_rows):
+        of_row, codes = _number_dense(columns, sizes)
+    else:
+        of_row, codes = _number_sparse(columns, sizes)
+    labels = {column.name: column.labels.take(pa.array(code)) for column, code in zip(columns, codes, strict=True)}
+    return CellIndex(of_row, pa.table(labels), len(codes[0]))
 
 
 def count_cells(
@@ -167,14 +158,31 @@ def product_sets(sets: Sequence[SetArray], sizes: Sequence[int]) -> SetArray:
     return combined
 
 
-def _renumber(combined: NDArray[np.int64], n_possible: int) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    # The combinations that occur, ascending, and each row's position among them.
-    kept = np.flatnonzero(np.bincount(combined, minlength=n_possible))
-    if len(kept) == n_possible:
-        return kept, combined
-    number = np.zeros(n_possible, dtype=np.int64)
-    number[kept] = np.arange(len(kept))
-    return kept, number[combined]
+def _number_dense(
+    columns: Sequence[Coded], sizes: Sequence[int]
+) -> tuple[NDArray[np.int64], Sequence[NDArray[Any]]]:
+    # Few combinations are possible: each has a place in a table.
+    combined = columns[0].codes.astype(np.int64)
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        combined *= size
+        combined += column.codes
+    kept = np.flatnonzero(np.bincount(combined, minlength=prod(sizes)))
+    if len(kept) < prod(sizes):
+        number = np.zeros(prod(sizes), dtype=np.int64)
+        number[kept] = np.arange(len(kept))
+        combined = number[combined]
+    return combined, np.unravel_index(kept, sizes)
+
+
+def _number_sparse(
+    columns: Sequence[Coded], sizes: Sequence[int]
+) -> tuple[NDArray[np.int64], Sequence[NDArray[Any]]]:
+    # Renumbered after each column, so that the product of many sizes cannot overflow.
+    combined = np.zeros(len(columns[0].codes), dtype=np.int64)
+    some_row = np.zeros(1, dtype=np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        _, some_row, combined = np.unique(combined * size + column.codes, return_index=True, return_inverse=True)
+    return combined.astype(np.int64), [column.codes[some_row] for column in columns]
 
 
 def _check_codes(members: Sequence[SetArray], sizes: Sequence[int]) -> None:

@@ -26,7 +26,7 @@ _OPERATOR: Final = re.compile(
     r"(is\s+not\s+missing|is\s+missing|not\s+in(?=[\s'\"])|in(?=[\s'\"])|between(?=[\s'\"])|<=|>=|!=|==|=|<|>)",
     re.IGNORECASE,
 )
-_VALUE: Final = re.compile(rf"\s*({_QUOTED}|[^,'\"][^,]*|)\s*(,|$)", re.DOTALL)
+_VALUE: Final = re.compile(rf"\s*({_QUOTED}|[^\s,'\"][^,]*|)\s*(,|$)", re.DOTALL)
 _BETWEEN: Final = re.compile(rf"\s*({_QUOTED}|\S+)\s+and\s+({_QUOTED}|\S+)\s*", re.IGNORECASE)
 _HINT: Final = (
     "Write for example: zip in 130,131 / age >= 50 / sex != F / age between 20 and 29 / job is missing; "
