@@ -1,0 +1,119 @@
+"""What every estimator keeps, found through the registry."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ldiversity.distances import OrderedDistance
+from ldiversity.estimation import ESTIMATORS, Estimate, Estimator, estimate
+from ldiversity.mechanisms import BalancedSelection, RingSelection, SetMechanism, SimpleSelection, UniformSelection
+from ldiversity.release import Release
+from ldiversity.schema import Attribute, Domain, Role, Schema
+
+ORDERED = Domain(tuple(range(9)), ordered=True)
+MECHANISMS = {
+    "uniform": UniformSelection(n_values=9, l=3),
+    "simple": SimpleSelection.fit(ORDERED, OrderedDistance(), l=3, d=2),
+    "ring": RingSelection.fit(ORDERED, OrderedDistance(), l=3, d=2),
+    "balanced": BalancedSelection.fit(ORDERED, OrderedDistance(), l=3, d=2),
+}
+ADDS_UP = ["auto", "linear", "map", "mle", "simplex"]
+NOT_NEGATIVE = ["auto", "map", "mle", "naive", "simplex"]
+
+
+def publish(mechanism: SetMechanism, n: int = 400) -> Release:
+    rng = np.random.default_rng(7)
+    codes = (np.arange(n) ** 2 % 9).astype(np.int32)
+    words = rng.integers(0, 2**64, (n, mechanism.words_per_record + 40), dtype=np.uint64)
+    schema = Schema((Attribute("g", Role.QUASI, "int64"), Attribute("s", Role.SENSITIVE, "int64", ORDERED)))
+    return Release.in_memory(
+        schema=schema,
+        columns=pa.table({"g": np.minimum(np.arange(n) // 100, np.arange(n) % 7)}),
+        sets={"s": mechanism.sample(codes, words)[0]},
+        mechanisms={"s": mechanism},
+    )
+
+
+@pytest.fixture(params=list(MECHANISMS))
+def mechanism(request: pytest.FixtureRequest) -> SetMechanism:
+    return MECHANISMS[request.param]
+
+
+@pytest.fixture(params=list(ESTIMATORS))
+def result(request: pytest.FixtureRequest, mechanism: SetMechanism) -> Estimate:
+    return estimate(publish(mechanism), "g", estimator=request.param)
+
+
+def test_every_estimator_is_named_and_described() -> None:
+    assert all(name == known.name and known.summary.endswith(".") for name, known in ESTIMATORS.items())
+    assert all(inspect.getdoc(type(known)) != inspect.getdoc(Estimator) for known in ESTIMATORS.values())
+
+
+def test_results_have_one_number_a_cell_and_value(result: Estimate) -> None:
+    arrays = [result.count, result.share, result.std_error, result.low, result.high]
+
+    assert {array.shape for array in arrays} == {(result.n_cells, 9)}
+
+
+def test_results_are_finite(result: Estimate) -> None:
+    arrays = [result.count, result.std_error, result.low, result.high]
+
+    assert all(np.isfinite(array).all() for array in arrays)
+
+
+def test_standard_errors_are_not_negative(result: Estimate) -> None:
+    assert (result.std_error >= 0).all()
+
+
+def test_intervals_hold_the_count(result: Estimate) -> None:
+    assert ((result.low <= result.count) & (result.count <= result.high)).all()
+
+
+def test_records_are_exact(result: Estimate) -> None:
+    assert result.n_records == 400
+
+
+def test_covariances_are_symmetric(result: Estimate) -> None:
+    assert np.allclose(result.covariance(0), result.covariance(0).T)
+
+
+@pytest.mark.parametrize("name", ADDS_UP)
+def test_counts_add_up_to_the_records(mechanism: SetMechanism, name: str) -> None:
+    result = estimate(publish(mechanism), "g", estimator=name)
+
+    assert np.allclose(result.count.sum(axis=1), result.records)
+
+
+@pytest.mark.parametrize("name", NOT_NEGATIVE)
+def test_counts_are_not_negative(mechanism: SetMechanism, name: str) -> None:
+    assert (estimate(publish(mechanism), "g", estimator=name).count >= 0).all()
+
+
+@pytest.mark.parametrize("name", list(ESTIMATORS))
+def test_the_order_of_the_rows_does_not_matter(mechanism: SetMechanism, name: str) -> None:
+    release = publish(mechanism)
+    order = np.random.default_rng(8).permutation(release.n_rows)
+    shuffled = Release.in_memory(
+        schema=release.schema,
+        columns=release.columns(["g"]).take(pa.array(order)),
+        sets={"s": release.sets("s")[order]},
+        mechanisms=release.mechanisms,
+    )
+
+    one, other = estimate(release, "g", estimator=name), estimate(shuffled, "g", estimator=name)
+
+    assert np.allclose(one.count, other.count, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", list(ESTIMATORS))
+def test_the_sets_are_left_as_they_were(mechanism: SetMechanism, name: str) -> None:
+    release = publish(mechanism)
+    before = release.sets("s").copy()
+
+    estimate(release, "g", estimator=name)
+
+    assert (release.sets("s") == before).all()
