@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ldiversity._checks import check_integer, check_number
 from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray, WordArray
 from ldiversity.distances import Distance, distance_from_dict
-from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError
+from ldiversity.errors import InfeasibleError, LDiversityError, ParameterError, ReleaseFormatError
 from ldiversity.mechanisms._arguments import (
     check_prior,
     check_sample,
@@ -120,6 +120,8 @@ class BalancedSelection(SetMechanism):
         """
         l = check_integer("BalancedSelection", "l", l, minimum=2)
         d = check_number("BalancedSelection", "d", d, minimum=0)
+        if len(domain) == 0:
+            raise InfeasibleError("BalancedSelection: the domain must have at least one value.")
         shares = None if prior is None else _check_public_prior(prior, len(domain))
         matrix = distance.matrix(domain)
         compatibility = Compatibility(matrix >= d)
@@ -227,7 +229,7 @@ class BalancedSelection(SetMechanism):
     @classmethod
     def from_dict(cls, described: Mapping[str, Any], domain: Domain) -> BalancedSelection:
         """Read what `to_dict` wrote, by a stranger; check that the weights are balanced and Q is invertible."""
-        l = described_integer(described, "l", 2, max(2, len(domain)))
+        l = described_integer(described, "l", 2, len(domain))
         d = described_number(described, "d")
         theta = _described_shares(described, "theta", len(domain))
         prior = _described_shares(described, "prior", len(domain)) if "prior" in described else None

@@ -7,6 +7,7 @@ for every outcome of the same table.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -58,22 +59,22 @@ class AliasTables:
         """The parts, as the kernels want them."""
         return self.rows, self.offsets, self.bits
 
-    def shares(self, state: int, n_outcomes: int) -> FloatArray:
-        """The probability of each outcome of a state, read back from its table.
+    def shares(self, state: int) -> dict[int, float]:
+        """The probability of each possible outcome of a state, read back from its table.
 
         Examples
         --------
         >>> tables = AliasTables.of([np.array([1.0, 3.0])], [np.array([0, 1])])
-        >>> tables.shares(0, 2).tolist()
-        [0.25, 0.75]
+        >>> tables.shares(0)
+        {0: 0.25, 1: 0.75}
         """
         bits = int(self.bits[state])
         rows = self.rows[self.offsets[state] : self.offsets[state] + (1 << bits)]
-        own = [0] * n_outcomes
+        own: Counter[int] = Counter()
         for threshold, pair in rows.tolist():
             own[pair >> 32] += threshold
             own[pair & 0xFFFFFFFF] += (1 << (63 - bits)) - threshold
-        return np.array([share / 2**63 for share in own])
+        return {outcome: share / 2**63 for outcome, share in sorted(own.items()) if share}
 
 
 @dataclass(frozen=True, eq=False)

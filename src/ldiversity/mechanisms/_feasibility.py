@@ -14,6 +14,7 @@ import numpy as np
 
 from ldiversity._checks import check_choice, check_integer, check_number
 from ldiversity._types import FloatArray
+from ldiversity.errors import UnsupportedError
 from ldiversity.mechanisms._chain import Chain
 from ldiversity.mechanisms._compatibility import Compatibility
 
@@ -31,7 +32,8 @@ SELECTIONS: Final = ("balanced", "simple", "ring")
 MOST_NEAREST: Final = 5
 SEARCH_SETS: Final = 5_000
 """Graphs without structure and with more valid sets than this are not searched for a nearby goal."""
-TOLERANCE: Final = 1e-9
+ROUNDING: Final = 1e-13
+"""A clique that more than this share of all valid sets avoid is avoided by some."""
 
 
 def nearest_feasible(
@@ -83,7 +85,7 @@ def search_nearest(matrix: FloatArray, l: int, d: float, selection: str, targets
         low, high = least, len(steps)
         while low < high:  # feasibility falls with d: find the last feasible step
             middle = (low + high) // 2
-            if _is_feasible(Compatibility(matrix >= steps[middle]), smaller, steps[middle], selection, targets):
+            if _is_feasible(Compatibility(matrix >= steps[middle]), smaller, float(steps[middle]), selection, targets):
                 low = middle + 1
             else:
                 high = middle
@@ -96,15 +98,21 @@ def search_nearest(matrix: FloatArray, l: int, d: float, selection: str, targets
 
 
 def _is_feasible(compatibility: Compatibility, l: int, d: float, selection: str, targets: FloatArray) -> bool:
-    if selection == "balanced":
-        return balance_verdict(compatibility, l, targets, most_sets=SEARCH_SETS) == "balanced"
     if selection == "ring":
         steps = equal_steps(compatibility)
         return steps == d and len(compatibility) >= (l - 1) * (2 * steps - 1) + 1
-    chain = Chain.of(compatibility)
-    if chain is None and compatibility.enumerate_sets(l, SEARCH_SETS) is None:
+    if compatibility.structure == "general" and not _is_searchable(compatibility, l):
         return False
+    if selection == "balanced":
+        return balance_verdict(compatibility, l, targets) == "balanced"
     return bool(coverable(compatibility, l).all()) and spans(compatibility, l)
+
+
+def _is_searchable(compatibility: Compatibility, l: int) -> bool:
+    try:
+        return compatibility.enumerate_sets(l, SEARCH_SETS) is not None
+    except UnsupportedError:
+        return False
 
 
 def equal_steps(compatibility: Compatibility) -> int | None:
@@ -149,7 +157,7 @@ def spans(compatibility: Compatibility, l: int) -> bool:
         if total == 0.0:
             return False
         often = chain.clique_masses((rest / total)[chain.node_of])
-        return bool((rest > 0).all()) and float(often.max()) < 1.0 - TOLERANCE**1.5
+        return bool((rest > 0).all()) and float(often.max()) < 1.0 - ROUNDING
     from ldiversity.mechanisms._balanced_listed import ListedWeights
 
     pairs = ListedWeights(compatibility, l, np.ones(len(compatibility))).pairs
@@ -159,7 +167,7 @@ def spans(compatibility: Compatibility, l: int) -> bool:
 # --- balance -----------------------------------------------------------------------------------------
 
 
-def balance_verdict(compatibility: Compatibility, l: int, targets: FloatArray, most_sets: int | None = None) -> Verdict:
+def balance_verdict(compatibility: Compatibility, l: int, targets: FloatArray) -> Verdict:
     """Decide whether weights on valid sets can sum to `targets`, and whether Q is then invertible.
 
     Parameters
@@ -168,21 +176,22 @@ def balance_verdict(compatibility: Compatibility, l: int, targets: FloatArray, m
         The valid sets.
     targets
         Wanted sums of the weights of each value's sets, all positive.
-    most_sets
-        On a graph without structure, call it absent when there are more valid sets.
+
+    Raises
+    ------
+    UnsupportedError
+        When the graph has no structure and too many valid sets.
     """
     chain = Chain.of(compatibility)
     if chain is not None:
         if chain.has_slack(targets, l):
             return "balanced"
         return "singular" if chain.has_slack(targets, l, strictly=False) else "absent"
-    from ldiversity.mechanisms._balanced_listed import SET_LIMIT
+    from ldiversity.mechanisms._balanced_listed import ListedWeights
     from ldiversity.mechanisms._balanced_weights import fit_weights
     from ldiversity.mechanisms._programs import weights_exist
 
-    sets = compatibility.enumerate_sets(l, SET_LIMIT if most_sets is None else most_sets)
-    if sets is None:
-        return "absent"
     if fit_weights(compatibility, l, targets) is not None:
         return "balanced"
+    sets = ListedWeights(compatibility, l, np.ones(len(targets))).sets
     return "singular" if weights_exist(sets, targets) else "absent"

@@ -59,7 +59,7 @@ def _rule(compatibility: Compatibility, l: int, d: float, prior: FloatArray | No
         held_by = f"values closer than d to each other must hold {most} 1/l = {1 / l:.3f} of {whole}"
         return f"{held_by} (they hold {held:.3f}){why}"
     if verdict == "absent":
-        return "weights on the valid sets must exist that are the same for every value"
+        return "weights on the valid sets must exist whose sums are the same for every value"
     return "the valid sets must tell all values apart"
 
 

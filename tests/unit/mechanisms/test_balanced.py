@@ -15,6 +15,7 @@ from ldiversity.errors import ParameterError, ReleaseFormatError, UnsupportedErr
 from ldiversity.mechanisms import BalancedSelection
 from ldiversity.mechanisms import _balanced_chain as chain_module
 from ldiversity.mechanisms import _balanced_listed as listed_module
+from ldiversity.mechanisms._balanced_sampling import ListedSampler
 from ldiversity.schema import Domain
 
 
@@ -78,7 +79,12 @@ def valid_sets(case: Case) -> np.ndarray:
 def drawn_probabilities(mechanism: BalancedSelection) -> FloatArray:
     """P(R | v) for every valid set and value, read back from the whole-number tables of the sampler."""
     sampler = mechanism._weights.sampler
-    return np.array([sampler.tables.shares(v, len(sampler.sets)) for v in range(mechanism.n_values)]).T  # type: ignore[union-attr]
+    assert isinstance(sampler, ListedSampler)
+    drawn = np.zeros((len(sampler.sets), mechanism.n_values))
+    for value in range(mechanism.n_values):
+        shares = sampler.tables.shares(value)
+        drawn[list(shares), value] = list(shares.values())
+    return drawn
 
 
 # --- the claim ---------------------------------------------------------------------------------------
@@ -367,7 +373,14 @@ def test_damaged_descriptions_are_refused(change: dict[str, object]) -> None:
 
 def test_balanced_but_singular_weights_are_refused() -> None:
     # F = l: only one set, balanced, and it tells nothing.
-    described = {"kind": "balanced", "version": 1, "l": 2, "d": 1.0, "distance": {"kind": "discrete"}, "theta": [1.0, 1.0]}
+    described = {
+        "kind": "balanced",
+        "version": 1,
+        "l": 2,
+        "d": 1.0,
+        "distance": {"kind": "discrete"},
+        "theta": [1.0, 1.0],
+    }
 
     with pytest.raises(ReleaseFormatError, match="balanced and recoverable"):
         BalancedSelection.from_dict(described, Domain(("a", "b")))
