@@ -54,7 +54,7 @@ def _render_attribute(attribute: Facts, page: Page) -> None:
     else:
         page.text(f"Not feasible. {attribute['reason']} {attribute['hint'] or ''}".rstrip())
         if attribute["nearest"]:
-            page.bullets([f"Feasible nearby: {'; '.join(map(_parameters, attribute['nearest']))}."])
+            page.bullet(f"Feasible nearby: {'; '.join(map(_parameters, attribute['nearest']))}.")
     page.bullets(f"Caution: {caution}" for caution in attribute["cautions"])
     page.table(
         ["l", "worst posterior", "if the table's frequencies are known", "std. error (points)", "condition", ""],
@@ -70,29 +70,23 @@ def _render_facts(attribute: Facts, page: Page) -> None:
     cells = ", ".join(
         f"{number(int(size))} records {points(error)}" for size, error in attribute["std_error_by_cell_size"].items()
     )
-    page.bullets(
-        [
-            f"Worst posterior: {shown['worst_posterior']} for someone to whom all values are equally likely before, "
-            f"{shown['worst_posterior_informed']} for someone who knows how frequent each value is in this table. "
-            f"Without any release such a person guesses right {shown['largest_share']} of the time."
-        ]
+    page.bullet(
+        f"Worst posterior: {shown['worst_posterior']} for someone to whom all values are equally likely before, "
+        f"{shown['worst_posterior_informed']} for someone who knows how frequent each value is in this table. "
+        f"Without any release such a person guesses right {shown['largest_share']} of the time."
     )
-    page.bullets(
-        [
-            f"Estimated shares of all records have a standard error of typically {points(attribute['std_error'])} "
-            f"percentage points; in cells of {cells}."
-        ]
+    page.bullet(
+        f"Estimated shares of all records have a standard error of typically {points(attribute['std_error'])} "
+        f"percentage points; in cells of {cells}."
     )
-    page.bullets(
-        [
-            f"Expected mean squared error of a share: {number(attribute['expected_mse'])} with the table's "
-            f"frequencies, {number(attribute['expected_mse_uniform'])} if all values were equally frequent; "
-            f"condition of the inclusion matrix {number(attribute['condition'])}."
-        ]
+    page.bullet(
+        f"Expected mean squared error of a share: {number(attribute['expected_mse'])} with the table's "
+        f"frequencies, {number(attribute['expected_mse_uniform'])} if all values were equally frequent; "
+        f"condition of the inclusion matrix {number(attribute['condition'])}."
     )
     violation = attribute["violation_if_uniform"]
     if violation is not None:
-        page.bullets([_violation_sentence(violation, attribute)])
+        page.bullet(_violation_sentence(violation, attribute))
 
 
 def _violation_sentence(violation: Facts, attribute: Facts) -> str:

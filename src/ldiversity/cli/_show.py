@@ -54,9 +54,14 @@ class Page:
         """Add a sentence or more."""
         self._blocks.append(("text", printable(text)))
 
+    def bullet(self, text: str) -> None:
+        """Add an item of a list."""
+        self._blocks.append(("bullet", printable(text)))
+
     def bullets(self, texts: Iterable[str]) -> None:
-        """Add a list of sentences."""
-        self._blocks.extend(("bullet", printable(text)) for text in texts)
+        """Add a list."""
+        for text in texts:
+            self.bullet(text)
 
     def command(self, line: str) -> None:
         """Add a command to type."""
@@ -79,7 +84,7 @@ class Page:
     def print(self) -> None:
         """Print the page on stdout, with color and frames when it is a terminal."""
         if not sys.stdout.isatty():
-            click.echo(self.plain())
+            _echo(self.plain())
             return
         from rich.console import Console
         from rich.table import Table
@@ -108,7 +113,7 @@ class Page:
 def show(facts: Facts, render: Callable[[Facts, Page], None], *, as_json: bool) -> None:
     """Print facts on stdout: as JSON, or as the page that `render` makes of the same facts."""
     if as_json:
-        click.echo(json.dumps(_finite(facts), indent=2, ensure_ascii=False, allow_nan=False))
+        _echo_json(_finite(facts))
         return
     page = Page()
     render(facts, page)
@@ -156,6 +161,21 @@ def points(share: float | None) -> str:
     '0.123'
     """
     return "-" if share is None else f"{100 * share:.3g}"
+
+
+def _echo_json(facts: Any) -> None:  # noqa: ANN401 - any JSON
+    text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:  # a terminal that does not know the characters, or a strange file name
+        text = json.dumps(facts, indent=2, allow_nan=False)
+    click.echo(text)
+
+
+def _echo(text: str) -> None:
+    """Print a text; characters that stdout does not know are written as escapes."""
+    encoding = sys.stdout.encoding or "utf-8"
+    click.echo(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _plain_block(kind: str, content: Any) -> list[str]:  # noqa: ANN401 - a text or a table

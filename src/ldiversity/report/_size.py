@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["estimate_bytes"]
 
 _SAMPLE_ROWS: Final = 16_384
-_MANIFEST_BYTES: Final = 3_000
+_MANIFEST_BYTES: Final = 1_800
 
 
 def estimate_bytes(preparation: Preparation) -> int:
@@ -35,7 +35,11 @@ def estimate_bytes(preparation: Preparation) -> int:
         {"domain": attribute.coder.domain.to_dict(), "mechanism": attribute.mechanism.to_dict()}
         for attribute in preparation.hidden
     ]
-    return int(whole + per_row * (preparation.n_rows - rows.num_rows)) + len(json.dumps(described)) + _MANIFEST_BYTES
+    return (
+        int(whole + per_row * (preparation.n_rows - rows.num_rows))
+        + len(json.dumps(described, indent=2))
+        + _MANIFEST_BYTES
+    )
 
 
 def _sample(preparation: Preparation) -> pa.Table:

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+Facts = Callable[..., dict[str, Any]]
+
+
+def test_every_column_is_described(facts: Facts, patients: Path) -> None:
+    found = facts("describe", patients)
+
+    assert (found["rows"], [column["name"] for column in found["columns"]]) == (
+        600,
+        ["name", "age", "sex", "zip", "job", "disease"],
+    )
+
+
+def test_roles_are_suggested_with_their_reason(facts: Facts, patients: Path) -> None:
+    found = facts("describe", patients)
+
+    assert [column["role"] for column in found["columns"]] == [
+        "identifier",
+        "quasi",
+        "quasi",
+        "quasi",
+        "quasi",
+        "sensitive",
+    ]
+    assert found["columns"][0]["reason"] == 'its name holds "name"'
+
+
+def test_the_next_command_plans_with_the_suggested_roles(facts: Facts, patients: Path) -> None:
+    found = facts("describe", patients)
+
+    assert found["next"] == (f"ldiversity plan {patients} --quasi age,sex,zip,job --drop name --sensitive disease -l 3")
+
+
+def test_the_next_command_can_be_run(facts: Facts, patients: Path) -> None:
+    words = facts("describe", patients)["next"].split()
+
+    assert facts(*words[1:])["feasible"] is True
+
+
+def test_the_next_command_bins_many_numbers(facts: Facts, tmp_path: Path) -> None:
+    table = tmp_path / "pay.csv"
+    table.write_text("age,income\n" + "".join(f"{20 + i % 7},{1000.5 + i}\n" for i in range(80)))
+
+    found = facts("describe", table)
+
+    assert found["next"].endswith("--sensitive income --bins income=quantiles:10 -l 3")
+    assert facts(*found["next"].split()[1:])["feasible"] is True
+
+
+def test_a_declared_type_is_kept_in_the_next_command(facts: Facts, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("zip,disease\n" + "".join(f"{i % 5},d{i % 4}\n" for i in range(40)))
+
+    found = facts("describe", table, "--type", "zip=text")
+
+    assert found["columns"][0]["type"] == "string"
+    assert found["next"].endswith("--type zip=text")
+
+
+def test_without_a_sensitive_column_the_next_command_asks_for_one(facts: Facts, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("age,sex\n30,f\n40,m\n")
+
+    assert "--sensitive COLUMN" in facts("describe", table)["next"]
+
+
+def test_text_shows_the_facts_of_json(run: Run, facts: Facts, patients: Path) -> None:
+    found = facts("describe", patients)
+    columns = found["columns"]
+    expected = [
+        found["next"],
+        *(column["name"] for column in columns),
+        *(column["reason"] for column in columns),
+        *(frequency["value"] for frequency in columns[-1]["frequencies"]),
+        *(reach["rule"] for reach in columns[-1]["reach"]),
+        *columns[-1]["advice"],
+    ]
+
+    shown = run("describe", patients).stdout
+
+    assert [fact for fact in expected if fact not in shown] == []
+
+
+@pytest.mark.parametrize("content", ["", "age,age\n1,2\n", "a,b\n1\n"])
+def test_a_table_that_cannot_be_read_is_exit_2(run: Run, tmp_path: Path, content: str) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(content)
+
+    result = run("describe", table, "--json")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Error: t.csv: ")
+
+
+def test_a_table_without_rows_is_described(facts: Facts, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("age,disease\n")
+
+    found = facts("describe", table)
+
+    assert (found["rows"], found["columns"][1]["frequencies"]) == (0, [])
