@@ -170,12 +170,16 @@ def _high(records: int, published: int, p: float, tail: float, z: float, table: 
     # The largest true count v that makes `published` or fewer unsurprising: P(v + Bin(N - v, p) <= w) > tail.
     # That is the upper tail of the dummies not drawn, N - w of them: P(Y[n] >= m) with Y[n] = Bin(n, 1-p), where
     # P(Y[n+1] >= m) = P(Y[n] >= m) + (1-p) P(Y[n] = m-1).
+    # A published count that is low by sheer luck must not give an interval without width: it counts as one standard
+    # deviation below what a value without any record is expected to show. It stays a bound of the true count.
     if p <= 0.0 or published == 0:
         return published
     if p >= 1.0:
         return published if published == records else 0
+    seen = published
+    published = max(published, math.ceil(records * p - math.sqrt(records * p * (1.0 - p))))
     if published == records:
-        return records
+        return seen
     v = _start(records, published, p, z, -0.5)
     n, m = records - v, records - published
     total, point = _upper_tail(n, 1.0 - p, m, table)
@@ -193,7 +197,7 @@ def _high(records: int, published: int, p: float, tail: float, z: float, table: 
         total = less
         point = before
         n -= 1
-    return records - n
+    return min(records - n, seen)
 
 
 @njit(nogil=True, cache=True)
@@ -212,7 +216,8 @@ def count_limits(
     """Limits of the true counts from published counts, for cells first..last-1.
 
     Value j comes into the set of a record with another true value with probability from ``p_least[j]`` to
-    ``p_most[j]``. Each limit is exact when the two agree and conservative otherwise.
+    ``p_most[j]``. Each limit is exact when the two agree and conservative otherwise. No upper limit is based on a
+    published count more than one standard deviation below the expectation for a value that nobody has.
     """
     n_values = counts.shape[1]
     same = p_least.min() == p_least.max() and p_most.min() == p_most.max()

@@ -158,9 +158,7 @@ def product_sets(sets: Sequence[SetArray], sizes: Sequence[int]) -> SetArray:
     return combined
 
 
-def _number_dense(
-    columns: Sequence[Coded], sizes: Sequence[int]
-) -> tuple[NDArray[np.int64], Sequence[NDArray[Any]]]:
+def _number_dense(columns: Sequence[Coded], sizes: Sequence[int]) -> tuple[NDArray[np.int64], Sequence[NDArray[Any]]]:
     # Few combinations are possible: each has a place in a table.
     combined = columns[0].codes.astype(np.int64)
     for column, size in zip(columns[1:], sizes[1:], strict=True):
@@ -174,9 +172,7 @@ def _number_dense(
     return combined, np.unravel_index(kept, sizes)
 
 
-def _number_sparse(
-    columns: Sequence[Coded], sizes: Sequence[int]
-) -> tuple[NDArray[np.int64], Sequence[NDArray[Any]]]:
+def _number_sparse(columns: Sequence[Coded], sizes: Sequence[int]) -> tuple[NDArray[np.int64], Sequence[NDArray[Any]]]:
     # Renumbered after each column, so that the product of many sizes cannot overflow.
     combined = np.zeros(len(columns[0].codes), dtype=np.int64)
     some_row = np.zeros(1, dtype=np.int64)

@@ -185,11 +185,17 @@ def _select(release: Release, names: tuple[str, ...], by: tuple[By, ...], filter
     else:
         members = tuple(release.members(name).reshape(-1, 1) for name in names)
     if filters:
-        mask = np.logical_and.reduce([part.mask(columns[part.column]) for part in filters])
+        masks = [part.mask(columns[part.column]) for part in filters]
+        mask = np.logical_and.reduce(masks)
+        if not mask.any():
+            idle = [str(part) for part, own in zip(filters, masks, strict=True) if not own.any()]
+            raise ParameterError(
+                "estimate: where must select at least one record, got none.",
+                hint=f"No record matches {name_some(idle)} alone." if idle else "No record matches all filters.",
+            )
         columns, members = columns.filter(mask), tuple(array[mask] for array in members)
     if not len(members[0]):
-        what = "where must select at least one record" if filters else "the release must have a record"
-        raise ParameterError(f"estimate: {what}, got none.")
+        raise ParameterError("estimate: the release must have at least one record, got none.")
     return _Selected(columns, members)
 
 

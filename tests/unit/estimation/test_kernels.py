@@ -34,7 +34,9 @@ def limits(counts: np.ndarray, records: np.ndarray, p: np.ndarray, tail: float) 
 def slow_limits(published: int, records: int, p: float, tail: float) -> tuple[int, int]:
     true = np.arange(published + 1)
     above = stats.binom.sf(published - true - 1, records - true, p) > tail
-    below = stats.binom.cdf(published - true, records - true, p) > tail
+    # An unluckily low count is lifted to one deviation below what a value without records shows.
+    lifted = max(published, int(np.ceil(records * p - np.sqrt(records * p * (1 - p)))))
+    below = stats.binom.cdf(lifted - true, records - true, p) > tail
     return int(true[above].min()), int(true[below].max(initial=0))
 
 
@@ -123,6 +125,13 @@ def test_limits_are_shared_by_equal_counts() -> None:
 
     slow = [slow_limits(w, 200, 0.05, 0.025) for w in counts[0]]
     assert (np.stack([low[0], high[0]], axis=1) == slow).all()
+
+
+def test_no_interval_is_without_width_by_luck() -> None:
+    low, high = limits(np.array([[25, 41]]), np.array([1000]), np.full(2, 0.05), 0.025)
+
+    assert (low == 0).all()
+    assert (high > 5).all()
 
 
 def test_limits_of_a_very_large_cell() -> None:
