@@ -233,10 +233,7 @@ class SequentialSelection(SetMechanism):
 def _infeasible(mechanism: SequentialSelection, reason: str) -> InfeasibleError:
     from ldiversity.mechanisms._feasibility import nearest_feasible
 
-    try:
-        nearest = nearest_feasible(mechanism.domain, mechanism.distance, mechanism.l, mechanism.d, mechanism.kind)
-    except UnsupportedError:
-        nearest = []
+    nearest = nearest_feasible(mechanism.domain, mechanism.distance, mechanism.l, mechanism.d, mechanism.kind)
     listed = " or ".join(f"l={goal['l']:g}, d={goal['d']:g}" for goal in nearest)
     return InfeasibleError(
         f"{type(mechanism).__name__}: (l={mechanism.l}, d={mechanism.d:g}) must be feasible "

@@ -15,6 +15,7 @@ from ldiversity._kernels.draws import below
 from ldiversity.distances import Distance, MatrixDistance, NumericDistance, OrderedDistance
 from ldiversity.errors import InfeasibleError, ParameterError, ReleaseFormatError, UnsupportedError
 from ldiversity.mechanisms import SimpleSelection, UniformSelection, mechanism_from_dict
+from ldiversity.mechanisms import _compatibility as compatibility_module
 from ldiversity.mechanisms import _simple as simple_module
 from ldiversity.mechanisms import _studied as studied_module
 from ldiversity.schema import Domain
@@ -333,6 +334,39 @@ def test_sampled_sets_give_the_variance_factors_within_sampling_error(monkeypatc
     assert (np.abs(sampled - exact) < 0.03 * largest[:, None]).all()
 
 
+def test_a_graph_that_is_too_large_to_search_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compatibility_module, "COUNT_LIMIT", 5)
+    monkeypatch.setattr(studied_module, "_MOST_SETS", 5)
+    mechanism = SimpleSelection(*CASES["a graph"])
+
+    assert mechanism.inclusion_error > 0
+    assert not mechanism.worst_posterior_is_exact
+
+
+def test_tables_that_are_too_large_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simple_module, "_MOST_TABLE", 8)
+
+    assert SimpleSelection(*CASES["a roomy line"]).inclusion_error > 0
+
+
+def test_a_simulated_inclusion_that_may_be_singular_is_refused(no_lists: None) -> None:
+    with pytest.raises(InfeasibleError, match="cannot be told from a singular one"):
+        SimpleSelection.fit(*ordered(12), 3, 4)
+
+
+def test_a_simulated_inclusion_that_is_far_from_singular_is_accepted(no_lists: None) -> None:
+    assert SimpleSelection.fit(*ordered(20), 3, 2).inclusion_error > 0
+
+
+def test_rows_too_wide_for_one_number_are_told_apart() -> None:
+    rows = np.array([[0, 9, 5, 6, 7, 8], [1, 9, 5, 6, 7, 8], [0, 9, 5, 6, 7, 8]], dtype=np.int32)
+
+    distinct, back = studied_module.distinct_rows(rows, 100_000)
+
+    assert (distinct[back] == rows).all()
+    assert len(distinct) == 2
+
+
 # --- limits --------------------------------------------------------------------------------------------
 
 
@@ -358,6 +392,19 @@ def test_a_set_of_the_whole_domain_is_refused() -> None:
 def test_more_values_than_the_domain_has_are_refused() -> None:
     with pytest.raises(InfeasibleError, match="no valid set"):
         SimpleSelection.fit(*ordered(5), 6, 1)
+
+
+def test_a_refusal_without_a_way_out_names_no_goal() -> None:
+    distance = MatrixDistance(tuple("abc"), [[0, 2, 0], [2, 0, 0], [0, 0, 0]])
+
+    with pytest.raises(InfeasibleError, match="no valid set contains 'c'") as caught:
+        SimpleSelection.fit(Domain(tuple("abc")), distance, 2, 2)
+
+    assert caught.value.nearest == []
+
+
+def test_an_exact_inclusion_that_is_far_from_singular_needs_no_caution() -> None:
+    assert fitted("a roomy line").cautions() == ()
 
 
 def test_large_sets_are_refused() -> None:

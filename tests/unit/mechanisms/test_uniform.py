@@ -251,6 +251,11 @@ def test_expected_mse_is_the_mean_variance_of_the_shares(n_values: int, l: int) 
     assert mechanism.expected_mse(n, counts / n) == pytest.approx(variance, rel=1e-9)
 
 
+def test_counts_of_another_domain_are_refused() -> None:
+    with pytest.raises(ParameterError, match=r"counts must have shape \(5,\), got \(4,\)"):
+        UniformSelection(5, 2).covariance([1, 2, 3, 4])
+
+
 def slow_worst_posterior(n_values: int, l: int, prior: np.ndarray) -> float:
     masses = prior[all_sets(n_values, l)]
     totals = masses.sum(axis=1)
