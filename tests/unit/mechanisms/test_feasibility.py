@@ -275,6 +275,10 @@ def test_coverable_and_spanning_agree_with_listing(compatibility: Compatibility,
     assert spans(compatibility, l) == (len(sets) > 0 and np.linalg.matrix_rank(members) == size)
 
 
+def test_no_sets_span_nothing() -> None:
+    assert not spans(line(4, 3), 3)
+
+
 # --- nearest goals -------------------------------------------------------------------------------------
 
 
