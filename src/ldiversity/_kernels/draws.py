@@ -28,5 +28,5 @@ def below(words: NDArray[np.uint64], used: int, bound: int) -> tuple[int, int]:
         # 2**64 mod b is below b, so most words need no division.
         if low >= b or low >= (np.uint64(0) - b) % b:
             carry = ((word & _LOW_HALF) * b) >> _HALF
-            return np.int64(((word >> _HALF) * b + carry) >> _HALF), used
-    return np.int64(-1), used
+            return int(((word >> _HALF) * b + carry) >> _HALF), used
+    return -1, used

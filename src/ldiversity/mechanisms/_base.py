@@ -133,7 +133,7 @@ class SetMechanism(ABC):
     @cached_property
     def inverse(self) -> FloatArray:
         """A = inverse(Q'), so that ``A @ W`` estimates the counts from published counts W without bias."""
-        return np.linalg.inv(self.inclusion.T)
+        return np.asarray(np.linalg.inv(self.inclusion.T), dtype=np.float64)
 
     def cautions(self) -> tuple[str, ...]:
         """What the holder should know before publishing with this mechanism; one sentence each."""
