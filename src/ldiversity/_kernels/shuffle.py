@@ -18,15 +18,15 @@ def deal(words: NDArray[np.uint64], n_bits: int) -> tuple[NDArray[np.int64], NDA
     shift = np.uint64(64 - n_bits)
     ends = np.zeros(n_buckets, dtype=np.int64)
     for i in range(words.shape[0]):
-        ends[int(words[i] >> shift)] += 1
+        ends[np.int64(words[i] >> shift)] += 1
     place = np.zeros(n_buckets, dtype=np.int64)
     for b in range(1, n_buckets):
         place[b] = place[b - 1] + ends[b - 1]
     order = np.empty(words.shape[0], dtype=np.int64)
     for i in range(words.shape[0]):
-        b = int(words[i] >> shift)
-        order[place[b]] = i
-        place[b] += 1
+        bucket = np.int64(words[i] >> shift)
+        order[place[bucket]] = i
+        place[bucket] += 1
     return order, place
 
 
