@@ -13,7 +13,7 @@ _HALF = np.uint64(32)
 
 
 @njit(nogil=True, cache=True, inline="always")
-def below(words: NDArray[np.uint64], used: int, bound: int) -> tuple[np.int64, int]:
+def below(words: NDArray[np.uint64], used: int, bound: int) -> tuple[int, int]:
     """Draw a uniform integer in ``[0, bound)`` for ``1 <= bound < 2**32``, starting at ``words[used]``.
 
     The draw is the high half of word times bound; words whose low half falls below ``2**64 mod bound`` are
@@ -28,5 +28,5 @@ def below(words: NDArray[np.uint64], used: int, bound: int) -> tuple[np.int64, i
         # 2**64 mod b is below b, so most words need no division.
         if low >= b or low >= (np.uint64(0) - b) % b:
             carry = ((word & _LOW_HALF) * b) >> _HALF
-            return np.int64(((word >> _HALF) * b + carry) >> _HALF), used
-    return np.int64(-1), used
+            return np.int64(((word >> _HALF) * b + carry) >> _HALF), used  # type: ignore[return-value]  # an int to its callers
+    return np.int64(-1), used  # type: ignore[return-value]
