@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["ChainWeights"]
 
 LISTED_ENTRIES: Final = 1 << 15
-"""Up to so many memberships, all sets are listed and a record is drawn with a single word."""
+"""Up to so many memberships, all sets are listed and a record is drawn with a single word.
+
+Part of what the same words draw: a change asks for another version of the mechanism.
+"""
 
 
 @dataclass(frozen=True, eq=False)
