@@ -48,7 +48,7 @@ _WITH_POLICY: Final = {"policy", "output", "overwrite", "insecure_seed", "as_jso
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
 @click.pass_context
 def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options by name
-    r"""Publish TABLE as a release: quasi-identifiers as they are, each sensitive value hidden in a set of l.
+    """Publish TABLE as a release: quasi-identifiers as they are, each sensitive value hidden in a set of l.
 
     The claim is checked on what was written before the folder gets its name; a failure leaves nothing behind.
 
@@ -56,7 +56,7 @@ def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **give
     ldiversity anonymize patients.csv --quasi age,sex,zip --sensitive disease --drop name -l 3 -o release
     ldiversity anonymize patients.csv --quasi age,sex --sensitive disease -l 3 -d 2 --distance tree:diseases.csv -o r
     ldiversity anonymize --policy policy.toml
-    """
+    """  # noqa: D301 - click reads the backspace
     if given["insecure_seed"] is not None:
         click.echo(
             "Warning: INSECURE SEED. Whoever learns or guesses the seed learns every true value. "

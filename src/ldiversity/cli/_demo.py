@@ -83,7 +83,9 @@ def _run(words: list[object], *, overwrite: bool) -> str:
     line = shell_line("ldiversity", *words)
     click.echo(f"$ {line}", err=True)
     with redirect_stdout(io.StringIO()):
-        cli.main([*map(str, words), *(["--overwrite"] if overwrite else [])], standalone_mode=False)
+        code = cli.main([*map(str, words), *(["--overwrite"] if overwrite else [])], standalone_mode=False)
+    if code:  # what went wrong was said already
+        click.get_current_context().exit(code)
     return line
 
 

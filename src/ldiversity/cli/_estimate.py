@@ -54,11 +54,11 @@ def command(
     plot: Path | None,
     **given: Any,  # noqa: ANN401 - options by name
 ) -> None:
-    r"""Estimate how often each sensitive value occurs, with standard errors, from the folder RELEASE alone.
+    """Estimate how often each sensitive value occurs, with standard errors, from the folder RELEASE alone.
 
     \b
     ldiversity estimate release --by sex,age:10 --where 'zip in 130,131' --plot estimate.png
-    """
+    """  # noqa: D301 - click reads the backspace
     import ldiversity as ld
     from ldiversity.estimation import parse_by
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -76,8 +75,7 @@ def show_warnings() -> Iterator[None]:
             click.echo(f"Warning: {text}", err=True)
 
     with warnings.catch_warnings():
-        if not sys.warnoptions or not os.environ.get(DEBUG_VARIABLE):
-            warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")
         warnings.simplefilter("always", LDiversityWarning)
         warnings.showwarning = show
         yield

@@ -95,7 +95,7 @@ def _violation_sentence(violation: Facts, attribute: Facts) -> str:
         f"Plain randomized addition with l = {attribute['l']} would publish two values closer than "
         f"{attribute['d']:g} for {percent(violation['average'])} of the records, from {percent(violation['least'])} to "
         f"{percent(violation['greatest'])} by true value{bound}; the probability that this happens to at least "
-        f"one record is {percent(violation['any_record'])} at least."
+        f"one record is at least {percent(violation['any_record'])}."
     )
 
 

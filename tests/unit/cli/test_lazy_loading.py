@@ -69,3 +69,7 @@ def test_version_is_the_package_s(run: Run) -> None:
     from ldiversity import __version__
 
     assert run("--version").stdout == f"ldiversity {__version__}\n"
+
+
+def test_help_shows_examples_on_lines_of_their_own(run: Run) -> None:
+    assert "\n  ldiversity anonymize --policy policy.toml\n" in run("anonymize", "--help").stdout

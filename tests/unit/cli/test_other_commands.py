@@ -127,3 +127,15 @@ def test_the_demo_leaves_other_folders_alone(run: Run, tmp_path: Path) -> None:
     result = run("demo", "--folder", tmp_path)
 
     assert (result.exit_code, (tmp_path / "patients.csv").read_text()) == (2, "mine")
+
+
+def test_a_demo_that_fails_stops_with_the_exit_code(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_args: object, **_options: object) -> None:
+        raise ld.ClaimError("the claim is broken.")
+
+    monkeypatch.setattr(ld, "anonymize", fail)
+
+    result = run("demo", "--folder", tmp_path / "new")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("Error: ") == 1

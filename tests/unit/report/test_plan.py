@@ -164,3 +164,7 @@ def test_the_size_of_the_release_is_estimated_well(tmp_path: Path, n: int) -> No
 
 def test_the_size_is_estimated_without_other_columns() -> None:
     assert (ld.plan(TABLE, sensitive="grade", method=ld.RandomizedAddition(l=2)).n_bytes or 0) > 1000
+
+
+def test_selections_for_comparison_are_compared_with_smaller_l_only() -> None:
+    assert [choice.l for choice in plan_levels(3, 2, "simple").attributes[0].choices] == [2, 3]
