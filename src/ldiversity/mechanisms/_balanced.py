@@ -220,7 +220,7 @@ class BalancedSelection(SetMechanism):
             "l": self.l,
             "d": self.d,
             "distance": self.distance.to_dict(self.domain),
-            "theta": self.theta.tolist(),
+            "fitted": self.theta.tolist(),
         }
         if self.prior is not None:
             described["prior"] = self.prior.tolist()
@@ -231,7 +231,7 @@ class BalancedSelection(SetMechanism):
         """Read what `to_dict` wrote, by a stranger; check that the weights are balanced and Q is invertible."""
         l = described_integer(described, "l", 2, len(domain))
         d = described_number(described, "d")
-        theta = _described_shares(described, "theta", len(domain))
+        theta = _described_shares(described, "fitted", len(domain))
         prior = _described_shares(described, "prior", len(domain)) if "prior" in described else None
         distance = distance_from_dict(described.get("distance"), domain)
         mechanism = cls(domain, distance, l=l, d=d, theta=theta, prior=prior)
@@ -242,7 +242,7 @@ class BalancedSelection(SetMechanism):
         except LDiversityError as error:
             raise ReleaseFormatError("release: mechanism: its valid sets cannot be listed.") from error
         if not balanced:
-            raise ReleaseFormatError("release: mechanism: theta must give balanced and recoverable weights.")
+            raise ReleaseFormatError("release: mechanism: fitted must give balanced and recoverable weights.")
         return mechanism
 
 

@@ -31,6 +31,9 @@ Structure: TypeAlias = Literal["complete", "line", "blocks", "general"]
 
 BitArray: TypeAlias = NDArray[np.uint64]
 
+MOST_VALUES: Final = 2_000
+"""Values of a domain with distances: exact facts cost the cube of it, and a release may come from a stranger."""
+
 COUNT_LIMIT: Final = 20_000_000
 """How many partial sets of a graph without structure are visited before giving up."""
 
@@ -75,8 +78,15 @@ class Compatibility:
             When `d` is not a finite number of at least 0.
         SchemaError
             When the distance does not cover the domain.
+        UnsupportedError
+            When the domain has more than `MOST_VALUES` values.
         """
         least = check_number("Compatibility", "d", d, minimum=0)
+        if len(domain) > MOST_VALUES:
+            raise UnsupportedError(
+                f"semantic diversity: the domain must have at most {MOST_VALUES} values, got {len(domain)}.",
+                hint="Bin numbers, or use a coarser level of the hierarchy as the sensitive value.",
+            )
         return cls(distance.matrix(domain) >= least)
 
     def __len__(self) -> int:

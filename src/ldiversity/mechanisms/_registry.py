@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ldiversity._checks import name_some
-from ldiversity.errors import ReleaseFormatError
+from ldiversity.errors import LDiversityError, ReleaseFormatError
 from ldiversity.mechanisms._balanced import BalancedSelection
 from ldiversity.mechanisms._base import SetMechanism
 from ldiversity.mechanisms._ring import RingSelection
@@ -49,4 +49,9 @@ def mechanism_from_dict(described: object, domain: Domain) -> SetMechanism:
             f"release: mechanism {kind!r} must be of version {mechanism.version}.",
             hint="The release may come from a newer version of this package.",
         )
-    return mechanism.from_dict(described, domain)
+    try:
+        return mechanism.from_dict(described, domain)
+    except ReleaseFormatError:
+        raise
+    except LDiversityError as error:
+        raise ReleaseFormatError(f"release: mechanism {kind!r} is damaged: {error.message}") from None

@@ -342,16 +342,16 @@ def test_reading_does_not_fit_again(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"theta": [1.0] * 9},
-        {"theta": [1.0] * 8},
-        {"theta": "theta"},
-        {"theta": [float("nan")] * 9},
-        {"theta": [float("inf")] * 9},
-        {"theta": [-1.0] * 9},
-        {"theta": [True] * 9},
-        {"theta": [1e300] * 9},
-        {"theta": [1e-300] * 9},
-        {"theta": None},
+        {"fitted": [1.0] * 9},
+        {"fitted": [1.0] * 8},
+        {"fitted": "theta"},
+        {"fitted": [float("nan")] * 9},
+        {"fitted": [float("inf")] * 9},
+        {"fitted": [-1.0] * 9},
+        {"fitted": [True] * 9},
+        {"fitted": [1e300] * 9},
+        {"fitted": [1e-300] * 9},
+        {"fitted": None},
         {"l": 1},
         {"l": 10},
         {"l": 2.0},
@@ -379,7 +379,7 @@ def test_balanced_but_singular_weights_are_refused() -> None:
         "l": 2,
         "d": 1.0,
         "distance": {"kind": "discrete"},
-        "theta": [1.0, 1.0],
+        "fitted": [1.0, 1.0],
     }
 
     with pytest.raises(ReleaseFormatError, match="balanced and recoverable"):

@@ -152,3 +152,10 @@ def test_admits_exactly_the_valid_sets(structure: str) -> None:
 @pytest.mark.parametrize("row", [[0, 0], [-1, 3], [0, 7]])
 def test_repeated_and_unknown_codes_are_not_admitted(row: list[int]) -> None:
     assert not Compatibility(STEPS >= 2).admits(np.array([row], dtype=np.int32)).any()
+
+
+def test_a_domain_too_large_for_exact_facts_is_refused() -> None:
+    domain = Domain(values=tuple(range(2_001)), ordered=True)
+
+    with pytest.raises(UnsupportedError, match=r"at most 2000 values, got 2001"):
+        Compatibility.of(OrderedDistance(), domain, 2)
