@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["COUNT_AT", "fill_tables", "sample_chain", "sample_listed"]
+__all__ = ["COUNT_AT", "fill_tables", "sample_chain", "sample_listed", "sample_triples"]
 
 Codes: TypeAlias = NDArray[np.int32]
 Ints: TypeAlias = NDArray[np.int64]
@@ -150,9 +150,6 @@ def sample_chain(
     at which each node's walk begins; the tables for k members to go stand ``k * width`` further.
     """
     drawn = np.empty((codes.shape[0], l), dtype=np.int32)
-    if l == 3:  # noqa: PLR2004 - the most frequent case, without branches
-        _sample_two(codes, words, node_of, first, left, right, states, drawn)
-        return drawn
     width = left[1].shape[0] // max(l - 1, 1)
     wide = right[1].shape[0] // max(l - 1, 1)
     for i in range(codes.shape[0]):
@@ -191,25 +188,14 @@ def sample_chain(
 
 
 @njit(nogil=True, cache=True)
-def _sample_two(
-    codes: Codes,
-    words: Words,
-    node_of: Codes,
-    first: Tables,
-    left: Tables,
-    right: Tables,
-    states: Codes,
-    drawn: Codes,
-) -> None:
-    """Do what `sample_chain` does, for two other members."""
-    n_left = left[1].shape[0]
-    rows = np.concatenate((left[0], right[0]))
-    offsets = np.concatenate((left[1], right[1] + left[0].shape[0]))
-    bits = np.concatenate((left[2], right[2]))
-    begins = np.empty((2, node_of.max() + 1), dtype=np.int64)
-    for node in range(begins.shape[1]):
-        begins[0, node] = n_left // 2 + states[0, node]
-        begins[1, node] = n_left + right[1].shape[0] // 2 + states[1, node]
+def sample_triples(codes: Codes, words: Words, node_of: Codes, first: Tables, outward: Tables, begins: Ints) -> Codes:
+    """Do what `sample_chain` does for l = 3, the most frequent case, without branches.
+
+    The tables of both directions are one; ``begins[0]`` and ``begins[1]`` give the state at which each node's walk
+    to the left and to the right begins.
+    """
+    drawn = np.empty((codes.shape[0], 3), dtype=np.int32)
+    rows, offsets, bits = outward
     for i in range(codes.shape[0]):
         value = codes[i]
         node = node_of[value]
@@ -222,6 +208,7 @@ def _sample_two(
         drawn[i, 0] = min(small, y)
         drawn[i, 1] = max(small, min(large, y))
         drawn[i, 2] = max(large, y)
+    return drawn
 
 
 @njit(nogil=True, cache=True, inline="always")

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 __all__ = [
     "count_limits",
     "count_members",
-    "gather_rows",
-    "group_rows",
+    "group_sets",
     "offset_codes",
     "pair_counts",
     "square_sums",
+    "square_sums_by_pairs",
 ]
 
 Codes: TypeAlias = NDArray[np.int32]
@@ -37,38 +37,33 @@ def count_members(cells: Ints, sets: Codes, counts: Ints) -> None:
 
 
 @njit(nogil=True, cache=True)
-def group_rows(cells: Ints, n_cells: int) -> tuple[Ints, Ints]:
-    """Return the rows in cell order and where each cell starts, by a stable counting sort."""
-    starts = np.zeros(n_cells + 1, np.int64)
-    for i in range(cells.shape[0]):
-        starts[cells[i] + 1] += 1
-    for c in range(n_cells):
-        starts[c + 1] += starts[c]
-    position = starts[:-1].copy()
-    order = np.empty(cells.shape[0], np.int64)
-    for i in range(cells.shape[0]):
+def group_sets(cells: Ints, sets: Codes, starts: Ints, grouped: Codes) -> None:
+    """Copy the sets so that those of each cell stand together, in their old order; a counting sort.
+
+    ``starts[c]`` is where cell c begins.
+    """
+    place = starts[:-1].copy()
+    for i in range(sets.shape[0]):
         cell = cells[i]
-        order[position[cell]] = i
-        position[cell] += 1
-    return order, starts
+        row = place[cell]
+        place[cell] = row + 1
+        for k in range(sets.shape[1]):
+            grouped[row, k] = sets[i, k]
 
 
 @njit(nogil=True, cache=True)
 def pair_counts(sets: Codes, starts: Ints, first: int, last: int, pairs: Floats) -> None:
-    """Count in cells first..last-1 how many sets hold both j and k, shape (last - first, F, F).
+    """Count in cells first..last-1 how many sets hold both j and k, for j < k only, shape (last - first, F, F).
 
-    Only the upper triangle is counted; it is mirrored at the end.
+    Members must be ascending in each row.
     """
-    n_values = pairs.shape[1]
     for c in range(first, last):
         table = pairs[c - first]
         for i in range(starts[c], starts[c + 1]):
-            for k in range(sets.shape[1]):
-                for m in range(k, sets.shape[1]):
-                    table[min(sets[i, k], sets[i, m]), max(sets[i, k], sets[i, m])] += 1.0
-        for j in range(n_values):
-            for k in range(j + 1, n_values):
-                table[k, j] = table[j, k]
+            for k in range(sets.shape[1] - 1):
+                row = table[sets[i, k]]
+                for m in range(k + 1, sets.shape[1]):
+                    row[sets[i, m]] += 1.0
 
 
 @njit(nogil=True, cache=True)
@@ -89,12 +84,32 @@ def square_sums(columns: Floats, sets: Codes, starts: Ints, first: int, last: in
 
 
 @njit(nogil=True, cache=True)
-def gather_rows(sets: Codes, order: Ints, out: Codes) -> None:
-    """Copy the rows of `sets` in the given order."""
-    for i in range(order.shape[0]):
-        row = order[i]
-        for k in range(sets.shape[1]):
-            out[i, k] = sets[row, k]
+def square_sums_by_pairs(
+    columns: Floats, sets: Codes, starts: Ints, counts: Ints, first: int, last: int, sums: Floats
+) -> None:
+    """Do what `square_sums` does, from the pairs of members: faster when a cell has many records.
+
+    Members must be ascending in each row; ``counts[c, m]`` is in how many sets of cell c value m is.
+    """
+    n_values = columns.shape[1]
+    pairs = np.zeros((1, n_values, n_values))
+    inner = np.empty(n_values)
+    for c in range(first, last):
+        pairs[:] = 0.0
+        pair_counts(sets, starts, c, c + 1, pairs)
+        total = sums[c]
+        for k in range(n_values):
+            own = columns[k]
+            for j in range(n_values):
+                inner[j] = counts[c, k] * own[j]
+            for m in range(k + 1, n_values):
+                weight = 2.0 * pairs[0, k, m]
+                if weight != 0.0:
+                    other = columns[m]
+                    for j in range(n_values):
+                        inner[j] += weight * other[j]
+            for j in range(n_values):
+                total[j] += own[j] * inner[j]
 
 
 @njit(nogil=True, cache=True)

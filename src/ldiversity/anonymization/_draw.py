@@ -22,7 +22,7 @@ from ldiversity.tables import Coder
 
 __all__ = ["HiddenAttribute", "Randomizer", "RecordIds", "draw_context", "draw_sets"]
 
-_BLOCK_ROWS: Final = 1 << 14
+_BLOCK_ROWS: Final = 1 << 15
 
 
 def draw_sets(

@@ -75,16 +75,15 @@ class CellData:
     @cached_property
     def sets(self) -> tuple[SetArray, ...]:
         """The published sets with the rows of each cell together."""
-        from ldiversity._kernels.cells import gather_rows, group_rows
+        from ldiversity._kernels.cells import group_sets
 
         if self.members is None:
             raise InternalError("CellData: sets were asked for where none were published.")
         if self.n_cells == 1:
             return self.members
-        order, _ = group_rows(self.of_row, self.n_cells)
         grouped = tuple(np.empty_like(array) for array in self.members)
         for array, target in zip(self.members, grouped, strict=True):
-            gather_rows(array, order, target)
+            group_sets(self.of_row, array, self.starts, target)
         return grouped
 
     @property

@@ -18,6 +18,7 @@ from ldiversity.estimation._intervals import intervals
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._registry import ESTIMATORS
 from ldiversity.estimation._result import Estimate
+from ldiversity.estimation._threads import map_threads
 from ldiversity.estimation._variance import standard_errors
 from ldiversity.estimation._where import Filter, WhereLike, as_filters
 from ldiversity.schema import Role
@@ -114,7 +115,8 @@ def estimate(
     check_integer("estimate", "min_records", min_records, minimum=0)
     _check_joint(release, names)
     selected = _select(release, names, divided, filters)
-    index = index_cells([part.encode(selected.columns[part.column]) for part in divided], selected.n_rows)
+    coded = map_threads(lambda part: part.encode(selected.columns[part.column]), divided)
+    index = index_cells(coded, selected.n_rows)
     cells = _count(release, names, selected, index)
     return _assemble(_Question(release, names, divided, filters, solver, float(confidence), min_records), cells, index)
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["over_cells"]
+__all__ = ["map_threads", "over_cells"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _CHUNKS_PER_WORKER: Final = 4
 _WORTH_THREADS: Final = 20_000
@@ -30,3 +33,11 @@ def over_cells(work: Callable[[int, int], object], cost: NDArray[np.int64]) -> N
     with ThreadPoolExecutor(workers) as pool:
         for done in [pool.submit(work, int(a), int(b)) for a, b in pairwise(bounds)]:
             done.result()
+
+
+def map_threads(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Call `work` for every item side by side; the results are in the order of the items."""
+    if len(items) < 2:  # noqa: PLR2004 - nothing to do side by side
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(min(len(items), os.cpu_count() or 1)) as pool:
+        return list(pool.map(work, items))

@@ -60,10 +60,11 @@ def covariance(cells: CellData, matrices: Sequence[FloatArray], cell: int) -> Fl
     sets = product_sets([array[rows] for array in cells.sets], cells.sizes)
     pairs = np.zeros((1, cells.n_values, cells.n_values))
     pair_counts(sets, np.array([0, len(sets)]), 0, 1, pairs)
+    both = pairs[0] + pairs[0].T + np.diag(cells.counts[cell])
     whole = _kron(matrices)
     inclusion = _kron([mechanism.inclusion for mechanism in cells.mechanisms])
     expected = (inclusion.T * cells.linear[cell]) @ inclusion
-    result: FloatArray = whole @ (pairs[0] - expected) @ whole.T
+    result: FloatArray = whole @ (both - expected) @ whole.T
     return (result + result.T) / 2
 
 
@@ -116,11 +117,11 @@ def _from_counts(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
 
 def _square_sums(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
     # sum over the records of a cell of (M 1_R)**2, by whichever way is cheaper.
-    sets = cells.sets
+    members = cells.members or ()
     if len(matrices) > 1:
         return _square_sums_joint(cells, matrices)
     n_pairs = cells.n_cells * cells.n_values**2
-    if len(sets[0]) * sets[0].shape[1] >= n_pairs:
+    if len(members[0]) * members[0].shape[1] >= n_pairs:
         return _square_sums_by_pairs(cells, matrices[0])
     return _square_sums_by_record(cells, matrices[0])
 
@@ -136,16 +137,12 @@ def _square_sums_by_record(cells: CellData, matrix: FloatArray) -> FloatArray:
 
 
 def _square_sums_by_pairs(cells: CellData, matrix: FloatArray) -> FloatArray:
-    from ldiversity._kernels.cells import pair_counts
+    from ldiversity._kernels.cells import square_sums_by_pairs
 
     (sets,) = cells.sets
+    columns = np.ascontiguousarray(matrix.T)
     sums = np.zeros((cells.n_cells, cells.n_values))
-    step = max(1, _BLOCK // cells.n_values**2)
-    for first in range(0, cells.n_cells, step):
-        last = min(first + step, cells.n_cells)
-        pairs = np.zeros((last - first, cells.n_values, cells.n_values))
-        pair_counts(sets, cells.starts, first, last, pairs)
-        sums[first:last] = ((matrix @ pairs) * matrix).sum(axis=2)
+    over_cells(lambda a, b: square_sums_by_pairs(columns, sets, cells.starts, cells.counts, a, b, sums), cells.records)
     return sums
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -142,9 +143,14 @@ class ChainSampler:
 
     def sample(self, codes: CodeArray, words: WordArray) -> SetArray:
         """Draw a set for each code."""
-        from ldiversity._kernels.balanced import sample_chain
+        from ldiversity._kernels.balanced import sample_chain, sample_triples
 
-        drawn: SetArray = sample_chain(
+        drawn: SetArray
+        if self.l == 3:  # noqa: PLR2004 - a loop of its own for the most frequent case
+            outward, begins = self._joined
+            drawn = sample_triples(codes, words, self.node_of, self.first.arrays, outward.arrays, begins)
+            return drawn
+        drawn = sample_chain(
             codes,
             words,
             self.l,
@@ -155,3 +161,15 @@ class ChainSampler:
             self.states,
         )
         return drawn
+
+    @cached_property
+    def _joined(self) -> tuple[AliasTables, NDArray[np.int64]]:
+        """Left and right tables as one, and the states at which walks of one step begin; for l = 3."""
+        n_left = len(self.left.offsets)
+        outward = AliasTables(
+            np.concatenate([self.left.rows, self.right.rows]),
+            np.concatenate([self.left.offsets, self.right.offsets + len(self.left.rows)]),
+            np.concatenate([self.left.bits, self.right.bits]),
+        )
+        starts = np.array([[n_left // 2], [n_left + len(self.right.offsets) // 2]], dtype=np.int64)
+        return outward, starts + self.states

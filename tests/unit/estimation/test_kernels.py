@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from ldiversity._kernels.cells import count_limits, count_members, gather_rows, group_rows, pair_counts, square_sums
+from ldiversity._kernels.cells import (
+    count_limits,
+    count_members,
+    group_sets,
+    pair_counts,
+    square_sums,
+    square_sums_by_pairs,
+)
 from ldiversity._kernels.em import em_cells
 
 
@@ -68,28 +75,21 @@ def test_members_are_counted_by_cell(sets: np.ndarray, cells: np.ndarray) -> Non
     assert (counts == expected).all()
 
 
-def test_rows_are_grouped_in_their_old_order(cells: np.ndarray) -> None:
-    order, starts = group_rows(cells, 4)
+def test_sets_are_grouped_in_their_old_order(sets: np.ndarray, cells: np.ndarray) -> None:
+    starts, grouped = np.concatenate([[0], np.cumsum(np.bincount(cells))]), np.empty_like(sets)
 
-    assert (order == np.argsort(cells, kind="stable")).all()
-    assert (np.diff(starts) == np.bincount(cells)).all()
+    group_sets(cells, sets, starts, grouped)
 
-
-def test_gathering_is_indexing(sets: np.ndarray) -> None:
-    order, out = np.random.default_rng(2).permutation(200), np.empty_like(sets)
-
-    gather_rows(sets, order, out)
-
-    assert (out == sets[order]).all()
+    assert (grouped == sets[np.argsort(cells, kind="stable")]).all()
 
 
-def test_pairs_are_counted_in_both_directions(sets: np.ndarray) -> None:
+def test_pairs_are_counted_once(sets: np.ndarray) -> None:
     pairs = np.zeros((2, 7, 7))
 
-    pair_counts(sets, np.array([0, 120, 200]), 0, 2, pairs)
+    pair_counts(np.sort(sets, axis=1), np.array([0, 120, 200]), 0, 2, pairs)
 
     first, second = indicators(sets[:120], 7), indicators(sets[120:], 7)
-    assert (pairs == [first.T @ first, second.T @ second]).all()
+    assert (pairs == [np.triu(first.T @ first, 1), np.triu(second.T @ second, 1)]).all()
 
 
 def test_squares_are_summed_by_cell(sets: np.ndarray) -> None:
@@ -99,6 +99,18 @@ def test_squares_are_summed_by_cell(sets: np.ndarray) -> None:
 
     squares = (indicators(sets, 7) @ matrix.T) ** 2
     assert np.allclose(sums, [squares[:120].sum(axis=0), squares[120:].sum(axis=0)])
+
+
+def test_squares_from_pairs_are_those_from_records(sets: np.ndarray) -> None:
+    matrix, starts = np.random.default_rng(3).normal(size=(7, 7)), np.array([0, 120, 200])
+    columns, ascending = np.ascontiguousarray(matrix.T), np.sort(sets, axis=1)
+    counts = np.array([indicators(sets[:120], 7).sum(axis=0), indicators(sets[120:], 7).sum(axis=0)]).astype(np.int64)
+    by_pairs, by_records = np.zeros((2, 7)), np.zeros((2, 7))
+
+    square_sums_by_pairs(columns, ascending, starts, counts, 0, 2, by_pairs)
+    square_sums(columns, ascending, starts, 0, 2, by_records)
+
+    assert np.allclose(by_pairs, by_records)
 
 
 @pytest.mark.parametrize("tail", [0.2, 0.05, 0.025, 0.005])
