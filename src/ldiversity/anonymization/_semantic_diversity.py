@@ -12,7 +12,7 @@ from ldiversity.anonymization._method import RandomizingMethod
 from ldiversity.distances import Distance, parse_distance
 from ldiversity.errors import ParameterError
 from ldiversity.mechanisms import BalancedSelection, RingSelection, SetMechanism, SimpleSelection
-from ldiversity.schema import Domain
+from ldiversity.schema import MISSING_LABEL, Domain
 
 __all__ = ["SemanticDiversity"]
 
@@ -46,7 +46,7 @@ class SemanticDiversity(RandomizingMethod):
     Examples
     --------
     >>> from ldiversity.distances import OrderedDistance
-    >>> from ldiversity.schema import Domain
+    >>> from ldiversity.schema import MISSING_LABEL, Domain
     >>> levels = Domain(values=(1, 2, 3, 4, 5), ordered=True)
     >>> SemanticDiversity(l=2, d=2, distance=OrderedDistance()).fit(levels).worst_posterior()
     0.5
@@ -91,6 +91,8 @@ def _prior_in_code_order(
 ) -> Sequence[float] | None:
     if not isinstance(prior, Mapping):
         return prior
-    if set(prior) != set(domain.values):
+    # A policy file names values by their texts, whatever their type.
+    by_label = {MISSING_LABEL if value is None else str(value): share for value, share in prior.items()}
+    if set(by_label) != set(domain.labels) or len(by_label) != len(prior):
         raise ParameterError("SemanticDiversity: prior must name every value of the domain and no other.")
-    return [prior[value] for value in domain.values]
+    return [by_label[label] for label in domain.labels]

@@ -27,7 +27,7 @@ def json_schema(document: str) -> dict[str, Any]:
         from ldiversity.policy import Policy
 
         return Policy.json_schema()
-    from ldiversity.release._manifest import Manifest
+    from ldiversity.release import Manifest
 
     return {"$schema": _DIALECT, **Manifest.model_json_schema()}
 

@@ -13,7 +13,7 @@ NOT_PROTECTED: Final = (
     "Quasi-identifiers and plain columns are published as they are: who is in the table may be recognized.",
     (
         "The posterior bound is for an attacker to whom all values were equally likely before. Someone who knows that "
-        "one value is common gains more: ask the mechanism for worst_posterior(prior)."
+        "one value is common gains more; the mechanism's worst posterior can be computed for any prior."
     ),
     (
         "Publishing the same people again with fresh randomness, another key, l, d or domain lets an attacker "
