@@ -9,7 +9,7 @@ import click
 
 from ldiversity.cli._holder import parse_types, type_option
 from ldiversity.cli._show import Facts, Page, number, percent, show
-from ldiversity.cli._text import join_names, shell_line
+from ldiversity.cli._text import join_assignment, join_names, shell_line
 
 if TYPE_CHECKING:
     from ldiversity.report import Description
@@ -32,10 +32,13 @@ def command(table: Path, types: tuple[str, ...], *, as_json: bool) -> None:
     show({**description.to_dict(), "next": _next(table, description, types)}, _render, as_json=as_json)
 
 
-def _next(table: Path, description: Description, types: tuple[str, ...]) -> str:
+def _next(table: Path, description: Description, types: tuple[str, ...]) -> str | None:
+    """The plan to make next, or None when no plan could work."""
     from ldiversity.schema import Role
 
-    sensitive = [column for column in description.columns if column.role is Role.SENSITIVE]
+    sensitive = [column for column in description.columns if column.role is Role.SENSITIVE and column.usable]
+    if description.problems and not sensitive:
+        return None
     words: list[object] = ["ldiversity", "plan", table]
     for option, role in (("--quasi", Role.QUASI), ("--drop", Role.IDENTIFIER)):
         names = description.names(role)
@@ -43,7 +46,7 @@ def _next(table: Path, description: Description, types: tuple[str, ...]) -> str:
     words += ["--sensitive", join_names(column.name for column in sensitive) or "COLUMN"]
     for column in sensitive:
         if column.needs_bins:
-            words += ["--bins", f"{column.name}=quantiles:10"]
+            words += ["--bins", f"{join_assignment(column.name)}=width:WIDTH,low:LOW,high:HIGH"]
     reached = [column.reach[0].l for column in sensitive if column.reach and not column.needs_bins]
     words += ["-l", max(2, min([3, *reached]))]
     for text in types:
@@ -71,9 +74,15 @@ def _render(facts: Facts, page: Page) -> None:
     for column in facts["columns"]:
         if column["role"] == "sensitive":
             _render_sensitive(column, page)
-    page.title("Next")
-    page.text("The roles are suggestions; the decision is yours. Columns without a role are not published.")
-    page.command(facts["next"])
+    if facts["problems"]:
+        page.title("Problems")
+        page.bullets(facts["problems"])
+    if facts["next"] is not None:
+        page.title("Next")
+        page.text("The roles are suggestions; the decision is yours. Columns without a role are not published.")
+        if "=width:WIDTH" in facts["next"]:
+            page.text("Put public numbers for WIDTH, LOW and HIGH: what a code book says, not what this table holds.")
+        page.command(facts["next"])
 
 
 def _render_sensitive(column: Facts, page: Page) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-__all__ = ["join_names", "one_line", "printable", "shell_line", "split_assignment", "split_names"]
+__all__ = ["join_assignment", "join_names", "one_line", "printable", "shell_line", "split_assignment", "split_names"]
 
 _ITEM: Final = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"]*))\s*(?:,|$)')
 _ASSIGNMENT: Final = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^="]+?))\s*=(?P<rest>.*)', re.DOTALL)
@@ -67,6 +67,17 @@ def join_names(names: Iterable[str]) -> str:
     'age,"home, zip"'
     """
     return ",".join('"' + name.replace('"', '""') + '"' if re.search(r'[,"]|^\s|\s$', name) else name for name in names)
+
+
+def join_assignment(name: str) -> str:
+    """Write a name so that `split_assignment` reads it before an equals sign.
+
+    Examples
+    --------
+    >>> join_assignment("income"), join_assignment("a=b")
+    ('income', '"a=b"')
+    """
+    return '"' + name.replace('"', '""') + '"' if re.search(r'[="]|^\s|\s$', name) else name
 
 
 def shell_line(*words: object) -> str:

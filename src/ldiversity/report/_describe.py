@@ -14,7 +14,8 @@ __all__ = ["ColumnDescription", "Description", "Reach", "describe"]
 _LEAST_VALUES: Final = 3
 _MANY_NUMBERS: Final = 50
 _GAPS: Final = (2, 3, 4)
-_NUMBERS: Final = ("int", "uint", "float", "double", "halffloat", "decimal", "date", "timestamp")
+_BINNABLE: Final = ("int", "uint", "float", "double", "halffloat", "decimal")
+_NUMBERS: Final = (*_BINNABLE, "date", "timestamp")
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,12 @@ class ColumnDescription:
         """Whether it holds so many numbers that they should be cut into bins to be hidden."""
         summary = self.summary
         many = summary.n_distinct is not None and summary.n_distinct > _MANY_NUMBERS
-        return many and _is_number(summary.type)
+        return many and summary.type.startswith(_BINNABLE)
+
+    @property
+    def usable(self) -> bool:
+        """Whether its values in this table are enough for sets of two."""
+        return self.needs_bins or self.summary.capped or (self.summary.n_distinct or 0) >= _LEAST_VALUES
 
     def to_dict(self) -> dict[str, Any]:
         """Describe it in JSON's types."""
@@ -98,10 +104,21 @@ class Description:
         """The columns for which a role is suggested."""
         return [column.name for column in self.columns if column.role is role]
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why the table, or a column that looks sensitive, cannot be published as it is; empty when it can."""
+        if not self.n_rows:
+            return ("The table has no rows, so there is nothing to publish.",)
+        found = [_too_few(column) for column in self.columns if column.role is Role.SENSITIVE and not column.usable]
+        if self.n_rows == 1 and not self.names(Role.SENSITIVE):
+            found.append("The table has one row; the values of a sensitive column must be declared with --domain then.")
+        return tuple(found)
+
     def to_dict(self) -> dict[str, Any]:
         """Describe it in JSON's types.
 
-        Keys: ``table``, ``rows`` and ``columns``. A column has ``name``, ``type``, ``missing``, ``distinct`` (null when
+        Keys: ``table``, ``rows``, ``columns`` and ``problems`` (sentences on what cannot be published as it is). A
+        column has ``name``, ``type``, ``missing``, ``distinct`` (null when
         not counted), ``more_distinct`` (whether `distinct` is only what was counted), ``role`` (null when none is
         suggested), ``reason``, and, when it may be sensitive, ``frequencies`` (``value``, ``count``, ``share`` of the
         most frequent values), ``reach`` (``method``, ``l``, ``d``, ``rule``) and ``advice``.
@@ -110,6 +127,7 @@ class Description:
             "table": self.table,
             "rows": self.n_rows,
             "columns": [column.to_dict() for column in self.columns],
+            "problems": list(self.problems),
         }
 
 
@@ -161,7 +179,14 @@ def _with_reach(column: ColumnDescription) -> ColumnDescription:
     if summary.n_missing:
         advice.append("It has missing values: choose --missing category or --missing drop, or fill them in.")
     if column.needs_bins:
-        advice.append("It holds many numbers: cut them into bins, and the l below is for the bins then.")
+        advice.append(
+            "It holds many numbers: cut them into bins. The largest l is then by the number of bins, not by the "
+            "number of values as in the table above."
+        )
+        advice.append(
+            "Choose the bins from public knowledge, as edges or as a width with bounds: they become public. "
+            "Bins by quantiles are read off the table and reveal its approximate quantiles."
+        )
     reach = [] if summary.capped else [_added(n_values)]
     most = _most_frequent(summary)
     if most:
@@ -171,6 +196,15 @@ def _with_reach(column: ColumnDescription) -> ColumnDescription:
     elif not _is_number(summary.type):
         advice.append("For semantic diversity, name a distance, such as tree:<file>; plan says what it can reach.")
     return replace(column, reach=tuple(reach), advice=tuple(advice))
+
+
+def _too_few(column: ColumnDescription) -> str:
+    n_values = column.summary.n_distinct or 0
+    counted = {0: "no value", 1: "one value"}.get(n_values, f"{n_values} values")
+    return (
+        f"{column.name!r} has {counted} in this table, but hiding a value in a set of 2 takes at least "
+        f"{_LEAST_VALUES}: declare the public values with --domain, or choose another sensitive column."
+    )
 
 
 def _added(n_values: int) -> Reach:

@@ -63,12 +63,14 @@ def plan(
         _Question(a.name, _method_of(method, a.name), a.coder.domain, np.asarray(preparation.counts[a.name]))
         for a in preparation.hidden
     ]
-    declared = {item.name for item in _listed(sensitive) if item.domain is not None or item.bins is not None}
+    items = {item.name: item for item in _listed(sensitive)}
     attributes = tuple(
-        _plan_attribute(question, a.mechanism, declared=a.name in declared)
+        _plan_attribute(question, a.mechanism, items[a.name])
         for question, a in zip(prepared, preparation.hidden, strict=True)
     )
-    return Plan(source.name, preparation.n_rows, attributes, _bytes(preparation), preparation.notes)
+    # What was read off the table is told in more words by the cautions of its attribute.
+    notes = tuple(note for note in preparation.notes if "was read off the table" not in note)
+    return Plan(source.name, preparation.n_rows, attributes, _bytes(preparation), notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,26 +116,41 @@ def _infeasible(
             outlook = _refused(question.method, error)
             attributes.append(replace(_named(question), outlook=outlook, choices=_choices(question, outlook)))
         else:
-            attributes.append(_plan_attribute(question, mechanism, declared=True))
+            attributes.append(_plan_attribute(question, mechanism, item))
     return Plan(source.name, min(n_rows), tuple(attributes), None, ())
 
 
-def _plan_attribute(question: _Question, mechanism: SetMechanism, *, declared: bool) -> AttributePlan:
+def _plan_attribute(question: _Question, mechanism: SetMechanism, item: Sensitive) -> AttributePlan:
     outlook = _outlook(question, mechanism)
-    cautions = list(mechanism.cautions())
-    if not declared:
-        cautions.append(
-            "The domain was read off the table and becomes public, so it tells which values occur: declare it."
-        )
     return replace(
         _named(question),
         outlook=outlook,
         claim=claim_of(question.name, mechanism).statement,
         cell_errors={size: math.sqrt(mechanism.expected_mse(size, question.shares)) for size in CELL_SIZES},
         violation=_violation(question),
-        cautions=tuple(cautions),
+        cautions=(*mechanism.cautions(), *_read_off(item)),
         choices=_choices(question, outlook),
     )
+
+
+def _read_off(item: Sensitive) -> list[str]:
+    """What the public domain tells about the table when it was not declared."""
+    bins = item.bins
+    if bins is None:
+        if item.domain is not None:
+            return []
+        return ["The domain was read off the table and becomes public, so it tells which values occur: declare it."]
+    if bins.fixed_edges is not None:
+        return []
+    declare = "declare edges, or a width with low and high"
+    told = (
+        "The bins reach from the least to the greatest number of the table and become public, so they tell about "
+        f"where these lie: {declare}."
+        if bins.quantiles is None
+        else "The edges of the bins were read off the table and become public, so they tell its least and greatest "
+        f"number and about where its quantiles lie: {declare}."
+    )
+    return [told]
 
 
 def _named(question: _Question) -> AttributePlan:

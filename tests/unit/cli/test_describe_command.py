@@ -52,8 +52,40 @@ def test_the_next_command_bins_many_numbers(facts: Facts, tmp_path: Path) -> Non
 
     found = facts("describe", table)
 
-    assert found["next"].endswith("--sensitive income --bins income=quantiles:10 -l 3")
-    assert facts(*found["next"].split()[1:])["feasible"] is True
+    assert found["next"].endswith("--sensitive income --bins income=width:WIDTH,low:LOW,high:HIGH -l 3")
+    numbers = found["next"].replace("WIDTH", "50").replace("LOW", "0").replace("HIGH", "2000")
+    assert facts(*numbers.split()[1:])["feasible"] is True
+
+
+def test_text_asks_for_public_bounds_of_bins(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "pay.csv"
+    table.write_text("age,income\n" + "".join(f"{20 + i % 7},{1000.5 + i}\n" for i in range(80)))
+
+    shown = " ".join(run("describe", table).stdout.split())
+
+    assert "Put public numbers for WIDTH, LOW and HIGH" in shown
+    assert "in the table above" in shown
+
+
+@pytest.mark.parametrize("content", ["age,disease\n", "age,disease\n30,flu\n", "age,disease\n30,flu\n31,flu\n"])
+def test_no_plan_is_suggested_that_cannot_work(run: Run, facts: Facts, tmp_path: Path, content: str) -> None:
+    (tmp_path / "t.csv").write_text(content)
+
+    found = facts("describe", tmp_path / "t.csv")
+    shown = run("describe", tmp_path / "t.csv").stdout
+
+    assert found["next"] is None
+    assert found["problems"][0] in " ".join(shown.split())
+    assert "ldiversity plan" not in shown
+
+
+def test_only_columns_that_can_be_hidden_are_planned(facts: Facts, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("disease,diagnosis\nflu,a\nflu,b\nflu,c\n")
+
+    found = facts("describe", tmp_path / "t.csv")
+
+    assert "--sensitive diagnosis -l 2" in found["next"]
+    assert found["problems"][0].startswith("'disease' has one value")
 
 
 def test_a_declared_type_is_kept_in_the_next_command(facts: Facts, tmp_path: Path) -> None:

@@ -58,6 +58,28 @@ def test_many_numbers_are_advised_to_be_binned() -> None:
 
     assert column.needs_bins
     assert any("bins" in advice for advice in column.advice)
+    assert any("quantiles are read off the table" in advice for advice in column.advice)
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        (pa.table({"disease": pa.array([], pa.string())}), "The table has no rows"),
+        (pa.table({"disease": ["flu"]}), "'disease' has one value in this table"),
+        (pa.table({"disease": ["flu", "flu", "flu"]}), "'disease' has one value in this table"),
+        (pa.table({"disease": pa.array([None, None], pa.string())}), "'disease' has no value in this table"),
+        (pa.table({"disease": ["flu", "cut"]}), "'disease' has 2 values in this table"),
+        (pa.table({"age": [3]}), "The table has one row"),
+    ],
+)
+def test_a_table_that_cannot_be_published_says_why(table: pa.Table, problem: str) -> None:
+    (found,) = ld.describe(table).problems
+
+    assert found.startswith(problem)
+
+
+def test_a_table_that_can_be_published_has_no_problems() -> None:
+    assert ld.describe(ld.datasets.patients(50)).problems == ()
 
 
 def test_without_a_telling_name_the_last_column_of_few_values_is_guessed() -> None:
@@ -82,7 +104,7 @@ def test_a_description_is_json() -> None:
     described = ld.describe(ld.datasets.patients(50)).to_dict()
 
     assert json.loads(json.dumps(described)) == described
-    assert list(described) == ["table", "rows", "columns"]
+    assert list(described) == ["table", "rows", "columns", "problems"]
 
 
 def test_a_declared_type_is_used() -> None:

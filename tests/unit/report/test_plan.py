@@ -59,6 +59,38 @@ def test_a_table_whose_domain_was_not_declared_comes_with_a_caution() -> None:
     assert not any("domain was read off" in caution for caution in cautions)
 
 
+@pytest.mark.parametrize(
+    ("bins", "caution"),
+    [
+        ({"quantiles": 4}, "about where its quantiles lie"),
+        ({"width": 20}, "reach from the least to the greatest number of the table"),
+    ],
+)
+def test_bins_that_come_from_the_table_come_with_a_caution(bins: dict[str, int], caution: str) -> None:
+    binned = ld.Sensitive("age", **bins)  # type: ignore[arg-type]
+
+    answer = ld.plan(TABLE, sensitive=binned, method=ld.RandomizedAddition(l=2))
+
+    assert [caution in text for text in answer.attributes[0].cautions] == [True]
+
+
+@pytest.mark.parametrize("bins", [{"edges": [0, 25, 50, 75, 100]}, {"width": 25, "low": 0, "high": 100}])
+def test_declared_bins_come_without_a_caution(bins: dict[str, object]) -> None:
+    binned = ld.Sensitive("age", **bins)  # type: ignore[arg-type]
+
+    answer = ld.plan(TABLE, sensitive=binned, method=ld.RandomizedAddition(l=2))
+
+    assert answer.attributes[0].cautions == ()
+
+
+def test_a_feasible_attribute_keeps_its_cautions_beside_an_infeasible_one() -> None:
+    table = pa.table({"grade": VALUES, "level": [i % 14 for i in range(100)]})
+
+    answer = ld.plan(table, sensitive=["grade", "level"], method=ld.RandomizedAddition(l=5))
+
+    assert any("domain was read off" in caution for caution in answer.attributes[1].cautions)
+
+
 def test_neighboring_l_are_compared_up_to_the_first_infeasible() -> None:
     choices = plan_addition(2).attributes[0].choices
 
