@@ -75,7 +75,7 @@ class RecordIds:
 
     key: Key
     columns: Sequence[str]
-    _seen: list[RecordDigests] = field(default_factory=list)
+    _seen: list[RecordDigests] = field(default_factory=list, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def digests(self, batch: pa.RecordBatch) -> RecordDigests:
@@ -105,7 +105,17 @@ class RecordIds:
                 hint="Fill them in, or name another column.",
             )
         decoded = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
-        return [text.encode() for text in pc.cast(decoded, pa.string()).to_pylist()]
+        try:
+            texts = pc.cast(decoded, pa.string())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise SchemaError(
+                f"record_id: column {name!r} must hold texts, numbers or dates, got {decoded.type}.",
+                hint="Name another column.",
+            ) from None
+        if not pa.types.is_string(decoded.type) and not pa.types.is_large_string(decoded.type):
+            # The same id, whichever file it comes from: 1.0 is 1, and a day is a day without midnight.
+            texts = pc.replace_substring_regex(texts, r"(\.0+| 00:00:00(\.0+)?)$", "")
+        return [text.encode() for text in texts.to_pylist()]
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,10 @@ from ldiversity.anonymization._draw import (
     draw_context,
 )
 from ldiversity.anonymization._method import Method, RandomizingMethod
+from ldiversity.anonymization._notes import holder_notes, is_declared, key_note
 from ldiversity.engines import Engine, LocalEngine
-from ldiversity.errors import LDiversityWarning, ParameterError, UnsupportedError
+from ldiversity.errors import LDiversityError, LDiversityWarning, ParameterError, UnsupportedError
+from ldiversity.mechanisms import SetMechanism
 from ldiversity.privacy import claim_of
 from ldiversity.release import (
     Format,
@@ -34,7 +36,7 @@ from ldiversity.release import (
     staging_folder,
     write_release,
 )
-from ldiversity.schema import Attribute, Role, Schema
+from ldiversity.schema import Attribute, Domain, Role, Schema
 from ldiversity.tables import Sensitive, Source, check_roles, fit_coder, open_source
 
 __all__ = ["Preparation", "anonymize", "prepare"]
@@ -56,6 +58,8 @@ class Preparation:
         How often each value occurs: the holder's knowledge, never published.
     notes
         What the holder should know.
+    undeclared
+        Sensitive attributes whose domain was read off the table.
     """
 
     source: Source
@@ -65,6 +69,7 @@ class Preparation:
     n_rows: int
     record_id: tuple[str, ...]
     notes: tuple[str, ...]
+    undeclared: tuple[str, ...] = ()
 
     @property
     def published_types(self) -> dict[str, pa.DataType]:
@@ -171,6 +176,8 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
     for attribute in preparation.hidden:
         for caution in attribute.mechanism.cautions():
             warnings.warn(f"{attribute.name}: {caution}", LDiversityWarning, stacklevel=2)
+    if key is not None:
+        preparation = replace(preparation, notes=(*preparation.notes, key_note(preparation.undeclared)))
     run = _Run(preparation, key, layout, engine, insecure_seed)
     if output is None:
         return run.in_memory()
@@ -196,11 +203,13 @@ def prepare(  # noqa: PLR0913 - the holder's decisions, as for `anonymize`
     names = [attribute.name for attribute in wanted]
     without_role = check_roles(source, quasi=quasi, sensitive=names, drop=drop, plain=plain, record_id=ids)
     methods = _methods(method, names)
+    published = {*quasi, *plain}
     hidden: list[HiddenAttribute] = []
     counts: dict[str, Any] = {}
     for attribute in wanted:
         coder, counts[attribute.name] = fit_coder(source, attribute)
-        hidden.append(HiddenAttribute(attribute.name, coder, methods[attribute.name].fit(coder.domain)))
+        mechanism = _fit(attribute.name, methods[attribute.name], coder.domain)
+        hidden.append(HiddenAttribute(attribute.name, coder, mechanism))
     return Preparation(
         source=source,
         schema=_schema(source, quasi, plain, hidden),
@@ -208,7 +217,8 @@ def prepare(  # noqa: PLR0913 - the holder's decisions, as for `anonymize`
         counts=counts,
         n_rows=min(int(count.sum()) for count in counts.values()),
         record_id=tuple(ids),
-        notes=_notes(without_role),
+        undeclared=tuple(attribute.name for attribute in wanted if not is_declared(attribute)),
+        notes=holder_notes(source, wanted, counts, without_role=without_role, ids=[i for i in ids if i in published]),
     )
 
 
@@ -299,6 +309,15 @@ class _Run:
         )
 
 
+def _fit(column: str, method: RandomizingMethod, domain: Domain) -> SetMechanism:
+    """Fit a method, and name the column in whatever it has to say against it."""
+    try:
+        return method.fit(domain)
+    except LDiversityError as error:
+        error.message = f"{column}: {error.message}"
+        raise
+
+
 def _names(names: str | Sequence[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
@@ -334,9 +353,3 @@ def _schema(source: Source, quasi: list[str], plain: list[str], hidden: list[Hid
             role = Role.QUASI if name in quasi else Role.PLAIN
             attributes.append(Attribute(name, role, str(published_type(name, kind))))
     return Schema(tuple(attributes))
-
-
-def _notes(without_role: Sequence[str]) -> tuple[str, ...]:
-    if not without_role:
-        return ()
-    return (f"Not published, because they were given no role: {name_some(without_role)}.",)

@@ -6,14 +6,15 @@ Commands are modules that are imported when they are asked for, and import heavy
 
 from __future__ import annotations
 
+import signal
 from importlib import import_module
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import Any, Final
 
 import click
 
 from ldiversity._version import __version__
-from ldiversity.cli._faults import exit_code_of, show_warnings
+from ldiversity.cli._faults import complain_usage, exit_code_of, show_warnings
 
 __all__ = ["cli", "main"]
 
@@ -45,11 +46,24 @@ class LazyGroup(click.Group):
         command: click.Command = import_module(f"ldiversity.cli.{_MODULES[cmd_name]}").command
         return command
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:  # noqa: ANN401 - click's signature
+        """Read the words before the command; wrong ones become one line on stderr and an exit code."""
+        try:
+            return super().make_context(*args, **options)
+        except click.exceptions.NoArgsIsHelpError:
+            raise
+        except click.UsageError as fault:
+            raise click.exceptions.Exit(complain_usage(fault)) from None
+
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
         """Run the command; an error becomes one line on stderr and an exit code."""
         try:
             with show_warnings():
                 return super().invoke(ctx)
+        except click.exceptions.NoArgsIsHelpError:
+            raise
+        except click.UsageError as fault:
+            ctx.exit(complain_usage(fault))
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise  # click knows what to do
         except (Exception, KeyboardInterrupt) as fault:  # noqa: BLE001 - the last place to catch anything
@@ -67,4 +81,12 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _leave)
     cli(prog_name="ldiversity")
+
+
+def _leave(number: int, _: FrameType | None) -> None:
+    """Leave by an exception, so that what is not finished is removed on the way out."""
+    raise SystemExit(128 + number)

@@ -31,7 +31,7 @@ class LocalEngine:
     chunk_rows
         How many rows are worked on at once; memory grows with it, not with the table.
     words
-        Random words for the shuffle; secure and fresh when None.
+        Repeatable words for the shuffle, in tests; secure and fresh for every shuffle when None.
     """
 
     name = "local"
@@ -41,7 +41,7 @@ class LocalEngine:
     ) -> None:
         self.workers = check_integer("LocalEngine", "workers", workers or os.cpu_count() or 1, minimum=1)
         self.chunk_rows = check_integer("LocalEngine", "chunk_rows", chunk_rows, minimum=1)
-        self._words = words or FreshWords()
+        self._words = words
 
     def map_batches(self, function: BatchFunction, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Apply `function` to every batch, a few at a time; the batches come back in their order."""
@@ -63,9 +63,9 @@ class LocalEngine:
 
     def shuffle(self, batches: Iterable[pa.RecordBatch], *, n_rows: int, scratch: Path | None) -> Iterator[pa.Table]:
         """All rows in a uniformly random order."""
+        # Words of its own for every shuffle: an engine may be used again, by threads, and by forked processes.
+        words = self._words or FreshWords()
         if scratch is None:
-            yield shuffle_table(pa.Table.from_batches(batches), self._words)
+            yield shuffle_table(pa.Table.from_batches(batches), words)
             return
-        yield from shuffle_batches(
-            batches, n_rows=n_rows, bucket_rows=self.chunk_rows, words=self._words, scratch=scratch
-        )
+        yield from shuffle_batches(batches, n_rows=n_rows, bucket_rows=self.chunk_rows, words=words, scratch=scratch)

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._types import CodeArray, FloatArray, SetArray
+from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray
 from ldiversity.errors import ClaimError
 from ldiversity.privacy._claims import Claim
 
@@ -52,28 +52,33 @@ def verify_sets(claim: Claim, sets: SetArray, n_values: int, distances: FloatArr
         if claim.d is not None and distances is not None:
             too_close |= distances[sets[:, a], sets[:, b]] < claim.d
     _refuse(claim, repeated, f"every set has {claim.l} distinct values")
+    # Ascending as they stand: a place among the members must not tell which one is true.
+    _refuse(claim, np.any(sets[:, 1:] < sets[:, :-1], axis=1), "members are in domain order")
     if claim.d is not None:
         if distances is None:
             raise ClaimError(f"{claim.attribute}: a claim with a least distance needs the distances.", hint=_HINT)
         _refuse(claim, too_close, f"members are at least {claim.d:g} apart")
 
 
-def verify_exploded(claim: Claim, columns: pa.Table, members: CodeArray) -> None:
+def verify_exploded(claim: Claim, columns: pa.Table, members: CodeArray, distances: FloatArray | None = None) -> None:
     """Check exploded rows: among people who look alike, no value has more than 1/l of the rows.
 
-    The sets themselves are gone where people look alike, so this is all that can be checked there.
+    A person who looks like nobody else has exactly l rows, which are the set: there the least distance is checked
+    too. Where several people look alike the sets are gone, and with them what could be checked of them.
     """
-    keys = columns.column_names
-    with_members = columns.append_column("\0member", pa.array(members))
-    per_value = with_members.group_by([*keys, "\0member"]).aggregate([([], "count_all")])
-    per_group = per_value.group_by(keys).aggregate([("count_all", "max"), ("count_all", "sum")])
+    keys = [f"k{number}" for number in range(columns.num_columns)]
+    rows = columns.rename_columns(keys).append_column("member", pa.array(members))
+    per_value = rows.group_by([*keys, "member"]).aggregate([([], "count_all")])
+    per_group = per_value.group_by(keys).aggregate([("count_all", "max"), ("count_all", "sum"), ("member", "list")])
     largest = per_group["count_all_max"].to_numpy()
     total = per_group["count_all_sum"].to_numpy()
     broken = (total % claim.l != 0) | (largest * claim.l > total)
     _refuse(claim, broken, f"no value has more than 1/{claim.l} of the rows that look alike")
+    alone = per_group.filter(pa.array(total == claim.l))["member_list"].combine_chunks().flatten()
+    verify_sets(claim, np.sort(np.asarray(alone).reshape(-1, claim.l), axis=1), int(members.max()) + 1, distances)
 
 
-def _refuse(claim: Claim, broken: np.ndarray[tuple[int], np.dtype[np.bool_]], promise: str) -> None:
+def _refuse(claim: Claim, broken: BoolArray, promise: str) -> None:
     count = int(broken.sum())
     if count:
         raise ClaimError(

@@ -94,7 +94,11 @@ class Manifest(_Entry):
 def read_manifest(folder: Path) -> Manifest:
     """Read and check ``release.json`` of a folder that may come from a stranger."""
     file = folder / MANIFEST_NAME
-    if not folder.is_dir():
+    try:
+        is_folder = folder.is_dir()
+    except (OSError, ValueError):
+        is_folder = False
+    if not is_folder:
         raise ReleaseFormatError(
             f"release: {str(folder)!r} must be a folder with {MANIFEST_NAME}.",
             hint="Name the folder of a release.",

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
@@ -22,8 +23,11 @@ from ldiversity.tables import encode_sets
 
 __all__ = ["FolderData"]
 
-_MOST_EXPANSION: Final = 2_000
-"""Uncompressed bytes a byte of a Parquet file may stand for; repetitive honest tables stay far below."""
+_MOST_EXPANSION: Final = 1_000
+"""Bytes in memory that a byte of a Parquet file may stand for; repetitive honest tables stay far below."""
+
+_SMALL_TEXTS: Final = 1 << 26
+"""Columns that cannot decode to more bytes than this are not measured."""
 
 
 @dataclass(frozen=True)
@@ -40,23 +44,24 @@ class FolderData:
         return _gather(self._batches(list(names)), self._arrow_types(names), self.manifest.data.rows)
 
     def sets(self, attribute: str) -> SetArray:
-        """All sets of an attribute, shape (n, l)."""
-        parts = list(self.iterate_sets(attribute))
+        """All sets of an attribute, shape (n, l), members in code order."""
+        parts = [_ascending(sets, attribute) for sets in self.iterate_sets(attribute)]
         return np.concatenate(parts) if parts else np.empty((0, self.mechanisms[attribute].l), dtype=np.int32)
 
     def iterate_sets(self, attribute: str) -> Iterator[SetArray]:
-        """The sets of an attribute, a batch at a time."""
+        """The sets of an attribute as they were written, a batch at a time."""
         domain, kind = self.schema.domain(attribute), parse_type(self.schema[attribute].type)
         l = self.mechanisms[attribute].l
         if self.manifest.data.format == "csv":
             names = member_names(attribute, l)
             for batch in self._batches(names):
                 with _damage(attribute):
-                    yield _sorted(code_set_columns([batch.column(name) for name in names], domain, kind))
+                    sets = code_set_columns([batch.column(name) for name in names], domain, kind)
+                yield sets
             return
         for batch in self._batches([attribute]):
             with _damage(attribute):
-                sets = encode_sets(batch.column(attribute), domain)
+                sets = encode_sets(batch.column(attribute), domain, as_written=True)
             if len(sets) and sets.shape[1] != l:
                 raise _damaged(f"column {attribute!r} must hold sets of {l} values")
             yield sets
@@ -84,14 +89,19 @@ class FolderData:
 
     def _parquet_batches(self, file: Path, names: list[str]) -> Iterator[pa.Table]:
         try:
-            with _open_parquet(file, self.schema) as parquet:
+            with _open_parquet(file) as parquet:
                 _check_parquet(parquet, file, names, self.manifest.data.rows)
                 if not names:
                     yield _without_columns(self.manifest.data.rows)
                     return
+                left = _MOST_EXPANSION * max(file.stat().st_size, 1 << 20)
                 # Row group by row group: batches across them are not implemented for lists of dictionary entries.
                 for group in range(parquet.num_row_groups):
-                    yield parquet.read_row_group(group, columns=names).select(names)
+                    table = parquet.read_row_group(group, columns=names).select(names)
+                    left -= sum(_decoded_bytes(column) for column in table.columns)
+                    if left < 0:
+                        raise _expands(file)
+                    yield table
         except (pa.ArrowException, OSError, ValueError) as error:
             if isinstance(error, LDiversityError):
                 raise
@@ -148,12 +158,24 @@ def _without_columns(rows: int) -> pa.Table:
     return pa.table({"": pa.nulls(rows)}).select([])
 
 
-def _open_parquet(file: Path, schema: Schema) -> pq.ParquetFile:
-    """Open a file so that sets are read as dictionary entries, which is several times faster."""
+def _open_parquet(file: Path) -> pq.ParquetFile:
+    """Open a file so that texts are read as dictionary entries: faster, and one long text is held only once."""
     metadata = pq.read_metadata(file)
-    found = {metadata.schema.column(number).path for number in range(metadata.num_columns)}
-    leaves = [f"{name}.list.element" for name in schema.names(Role.SENSITIVE)]
-    return pq.ParquetFile(file, metadata=metadata, read_dictionary=[leaf for leaf in leaves if leaf in found])
+    leaves = [metadata.schema.column(number) for number in range(metadata.num_columns)]
+    texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+    return pq.ParquetFile(file, metadata=metadata, read_dictionary=texts)
+
+
+def _decoded_bytes(column: pa.ChunkedArray) -> int:
+    """How many bytes the texts of a column of dictionary entries stand for."""
+    total = 0
+    for chunk in column.chunks:
+        entries = chunk.flatten() if pa.types.is_list(chunk.type) else chunk
+        if pa.types.is_dictionary(entries.type) and len(entries):
+            lengths = pc.fill_null(pc.binary_length(entries.dictionary), 0)
+            if len(lengths) and pc.max(lengths).as_py() * len(entries) > _SMALL_TEXTS:
+                total += pc.sum(lengths.take(entries.indices.drop_null())).as_py() or 0
+    return total
 
 
 def _check_parquet(parquet: pq.ParquetFile, file: Path, names: list[str], rows: int) -> None:
@@ -162,16 +184,21 @@ def _check_parquet(parquet: pq.ParquetFile, file: Path, names: list[str], rows: 
         raise _damaged(f"{file.name} must hold {rows} rows")
     expanded = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
     if expanded > _MOST_EXPANSION * max(file.stat().st_size, 1 << 20):
-        raise _damaged(f"{file.name} must not expand to more than {_MOST_EXPANSION} times its size")
+        raise _expands(file)
     known = set(parquet.schema_arrow.names)
     missing = [name for name in names if name not in known]
     if missing:
         raise _damaged(f"{file.name} must have the column {missing[0]!r}")
 
 
-def _sorted(sets: SetArray) -> SetArray:
-    """Members in code order, so that no reader depends on the order of a file."""
-    return np.sort(sets, axis=1) if len(sets) and bool((sets[:, 1:] < sets[:, :-1]).any()) else sets
+def _ascending(sets: SetArray, attribute: str) -> SetArray:
+    """Members in code order, so that no reader depends on the order of a file; a repeated one is damage."""
+    if not len(sets) or bool((sets[:, 1:] > sets[:, :-1]).all()):
+        return sets
+    ordered: SetArray = np.sort(sets, axis=1)
+    if bool((ordered[:, 1:] == ordered[:, :-1]).any()):
+        raise _damaged(f"column {attribute!r} must hold sets of distinct values")
+    return ordered
 
 
 class _damage:  # noqa: N801 - reads as a clause: `with _damage(attribute):`
@@ -185,8 +212,12 @@ class _damage:  # noqa: N801 - reads as a clause: `with _damage(attribute):`
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, LDiversityError) and not isinstance(error, ReleaseFormatError):
             raise _damaged(f"column {self._attribute!r} must hold values of its domain") from None
-        if isinstance(error, pa.ArrowException):
+        if isinstance(error, pa.ArrowException | ArithmeticError | LookupError | TypeError | ValueError):
             raise _damaged(f"column {self._attribute!r} cannot be read") from None
+
+
+def _expands(file: Path) -> ReleaseFormatError:
+    return _damaged(f"{file.name} must not expand to more than {_MOST_EXPANSION} times its size")
 
 
 def _damaged(rule: str) -> ReleaseFormatError:

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from ldiversity._types import CodeArray, SetArray
-from ldiversity.errors import ReleaseFormatError, SchemaError, UnsupportedError
+from ldiversity.errors import ClaimError, LDiversityError, ReleaseFormatError, SchemaError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism, mechanism_from_dict
 from ldiversity.privacy import Claim, claim_of
 from ldiversity.release._coded import codes_of, parse_type, publish_batch, sets_of, wrap_sets
@@ -24,14 +24,19 @@ from ldiversity.release._write import (
     Format,
     Layout,
     ReleaseDescription,
+    no_records_left,
     sha256_of,
     staging_folder,
     write_release,
 )
 from ldiversity.schema import Attribute, Domain, Role, Schema
-from ldiversity.tables import to_native
+from ldiversity.tables import domain_array, to_native
 
-__all__ = ["Release", "load_release"]
+__all__ = ["Release", "explode_rows", "load_release"]
+
+_ROUNDING: Final = 1e-9
+_MOST_ROWS_A_BYTE: Final = 1_000
+"""Every record of an honest release holds fresh randomness, which no file format compresses so far."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,11 @@ class Release:
     _rows: Rows = field(repr=False)
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        hidden = ", ".join(f"{name!r} by {self.mechanisms[name].kind}" for name in self.sensitive)
+        others = len(self.schema.attributes) - len(self.sensitive)
+        return f"<Release of {self.n_rows} records: {hidden}; {others} other columns>"
+
     @classmethod
     def in_memory(
         cls,
@@ -108,6 +118,8 @@ class Release:
         schema = description.schema
         rows: dict[str, SetArray | CodeArray] = {}
         n_records = coded.num_rows
+        if n_records == 0:
+            raise no_records_left()
         for name in schema.names(Role.SENSITIVE):
             l = description.mechanisms[name].l
             if description.layout == "sets":
@@ -198,7 +210,11 @@ class Release:
             write_release(staging, description, [self._coded()], data_format=data_format)
 
     def verify(self) -> None:
-        """Check every claim on every row, or raise `ClaimError`."""
+        """Check every claim against its mechanism and on every row, or raise `ClaimError`."""
+        for claim in self.claims:
+            promised = claim_of(claim.attribute, self.mechanisms[claim.attribute])
+            if claim.posterior < promised.posterior * (1 - _ROUNDING):
+                raise ClaimError(f"{claim.attribute}: the claim promises more than its mechanism can keep.")
         description = ReleaseDescription(self.schema, self.mechanisms, self.claims, self.layout)
         verify_rows(self._rows, description, n_records=self.n_rows)
 
@@ -238,15 +254,23 @@ def load_release(folder: str | os.PathLike[str], *, frame: str = "arrow") -> Rel
         Which kind of data frame to hand out: ``"arrow"``, ``"pandas"`` or ``"polars"``.
     """
     path = Path(folder)
-    manifest = read_manifest(path)
-    schema = _schema_of(manifest)
-    mechanisms = {
-        entry.attribute: mechanism_from_dict(entry.mechanism, schema.domain(entry.attribute))
-        for entry in manifest.sensitive
-    }
-    rows = FolderData(path, manifest, schema, mechanisms)
-    _check_file(path, manifest)
-    _check_counts(manifest, mechanisms)
+    try:
+        manifest = read_manifest(path)
+        _check_file(path, manifest)
+        schema = _schema_of(manifest)
+        mechanisms = {
+            entry.attribute: mechanism_from_dict(entry.mechanism, schema.domain(entry.attribute))
+            for entry in manifest.sensitive
+        }
+        _check_counts(manifest, mechanisms)
+    except (ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
+        # What a stranger wrote may fail in ways that nobody foresaw; it is damage all the same.
+        if isinstance(error, LDiversityError):
+            raise
+        raise ReleaseFormatError(
+            "release: release.json cannot be read, or describes something impossible.",
+            hint="The release is damaged; ask the publisher for a good copy.",
+        ) from None
     return Release(
         schema=schema,
         mechanisms=mechanisms,
@@ -254,7 +278,7 @@ def load_release(folder: str | os.PathLike[str], *, frame: str = "arrow") -> Rel
         n_rows=manifest.records,
         layout=manifest.data.layout,
         frame_kind=frame,
-        _rows=rows,
+        _rows=FolderData(path, manifest, schema, mechanisms),
     )
 
 
@@ -271,11 +295,14 @@ def _schema_of(manifest: Manifest) -> Schema:
         raise ReleaseFormatError("release: the sensitive columns and their descriptions must be the same.")
     attributes = []
     for column in manifest.columns:
-        parse_type(column.type)
+        kind = parse_type(column.type)
         try:
             domain = Domain.from_dict(described[column.name].model_dump()) if column.name in described else None
-        except SchemaError as error:
-            raise ReleaseFormatError(f"release: column {column.name!r}: {error.message}") from None
+            if domain is not None:
+                domain_array(domain, kind)
+        except (SchemaError, pa.ArrowException, OverflowError, TypeError) as error:
+            reason = error.message if isinstance(error, SchemaError) else "the domain must be of the column's type."
+            raise ReleaseFormatError(f"release: column {column.name!r}: {reason}") from None
         attributes.append(Attribute(column.name, Role(column.role), column.type, domain))
     try:
         return Schema(tuple(attributes))
@@ -285,11 +312,16 @@ def _schema_of(manifest: Manifest) -> Schema:
 
 def _check_counts(manifest: Manifest, mechanisms: Mapping[str, SetMechanism]) -> None:
     for entry in manifest.sensitive:
-        if mechanisms[entry.attribute].l != entry.claim.l:
-            raise ReleaseFormatError(f"release: claim and mechanism of {entry.attribute!r} must have the same l.")
+        mechanism, claim = mechanisms[entry.attribute], entry.claim
+        d = getattr(mechanism, "d", None)
+        model = "l-diversity" if d is None else "semantic-diversity"
+        if (claim.l, claim.d, claim.model) != (mechanism.l, d, model) or claim.posterior < (1 - _ROUNDING) / claim.l:
+            raise ReleaseFormatError(f"release: the claim about {entry.attribute!r} must be its mechanism's.")
     each = mechanisms[manifest.sensitive[0].attribute].l if manifest.data.layout == "exploded" else 1
     if manifest.data.rows != manifest.records * each or (each > 1 and len(manifest.sensitive) > 1):
         raise ReleaseFormatError("release: rows, records and layout must agree.")
+    if manifest.data.rows > _MOST_ROWS_A_BYTE * manifest.data.bytes:
+        raise ReleaseFormatError("release: the data file is too small for the rows that release.json names.")
 
 
 def _check_file(folder: Path, manifest: Manifest) -> None:

@@ -7,7 +7,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from ldiversity._types import CodeArray, SetArray
+from ldiversity._types import CodeArray, FloatArray, SetArray
+from ldiversity.distances import Distance
 from ldiversity.errors import ClaimError
 from ldiversity.privacy import Claim, verify_exploded, verify_sets
 from ldiversity.release._description import ReleaseDescription
@@ -26,7 +27,7 @@ class Rows(Protocol):
         """All sets of an attribute."""
 
     def iterate_sets(self, attribute: str) -> Iterator[SetArray]:
-        """The sets of an attribute, a batch at a time."""
+        """The sets of an attribute as they were written, a batch at a time."""
 
     def members(self, attribute: str) -> CodeArray:
         """The codes of an exploded attribute."""
@@ -40,18 +41,23 @@ def verify_rows(rows: Rows, description: ReleaseDescription, *, n_records: int) 
     for claim in description.claims:
         if description.layout == "exploded":
             others = description.schema.names(Role.QUASI, Role.PLAIN)
-            verify_exploded(claim, rows.columns(others), rows.members(claim.attribute))
+            distances = _distances(claim, description)
+            verify_exploded(claim, rows.columns(others), rows.members(claim.attribute), distances)
         else:
             _verify_all_sets(rows, claim, description, n_records)
 
 
 def _verify_all_sets(rows: Rows, claim: Claim, description: ReleaseDescription, n_records: int) -> None:
     domain = description.schema.domain(claim.attribute)
-    distance = getattr(description.mechanisms[claim.attribute], "distance", None)
-    distances = None if distance is None else distance.matrix(domain)
+    distances = _distances(claim, description)
     seen = 0
     for sets in rows.iterate_sets(claim.attribute):
         verify_sets(claim, sets, len(domain), distances)
         seen += len(sets)
     if seen != n_records:
         raise ClaimError(f"{claim.attribute}: there must be {n_records} records, got {seen}.")
+
+
+def _distances(claim: Claim, description: ReleaseDescription) -> FloatArray | None:
+    distance: Distance | None = getattr(description.mechanisms[claim.attribute], "distance", None)
+    return None if distance is None else distance.matrix(description.schema.domain(claim.attribute))

@@ -9,14 +9,14 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from ldiversity._version import __version__
-from ldiversity.errors import InternalError, LDiversityError, ParameterError, StorageError
+from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError, SchemaError, StorageError
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.privacy import NOT_PROTECTED, Claim
 from ldiversity.release._coded import check_member_names, publish_batch
@@ -28,6 +28,7 @@ from ldiversity.release._manifest import (
     DataEntry,
     Manifest,
     SensitiveEntry,
+    read_manifest,
 )
 from ldiversity.release._prefetch import prefetch
 from ldiversity.release._read import FolderData
@@ -38,26 +39,22 @@ __all__ = ["Format", "Layout", "ReleaseDescription", "staging_folder", "write_re
 
 Format = Literal["parquet", "csv"]
 
+_RELEASE_FILES: Final = frozenset({MANIFEST_NAME, "data.parquet", "data.csv"})
+
 
 @contextmanager
 def staging_folder(target: Path, *, overwrite: bool) -> Iterator[Path]:
     """A private folder beside `target` that becomes `target` when the block ends well, and vanishes otherwise."""
-    target = target.absolute()
-    if target.exists() and not overwrite:
-        raise ParameterError(
-            f"output: folder {str(target)!r} must not exist yet.",
-            hint="Choose another folder, or allow overwriting.",
-        )
-    if target.exists() and not (target / MANIFEST_NAME).is_file():
-        raise ParameterError(
-            f"output: {str(target)!r} must be a release to be overwritten.", hint="Choose another folder."
-        )
-    staging = target.parent / f".{target.name}.partial-{secrets.token_hex(6)}"
+    staging: Path | None = None
     try:
+        target = _resolved(target)
+        if target.exists():
+            _check_replaceable(target, overwrite=overwrite)
         target.parent.mkdir(parents=True, exist_ok=True)
+        staging = target.parent / f".{target.name}.partial-{secrets.token_hex(6)}"
         staging.mkdir(mode=0o700)
         yield staging
-        _promote(staging, target)
+        _promote(staging, target, overwrite=overwrite)
     except OSError as error:
         if isinstance(error, LDiversityError):
             raise
@@ -67,7 +64,8 @@ def staging_folder(target: Path, *, overwrite: bool) -> Iterator[Path]:
             hint="Nothing was published. Free some space or choose another folder.",
         ) from None
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        if staging is not None:
+            shutil.rmtree(staging, ignore_errors=True)
 
 
 def write_release(
@@ -95,11 +93,16 @@ def write_release(
     written = FolderData(staging, manifest, schema, dict(description.mechanisms))
     verify_rows(written, description, n_records=manifest.records)
     content = manifest.model_dump_json(indent=2, exclude_none=False) + "\n"
-    with (staging / MANIFEST_NAME).open("w", encoding="utf-8") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
+    (staging / MANIFEST_NAME).write_text(content, encoding="utf-8")
     return manifest
+
+
+def no_records_left() -> SchemaError:
+    """The error of a table of which no row can be published."""
+    return SchemaError(
+        "table: no record is left to publish, because every row has a missing sensitive value.",
+        hint="Use missing='category' instead of 'drop'.",
+    )
 
 
 def _write_rows(file: Path, description: ReleaseDescription, tables: Iterable[pa.Table], data_format: Format) -> int:
@@ -117,8 +120,8 @@ def _write_rows(file: Path, description: ReleaseDescription, tables: Iterable[pa
     finally:
         if sink is not None:
             sink.close()
-    if sink is None:
-        raise InternalError("release: there were no rows to write.")
+    if rows == 0:
+        raise no_records_left()
     return rows
 
 
@@ -184,23 +187,79 @@ def sha256_of(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _promote(staging: Path, target: Path) -> None:
-    """Give the finished folder its name; an old release there is replaced in one step and then removed."""
-    staging.chmod(0o777 & ~_umask())
-    if not target.exists():
-        staging.rename(target)
-        return
-    retired = target.parent / f".{target.name}.retired-{secrets.token_hex(6)}"
-    target.rename(retired)
+def _resolved(target: Path) -> Path:
     try:
+        return target.resolve()
+    except ValueError:
+        raise ParameterError("output: the path of the folder must not contain a zero byte.") from None
+
+
+def _check_replaceable(target: Path, *, overwrite: bool) -> None:
+    """Refuse a target that exists, unless it is a release, and nothing but one, that may be overwritten."""
+    if not overwrite:
+        raise ParameterError(
+            f"output: folder {str(target)!r} must not exist yet.", hint="Choose another folder, or allow overwriting."
+        )
+    if not _is_release_alone(target):
+        raise ParameterError(
+            f"output: {str(target)!r} must be a release, and hold nothing else, to be overwritten.",
+            hint="Choose another folder.",
+        )
+
+
+def _is_release_alone(target: Path) -> bool:
+    names = {path.name for path in target.iterdir()} if target.is_dir() else set()
+    if MANIFEST_NAME not in names or names - _RELEASE_FILES:
+        return False
+    try:
+        read_manifest(target)
+    except ReleaseFormatError:
+        return False
+    return True
+
+
+def _promote(staging: Path, target: Path, *, overwrite: bool) -> None:
+    """Give the finished folder its name. An old release steps aside first, and comes back on any fault."""
+    _sync(staging)
+    staging.chmod(_usual_mode(staging))
+    if not (overwrite and target.exists()):
+        # A folder that appeared meanwhile is never replaced: renaming onto one that holds anything fails.
         staging.rename(target)
-    except OSError:
-        retired.rename(target)
-        raise
-    shutil.rmtree(retired, ignore_errors=True)
+    else:
+        _check_replaceable(target, overwrite=True)
+        retired = target.parent / f".{target.name}.retired-{secrets.token_hex(6)}"
+        target.rename(retired)
+        try:
+            staging.rename(target)
+        except BaseException:
+            retired.rename(target)
+            raise
+        shutil.rmtree(retired, ignore_errors=True)
+    _sync_folder(target.parent)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _sync(folder: Path) -> None:
+    """See that the disk itself holds every file before the folder gets its name."""
+    for path in folder.iterdir():
+        with path.open("rb") as stream:
+            os.fsync(stream.fileno())
+    _sync_folder(folder)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _usual_mode(staging: Path) -> int:
+    """The mode that a new folder gets here, found by making one: the umask cannot be read without changing it."""
+    probe = staging / "mode"
+    probe.mkdir()
+    mode = probe.stat().st_mode & 0o777
+    probe.rmdir()
+    return mode

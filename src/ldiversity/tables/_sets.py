@@ -56,7 +56,7 @@ def decode_sets(
     return pa.ListArray.from_arrays(np.arange(0, n * l + 1, l, dtype=np.int32), values)
 
 
-def encode_sets(column: pa.Array | pa.ChunkedArray, domain: Domain) -> SetArray:
+def encode_sets(column: pa.Array | pa.ChunkedArray, domain: Domain, *, as_written: bool = False) -> SetArray:
     """Read a list column back into sets of codes, ascending in each row.
 
     Parameters
@@ -65,6 +65,9 @@ def encode_sets(column: pa.Array | pa.ChunkedArray, domain: Domain) -> SetArray:
         Lists of values, of dictionary-encoded values, or of numbers; all of one length.
     domain
         The public values.
+    as_written
+        Leave members in the order in which they stand, and do not look whether one is repeated: for the check of
+        what was written.
 
     Raises
     ------
@@ -77,14 +80,15 @@ def encode_sets(column: pa.Array | pa.ChunkedArray, domain: Domain) -> SetArray:
     >>> encode_sets(pa.array([["flu", "cold"]]), Domain(("cold", "flu")))
     array([[0, 1]], dtype=int32)
     """
-    parts = [_encode(chunk, domain) for chunk in (column.chunks if isinstance(column, pa.ChunkedArray) else [column])]
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    parts = [_encode(chunk, domain, as_written=as_written) for chunk in chunks]
     filled = [part for part in parts if len(part)]
     if len({part.shape[1] for part in filled}) > 1:
         raise _uneven()
     return np.concatenate(filled) if filled else np.zeros((0, 0), dtype=np.int32)
 
 
-def _encode(lists: pa.Array, domain: Domain) -> SetArray:
+def _encode(lists: pa.Array, domain: Domain, *, as_written: bool) -> SetArray:
     if not _is_list(lists.type):
         raise SchemaError(f"sets: the column must hold lists, got {lists.type}.")
     if lists.null_count:
@@ -95,7 +99,7 @@ def _encode(lists: pa.Array, domain: Domain) -> SetArray:
     if lengths["min"] != lengths["max"]:
         raise _uneven()
     codes = _codes(lists.flatten(), domain).reshape(len(lists), lengths["min"])
-    return _ascending(codes)
+    return codes if as_written else _ascending(codes)
 
 
 def _is_list(kind: pa.DataType) -> bool:
@@ -114,7 +118,10 @@ def _codes(members: pa.Array, domain: Domain) -> CodeArray:
         indices = coded.indices
         if indices.null_count:
             indices = pc.fill_null(indices.cast(pa.int64()), len(coded.dictionary))
-        codes = lookup[indices.to_numpy()]
+        places = indices.to_numpy()
+        if len(places) and (places.min() < 0 or places.max() > len(coded.dictionary)):
+            raise SchemaError("sets: the column must not be damaged, got members without a value.")
+        codes = lookup[places]
     outside = int(np.count_nonzero(codes == _OUTSIDE))
     if outside:
         raise SchemaError(

@@ -58,8 +58,9 @@ def test_a_value_that_fills_more_than_its_share_is_caught(members: list[int]) ->
 
 
 def test_exploded_rows_that_lost_a_member_are_caught() -> None:
-    with pytest.raises(ClaimError):
-        verify_exploded(PAIR, pa.table({"sex": ["F", "F", "M"]}), np.array([0, 1, 0], np.int32))
+    # Five rows of people who look alike, no value among them more than twice: only their number gives it away.
+    with pytest.raises(ClaimError, match="rows that look alike"):
+        verify_exploded(PAIR, pa.table({"sex": ["F"] * 5}), np.array([0, 1, 0, 2, 3], np.int32))
 
 
 def test_a_mechanism_whose_posterior_is_only_searched_for_promises_nothing() -> None:
@@ -80,3 +81,20 @@ def test_a_claim_without_a_bound_says_so() -> None:
     leaking = Claim(attribute="x", model="semantic-diversity", l=3, d=2, posterior=1.0)
 
     assert "may give the true value away" in leaking.statement
+
+
+def test_members_out_of_order_are_caught() -> None:
+    with pytest.raises(ClaimError, match=r"1 of 2 .*domain order"):
+        verify_sets(PLAIN, np.array([[0, 2, 4], [5, 1, 8]], np.int32), 9, None)
+
+
+def test_exploded_members_of_one_person_that_are_too_close_are_caught() -> None:
+    close = Claim(attribute="x", model="semantic-diversity", l=2, d=2, posterior=0.5)
+
+    with pytest.raises(ClaimError, match="at least 2 apart"):
+        verify_exploded(close, pa.table({"age": [1, 1, 2, 2]}), np.array([0, 3, 4, 5], np.int32), LINE)
+
+
+@pytest.mark.parametrize("name", ["count_all", "member", "\0member", "k0"])
+def test_no_column_name_confuses_the_check_of_exploded_rows(name: str) -> None:
+    verify_exploded(PAIR, pa.table({name: ["F", "F", "M", "M"]}), np.array([0, 1, 0, 2], np.int32))

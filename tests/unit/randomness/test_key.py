@@ -34,9 +34,10 @@ def test_a_key_is_never_overwritten(tmp_path: Path) -> None:
         Key.new().save(tmp_path / "holder.key")
 
 
-def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o620, 0o660])
+def test_a_key_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
     Key.new().save(tmp_path / "holder.key")
-    (tmp_path / "holder.key").chmod(0o644)
+    (tmp_path / "holder.key").chmod(mode)
 
     with pytest.raises(ParameterError, match="chmod 600"):
         Key.load(tmp_path / "holder.key")

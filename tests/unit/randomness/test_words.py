@@ -118,3 +118,7 @@ def test_rows_of_a_large_table_land_anywhere() -> None:
     # Mean place of the first thousand rows is uniform: standard error n / sqrt(12 * 1000). 4.5 of them: 7e-6.
     first = np.argsort(order)[:1000].mean()
     assert abs(first - n / 2) < 4.5 * n / np.sqrt(12 * 1000)
+
+
+def test_digests_of_ids_need_the_key() -> None:
+    assert (KEY.digest_records([b"a"]) != Key(bytes(32)).digest_records([b"a"])).all()

@@ -17,6 +17,7 @@ import pytest
 
 import ldiversity as ld
 from ldiversity.mechanisms import UniformSelection
+from ldiversity.release import staging_folder
 
 
 def publish(table: pa.Table, target: Path) -> ld.Release:
@@ -131,3 +132,166 @@ def test_a_private_folder_holds_what_is_not_finished(
     publish(people, tmp_path / "release")
 
     assert seen == [0o700]
+
+
+# --- what the check sees -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data_format", ["parquet", "csv"])
+def test_a_member_order_that_tells_the_truth_is_never_published(
+    people: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data_format: str
+) -> None:
+    def truth_first(mechanism: UniformSelection, codes: np.ndarray, *_: object) -> np.ndarray:
+        others = (codes[:, None] + np.arange(1, mechanism.l)) % mechanism.n_values
+        return np.column_stack([codes, others]).astype(np.int32)
+
+    monkeypatch.setattr("ldiversity.anonymization._draw.draw_sets", truth_first)
+
+    with pytest.raises(ld.ClaimError, match="members are in domain order"):
+        ld.anonymize(
+            people,
+            quasi="age",
+            sensitive="disease",
+            method=ld.RandomizedAddition(l=3),
+            output=tmp_path / "release",
+            data_format=data_format,
+        )
+
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("layout", ["sets", "exploded"])
+@pytest.mark.parametrize("data_format", ["parquet", "csv"])
+def test_members_that_are_too_close_are_never_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str, data_format: str
+) -> None:
+    def too_close(_: object, codes: np.ndarray, *__: object) -> np.ndarray:
+        first = np.minimum(codes, 10)
+        return np.column_stack([first, first + 1, first + 3]).astype(np.int32)
+
+    monkeypatch.setattr("ldiversity.anonymization._draw.draw_sets", too_close)
+    table = pa.table({"row": np.arange(14), "level": np.arange(14)})
+
+    with pytest.raises(ld.ClaimError, match="at least 2 apart"):
+        ld.anonymize(
+            table,
+            quasi="row",
+            sensitive="level",
+            method=ld.SemanticDiversity(l=3, d=2, distance=ld.OrderedDistance()),
+            output=tmp_path / "release",
+            layout=layout,
+            data_format=data_format,
+        )
+
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_second_of_two_attributes_is_checked_as_well(
+    people: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ldiversity.anonymization import _draw
+
+    real = _draw.draw_sets
+
+    def faulty(mechanism: UniformSelection, codes: np.ndarray, *rest: object) -> np.ndarray:
+        return real(mechanism, codes, *rest) if mechanism.l == 3 else np.repeat(codes[:, None], 2, axis=1)
+
+    monkeypatch.setattr(_draw, "draw_sets", faulty)
+
+    with pytest.raises(ld.ClaimError, match="age"):
+        ld.anonymize(
+            people,
+            sensitive=["disease", ld.Sensitive("age", width=10)],
+            method={"disease": ld.RandomizedAddition(l=3), "age": ld.RandomizedAddition(l=2)},
+            output=tmp_path / "release",
+        )
+
+    assert not list(tmp_path.iterdir())
+
+
+# --- folders -------------------------------------------------------------------------------------------
+
+
+def test_a_folder_that_appears_meanwhile_is_not_touched(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+
+    def race() -> None:
+        with staging_folder(target, overwrite=False):
+            target.mkdir()
+            (target / "thesis.txt").write_text("years of work")
+
+    with pytest.raises(ld.StorageError):
+        race()
+
+    assert (target / "thesis.txt").read_text() == "years of work"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("extra", ["thesis.txt", "release.json"])
+def test_a_folder_with_anything_else_is_never_replaced(release: ld.Release, tmp_path: Path, extra: str) -> None:
+    release.save(tmp_path / "release")
+    (tmp_path / "release" / extra).write_text('{"name": "another project"}')
+
+    with pytest.raises(ld.ParameterError, match="hold nothing else"):
+        release.save(tmp_path / "release", overwrite=True)
+
+
+def test_a_link_to_a_release_is_followed(release: ld.Release, tmp_path: Path) -> None:
+    release.save(tmp_path / "release")
+    (tmp_path / "link").symlink_to(tmp_path / "release")
+
+    release.save(tmp_path / "link", data_format="csv", overwrite=True)
+
+    assert (tmp_path / "release" / "data.csv").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "release"]
+
+
+def test_an_interruption_between_two_names_brings_the_old_release_back(
+    release: ld.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release.save(tmp_path / "release")
+    before = (tmp_path / "release" / "data.parquet").read_bytes()
+    real = Path.rename
+
+    def interrupted(self: Path, target: Path) -> Path:
+        if ".partial-" in self.name:
+            raise KeyboardInterrupt
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        release.save(tmp_path / "release", overwrite=True)
+
+    assert (tmp_path / "release" / "data.parquet").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["release"]
+
+
+def test_a_path_that_cannot_exist_is_refused(release: ld.Release) -> None:
+    with pytest.raises(ld.ParameterError, match="zero byte"):
+        release.save("a\0b")
+
+
+def test_a_terminated_command_leaves_nothing(tmp_path: Path) -> None:
+    program = (
+        "import sys, time, pyarrow.parquet as pq\n"
+        "real = pq.ParquetWriter.write_table\n"
+        "def slow(self, *args, **kwargs):\n"
+        "    real(self, *args, **kwargs); print('writing', file=sys.stderr, flush=True); time.sleep(60)\n"
+        "pq.ParquetWriter.write_table = slow\n"
+        "from ldiversity.cli import main\n"
+        "main()\n"
+    )
+    (tmp_path / "table.csv").write_text("age,disease\n1,a\n2,b\n3,c\n")
+    arguments = ["anonymize", "table.csv", "--quasi", "age", "--sensitive", "disease", "-l", "2", "-o", "release"]
+    with subprocess.Popen(
+        [sys.executable, "-c", program, *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        while "writing" not in process.stderr.readline():
+            pass
+        process.send_signal(signal.SIGTERM)
+        code = process.wait(timeout=50)
+
+    assert code == 128 + signal.SIGTERM
+    assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +30,6 @@ def edit(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 def replace_data(folder: Path, table: pa.Table) -> None:
     """Swap the rows and mend size and checksum, as someone who means harm would."""
-    import hashlib
-
     pq.write_table(table, folder / "data.parquet")
     content = (folder / "data.parquet").read_bytes()
     edit(folder, lambda m: m["data"].update(bytes=len(content), sha256=hashlib.sha256(content).hexdigest()))
@@ -87,6 +87,14 @@ def test_a_later_version_is_refused_with_a_way_out(folder: Path) -> None:
         lambda m: m["sensitive"][0]["mechanism"].update(l="3"),
         lambda m: m["sensitive"][0]["claim"].update(l=2),
         lambda m: m["sensitive"][0]["claim"].update(posterior=0),
+        lambda m: m["sensitive"][0]["claim"].update(posterior=0.0001),
+        lambda m: m["sensitive"][0]["claim"].update(d=50.0),
+        lambda m: m["sensitive"][0]["claim"].update(model="semantic-diversity"),
+        lambda m: (m.update(records=10**12), m["data"].update(rows=10**12)),
+        lambda m: (m.update(records=10**30), m["data"].update(rows=10**30)),
+        lambda m: m["sensitive"][0]["domain"].update(values=[10**400, 2, 3, 4, 5, 6, 7]),
+        lambda m: m["sensitive"][0]["domain"].update(edges=[1e308, -1e308]),
+        lambda m: m["sensitive"][0].update(mechanism={"kind": "balanced", "version": 1, "l": 3, "d": 10**400}),
     ],
 )
 def test_a_tampered_manifest_is_refused_in_one_sentence(folder: Path, change: Callable[[Any], object]) -> None:
@@ -141,8 +149,6 @@ def test_a_missing_column_is_named(folder: Path) -> None:
 
 
 def test_rows_that_are_not_parquet_are_refused(folder: Path) -> None:
-    import hashlib
-
     (folder / "data.parquet").write_bytes(b"PAR1 and then nothing")
     content = (folder / "data.parquet").read_bytes()
     edit(folder, lambda m: m["data"].update(bytes=len(content), sha256=hashlib.sha256(content).hexdigest()))
@@ -164,3 +170,68 @@ def test_a_loaded_release_that_breaks_its_claim_is_told_apart(folder: Path) -> N
 
     with pytest.raises((ld.ReleaseFormatError, ld.ClaimError)):
         ld.load_release(folder).verify()
+
+
+def test_a_file_that_unfolds_without_end_is_refused(folder: Path) -> None:
+    long = pa.array(["x" * 1_000_000]).dictionary_encode()
+    cells = pa.DictionaryArray.from_arrays(pa.array([0] * 60), long.dictionary)
+    table = pq.read_table(folder / "data.parquet").set_column(1, "sex", cells.cast(pa.string()))
+    replace_data(folder, table)
+    grown = Path(folder / "data.parquet").stat().st_size
+    assert grown < 100_000  # for 60 MB of texts
+    release = ld.load_release(folder)
+
+    # 60 MB are within the limit of a thousand times one mebibyte; the same file with its limit lowered is not.
+    assert release.columns(["sex"]).num_rows == 60
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ldiversity.release._read._MOST_EXPANSION", 10)
+        patch.setattr("ldiversity.release._read._SMALL_TEXTS", 1000)
+        with pytest.raises(ld.ReleaseFormatError, match="must not expand"):
+            release.columns(["sex"])
+
+
+def test_a_claim_beyond_its_mechanism_does_not_verify(folder: Path) -> None:
+    release = ld.load_release(folder)
+
+    boasting = replace(release, claims=(replace(release.claims[0], posterior=0.1),))
+
+    with pytest.raises(ld.ClaimError, match="promises more"):
+        boasting.verify()
+
+
+def test_a_path_beyond_all_measure_is_no_release() -> None:
+    with pytest.raises(ld.ReleaseFormatError):
+        ld.load_release("x" * 5000)
+
+
+def test_members_in_any_order_are_read_alike(folder: Path) -> None:
+    before = ld.load_release(folder).sets("disease")
+    table = pq.read_table(folder / "data.parquet")
+    turned = pa.array([members[::-1] for members in table["disease"].to_pylist()])
+    replace_data(folder, table.set_column(2, "disease", turned))
+
+    assert (ld.load_release(folder).sets("disease") == before).all()
+
+
+def test_a_csv_file_with_fewer_rows_is_refused(release: ld.Release, tmp_path: Path) -> None:
+    release.save(tmp_path / "csv", data_format="csv")
+    lines = (tmp_path / "csv" / "data.csv").read_bytes().splitlines(keepends=True)
+    content = b"".join(lines[:-1])
+    (tmp_path / "csv" / "data.csv").write_bytes(content)
+    edit(
+        tmp_path / "csv",
+        lambda m: m["data"].update(bytes=len(content), sha256=hashlib.sha256(content).hexdigest()),
+    )
+
+    with pytest.raises(ld.ReleaseFormatError, match="60 rows"):
+        ld.load_release(tmp_path / "csv").sets("disease")
+
+
+def test_a_check_that_sees_too_few_records_fails(release: ld.Release) -> None:
+    with pytest.raises(ld.ClaimError, match="there must be 61 records, got 60"):
+        replace(release, n_rows=61).verify()
+
+
+def test_a_release_without_a_claim_does_not_verify(release: ld.Release) -> None:
+    with pytest.raises(ld.ClaimError, match="must have a claim"):
+        replace(release, claims=()).verify()

@@ -84,7 +84,7 @@ def test_a_folder_that_is_no_release_is_never_replaced(release: ld.Release, tmp_
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "thesis.txt").write_text("years of work")
 
-    with pytest.raises(ld.ParameterError, match="must be a release to be overwritten"):
+    with pytest.raises(ld.ParameterError, match="must be a release, and hold nothing else"):
         release.save(tmp_path / "precious", overwrite=True)
 
     assert (tmp_path / "precious" / "thesis.txt").exists()

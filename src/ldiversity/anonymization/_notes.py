@@ -1,0 +1,70 @@
+"""What the holder should know about a publication; said to the holder, never part of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._checks import name_some
+from ldiversity.tables import Sensitive, Source
+
+__all__ = ["holder_notes", "is_declared", "key_note"]
+
+_NEAR_UNIQUE: Final = 0.5
+_ENOUGH_ROWS: Final = 20
+
+
+def is_declared(sensitive: Sensitive) -> bool:
+    """Whether the domain was declared, so that it tells nothing of the table and stays when the table changes.
+
+    Examples
+    --------
+    >>> is_declared(Sensitive("income", width=100, low=0, high=2000)), is_declared(Sensitive("income", width=100))
+    (True, False)
+    """
+    bounded = sensitive.width is not None and sensitive.low is not None and sensitive.high is not None
+    return sensitive.domain is not None or sensitive.edges is not None or bounded
+
+
+def holder_notes(
+    source: Source,
+    wanted: Sequence[Sensitive],
+    counts: Mapping[str, NDArray[np.int64]],
+    *,
+    without_role: Sequence[str],
+    ids: Sequence[str],
+) -> tuple[str, ...]:
+    """Everything worth a second look, one sentence each."""
+    notes = []
+    if without_role:
+        notes.append(f"Not published, because they were given no role: {name_some(without_role)}.")
+    for sensitive in wanted:
+        notes += _about(sensitive, counts[sensitive.name], source.n_rows)
+    if ids:
+        notes.append(f"Published although they tell records apart: {name_some(ids)}.")
+    return tuple(notes)
+
+
+def key_note(undeclared: Sequence[str]) -> str:
+    """What a keyed publication should know: the same sets come again only for the same domain."""
+    if not undeclared:
+        return "Draws are keyed: the same record with the same value shows the same set whenever it is published so."
+    return (
+        f"Draws are keyed, but the domain of {name_some(undeclared)} was read off the table: one new value changes "
+        "the domain, all sets are drawn anew, and the two releases can be intersected. Declare the domain."
+    )
+
+
+def _about(sensitive: Sensitive, counts: NDArray[np.int64], n_rows: int | None) -> list[str]:
+    name, n_records = sensitive.name, int(counts.sum())
+    notes = []
+    if sensitive.missing == "drop" and n_rows is not None and n_rows > n_records:
+        notes.append(f"{name}: {n_rows - n_records} rows are not published, because their value is missing.")
+    if not is_declared(sensitive):
+        notes.append(f"{name}: the domain was read off the table and becomes public, so it tells which values occur.")
+    if n_records >= _ENOUGH_ROWS and len(counts) > _NEAR_UNIQUE * n_records:
+        notes.append(f"{name}: there are {len(counts)} values for {n_records} records; is it an identifier?")
+    return notes

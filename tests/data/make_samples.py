@@ -1,0 +1,55 @@
+"""Make the stored samples of a format version. Run once a version; samples of an old version are never made again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+import ldiversity as ld
+
+HERE = Path(__file__).parent
+DISEASES = [["flu", "lungs", "any"], ["asthma", "lungs", "any"], ["angina", "heart", "any"], ["stroke", "heart", "any"]]
+DISEASES += [["eczema", "skin", "any"], ["rash", "skin", "any"], ["gout", "joints", "any"], ["sprain", "joints", "any"]]
+
+
+def main() -> None:
+    """Publish one small table in every layout, format and kind of mechanism."""
+    n = 40
+    table = pa.table(
+        {
+            "age": [20 + (7 * i) % 50 for i in range(n)],
+            "sex": ["F" if i % 2 else "M" for i in range(n)],
+            "disease": [DISEASES[(3 * i + i // 9) % 8][0] for i in range(n)],
+            "income": pa.array([None if i == 0 else 100 * ((5 * i) % 23) for i in range(n)]),
+        }
+    )
+    tree = ld.TreeDistance(ld.Hierarchy.from_rows(DISEASES))
+    disease = ld.Sensitive("disease", domain=[row[0] for row in DISEASES])
+    income = ld.Sensitive("income", width=500, low=0, high=2500, missing="category")
+    publish = {
+        "uniform-parquet": (disease, ld.RandomizedAddition(l=3), {}),
+        "uniform-csv": (disease, ld.RandomizedAddition(l=3), {"data_format": "csv"}),
+        "exploded-parquet": (disease, ld.RandomizedAddition(l=2), {"layout": "exploded"}),
+        "balanced-parquet": (disease, ld.SemanticDiversity(l=2, d=2, distance=tree), {}),
+        "simple-csv": (
+            disease,
+            ld.SemanticDiversity(l=3, d=2, distance=tree, selection="simple"),
+            {"data_format": "csv"},
+        ),
+        "two-attributes-parquet": ([disease, income], ld.RandomizedAddition(l=2), {}),
+    }
+    for name, (sensitive, method, options) in publish.items():
+        ld.anonymize(
+            table,
+            quasi=["age", "sex"],
+            sensitive=sensitive,
+            method=method,
+            insecure_seed=1,
+            output=HERE / f"release-v1-{name}",
+            **options,
+        )
+
+
+if __name__ == "__main__":
+    main()
