@@ -26,7 +26,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
@@ -35,7 +35,10 @@ from ldiversity.anonymization import METHODS, RandomizingMethod, anonymize
 from ldiversity.distances import parse_distance
 from ldiversity.errors import ParameterError, StorageError
 from ldiversity.release import Release
-from ldiversity.tables import Bins, Sensitive
+from ldiversity.tables import Bins, Sensitive, check_roles, open_source
+
+if TYPE_CHECKING:
+    from ldiversity.report import Plan
 
 __all__ = ["BinsPolicy", "KeyPolicy", "OutputPolicy", "Policy", "SensitivePolicy", "TablePolicy"]
 
@@ -80,8 +83,11 @@ class BinsPolicy(_Part):
 class SensitivePolicy(_Part):
     """How one sensitive column is hidden."""
 
-    method: str = Field(
-        description="The method's name.", json_schema_extra={"enum": [*sorted(METHODS)]}, examples=["semantic"]
+    method: str | None = Field(
+        default=None,
+        description="The method's name; unless given, semantic when there is a d, else randomized-addition.",
+        json_schema_extra={"enum": [*sorted(METHODS), None]},
+        examples=["semantic"],
     )
     l: Annotated[int, Field(ge=2, description="How many values each record shows.")]
     d: float | None = Field(default=None, gt=0, description="Least distance between two values of a set.")
@@ -219,14 +225,9 @@ class Policy(_Part):
             For tests: draw from a seed that can be repeated.
         """
         return anonymize(
-            self._folder / self.table.file,
-            quasi=self.table.quasi,
-            sensitive=self.columns(),
-            method=self.methods(),
-            drop=self.table.drop,
-            plain=self.table.plain,
-            types=self.table.types,
-            key=None if self.key is None else Key.load(self._folder / self.key.file),
+            self._path("table.file", self.table.file),
+            **self._decisions(),
+            key=None if self.key is None else Key.load(self._path("key.file", self.key.file)),
             record_id=None if self.key is None else self.key.record_id,
             output=self.output_folder if output is None else output,
             data_format=self.output.format,
@@ -235,15 +236,53 @@ class Policy(_Part):
             insecure_seed=insecure_seed,
         )
 
+    def plan(self) -> Plan:
+        """Say what publishing would promise and cost; publishes nothing.
+
+        Checks all that can be checked before: the keys of the policy, its files, the columns and the goal.
+        """
+        from ldiversity.report import plan
+
+        if self.key is not None:
+            Key.load(self._path("key.file", self.key.file))
+        source = open_source(self._path("table.file", self.table.file), types=self.table.types)
+        decisions = self._decisions()
+        del decisions["types"]
+        if self.key is not None:
+            names = [item.name for item in decisions["sensitive"]]
+            roles = {role: decisions[role] for role in ("quasi", "drop", "plain")}
+            check_roles(source, sensitive=names, record_id=self.key.record_id, **roles)
+        return plan(source, **decisions)
+
+    def _decisions(self) -> dict[str, Any]:
+        return {
+            "quasi": self.table.quasi,
+            "sensitive": self.columns(),
+            "method": self.methods(),
+            "drop": self.table.drop,
+            "plain": self.table.plain,
+            "types": self.table.types,
+        }
+
+    def _path(self, key: str, name: str) -> Path:
+        path = self._folder / name
+        if not path.exists():
+            raise ParameterError(
+                f"policy: {key} must name a file, but {str(path)!r} does not exist.",
+                hint=f"Relative paths start at the folder of the policy file, {str(self._folder.resolve())!r}.",
+            )
+        return path
+
     def _method(self, name: str, entry: SensitivePolicy) -> RandomizingMethod:
-        if entry.method not in METHODS:
+        method = entry.method or ("randomized-addition" if entry.d is None else "semantic")
+        if method not in METHODS:
             known = ", ".join(map(repr, METHODS))
-            raise ParameterError(f"policy: sensitive.{name}.method must be one of {known}, got {entry.method!r}.")
+            raise ParameterError(f"policy: sensitive.{name}.method must be one of {known}, got {method!r}.")
         options = {option: getattr(entry, option) for option in _OPTIONS}
         if entry.distance is not None:
             options["distance"] = parse_distance(entry.distance, self._folder)
         try:
-            return METHODS[entry.method].from_options(options)
+            return METHODS[method].from_options(options)
         except ParameterError as error:
             raise ParameterError(f"policy: sensitive.{name}: {error.message}", hint=error.hint) from None
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from click.core import ParameterSource
 
-from ldiversity.cli._holder import holder_arguments, holder_options
+from ldiversity.cli._holder import holder_arguments, holder_options, policy_option, refuse_others
+from ldiversity.cli._reword import mark_policy
 from ldiversity.cli._show import Facts, Page, number, percent, show
 from ldiversity.cli._text import join_names, shell_line, split_names
 
@@ -17,16 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_USE_A_KEY: Final = " Use a key to publish again."
 _WITH_POLICY: Final = {"policy", "output", "overwrite", "insecure_seed", "as_json"}
 
 
 @click.command("anonymize", short_help="Publish a table as a release.")
 @click.argument("table", type=click.Path(path_type=Path), required=False)
-@click.option(
-    "--policy",
-    type=click.Path(path_type=Path),
-    help="A reviewed file that says all of the below; only -o, --overwrite and --insecure-seed may stand with it.",
-)
+@policy_option("only -o, --overwrite and --insecure-seed may stand with it")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The folder of the release; must not exist yet.")
 @holder_options
 @click.option("--key", type=click.Path(path_type=Path), help="Your key file: makes publishing again safe.")
@@ -64,22 +61,15 @@ def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **give
             err=True,
         )
     if policy is not None:
-        _refuse_others(ctx)
-        release, folder = _publish_policy(policy, given)
+        mark_policy(ctx)
+        refuse_others(ctx, _WITH_POLICY)
+        release, folder, keyed = _publish_policy(policy, given)
     else:
-        release, folder = _publish(given)
-    show(_facts(release, folder), _render, as_json=as_json)
+        release, folder, keyed = _publish(given)
+    show(_facts(release, folder, keyed=keyed), _render, as_json=as_json)
 
 
-def _refuse_others(ctx: click.Context) -> None:
-    for parameter in ctx.command.params:
-        name = parameter.name or ""
-        if name not in _WITH_POLICY and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            written = "TABLE" if isinstance(parameter, click.Argument) else max(parameter.opts, key=len)
-            raise click.UsageError(f"{written} must be left out with --policy: the policy says it.")
-
-
-def _publish_policy(file: Path, given: dict[str, Any]) -> tuple[Release, Path]:
+def _publish_policy(file: Path, given: dict[str, Any]) -> tuple[Release, Path, bool]:
     import ldiversity as ld
 
     policy = ld.Policy.read(file)
@@ -87,10 +77,10 @@ def _publish_policy(file: Path, given: dict[str, Any]) -> tuple[Release, Path]:
     if folder is None:
         raise click.UsageError("-o must name the folder of the release, as output.folder of the policy does not.")
     release = policy.publish(folder, overwrite=given["overwrite"], insecure_seed=given["insecure_seed"])
-    return release, folder
+    return release, folder, policy.key is not None
 
 
-def _publish(given: dict[str, Any]) -> tuple[Release, Path]:
+def _publish(given: dict[str, Any]) -> tuple[Release, Path, bool]:
     if given["table"] is None:
         raise click.UsageError("TABLE must be given, or --policy.")
     if given["output"] is None:
@@ -112,7 +102,7 @@ def _publish(given: dict[str, Any]) -> tuple[Release, Path]:
         engine=_engine(given),
         insecure_seed=given["insecure_seed"],
     )
-    return release, given["output"]
+    return release, given["output"], given["key"] is not None
 
 
 def _engine(given: dict[str, Any]) -> Any:  # noqa: ANN401 - an engine or None
@@ -126,7 +116,7 @@ def _engine(given: dict[str, Any]) -> Any:  # noqa: ANN401 - an engine or None
     return LocalEngine(**chosen)
 
 
-def _facts(release: Release, folder: Path) -> dict[str, Any]:
+def _facts(release: Release, folder: Path, *, keyed: bool) -> dict[str, Any]:
     from ldiversity.privacy import NOT_PROTECTED
 
     sensitive = ["--sensitive", join_names(release.sensitive[:1])] if len(release.sensitive) > 1 else []
@@ -147,8 +137,10 @@ def _facts(release: Release, folder: Path) -> dict[str, Any]:
             }
             for claim in release.claims
         ],
+        "keyed": keyed,
         "notes": list(release.notes),
-        "not_protected": list(NOT_PROTECTED),
+        # With a key, the advice to use one would only confuse.
+        "not_protected": [text.replace(_USE_A_KEY, "") if keyed else text for text in NOT_PROTECTED],
         "next": shell_line("ldiversity", "estimate", folder, *_by(release), *sensitive),
     }
 

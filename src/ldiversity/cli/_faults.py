@@ -10,10 +10,19 @@ from typing import Final, TextIO
 
 import click
 
+from ldiversity.cli._reword import reword
 from ldiversity.cli._text import one_line
 from ldiversity.errors import LDiversityError, LDiversityWarning
 
-__all__ = ["EXIT_FAULT", "EXIT_INTERRUPTED", "EXIT_REFUSED", "complain", "exit_code_of", "show_warnings"]
+__all__ = [
+    "EXIT_FAULT",
+    "EXIT_INTERRUPTED",
+    "EXIT_REFUSED",
+    "complain",
+    "complain_usage",
+    "exit_code_of",
+    "show_warnings",
+]
 
 EXIT_REFUSED: Final = 2
 """Bad input, an infeasible goal, or a file that cannot be read or written."""
@@ -52,8 +61,17 @@ def exit_code_of(fault: BaseException) -> int:
 
 
 def complain(message: str, hint: str | None = None) -> None:
-    """Print one line ``Error: <message> <hint>`` on stderr."""
-    click.echo(f"Error: {one_line(' '.join(filter(None, (message, hint))))}", err=True)
+    """Print one line ``Error: <message> <hint>`` on stderr, in the words of the command line."""
+    parts = [reword(part) for part in (message, hint) if part]
+    click.echo(f"Error: {one_line(' '.join(parts))}", err=True)
+
+
+def complain_usage(fault: click.UsageError) -> int:
+    """Say on one line what is wrong with the words of a command, and return the exit code for it."""
+    path = "ldiversity" if fault.ctx is None else fault.ctx.command_path
+    message = fault.format_message().rstrip()
+    complain(message if message.endswith((".", "?", ")")) else f"{message}.", f"See '{path} --help'.")
+    return EXIT_REFUSED
 
 
 @contextmanager
@@ -69,7 +87,7 @@ def show_warnings() -> Iterator[None]:
         file: TextIO | None = None,  # noqa: ARG001
         line: str | None = None,  # noqa: ARG001
     ) -> None:
-        text = one_line(str(message))
+        text = one_line(reword(str(message)))
         if issubclass(category, LDiversityWarning) and text not in shown:
             shown.add(text)
             click.echo(f"Warning: {text}", err=True)

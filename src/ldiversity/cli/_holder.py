@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from ldiversity.cli._text import split_assignment, split_names
 
@@ -14,7 +15,15 @@ if TYPE_CHECKING:
     from ldiversity.anonymization import RandomizingMethod
     from ldiversity.tables import Sensitive
 
-__all__ = ["HOLDER_NAMES", "holder_arguments", "holder_options", "parse_types", "type_option"]
+__all__ = [
+    "HOLDER_NAMES",
+    "holder_arguments",
+    "holder_options",
+    "parse_types",
+    "policy_option",
+    "refuse_others",
+    "type_option",
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -90,6 +99,21 @@ HOLDER_NAMES: Final = (
     *("domains", "missing", "bins", "types"),
 )
 """The parameters that `holder_options` adds."""
+
+
+def policy_option(others: str) -> Callable[[Command], Command]:
+    """The option that names a policy file; `others` says what may stand with it."""
+    help_text = f"A reviewed file that says all of the below; {others}."
+    return click.option("--policy", type=click.Path(path_type=Path), help=help_text)
+
+
+def refuse_others(ctx: click.Context, allowed: Collection[str]) -> None:
+    """Refuse words on the command line that a policy says."""
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        if name not in allowed and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            written = "TABLE" if isinstance(parameter, click.Argument) else max(parameter.opts, key=len)
+            raise click.UsageError(f"{written} must be left out with --policy: the policy says it.")
 
 
 def holder_options(command: Command) -> Command:

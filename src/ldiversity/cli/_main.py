@@ -31,6 +31,9 @@ _MODULES: Final = MappingProxyType(
 )
 """Each command and the module that holds it, under the name ``command``, in the order in which they are used."""
 
+_HELP_INSTEAD: Final[Any] = getattr(click.exceptions, "NoArgsIsHelpError", ())
+"""What newer versions of click raise to show the help of a group that was given nothing to do."""
+
 
 class LazyGroup(click.Group):
     """A group that imports a command's module when the command is asked for, and turns faults into exit codes."""
@@ -50,7 +53,7 @@ class LazyGroup(click.Group):
         """Read the words before the command; wrong ones become one line on stderr and an exit code."""
         try:
             return super().make_context(*args, **options)
-        except click.exceptions.NoArgsIsHelpError:
+        except _HELP_INSTEAD:
             raise
         except click.UsageError as fault:
             raise click.exceptions.Exit(complain_usage(fault)) from None
@@ -60,7 +63,7 @@ class LazyGroup(click.Group):
         try:
             with show_warnings():
                 return super().invoke(ctx)
-        except click.exceptions.NoArgsIsHelpError:
+        except _HELP_INSTEAD:
             raise
         except click.UsageError as fault:
             ctx.exit(complain_usage(fault))

@@ -3,37 +3,69 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from ldiversity.cli._faults import EXIT_REFUSED, complain
-from ldiversity.cli._holder import holder_arguments, holder_options
+from ldiversity.cli._holder import holder_arguments, holder_options, policy_option, refuse_others
+from ldiversity.cli._reword import mark_policy, reword
 from ldiversity.cli._show import Facts, Page, number, percent, points, show
 
 __all__ = ["command"]
 
+_ALMOST_SURE: Final = 0.999
+
 
 @click.command("plan", short_help="Feasible? What it promises and costs.")
-@click.argument("table", type=click.Path(path_type=Path))
+@click.argument("table", type=click.Path(path_type=Path), required=False)
+@policy_option("checks it without publishing anything")
 @holder_options
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
 @click.pass_context
-def command(ctx: click.Context, /, table: Path, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options by name
+def command(
+    ctx: click.Context,
+    /,
+    table: Path | None,
+    policy: Path | None,
+    *,
+    as_json: bool,
+    **given: Any,  # noqa: ANN401
+) -> None:
     """Say what publishing TABLE would promise and cost, before anything is published.
 
     Exit code 2 and the nearest feasible choices when the goal cannot be met. It shows true frequencies: what it
     prints is for the data holder.
-    """
+
+    \b
+    ldiversity plan patients.csv --quasi age,sex,zip --sensitive disease -l 3
+    ldiversity plan --policy policy.toml
+    """  # noqa: D301 - click reads the backspace
     import ldiversity as ld
 
-    facts = ld.plan(table, **holder_arguments(given)).to_dict()
+    if policy is not None:
+        mark_policy(ctx)
+        refuse_others(ctx, {"policy", "as_json"})
+        answer = ld.Policy.read(policy).plan()
+    elif table is None:
+        raise click.UsageError("TABLE must be given, or --policy.")
+    else:
+        answer = ld.plan(table, **holder_arguments(given))
+    facts = _reworded(answer.to_dict())
     show(facts, _render, as_json=as_json)
     for attribute in facts["attributes"]:
         if not attribute["feasible"]:
             complain(f"{attribute['attribute']}: {attribute['reason']}", attribute["hint"])
     if not facts["feasible"]:
         ctx.exit(EXIT_REFUSED)
+
+
+def _reworded(facts: dict[str, Any]) -> dict[str, Any]:
+    """Say what is not feasible in the words of the command line."""
+    for attribute in facts["attributes"]:
+        for choice in (attribute, *attribute["choices"]):
+            choice.update({name: choice[name] and reword(choice[name]) for name in ("reason", "hint")})
+    return facts
 
 
 def _render(facts: Facts, page: Page) -> None:
@@ -95,8 +127,12 @@ def _violation_sentence(violation: Facts, attribute: Facts) -> str:
         f"Plain randomized addition with l = {attribute['l']} would publish two values closer than "
         f"{attribute['d']:g} for {percent(violation['average'])} of the records, from {percent(violation['least'])} to "
         f"{percent(violation['greatest'])} by true value{bound}; the probability that this happens to at least "
-        f"one record is at least {percent(violation['any_record'])}."
+        f"one record is {_at_least(violation['any_record'])}."
     )
+
+
+def _at_least(share: float) -> str:
+    return "more than 99.9 %" if share > _ALMOST_SURE else f"at least {percent(share)}"
 
 
 def _choice_name(attribute: Facts) -> str:

@@ -85,6 +85,30 @@ def test_a_key_gives_the_same_sets_again(run: Run, patients: Path, tmp_path: Pat
     assert sorted(first) == sorted(second)
 
 
+def test_a_keyed_release_says_so_and_does_not_advise_a_key(run: Run, patients: Path, tmp_path: Path) -> None:
+    run("key", "new", tmp_path / "holder.key")
+    words = ["anonymize", patients, "--sensitive", "disease", "-l", 2]
+
+    plain = run(*words, "-o", tmp_path / "plain").stdout
+    keyed = run(*words, "--key", tmp_path / "holder.key", "--record-id", "name", "-o", tmp_path / "keyed").stdout
+
+    assert "Use a key to publish again" in " ".join(plain.split())
+    assert "Draws are keyed" not in plain
+    assert "Use a key to publish again" not in " ".join(keyed.split())
+    assert "Draws are keyed" in keyed
+
+
+def test_what_the_holder_should_know_is_printed(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("age,disease\n1,flu\n2,\n3,cold\n4,cut\n")
+
+    result = run("anonymize", table, "--sensitive", "disease", "--missing", "drop", "-l", 2, "-o", tmp_path / "release")
+
+    shown = " ".join(result.stdout.split())
+    assert "disease: 1 rows are not published, because their value is missing." in shown
+    assert "disease: the domain was read off the table" in shown
+
+
 def test_rows_can_be_exploded_as_csv(facts: Facts, patients: Path, roles: list[str], tmp_path: Path) -> None:
     found = facts(
         "anonymize", patients, *roles, "-l", 3, "--layout", "exploded", "--format", "csv", "-o", tmp_path / "release"
@@ -160,7 +184,7 @@ def test_without_quasi_columns_the_next_command_divides_nothing(facts: Facts, tm
             ["-l", 3, "--sensitive", "disease", "-o", "r", "--workers", 2, "--insecure-seed", 1],
             "--workers and --chunk-rows must be left out with --insecure-seed",
         ),
-        (["-l", 3, "--sensitive", "disease,sex", "-o", "r", "--layout", "exploded"], "UniformSelection"),
+        (["-l", 3, "--sensitive", "disease,sex", "-o", "r", "--layout", "exploded"], "Error: sex: l must be at most"),
         (["-l", 3, "--sensitive", "disease", "--quasi", "disease", "-o", "r"], "must have one role"),
     ],
 )
@@ -284,3 +308,23 @@ def test_other_options_are_refused_with_a_policy(run: Run, policy: Path, words: 
 
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"{named} must be left out with --policy" in result.stderr
+
+
+def test_a_table_that_is_not_beside_the_policy_is_explained(run: Run, policy: Path) -> None:
+    policy.write_text('[table]\nfile = "nobody.csv"\n[sensitive.disease]\nl = 2\n')
+
+    result = run("anonymize", "--policy", policy, "-o", policy.parent / "release")
+
+    assert result.exit_code == 2
+    assert f"Relative paths start at the folder of the policy file, {str(policy.parent)!r}." in result.stderr
+
+
+def test_with_a_policy_messages_speak_of_its_keys(run: Run, policy: Path) -> None:
+    (policy.parent / "t.csv").write_text("disease\nflu\n\ncold\ncut\n,\n")
+    (policy.parent / "t.csv").write_text("age,disease\n1,flu\n2,\n3,cold\n4,cut\n")
+    policy.write_text('[table]\nfile = "t.csv"\n[sensitive.disease]\nl = 2\n[output]\nfolder = "r"\n')
+
+    result = run("anonymize", "--policy", policy)
+
+    assert result.exit_code == 2
+    assert 'Use missing = "category"' in result.stderr

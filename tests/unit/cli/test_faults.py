@@ -40,9 +40,9 @@ def test_an_error_of_the_package_is_one_line_and_exit_2(describe_with: DescribeW
 
 
 def test_a_storage_error_is_shown_by_its_sentence(describe_with: DescribeWith) -> None:
-    result = describe_with(StorageError("output: the disk is full."))
+    result = describe_with(StorageError("release: the disk is full."))
 
-    assert (result.exit_code, result.stderr) == (2, "Error: output: the disk is full.\n")
+    assert (result.exit_code, result.stderr) == (2, "Error: release: the disk is full.\n")
 
 
 def test_an_operating_system_error_names_file_and_reason(describe_with: DescribeWith) -> None:
@@ -113,6 +113,7 @@ def test_warnings_of_other_packages_are_not_shown(run: Run, monkeypatch: pytest.
     "words",
     [
         ["no-such-command"],
+        ["--no-such-option"],
         ["describe"],
         ["describe", "a.csv", "--no-such-option"],
         ["describe", "a.csv", "--type", "zip=colour"],
@@ -124,7 +125,38 @@ def test_wrong_usage_is_exit_2_without_output(run: Run, words: list[str]) -> Non
     result = run(*words)
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "Error: " in result.stderr
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_wrong_usage_names_the_command_whose_help_helps(run: Run) -> None:
+    assert run("key", "new").stderr == "Error: Missing argument 'FILE'. See 'ldiversity key new --help'.\n"
+
+
+def test_a_group_with_nothing_to_do_shows_its_help(run: Run) -> None:
+    assert "Commands:" in run().output
+    assert "Commands:" in run("key").output
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("open_source: file 'a.csv' does not exist.", "file 'a.csv' does not exist."),
+        ("disease: UniformSelection: l must be at most 2.", "disease: l must be at most 2."),
+        ("save_figure: path must end in .png.", "--plot: path must end in .png."),
+        ("Use missing=\"category\" here, or missing='drop'.", "Use --missing category here, or --missing drop."),
+        ("Open the table with types={'home zip': 'text'}.", "Open the table with --type home zip=text."),
+        ("output: folder 'r' must not exist yet.", "-o: folder 'r' must not exist yet."),
+        ("Choose another folder, or allow overwriting.", "Choose another folder, or give --overwrite."),
+        ("estimate: min_records must be an integer.", "--min-records must be an integer."),
+        ("anonymize: data_format must be one of 'csv'.", "--format must be one of 'csv'."),
+        ("semantic: d must be given.", "-d must be given."),
+        ("record_id: ids must be unique.", "--record-id: ids must be unique."),
+        ("OrderedDistance: none was declared; in their order and ordered=True.", "none was declared; in their order."),
+    ],
+)
+def test_messages_are_said_in_options(describe_with: DescribeWith, message: str, shown: str) -> None:
+    assert describe_with(ClaimError(message)).stderr == f"Error: {shown}\n"
 
 
 def test_a_file_that_does_not_exist_is_named(run: Run, tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ def test_text_shows_the_claim_and_who_gains_more(run: Run, patients: Path, seman
     assert "for someone who knows how frequent each value is in this table" in shown
     assert "Plain randomized addition with l = 3 would publish two values closer than 2" in shown
     assert "planned" in shown
+    assert "happens to at least one record is more than 99.9 %." in shown
 
 
 def test_text_shows_the_cautions_and_notes_of_json(run: Run, facts: Facts, patients: Path) -> None:
@@ -57,7 +58,7 @@ def test_an_infeasible_goal_is_exit_2_with_the_bound(run: Run, patients: Path, r
     result = run("plan", patients, *roles, "-l", 99)
 
     assert result.exit_code == 2
-    assert "Error: disease: UniformSelection: l must be at most F - 1 = 23" in result.stderr
+    assert "Error: disease: l must be at most F - 1 = 23" in result.stderr
     assert "Not feasible" in result.stdout
 
 
@@ -76,6 +77,12 @@ def test_bins_and_declared_domains_are_used(facts: Facts, patients: Path) -> Non
     found = facts(*words, "--domain", "sex=female,male,other,unknown", "-l", 2)
 
     assert [attribute["values"] for attribute in found["attributes"]] == [12, 4]
+
+
+def test_an_infeasible_plan_speaks_no_python(run: Run, patients: Path, roles: list[str]) -> None:
+    result = run("plan", patients, *roles, "-l", 99, "--json")
+
+    assert json.loads(result.stdout)["attributes"][0]["reason"].startswith("l must be at most F - 1 = 23")
 
 
 @pytest.mark.parametrize(
@@ -137,3 +144,52 @@ def test_a_domain_file_that_is_no_text_is_refused(run: Run, patients: Path, tmp_
 
     assert result.exit_code == 2
     assert "must be text in UTF-8" in result.stderr
+
+
+# --- policies --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def policy(patients: Path, tmp_path: Path) -> Path:
+    file = tmp_path / "policy.toml"
+    file.write_text(
+        f"""
+        [table]
+        file = {str(patients)!r}
+        quasi = ["age"]
+        [sensitive.disease]
+        l = 4
+        """
+    )
+    return file
+
+
+def test_a_policy_is_planned_and_nothing_is_published(facts: Facts, policy: Path) -> None:
+    found = facts("plan", "--policy", policy)
+
+    assert (found["feasible"], found["attributes"][0]["l"]) == (True, 4)
+    assert [file.name for file in policy.parent.iterdir()] == ["policy.toml"]
+
+
+def test_an_infeasible_policy_is_exit_2(run: Run, policy: Path) -> None:
+    policy.write_text(policy.read_text().replace("l = 4", "l = 99"))
+
+    result = run("plan", "--policy", policy)
+
+    assert result.exit_code == 2
+    assert "Error: disease: l must be at most" in result.stderr
+
+
+@pytest.mark.parametrize(("words", "named"), [(["-l", 3], "-l"), (["table.csv"], "TABLE")])
+def test_other_options_are_refused_with_a_policy(run: Run, policy: Path, words: list[object], named: str) -> None:
+    result = run("plan", "--policy", policy, *words)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{named} must be left out with --policy" in result.stderr
+
+
+def test_neither_table_nor_policy_is_refused(run: Run) -> None:
+    result = run("plan", "-l", 3)
+
+    assert result.exit_code == 2
+    assert "TABLE must be given, or --policy." in result.stderr

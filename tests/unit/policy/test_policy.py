@@ -84,6 +84,43 @@ def test_a_policy_gives_the_methods_of_its_columns() -> None:
     }
 
 
+def test_without_a_method_a_least_distance_decides() -> None:
+    entries = {"a": {"l": 2}, "b": {"l": 2, "d": 1, "distance": "ordered"}}
+
+    methods = Policy.from_dict({"table": {"file": "t.csv"}, "sensitive": entries}).methods()
+
+    assert {name: method.name for name, method in methods.items()} == {"a": "randomized-addition", "b": "semantic"}
+
+
+@pytest.mark.parametrize("key", ["table.file", "key.file"])
+def test_a_file_that_is_not_beside_the_policy_is_named_with_the_folder(example: Path, key: str) -> None:
+    described = tomllib.loads(example.read_text(encoding="utf-8"))
+    described.setdefault("key", {"record_id": ["name"]})[key.split(".")[1]] = "nobody"
+    described[key.split(".", maxsplit=1)[0]]["file"] = "nobody"
+
+    with pytest.raises(ParameterError, match=f"policy: {key} must name a file") as error:
+        Policy.from_dict(described, folder=example.parent).publish()
+
+    assert str(example.parent.resolve()) in (error.value.hint or "")
+
+
+def test_a_policy_is_planned_without_publishing(example: Path) -> None:
+    before = sorted(example.parent.iterdir())
+
+    answer = Policy.read(example).plan()
+
+    assert (answer.feasible, answer.n_rows, answer.attributes[0].method) == (True, 300, "semantic")
+    assert sorted(example.parent.iterdir()) == before
+
+
+def test_planning_checks_the_key_and_its_columns(example: Path) -> None:
+    ld.Key.new().save(example.parent / "holder.key")
+    example.write_text(example.read_text() + '\n[key]\nfile = "holder.key"\nrecord_id = ["nobody"]\n')
+
+    with pytest.raises(ld.SchemaError, match="'nobody' does not exist"):
+        Policy.read(example).plan()
+
+
 def test_a_policy_gives_what_is_said_about_its_columns() -> None:
     assert Policy.from_dict(FULL).columns() == [
         ld.Sensitive("disease"),

@@ -1,0 +1,84 @@
+"""Messages of the package speak of Python arguments; here they are said in options, or in keys of a policy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+import click
+
+__all__ = ["mark_policy", "reword"]
+
+_POLICY: Final = "ldiversity.policy"
+"""Where the context of a command says that its decisions stand in a policy file."""
+
+_OWNERS: Final = (
+    *("open_source", "anonymize", "estimate", "plan", "describe", "Sensitive", "Domain", "Schema"),
+    *("RandomizedAddition", "SemanticDiversity", "UniformSelection", "BalancedSelection", "SimpleSelection"),
+    *("RingSelection", "OrderedDistance", "NumericDistance", "DiscreteDistance", "TreeDistance"),
+    *("SemilatticeDistance", "MatrixDistance", "IcdDistance"),
+)
+"""Names in Python that stand before a message and say nothing on the command line."""
+
+_OPTIONS: Final = {"data_format": "--format", "l": "-l", "d": "-d"}
+
+_Rule: TypeAlias = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
+
+
+def _option(found: re.Match[str]) -> str:
+    name = found["name"]
+    return _OPTIONS.get(name, f"--{name.replace('_', '-')}") + " must"
+
+
+_START: Final = r"(?P<before>^|(?<=: ))"
+_SHARED: Final[tuple[_Rule, ...]] = (
+    (re.compile(rf"{_START}(?:save_figure|plot_estimate): "), "--plot: "),
+    (re.compile(rf"{_START}(?P<name>by|where): "), r"--\g<name>: "),
+    (re.compile(rf"{_START}estimate: (?P<name>by|where|sensitive|estimator|confidence|min_records) must"), _option),
+    (re.compile(rf"{_START}(?:{'|'.join(_OWNERS)}): "), ""),
+    (re.compile(rf"{_START}Bins: "), "bins: "),
+    (re.compile(r"\ballow overwriting\b"), "give --overwrite"),
+    (re.compile(r" and ordered=True\b"), ""),
+    (re.compile(r"\bbins\(\) and groups\(\)"), "bins and groups in --by"),
+    (re.compile(r"several attributes in sensitive\b"), "several attributes in --sensitive"),
+    (re.compile(r"\bRandomizedAddition\b"), "randomized-addition"),
+)
+_COMMAND: Final[tuple[_Rule, ...]] = (
+    (re.compile(rf"{_START}anonymize: (?P<name>layout|data_format|quasi|sensitive|drop|plain) must"), _option),
+    (re.compile(rf"{_START}(?:randomized-addition|semantic): (?P<name>l|d|distance|selection) must"), _option),
+    (re.compile(r"\bmissing=(?P<mark>['\"])(?P<how>\w+)(?P=mark)"), r"--missing \g<how>"),
+    (re.compile(r"\btypes=\{(?P<mark>['\"])(?P<name>.+?)(?P=mark): '(?P<type>\w+)'\}"), r"--type \g<name>=\g<type>"),
+    (re.compile(rf"{_START}output: "), "-o: "),
+    (re.compile(rf"{_START}record_id: "), "--record-id: "),
+)
+_IN_POLICY: Final[tuple[_Rule, ...]] = (
+    (re.compile(r"\bmissing=(?P<mark>['\"])(?P<how>\w+)(?P=mark)"), r'missing = "\g<how>"'),
+    (
+        re.compile(r"\btypes=\{(?P<mark>['\"])(?P<name>.+?)(?P=mark): '(?P<type>\w+)'\}"),
+        r'types = { "\g<name>" = "\g<type>" }',
+    ),
+    (re.compile(rf"{_START}record_id: "), "key.record_id: "),
+)
+
+
+def mark_policy(ctx: click.Context) -> None:
+    """Say that the decisions of this command stand in a policy file, so that messages speak of its keys."""
+    ctx.meta[_POLICY] = True
+
+
+def reword(text: str) -> str:
+    """Say a message of the package in the words of the command line.
+
+    Examples
+    --------
+    >>> reword("disease: UniformSelection: l must be at most F - 1 = 2, got 3.")
+    'disease: l must be at most F - 1 = 2, got 3.'
+    >>> reword("Use missing='drop', or open the table with types={'zip': 'text'}.")
+    'Use --missing drop, or open the table with --type zip=text.'
+    """
+    context = click.get_current_context(silent=True)
+    in_policy = context is not None and bool(context.meta.get(_POLICY))
+    for pattern, said in (*(_IN_POLICY if in_policy else _COMMAND), *_SHARED):
+        text = pattern.sub(said, text)
+    return text
