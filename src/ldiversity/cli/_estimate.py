@@ -30,7 +30,7 @@ _JOINT: Final = " & "
     "--where",
     multiple=True,
     metavar="FILTER",
-    help="Use some records only: 'zip in 130,131', 'age >= 50', 'job is missing'; may be repeated.",
+    help="Use some records only: 'zip starts with 130', 'age >= 50', 'job in none,teacher'; may be repeated.",
 )
 @click.option(
     "--sensitive", multiple=True, metavar="COLUMNS", help="The attribute; several for their joint distribution."
@@ -43,6 +43,13 @@ _JOINT: Final = " & "
     help="auto, linear, mle, map or simplex; paper, existing and naive to compare with the papers.",
 )
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@click.option(
+    "--min-records",
+    type=click.IntRange(min=0),
+    default=50,
+    show_default=True,
+    help="Mark cells with fewer records, and give them intervals that hold for any number.",
+)
 @click.option("--csv", "csv_file", type=click.Path(path_type=Path), help="Also write the estimates as CSV.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Also draw them: a .png, .svg or .pdf file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
@@ -57,7 +64,7 @@ def command(
     """Estimate how often each sensitive value occurs, with standard errors, from the folder RELEASE alone.
 
     \b
-    ldiversity estimate release --by sex,age:10 --where 'zip in 130,131' --plot estimate.png
+    ldiversity estimate release --by sex,age:10 --where 'zip starts with 130' --plot estimate.png
     """  # noqa: D301 - click reads the backspace
     import ldiversity as ld
     from ldiversity.estimation import parse_by
@@ -70,15 +77,14 @@ def command(
         sensitive=split_names(given["sensitive"], "--sensitive") or None,
         estimator=given["estimator"],
         confidence=given["confidence"],
+        min_records=given["min_records"],
     )
-    if csv_file is not None:
-        _write_csv(estimate, csv_file)
-    if plot is not None:
+    if plot is not None:  # first, as it may be refused
         from ldiversity.report import save_figure
 
-        divided = f" by {', '.join(estimate.by)}" if estimate.by else ""
-        title = f"{' and '.join(estimate.sensitive)}{divided}, estimated from the release"
-        save_figure(draw_estimate(estimate, title=title), plot)
+        save_figure(_draw_titled(estimate), plot)
+    if csv_file is not None:
+        _write_csv(estimate, csv_file)
     show(estimate.to_dict(), _render, as_json=as_json)
 
 
@@ -100,6 +106,11 @@ def draw_estimate(estimate: Estimate, *, title: str = "", truth: Any = None) -> 
         records=estimate.records.tolist(),
         confidence=estimate.confidence,
     )
+
+
+def _draw_titled(estimate: Estimate) -> Any:  # noqa: ANN401 - a figure
+    divided = f" by {', '.join(estimate.by)}" if estimate.by else ""
+    return draw_estimate(estimate, title=f"{' and '.join(estimate.sensitive)}{divided}, estimated from the release")
 
 
 def _write_csv(estimate: Estimate, file: Path) -> None:

@@ -117,15 +117,16 @@ class Estimate:
         for name in _NUMBERS:
             columns[_free(name, taken)] = pa.array(getattr(self, name).ravel())
         columns[_free("records", taken)] = pa.array(np.repeat(self.records, n_values))
-        columns[_free("note", taken)] = pa.array(self.note, pa.string()).take(pa.array(rows))
+        for name in ("note", "estimator"):
+            columns[_free(name, taken)] = pa.array(getattr(self, name), pa.string()).take(pa.array(rows))
         return pa.table(columns)
 
     def to_frame(self) -> Any:  # noqa: ANN401 - the kind of frame is the release's
         """Give one row a cell and value, in the kind of frame that the release came from.
 
         The columns are those of `by`, ``value`` (or one column an attribute for a joint distribution), ``count``,
-        ``share``, ``std_error``, ``low``, ``high``, ``records`` and ``note``. One of these that is also the name
-        of a by-column gets a trailing underscore.
+        ``share``, ``std_error``, ``low``, ``high``, ``records``, ``note`` and ``estimator``. One of these that is also
+        the name of a by-column gets a trailing underscore.
         """
         return to_native(self.to_arrow(), self.frame_kind)
 

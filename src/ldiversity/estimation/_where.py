@@ -23,13 +23,15 @@ WhereLike: TypeAlias = "str | Filter | Sequence[str | Filter] | None"
 _QUOTED: Final = r""""(?:[^"]|"")*"|'(?:[^']|'')*'"""
 _COLUMN: Final = re.compile(rf"\s*({_QUOTED}|[^\s<>=!'\",]+)\s*")
 _OPERATOR: Final = re.compile(
-    r"(is\s+not\s+missing|is\s+missing|not\s+in(?=[\s'\"])|in(?=[\s'\"])|between(?=[\s'\"])|<=|>=|!=|==|=|<|>)",
+    r"(is\s+not\s+missing|is\s+missing|not\s+in(?=[\s'\"])|in(?=[\s'\"])|between(?=[\s'\"])|"
+    r"starts\s+with(?=[\s'\"])|<=|>=|!=|==|=|<|>)",
     re.IGNORECASE,
 )
 _VALUE: Final = re.compile(rf"\s*({_QUOTED}|[^\s,'\"][^,]*|)\s*(,|$)", re.DOTALL)
 _BETWEEN: Final = re.compile(rf"\s*({_QUOTED}|\S+)\s+and\s+({_QUOTED}|\S+)\s*", re.IGNORECASE)
 _HINT: Final = (
-    "Write for example: zip in 130,131 / age >= 50 / sex != F / age between 20 and 29 / job is missing; "
+    "Write for example: zip in 01301,13001 / zip starts with 130 / age >= 50 / sex != male / age between 20 and 29 / "
+    "job is missing; "
     "put a name or value with blanks or commas into quotes."
 )
 _COMPARE: Final = {"<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal}
@@ -46,9 +48,10 @@ class Filter:
     column
         A published column.
     operator
-        One of ``in``, ``not in``, ``<``, ``<=``, ``>``, ``>=``, ``between``, ``is missing``, ``is not missing``.
+        One of ``in``, ``not in``, ``starts with``, ``<``, ``<=``, ``>``, ``>=``, ``between``, ``is missing``,
+        ``is not missing``.
     values
-        Texts, compared as values of the column's type.
+        Texts, compared as values of the column's type; of ``starts with`` the beginnings of texts or integers.
     """
 
     column: str
@@ -65,6 +68,8 @@ class Filter:
             column = column.cast(column.type.value_type)
         if self.operator.endswith("missing"):
             found = pc.is_valid(column) if "not" in self.operator else pc.is_null(column)
+        elif self.operator == "starts with":
+            found = self._starts(column)
         else:
             column, values = self._typed(column)
             found = self._compare(column, values)
@@ -79,6 +84,19 @@ class Filter:
         if self.operator == "between":
             return pc.and_(pc.greater_equal(column, values[0]), pc.less_equal(column, values[1]))
         return _COMPARE[self.operator](column, values[0])
+
+    def _starts(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        kind = column.type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)):
+            raise ParameterError(
+                f"where: 'starts with' needs a column of texts or integers, but {self.column!r} has type {kind}.",
+                hint="Use <, >= or between.",
+            )
+        texts = column.cast(pa.string()) if pa.types.is_integer(kind) else column
+        found = pc.starts_with(texts, self.values[0])
+        for value in self.values[1:]:
+            found = pc.or_(found, pc.starts_with(texts, value))
+        return found
 
     def _typed(self, column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.Array]:
         texts = pa.array(self.values, pa.string())
@@ -117,7 +135,7 @@ def parse_where(text: str) -> Filter:
         found = _BETWEEN.fullmatch(rest)
         limits = () if found is None else (_unquote(found[1]), _unquote(found[2]))
         return Filter(name, sign, _exactly(text, limits, 2))
-    if sign in {"in", "not in"}:
+    if sign in {"in", "not in", "starts with"}:
         return Filter(name, sign, _split(text, rest))
     single = _exactly(text, _split(text, rest), 1)
     return Filter(name, {"=": "in", "==": "in", "!=": "not in"}.get(sign, sign), single)

@@ -57,8 +57,25 @@ def test_csv_holds_a_row_for_each_cell_and_value(run: Run, release: Path, tmp_pa
     run("estimate", release, "--by", "sex", "--csv", tmp_path / "estimate.csv")
 
     lines = (tmp_path / "estimate.csv").read_text().splitlines()
-    assert lines[0].replace('"', "") == "sex,value,count,share,std_error,low,high,records,note"
+    assert lines[0].replace('"', "") == "sex,value,count,share,std_error,low,high,records,note,estimator"
     assert len(lines) == 1 + 2 * 24
+
+
+def test_the_least_number_of_records_can_be_chosen(facts: Facts, release: Path) -> None:
+    found = facts("estimate", release, "--by", "sex", "--min-records", 1000)
+
+    assert {cell["note"] for cell in found["cells"]} == {"fewer than 1000 records"}
+
+
+def test_the_filters_of_the_help_select_records_of_the_demo(run: Run, patients: Path, tmp_path: Path) -> None:
+    run("anonymize", patients, "--quasi", "age,zip,job", "--sensitive", "disease", "-l", 3, "-o", tmp_path / "release")
+    shown = " ".join(run("estimate", "--help").stdout.split())
+    filters = ["zip starts with 130", "age >= 50", "job in none,teacher"]
+
+    results = [run("estimate", tmp_path / "release", "--where", text) for text in filters]
+
+    assert [text for text in filters if f"'{text}'" not in shown] == []
+    assert [result.exit_code for result in results] == [0, 0, 0]
 
 
 def test_a_picture_is_drawn(run: Run, release: Path, tmp_path: Path) -> None:

@@ -322,7 +322,10 @@ def test_frames_have_one_row_a_cell_and_value(release: Release) -> None:
     frame = estimate(release, "sex").to_frame()
 
     assert frame.num_rows == 18
-    assert frame.column_names == ["sex", "value", "count", "share", "std_error", "low", "high", "records", "note"]
+    assert frame.column_names == [
+        *("sex", "value", "count", "share", "std_error", "low", "high", "records", "note", "estimator"),
+    ]
+    assert set(frame["estimator"].to_pylist()) <= {"mle", "map"}
     assert frame["value"].to_pylist() == [f"v{code}" for code in range(6)] * 3
 
 

@@ -20,6 +20,8 @@ def matches(text: str, values: Any, kind: Any = None) -> list[bool]:
     ("text", "expected"),
     [
         ("zip in 130,131", Filter("zip", "in", ("130", "131"))),
+        ("zip starts with 130,'13 1'", Filter("zip", "starts with", ("130", "13 1"))),
+        ("zip Starts  With 0", Filter("zip", "starts with", ("0",))),
         ("zip NOT IN 130 , 131", Filter("zip", "not in", ("130", "131"))),
         ("age >= 50", Filter("age", ">=", ("50",))),
         ("age>=50", Filter("age", ">=", ("50",))),
@@ -48,7 +50,8 @@ def test_texts_are_read(text: str, expected: Filter) -> None:
     "text",
     [
         "", "age", "age 50", "age >=", "age in", "age in 1,,2", "age between 3", "age between 3 and", "x is missing 3",
-        "age >= 1,2", "sex = 'F", "sex in 'a'b", "age ~ 3", "= 3", "__import__('os').system('true')",
+        "zip starts with", "zip starts 130", "age >= 1,2", "sex = 'F", "sex in 'a'b", "age ~ 3", "= 3",
+        "__import__('os').system('true')",
     ],
 )  # fmt: skip
 def test_unreadable_texts_are_refused_with_examples(text: str) -> None:
@@ -107,3 +110,22 @@ def test_booleans_are_read_from_words() -> None:
 def test_a_value_of_another_type_is_refused_in_one_sentence() -> None:
     with pytest.raises(ParameterError, match="column 'x' has type int64, which 'old' cannot be read as"):
         matches("x = old", [1, 2])
+
+
+def test_beginnings_of_texts_are_matched() -> None:
+    assert matches("zip starts with 130,02", ["13001", "01301", "02139", None]) == [True, False, True, False]
+
+
+def test_beginnings_of_integers_are_those_of_their_digits() -> None:
+    assert matches("zip starts with 13", [13001, 1301, 31], pa.int64()) == [True, True, False]
+
+
+def test_only_texts_and_integers_have_beginnings() -> None:
+    with pytest.raises(ParameterError, match="needs a column of texts or integers"):
+        matches("x starts with 1", [1.5, 2.5])
+
+
+def test_a_filter_on_beginnings_can_be_read_again() -> None:
+    part = Filter("home zip", "starts with", ("1 3", "2"))
+
+    assert parse_where(str(part)) == part
