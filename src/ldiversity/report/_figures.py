@@ -157,9 +157,26 @@ def new_figure(width: float, height: float) -> Figure:
 def write_title(figure: Figure, title: str) -> None:
     """Write a title above the panels, on two lines where one is too narrow."""
     room = int(figure.get_figwidth() / _TITLE_CHARACTER_INCHES)
-    lines = textwrap.wrap(shorten(title, 2 * room - 8), room)
+    lines = balance(shorten(title, 2 * room - 8), room)
     if lines:
         figure.suptitle("\n".join(lines), fontweight="bold")
+
+
+def balance(text: str, room: int) -> list[str]:
+    """Wrap a text into as few lines of `room` characters as it takes, all about equally long.
+
+    Examples
+    --------
+    >>> balance("Shares by sex, estimated from the release", 38)
+    ['Shares by sex, estimated', 'from the release']
+    """
+    lines = textwrap.wrap(text, room)
+    longest = max(map(len, text.split()), default=room)
+    for narrower in range(longest, room):
+        tried = textwrap.wrap(text, narrower)
+        if len(tried) == len(lines):
+            return tried
+    return lines
 
 
 def write_notes(figure: Figure, notes: Sequence[str]) -> None:
@@ -222,8 +239,12 @@ def plain_number(number: float, _position: float | None = None) -> str:
     return f"{number:g}".replace("-", "\N{MINUS SIGN}")
 
 
-def label_axis(axis: Axis, labels: Sequence[str], inches: float, **text: Any) -> None:  # noqa: ANN401 - matplotlib's
-    """Label positions 0, 1, ... of an axis that is `inches` long, leaving out labels that would collide."""
+def label_axis(axis: Axis, labels: Sequence[str], inches: float, **text: Any) -> int:  # noqa: ANN401 - matplotlib's
+    """Label positions 0, 1, ... of an axis that is `inches` long; where labels would collide, every n-th.
+
+    Returns that n.
+    """
     step = max(1, math.ceil(LINE_INCHES * len(labels) / inches))
     positions = range(0, len(labels), step)
     axis.set_ticks(list(positions), [labels[position] for position in positions], **text)
+    return step

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     from ldiversity._types import BoolArray, FloatArray
 
-__all__ = ["Grid"]
+__all__ = ["MOST_CELLS", "Grid"]
+
+MOST_CELLS: Final = 500
+"""The most cells of a picture; more would be less than three points high."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,11 @@ class Grid:
         shape = (len(cells), len(values))
         if 0 in shape:
             raise ParameterError("plot_estimate: cells and values must not be empty.")
+        if len(cells) > MOST_CELLS:
+            raise ParameterError(
+                f"plot_estimate: a picture must have at most {MOST_CELLS} cells to be read, got {len(cells)}.",
+                hint="Use wider bins, fewer columns or a filter; all numbers stand in the table and the CSV file.",
+            )
         if records is not None and len(records) != len(cells):
             raise ParameterError(f"plot_estimate: records must have {len(cells)} entries, got {len(records)}.")
         return cls(

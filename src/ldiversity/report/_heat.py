@@ -46,22 +46,24 @@ def draw(grid: Grid) -> Figure:
     panels = figure.subplots(1, len(maps), sharey=True, squeeze=False)[0]
     top = max(1.0, float(np.nanmax(np.concatenate([shares for _, shares in maps]), initial=0.0)))
     numbers = n_cells <= _MOST_NUMBERS[0] and n_values <= _MOST_NUMBERS[1] and width / n_values > 0.2  # noqa: PLR2004
+    step_values = 1
     for axes, (name, shares) in zip(panels, maps, strict=True):
         axes.imshow(shares, cmap=sequential(), vmin=0, vmax=top, aspect="auto", interpolation="none")
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
-        label_axis(axes.xaxis, values, width, rotation=90)
+        step_values = label_axis(axes.xaxis, values, width, rotation=90)
         _hatch(axes, grid)
         if len(maps) > 1:
             axes.set_title(name, loc="left", fontweight="bold")
         if numbers:
             _write_numbers(axes, shares, top, unsure=(grid.low <= 0) if shares is grid.shares else None)
-    label_axis(panels[0].yaxis, cells, height)
+    step_cells = label_axis(panels[0].yaxis, cells, height)
     bar = figure.colorbar(panels[0].images[0], ax=list(panels), fraction=0.04, pad=0.02, aspect=30)
     bar.ax.yaxis.set_major_formatter(plain_number)
     bar.set_label("share of the cell (%)")
     bar.outline.set_visible(False)
-    _notes(figure, grid, numbers=numbers)
+    notes = [*_thinned("cell", n_cells, step_cells), *_thinned("value", n_values, step_values)]
+    write_notes(figure, [*notes, *_notes(grid, numbers=numbers)])
     return figure
 
 
@@ -88,8 +90,15 @@ def _write_numbers(axes: Axes, shares: FloatArray, top: float, *, unsure: np.nda
         )  # fmt: skip
 
 
-def _notes(figure: Figure, grid: Grid, *, numbers: bool) -> None:
-    notes = ["slanted number: the interval includes 0"] if numbers and (grid.low <= 0).any() else []
+def _thinned(noun: str, count: int, step: int) -> list[str]:
+    if step == 1:
+        return []
+    return [f"{count} {noun}s: one {noun} in {step} is labeled"]
+
+
+def _notes(grid: Grid, *, numbers: bool) -> list[str]:
+    slanted = f"slanted number: the {100 * grid.confidence:g} % interval includes 0"
+    notes = [slanted] if numbers and (grid.low <= 0).any() else []
     if grid.marked.any():
         notes.append("* hatched: few records, read with care")
-    write_notes(figure, notes)
+    return notes

@@ -11,6 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from ldiversity.errors import ParameterError
 from ldiversity.report import plot_estimate, plot_inclusion, plot_plan
+from ldiversity.report._figures import balance
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
@@ -113,6 +114,36 @@ def test_marked_rows_of_a_heat_map_are_hatched_and_explained() -> None:
 
     assert len(figure.axes[0].patches) == 1
     assert any("hatched: few records" in text for text in shown(figure))
+
+
+def test_a_heat_map_names_the_confidence_of_its_intervals() -> None:
+    assert any("the 90 % interval includes 0" in text for text in shown(estimate_of(13, 8, confidence=0.9)))
+
+
+def test_a_map_of_many_cells_says_that_not_all_are_labeled() -> None:
+    assert any("200 cells: one cell in 3 is labeled" in text for text in shown(estimate_of(200, 4)))
+    assert not any("is labeled" in text for text in shown(estimate_of(40, 4)))
+
+
+def test_a_picture_that_nobody_could_read_is_refused() -> None:
+    with pytest.raises(ParameterError, match="at most 500 cells to be read, got 501") as error:
+        estimate_of(501, 2)
+
+    assert "wider bins" in (error.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "lines"),
+    [
+        ("", 10, []),
+        ("one two", 10, ["one two"]),
+        ("one two three four five", 20, ["one two three", "four five"]),
+        ("internationalization a", 21, ["internationalization", "a"]),
+        ("x" * 30, 20, ["x" * 20, "x" * 10]),
+    ],
+)
+def test_lines_of_a_title_are_balanced(text: str, room: int, lines: list[str]) -> None:
+    assert balance(text, room) == lines
 
 
 def test_truth_is_named_as_the_holders() -> None:
