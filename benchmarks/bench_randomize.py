@@ -82,7 +82,7 @@ def _peer_records_per_second(codes: np.ndarray) -> float | None:
     try:
         from multi_freq_ldpy.pure_frequency_oracles.SS import SS_Client
     except ImportError:
-        print("multi-freq-ldpy is not installed (make bench installs it): the promise against the peer is not measured.")
+        print("multi-freq-ldpy is not installed (make bench installs it): no figure against the peer.")
         return None
     epsilon = math.log(VALUES / L - 1)  # for which the peer's subsets have L members
     SS_Client(0, VALUES, epsilon)
