@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from ldiversity._checks import check_integer, check_number
 from ldiversity._types import CodeArray, FloatArray
 from ldiversity.errors import ParameterError, SchemaError
+from ldiversity.tables._quantiles import quantile_edges
 
 __all__ = ["MOST_BINS", "Bins", "Grid", "locate", "numbers_of"]
 
@@ -23,6 +25,7 @@ MOST_BINS: Final = 100_000
 """How many bins a column may have at most."""
 
 _EXACT_FLOAT: Final = float(2**53)
+_INFINITE_HINT: Final = "Make the cells empty, or leave the rows out."
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,13 @@ class Bins:
     edges
         Declared edges, strictly increasing.
     quantiles
-        That many bins of about equally many rows. The edges are numbers of the table and become public;
-        declare `edges` where that would tell too much.
+        That many bins of about equally many rows. The edges become public: quantiles of the table, and its
+        least and greatest number, each rounded to a step of at most a quarter of the distance to the next one
+        (see `quantile_edges`). Whole numbers that lie close together are not changed by that. Declare `edges`
+        where even approximate quantiles would tell too much.
     low, high
-        Public bounds for `width`; without them the bins reach from the least to the greatest number.
+        Public bounds for `width`; without them the edges are the multiples of `width` around what occurs,
+        which tells the bins of the least and the greatest number.
 
     Examples
     --------
@@ -116,12 +122,14 @@ class Bins:
         numbers, known = numbers_of(values)
         if not known.any():
             raise SchemaError("Bins: the column must hold at least one number, got none.")
+        if not np.isfinite(numbers).all():
+            raise SchemaError("Bins: the column must hold finite numbers, got infinite ones.", hint=_INFINITE_HINT)
         if self.width is not None:
             grid = Grid(self.width)
             least, greatest = numbers[known].min().item(), numbers[known].max().item()
             return grid.edges(grid.position(least), grid.position(greatest) + 1)
         times = np.ones(len(numbers), dtype=np.int64) if counts is None else np.asarray(counts)
-        return _quantile_edges(numbers[known], times[known], self.quantiles or 2)
+        return quantile_edges(numbers[known], times[known], self.quantiles or 2)
 
     @staticmethod
     def labels(edges: Sequence[float]) -> tuple[str, ...]:
@@ -177,8 +185,10 @@ class Grid:
     def edges(self, first: int, last: int) -> tuple[float, ...]:
         """The edges from number `first` to number `last`."""
         if last - first > MOST_BINS:
+            # How many there would be tells the range of the table.
             raise SchemaError(
-                f"Bins: width must give at most {MOST_BINS} bins, got {last - first} with {_short(self.width)}.",
+                f"Bins: width must give at most {MOST_BINS} bins, got more than {MOST_BINS} bins "
+                f"with {_short(self.width)}.",
                 hint="Choose a greater width.",
             )
         start, width = Decimal(str(self.start)), Decimal(str(self.width))
@@ -186,6 +196,11 @@ class Grid:
 
     def position(self, number: float) -> int:
         """The greatest `i` whose edge is not above `number`."""
+        if self.width < math.ulp(number):
+            raise SchemaError(
+                f"Bins: width must be wide enough to tell numbers of this size apart, got {_short(self.width)}.",
+                hint="Choose a greater width.",
+            )
         i = int((Decimal(str(number)) - Decimal(str(self.start))) // Decimal(str(self.width)))
         while self.edge(i) > number:
             i -= 1
@@ -236,18 +251,6 @@ def locate(numbers: NDArray[Any], edges: Sequence[float]) -> CodeArray:
     last = len(bounds) - 1
     codes[codes == last] = np.where(numbers[codes == last] == bounds[-1], last - 1, -1)
     return codes
-
-
-def _quantile_edges(numbers: NDArray[Any], counts: NDArray[np.int64], n_bins: int) -> tuple[float, ...]:
-    distinct, where = np.unique(numbers, return_inverse=True)
-    totals = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(totals, where, counts)
-    below = np.cumsum(totals) - totals  # rows below each distinct number
-    wanted = np.arange(1, n_bins) * (int(totals.sum()) / n_bins)
-    if len(distinct) == 1:
-        return (float(distinct[0]), float(distinct[0]) + 1.0)
-    inner = distinct[np.clip(np.searchsorted(below, wanted), 1, len(distinct) - 1)]
-    return tuple(sorted({float(edge) for edge in (distinct[0], *inner, distinct[-1])}))
 
 
 def _checked_edges(edges: Sequence[float]) -> tuple[float, ...]:

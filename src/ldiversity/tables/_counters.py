@@ -45,6 +45,11 @@ class BinCounter(ABC):
         self.n_rows += len(numbers)
         n_known = int(np.count_nonzero(known))
         self.n_missing += len(numbers) - n_known
+        if not np.isfinite(numbers).all():
+            raise SchemaError(
+                f"{self.owner}: column {self.column!r} must hold finite numbers to be binned, got infinite ones.",
+                hint="Make the cells empty, or leave the rows out.",
+            )
         if n_known:
             self._count(numbers if n_known == len(numbers) else numbers[known])
 

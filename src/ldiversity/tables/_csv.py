@@ -15,7 +15,7 @@ import pyarrow.csv as pacsv
 
 from ldiversity.errors import SchemaError
 from ldiversity.tables._csv_types import FALSE_WORDS, TRUE_WORDS, TypeGuess
-from ldiversity.tables._source import Source, check_names
+from ldiversity.tables._source import Source, check_header
 from ldiversity.tables._type_names import declared_types
 
 __all__ = ["CsvSource"]
@@ -24,7 +24,6 @@ _BLOCK_BYTES: Final = 1 << 20  # Arrow reads up to 32 blocks ahead
 _HEAD_BYTES: Final = 1 << 20
 _DELIMITERS: Final = (",", ";", "\t")
 _RAGGED: Final = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
-_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 class CsvSource(Source):
@@ -60,12 +59,7 @@ class CsvSource(Source):
         options = {sep: _first_rows(text, sep) for sep in ([delimiter] if delimiter else _DELIMITERS)}
         chosen = max(options, key=lambda sep: len(options[sep][0]))
         names, skip, bare = options[chosen]
-        checked = check_names(self._path.name, names)
-        if all(_NUMBER.fullmatch(name) for name in checked):
-            raise SchemaError(
-                f"{self._path.name}: the first row must hold the column names, got numbers only.",
-                hint="Add a row of names at the top of the file.",
-            )
+        checked = check_header(self._path.name, names)
         return chosen, checked, skip, bare and len(head) < _HEAD_BYTES
 
     def _settle_types(self) -> None:

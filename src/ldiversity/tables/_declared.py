@@ -19,6 +19,7 @@ from ldiversity.schema import Domain
 __all__ = ["match_declared"]
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+_MOST_BITS: Final = 1000
 _WORDS: Final = {"true": True, "false": False}
 
 
@@ -35,8 +36,8 @@ def match_declared(owner: str, column: str, values: Sequence[object], kind: pa.D
     for value in values:
         try:
             matched.append(_match(value, kind))
-        except (TypeError, ValueError):
-            strange.append(value)
+        except (TypeError, ValueError, OverflowError):
+            strange.append(_nameable(value))
     if strange:
         raise SchemaError(
             f"{owner}: the declared domain of column {column!r} must hold values of the column's type {kind}, "
@@ -46,6 +47,12 @@ def match_declared(owner: str, column: str, values: Sequence[object], kind: pa.D
     numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     positions = tuple(math.nan if v is None else float(v) for v in matched) if numbers else None
     return Domain(tuple(matched), ordered=True, positions=positions)
+
+
+def _nameable(value: object) -> object:
+    # Python refuses to write integers of thousands of digits.
+    wide = isinstance(value, int) and value.bit_length() > _MOST_BITS
+    return "an integer far beyond 64 bits" if wide else value
 
 
 def _match(value: object, kind: pa.DataType) -> Scalar:

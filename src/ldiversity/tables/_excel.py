@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import warnings
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -12,7 +13,7 @@ import pyarrow as pa
 
 from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.tables._frames import FrameSource
-from ldiversity.tables._source import Source, check_names
+from ldiversity.tables._source import Source, check_header
 
 __all__ = ["open_excel"]
 
@@ -27,15 +28,17 @@ def open_excel(path: Path, types: Mapping[str, str] | None = None) -> Source:
             hint="Run: pip install ldiversity[excel]",
         ) from None
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        rows = list(book.worksheets[0].iter_rows(values_only=True))
-        book.close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # some quote cells
+            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+            rows = list(book.worksheets[0].iter_rows(values_only=True))
+            book.close()
     except Exception:  # noqa: BLE001 - openpyxl lets through whatever zip and XML readers raise
         raise SchemaError(
             f"{path.name}: the file must be an Excel workbook (.xlsx), got one that cannot be read.",
             hint="Save it again as .xlsx, or as CSV UTF-8.",
         ) from None
-    return FrameSource(path.name, _table(path.name, rows), types=types)
+    return FrameSource(path.name, _table(path.name, rows), types=types, from_file=True)
 
 
 def _table(owner: str, rows: list[tuple[Any, ...]]) -> pa.Table:
@@ -48,7 +51,7 @@ def _table(owner: str, rows: list[tuple[Any, ...]]) -> pa.Table:
     columns = list(zip_longest(*filled))
     while columns and all(cell is None for cell in columns[-1]):
         columns.pop()
-    names = check_names(owner, ["" if column[0] is None else str(column[0]) for column in columns])
+    names = check_header(owner, ["" if column[0] is None else str(column[0]) for column in columns])
     return pa.table([_column(column[1:]) for column in columns], names=names)
 
 

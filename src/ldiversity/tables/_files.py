@@ -10,6 +10,7 @@ from typing import Final
 from ldiversity.errors import ParameterError
 from ldiversity.tables._csv import CsvSource
 from ldiversity.tables._excel import open_excel
+from ldiversity.tables._guard import guarded
 from ldiversity.tables._ipc import IpcSource
 from ldiversity.tables._jsonl import JsonLinesSource
 from ldiversity.tables._parquet import ParquetSource
@@ -63,7 +64,11 @@ def open_file(path: Path, types: Mapping[str, str] | None = None) -> Source:
         ) from None
     except OSError as error:
         raise ParameterError(f"open_source: file {str(path)!r} cannot be read ({error.strerror}).") from None
-    return opener(path, types)
+    with guarded(
+        f"{path.name}: the file must be a table that can be read, got one that cannot.",
+        hint="Write or copy the file again.",
+    ):
+        return opener(path, types)
 
 
 def _endings(path: Path) -> list[str]:

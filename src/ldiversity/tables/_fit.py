@@ -15,6 +15,7 @@ from ldiversity.tables._bins import Bins
 from ldiversity.tables._coder import Coder, missing_refused
 from ldiversity.tables._counters import counter_for
 from ldiversity.tables._declared import match_declared
+from ldiversity.tables._guard import guarded
 from ldiversity.tables._sensitive import Sensitive
 from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, unknown_column
 from ldiversity.tables._values import Tally, domain_array, to_values, value_type
@@ -63,7 +64,7 @@ def fit_coder(
     (('cold', 'flu'), [1, 2])
     """
     if sensitive.name not in source.columns:
-        raise unknown_column(source.name, sensitive.name, source.columns)
+        raise unknown_column(source.name, sensitive.name, source.columns, from_file=source.from_file)
     kind = source.columns[sensitive.name]
     values = value_type(kind)
     if values is None:
@@ -85,7 +86,7 @@ def _fit_values(
     if tally.full:
         raise _too_many(source, sensitive, f"more than {MOST_VALUES}")
     _check_missing(source, sensitive, tally.n_rows, tally.n_missing)
-    found = pa.array([], kind) if cells is None else _found_values(cells, kind)
+    found = pa.array([], kind) if cells is None else _found_values(source, sensitive.name, cells, kind)
     if sensitive.domain is None:
         if pa.types.is_floating(found.type) and len(found) > MOST_FLOATS:
             raise _too_many(source, sensitive, f"{len(found)} different decimal numbers")
@@ -106,11 +107,15 @@ def _tally(source: Source, name: str, chunk_rows: int) -> Tally:
     return tally
 
 
-def _found_values(cells: pa.Array, kind: pa.DataType) -> pa.Array:
+def _found_values(source: Source, name: str, cells: pa.Array, kind: pa.DataType) -> pa.Array:
     try:
         return to_values(cells, kind)
     except pa.ArrowInvalid:  # unsigned integers beyond the signed range
-        return to_values(cells, pa.string())
+        with guarded(
+            f"{source.name}: column {name!r} must hold cells that can be published as values, got others.",
+            hint="Convert it to text, for example times of a zone that this machine does not know.",
+        ):
+            return to_values(cells, pa.string())
 
 
 def _inferred(found: pa.Array, kind: pa.DataType) -> Domain:

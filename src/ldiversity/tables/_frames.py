@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, cast
 
 import narwhals as nw
 import pyarrow as pa
 
+from ldiversity._checks import name_some
 from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
+from ldiversity.tables._guard import guarded
 from ldiversity.tables._source import Source, check_names, plain_type
 from ldiversity.tables._type_names import declared_types
 
@@ -25,11 +28,12 @@ class FrameSource(Source):
         *,
         frame_kind: str = "arrow",
         types: Mapping[str, str] | None = None,
+        from_file: bool = False,
     ) -> None:
-        names = check_names(name, table.schema.names)
+        names = check_names(name, table.schema.names, from_file=from_file)
         columns = {column: plain_type(kind) for column, kind in zip(names, table.schema.types, strict=True)}
-        columns |= declared_types(name, types, columns)
-        super().__init__(name, columns, frame_kind=frame_kind, n_rows=table.num_rows)
+        columns |= declared_types(name, types, columns, from_file=from_file)
+        super().__init__(name, columns, frame_kind=frame_kind, n_rows=table.num_rows, from_file=from_file)
         self._table = table
 
     def _read(
@@ -48,10 +52,9 @@ def open_frame(data: Any, types: Mapping[str, str] | None = None) -> Source:  # 
         return FrameSource("table", pa.Table.from_batches([native]), types=types)
     if isinstance(native, pa.Table):
         return FrameSource("table", native, types=types)
-    try:
-        _check_frame_names(native)
-        frame = nw.from_native(native)
-    except TypeError:
+    with _readable():
+        frame = _wrap(native)
+    if frame is None:
         return FrameSource("table", _read_stream(native), types=types)
     eager = _collect(frame) if isinstance(frame, nw.LazyFrame) else frame
     kind = eager.implementation.value
@@ -84,41 +87,65 @@ def to_native(table: pa.Table, frame_kind: str) -> Any:  # noqa: ANN401 - the ki
 def _check_frame_names(native: Any) -> None:  # noqa: ANN401 - any frame
     # Only frames like pandas' may have names that repeat or are no texts; asking a lazy frame would cost.
     if not hasattr(native, "collect_schema") and hasattr(getattr(native, "columns", None), "to_list"):
-        check_names("table", native.columns.to_list())
+        check_names("table", native.columns.to_list(), from_file=False)
+
+
+def _wrap(native: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any] | None:  # noqa: ANN401 - any frame
+    """Hand the frame to narwhals; None when narwhals does not know it."""
+    _check_frame_names(native)
+    try:
+        return cast("nw.DataFrame[Any] | nw.LazyFrame[Any]", nw.from_native(native))
+    except TypeError:
+        return None
+
+
+def _readable() -> AbstractContextManager[None]:
+    return guarded(
+        "table: the frame must be readable to its end, got one that is not.",
+        hint="Collect or convert the frame before it is passed, to see what is wrong.",
+    )
 
 
 def _read_stream(data: Any) -> pa.Table:  # noqa: ANN401 - whatever came
+    with _readable():
+        reader = _open_stream(data)
+        if reader is not None:
+            return reader.read_all()
+    raise ParameterError(
+        f"open_source: data must be a path or a data frame, got {type(data).__name__}.",
+        hint="Pass a path, or a frame of pandas, polars or pyarrow.",
+    )
+
+
+def _open_stream(data: Any) -> pa.RecordBatchReader | None:  # noqa: ANN401 - whatever came
     try:
-        return pa.RecordBatchReader.from_stream(data).read_all()
+        return pa.RecordBatchReader.from_stream(data)
     except (TypeError, pa.ArrowException):
-        raise ParameterError(
-            f"open_source: data must be a path or a data frame, got {type(data).__name__}.",
-            hint="Pass a path, or a frame of pandas, polars or pyarrow.",
-        ) from None
+        return None
 
 
 def _collect(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-    if frame.implementation.is_polars():
-        return frame.collect()
-    return frame.collect("pyarrow")
+    with _readable():
+        return frame.collect() if frame.implementation.is_polars() else frame.collect("pyarrow")
 
 
 def _to_arrow(frame: nw.DataFrame[Any]) -> pa.Table:
-    bare = nw.maybe_reset_index(frame)
-    try:
-        return bare.to_arrow()
-    except pa.ArrowException:
-        # The cause is left out on purpose: Arrow quotes the cell.
-        broken = next((name for name in bare.columns if not _converts(bare.select(name))), None)
+    with _readable():
+        bare = nw.maybe_reset_index(frame)
+        table = _converted(bare)
+        if table is not None:
+            return table
+        broken = [name for name in bare.columns if _converted(bare.select(name)) is None]
     raise SchemaError(
-        f"table: column {broken!r} must hold values of one type that Arrow knows, got others.",
+        f"table: column {name_some(broken, most=1)} must hold values of one type that Arrow knows, got others.",
         hint="Convert it, for example with .astype(str), or leave it out.",
     )
 
 
-def _converts(frame: nw.DataFrame[Any]) -> bool:
+def _converted(frame: nw.DataFrame[Any]) -> pa.Table | None:
     try:
-        frame.to_arrow()
-    except pa.ArrowException:
-        return False
-    return True
+        return frame.to_arrow()
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001 - mixed types, wide integers, broken texts, each with another exception
+        return None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.ipc
 
-from ldiversity.errors import SchemaError
+from ldiversity.tables._guard import guarded
 from ldiversity.tables._source import Source, check_names, plain_type
 from ldiversity.tables._type_names import declared_types
 
@@ -57,12 +57,8 @@ class IpcSource(Source):
             yield reader
 
 
-@contextmanager
-def _speaking_of(owner: str) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, pa.ArrowException):
-        raise SchemaError(
-            f"{owner}: the file must be a complete Arrow file, got one that cannot be read.",
-            hint="Write it again, for example with pyarrow.feather.write_feather.",
-        ) from None
+def _speaking_of(owner: str) -> AbstractContextManager[None]:
+    return guarded(
+        f"{owner}: the file must be a complete Arrow file, got one that cannot be read.",
+        hint="Write it again, for example with pyarrow.feather.write_feather.",
+    )

@@ -105,7 +105,7 @@ class JsonLinesSource(Source):
                     unexpected_field_behavior="infer" if schema is None else "ignore",
                 ),
             )
-        except pa.ArrowInvalid as error:
+        except pa.ArrowException as error:
             raise self._explain(str(error), before) from None
 
     def _explain(self, message: str, before: int) -> SchemaError:
@@ -130,7 +130,7 @@ class JsonLinesSource(Source):
             return pa.unify_schemas(
                 [pa.schema([(name, one)]), pa.schema([(name, other)])], promote_options="permissive"
             ).types[0]
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
+        except pa.ArrowException:
             raise self._mixed(name, f"{other} after {one}") from None
 
     def _refuse_wide(self, name: str, column: pa.ChunkedArray, block: bytes) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ldiversity.errors import SchemaError
+from ldiversity.tables._guard import guarded
 from ldiversity.tables._source import Source, check_names, plain_type
 from ldiversity.tables._type_names import declared_types
 
@@ -38,12 +38,8 @@ class ParquetSource(Source):
             yield from file.iter_batches(batch_size=chunk_rows, columns=columns)
 
 
-@contextmanager
-def _speaking_of(owner: str) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, pa.ArrowException):
-        raise SchemaError(
-            f"{owner}: the file must be a complete Parquet file, got one that cannot be read.",
-            hint="Write or copy the file again.",
-        ) from None
+def _speaking_of(owner: str) -> AbstractContextManager[None]:
+    return guarded(
+        f"{owner}: the file must be a complete Parquet file, got one that cannot be read.",
+        hint="Write or copy the file again.",
+    )

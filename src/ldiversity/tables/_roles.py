@@ -93,7 +93,7 @@ def check_roles(
 
 def _give(source: Source, roles: dict[str, str], name: str, role: str) -> None:
     if name not in source.columns:
-        raise unknown_column(source.name, name, source.columns)
+        raise unknown_column(source.name, name, source.columns, from_file=source.from_file)
     if name in roles:
         both = f"{roles[name]} and {role}" if roles[name] != role else f"{role} twice"
         raise SchemaError(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -12,11 +14,15 @@ import pyarrow.compute as pc
 
 from ldiversity._checks import check_integer, name_some
 from ldiversity.errors import SchemaError
+from ldiversity.tables._guard import guarded
 
-__all__ = ["DEFAULT_CHUNK_ROWS", "Source", "check_names", "plain_type", "rechunk", "unknown_column"]
+__all__ = ["DEFAULT_CHUNK_ROWS", "Source", "check_header", "check_names", "plain_type", "rechunk", "unknown_column"]
 
 DEFAULT_CHUNK_ROWS: Final = 262_144
 """How many rows a batch has at most, unless the caller says otherwise."""
+
+_MOST_NAMED: Final = 10
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 class Source(ABC):
@@ -35,6 +41,9 @@ class Source(ABC):
         The kind of frame to hand back: ``"arrow"``, ``"pandas"``, ``"polars"``, ...
     n_rows
         The number of rows, or None when it is unknown without reading.
+    from_file
+        Whether the table is a file. Its names may then be the cells of a person, when the file has no row of
+        names, so messages show only those that the user nearly typed.
     """
 
     def __init__(
@@ -44,11 +53,13 @@ class Source(ABC):
         *,
         frame_kind: str = "arrow",
         n_rows: int | None = None,
+        from_file: bool = True,
     ) -> None:
         self.name = name
         self.columns: dict[str, pa.DataType] = dict(columns)
         self.frame_kind = frame_kind
         self.n_rows = n_rows
+        self.from_file = from_file
 
     def batches(
         self,
@@ -76,11 +87,18 @@ class Source(ABC):
         wanted = list(self.columns) if columns is None else list(columns)
         for column in wanted:
             if column not in self.columns:
-                raise unknown_column(self.name, column, self.columns)
+                raise unknown_column(self.name, column, self.columns, from_file=self.from_file)
         chunk_rows = check_integer("batches", "chunk_rows", chunk_rows, minimum=1)
         keep = frozenset(encoded)
-        read = self._read(wanted, chunk_rows, keep)
-        return rechunk((self._settle(batch, wanted, keep) for batch in read), chunk_rows)
+        return rechunk(self._settled(wanted, chunk_rows, keep), chunk_rows)
+
+    def _settled(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:
+        with guarded(
+            f"{self.name}: the table must be readable to its end, got one that is not.",
+            hint="Write or copy it again.",
+        ):
+            for batch in self._read(columns, chunk_rows, encoded):
+                yield self._settle(batch, columns, encoded)
 
     @abstractmethod
     def _read(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:
@@ -90,20 +108,30 @@ class Source(ABC):
         arrays = []
         for name in columns:
             array = batch.column(name)
+            self._check_cells(name, array)
             kept = name in encoded and pa.types.is_dictionary(array.type)
             settled = kept and plain_type(array.type) == self.columns[name]
             arrays.append(array if settled else self._convert(name, array))
         return pa.RecordBatch.from_arrays(arrays, names=columns)
 
+    def _check_cells(self, name: str, array: pa.Array) -> None:
+        # Readers trust what a file says of itself; here is the last place to see that it is not so.
+        try:
+            array.validate(full=array.type != pa.date64())  # a day with a time of day is a day all the same
+        except pa.ArrowException:
+            raise SchemaError(
+                f"{self.name}: column {name!r} must hold well-formed cells and texts in UTF-8, got others.",
+                hint="Write the table again; texts in another encoding must be converted first.",
+            ) from None
+
     def _convert(self, name: str, array: pa.Array) -> pa.Array:
         target = self.columns[name]
-        if pa.types.is_run_end_encoded(array.type):
-            array = pc.run_end_decode(array)
         if array.type == target:
             return array
         try:
-            return pc.cast(array, target)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            plain = pc.run_end_decode(array) if pa.types.is_run_end_encoded(array.type) else array
+            return plain if plain.type == target else pc.cast(plain, target)
+        except pa.ArrowException:
             # The cause is left out on purpose: Arrow quotes the cell.
             raise SchemaError(
                 f"{self.name}: column {name!r} must hold values that can be read as {target}, got others.",
@@ -161,8 +189,10 @@ def _join(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     return table.to_batches()[0]
 
 
-def check_names(owner: str, names: Sequence[object]) -> list[str]:
+def check_names(owner: str, names: Sequence[object], *, from_file: bool = True) -> list[str]:
     """Return the column names, or raise `SchemaError` when they cannot serve as names.
+
+    The names of a file may be the cells of a person, when it has no row of names; they are never quoted.
 
     Examples
     --------
@@ -183,16 +213,45 @@ def check_names(owner: str, names: Sequence[object]) -> list[str]:
             f"{owner}: every column must have a name, got none for column {name_some(empty)}.",
             hint="Name the columns in the first row of the table.",
         )
-    repeated = sorted({name for name in checked if checked.count(name) > 1})
+    repeated = sorted(name for name, count in Counter(checked).items() if count > 1)
     if repeated:
+        same = [position for position, name in enumerate(checked, start=1) if name == repeated[0]]
+        got = (
+            f"a table where columns {_name_positions(same)} have the same name"
+            if from_file
+            else f"{name_some(repeated)} more than once"
+        )
         raise SchemaError(
-            f"{owner}: column names must be distinct, got {name_some(repeated)} more than once.",
+            f"{owner}: column names must be distinct, got {got}.",
             hint="Rename the columns so that each name occurs once.",
         )
     return checked
 
 
-def unknown_column(owner: str, column: object, known: Collection[str]) -> SchemaError:
+def check_header(owner: str, names: Sequence[str]) -> list[str]:
+    """Return the names in the first row of a file, or raise `SchemaError` when they are none.
+
+    Examples
+    --------
+    >>> check_header("patients.csv", ["age", "2024"])
+    ['age', '2024']
+    """
+    checked = check_names(owner, names)
+    if all(_NUMBER.fullmatch(name) for name in checked):
+        raise SchemaError(
+            f"{owner}: the first row must hold the column names, got numbers only.",
+            hint="Add a row of names at the top of the file.",
+        )
+    return checked
+
+
+def _name_positions(positions: list[int]) -> str:
+    if len(positions) > _MOST_NAMED:
+        return f"{', '.join(map(str, positions[:_MOST_NAMED]))} and {len(positions) - _MOST_NAMED} more"
+    return f"{', '.join(map(str, positions[:-1]))} and {positions[-1]}"
+
+
+def unknown_column(owner: str, column: object, known: Collection[str], *, from_file: bool = True) -> SchemaError:
     """Build the error for a column that does not exist, with the nearest names as its hint.
 
     Examples
@@ -202,5 +261,10 @@ def unknown_column(owner: str, column: object, known: Collection[str]) -> Schema
     Hint: Did you mean 'disease'?
     """
     close = difflib.get_close_matches(str(column), list(known), n=3)
-    hint = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"The columns are {name_some(known)}."
+    if close:
+        hint = f"Did you mean {' or '.join(map(repr, close))}?"
+    elif from_file:
+        hint = f"The first row of the file must hold the names; to see the columns, run: ldiversity describe {owner}"
+    else:
+        hint = f"The columns are {name_some(known)}."
     return SchemaError(f"{owner}: column {column!r} does not exist.", hint=hint)

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.schema import Role
@@ -111,6 +112,11 @@ def _summarize(name: str, kind: pa.DataType, tally: Tally) -> ColumnSummary:
 
 
 def _largest(cells: pa.Array, counts: NDArray[np.int64]) -> tuple[tuple[str, int], ...]:
+    if pa.types.is_temporal(cells.type):  # Python knows fewer days than Arrow
+        try:
+            cells = pc.cast(cells, pa.string())
+        except pa.ArrowInvalid:  # a time zone that this machine does not know
+            return ()
     labels = [str(value) for value in cells.to_pylist()]
     ranked = sorted(zip(labels, counts.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
     return tuple(ranked[:_MOST_SHOWN])

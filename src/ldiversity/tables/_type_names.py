@@ -32,7 +32,7 @@ TYPE_NAMES: Final[Mapping[str, pa.DataType]] = MappingProxyType(
 
 
 def declared_types(
-    owner: str, types: Mapping[str, str] | None, columns: Mapping[str, pa.DataType]
+    owner: str, types: Mapping[str, str] | None, columns: Mapping[str, pa.DataType], *, from_file: bool = True
 ) -> dict[str, pa.DataType]:
     """Return the Arrow types that a user declared, by column.
 
@@ -44,7 +44,7 @@ def declared_types(
     declared: dict[str, pa.DataType] = {}
     for column, word in (types or {}).items():
         if column not in columns:
-            raise unknown_column(owner, column, columns)
+            raise unknown_column(owner, column, columns, from_file=from_file)
         if word not in TYPE_NAMES:
             raise ParameterError(
                 f"open_source: types[{column!r}] must be one of text, integer, number, boolean, date, got {word!r}."

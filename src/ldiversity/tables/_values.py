@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ldiversity._types import Scalar
 from ldiversity.schema import Domain
+from ldiversity.tables._guard import guarded
 
 __all__ = ["Tally", "domain_array", "to_values", "value_type"]
 
@@ -68,12 +69,22 @@ def to_values(cells: pa.Array, target: pa.DataType) -> pa.Array:
 def domain_array(domain: Domain, target: pa.DataType | None = None) -> pa.Array:
     """Return the values of a domain as an Arrow array, in code order.
 
+    Raises
+    ------
+    SchemaError
+        When the values are of several types, or do not fit the one they have.
+
     Examples
     --------
     >>> domain_array(Domain((1, 2, None))).type
     DataType(int64)
     """
-    return pa.array(domain.values, target if target is not None else _domain_type(domain.values))
+    kind = target if target is not None else _domain_type(domain.values)
+    with guarded(
+        f"Domain: values must all be of one type and fit it, got others for {kind}.",
+        hint="Use texts only, booleans only, or numbers of at most 64 bits only.",
+    ):
+        return pa.array(domain.values, kind)
 
 
 def _domain_type(values: tuple[Scalar, ...]) -> pa.DataType:

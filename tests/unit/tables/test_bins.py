@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ldiversity._types import FloatArray
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.tables import Bins, Coder, Sensitive, fit_coder, open_source
 
@@ -104,6 +105,119 @@ def test_quantiles_of_one_number_are_one_bin() -> None:
     assert (coder.domain.values, counts) == (("[7, 8]",), [2])
 
 
+def test_quantiles_of_one_fraction_do_not_show_it() -> None:
+    assert Bins(quantiles=4).fit(pa.array([7.25, 7.25])) == (7.0, 8.0)
+
+
+def test_quantiles_of_one_round_fraction_do_not_show_it() -> None:
+    assert Bins(quantiles=4).fit(pa.array([0.5, 0.5])) == (0.45, 0.55)
+
+
+FRACTIONS = {
+    "normal": np.random.default_rng(1).normal(size=1000),
+    "skewed": np.random.default_rng(2).lognormal(10, 2, 1000),
+    "one decimal": np.random.default_rng(3).normal(37, 1, 1000).round(1),
+    "two decimals": np.random.default_rng(4).lognormal(8, 1, 100_000).round(2),
+    "few": np.array([0.1, 0.2, 0.3]),
+    "tied": np.array([0.5] * 100 + [1.25, 1.5] + [2.75] * 100),
+    "narrow": 1e6 + np.random.default_rng(5).random(1000) * 1e-3,
+    "tiny": np.random.default_rng(6).random(1000) * 1e-200,
+    "huge": np.append(np.random.default_rng(7).random(1000) * 1e300, 0.5),
+}
+
+
+@pytest.mark.parametrize("quantiles", [2, 5, 100])
+@pytest.mark.parametrize("cells", FRACTIONS.values(), ids=FRACTIONS.keys())
+def test_no_edge_by_quantiles_is_a_cell_with_fractions(cells: FloatArray, quantiles: int) -> None:
+    assert not np.isin(Bins(quantiles=quantiles).fit(cells), cells).any()
+
+
+@pytest.mark.parametrize("quantiles", [2, 5, 100])
+@pytest.mark.parametrize("cells", FRACTIONS.values(), ids=FRACTIONS.keys())
+def test_every_bin_by_quantiles_holds_a_row(cells: FloatArray, quantiles: int) -> None:
+    edges = Bins(quantiles=quantiles).fit(cells)
+
+    assert np.bincount(Bins.assign(cells, edges), minlength=len(edges) - 1).min() > 0
+
+
+def test_edges_by_quantiles_are_round_numbers() -> None:
+    incomes = np.random.default_rng(2).lognormal(10, 1, 1000)
+
+    assert Bins(quantiles=4).fit(incomes) == (0.0, 10000.0, 22000.0, 40000.0, 500000.0)
+
+
+def test_wide_integers_are_rounded_by_quantiles_too() -> None:
+    assert Bins(quantiles=2).fit(pa.array([12_345, 34_567, 52_341, 91_237])) == (10_000.0, 50_000.0, 95_000.0)
+
+
+def test_integers_close_together_are_their_own_edges() -> None:
+    assert Bins(quantiles=2).fit(pa.array([1, 2, 3, 4])) == (1.0, 3.0, 4.0)
+
+
+def test_whole_floats_are_rounded_like_integers() -> None:
+    cells = [12_345, 34_567, 52_341, 91_237]
+
+    assert Bins(quantiles=2).fit(pa.array(cells, pa.float64())) == Bins(quantiles=2).fit(pa.array(cells))
+
+
+def test_the_greatest_number_is_rounded_by_its_own_distance() -> None:
+    cells = pa.array([1.11, 2.22, 3.33, 4.44, 5.55, 48_123.45])
+
+    assert Bins(quantiles=3).fit(cells)[-1] == 50_000.0
+
+
+def test_rounding_moves_few_rows_between_quantiles() -> None:
+    _, counts = fit(pa.array(np.random.default_rng(0).random(10_000)), quantiles=4)
+
+    # Each inner edge moves by at most an eighth of a bin of equal numbers, about 313 rows.
+    assert max(abs(count - 2500) for count in counts) <= 625
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [[2**53 + 1], [2**62, 2**62 + 1], [-(2**63), 2**63 - 1], [2**53 - 1, 2**53, 2**53 + 1]],
+    ids=["one", "near", "all", "limit"],
+)
+def test_quantiles_hold_integers_that_no_float_can(cells: list[int]) -> None:
+    _, counts = fit(pa.array(cells, pa.int64()), quantiles=2)
+
+    assert sum(counts) == len(cells)
+
+
+def test_quantiles_hold_the_greatest_float() -> None:
+    _, counts = fit(pa.array([-1.7e308, 1.79e308, np.finfo(float).max]), quantiles=2)
+
+    assert sum(counts) == 3
+
+
+@pytest.mark.parametrize("width", [0.1, 0.25, 7, 1000])
+def test_edges_by_width_do_not_show_the_least_and_the_greatest_cell(width: float) -> None:
+    cells = np.random.default_rng(8).normal(0, 100, 1000)
+
+    edges = np.array(Bins(width=width).fit(cells))
+
+    assert edges / width == pytest.approx(np.round(edges / width), abs=1e-6)
+    assert edges[0] < cells.min() < edges[1]
+    assert edges[-2] < cells.max() < edges[-1]
+
+
+@pytest.mark.parametrize("options", [{"width": 10}, {"quantiles": 2}, {"edges": [0, 5]}])
+def test_infinite_numbers_are_not_binned(options: dict[str, Any]) -> None:
+    with pytest.raises(SchemaError, match="column 's' must hold finite numbers to be binned"):
+        fit(pa.array([1.0, float("inf")]), **options)
+
+
+def test_infinite_numbers_have_no_range() -> None:
+    with pytest.raises(SchemaError, match="must hold finite numbers"):
+        Bins(quantiles=2).fit(pa.array([1.0, float("-inf")]))
+
+
+@pytest.mark.parametrize("number", [1e25, -1e300, 2.0**63])
+def test_a_width_below_the_distance_of_floats_is_refused(number: float) -> None:
+    with pytest.raises(SchemaError, match="width must be wide enough to tell numbers of this size apart, got 1"):
+        Bins(width=1).fit(pa.array([number]))
+
+
 def test_quantiles_count_repeated_numbers() -> None:
     weighted = Bins(quantiles=2).fit(pa.array([1, 2, 3]), np.array([1, 1, 8]))
 
@@ -191,6 +305,13 @@ def test_no_number_has_no_range() -> None:
 def test_too_many_bins_are_refused() -> None:
     with pytest.raises(SchemaError, match="width must give at most 100000 bins"):
         Bins(width=1e-6).fit(pa.array([0.0, 1.0]))
+
+
+def test_a_refusal_of_too_many_bins_does_not_tell_the_range() -> None:
+    with pytest.raises(SchemaError, match="got more than 100000 bins with 1") as caught:
+        Bins(width=1).fit(pa.array([0, 777_123_999]))
+
+    assert "777" not in str(caught.value)
 
 
 BAD_BINS = {

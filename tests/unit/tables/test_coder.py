@@ -238,6 +238,8 @@ STRANGE = {
     "text for integers": (pa.array([1]), [1, "one"], "'one'"),
     "fraction for integers": (pa.array([1]), [1, 1.5], "1.5"),
     "too wide": (pa.array([1]), [1, 2**70], str(2**70)),
+    "too wide for Python to write": (pa.array([1]), [1, 10**5000], "'an integer far beyond 64 bits'"),
+    "too wide for a float": (pa.array([1.5]), [1.5, 10**400], "'an integer far beyond 64 bits'"),
     "infinite": (pa.array([1.0]), [1.0, math.inf], "inf"),
     "boolean for texts": (pa.array(["a"]), ["a", True], "True"),
     "integer for booleans": (pa.array([True]), [True, 2], "2"),

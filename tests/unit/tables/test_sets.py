@@ -156,3 +156,13 @@ def test_texts_are_no_members_of_a_domain_of_numbers() -> None:
 )
 def test_a_domain_has_one_type(values: tuple[Any, ...], kind: pa.DataType) -> None:
     assert domain_array(Domain(values)).type == kind
+
+
+@pytest.mark.parametrize(
+    "values",
+    [(10**30,), (1, 2**63), (0.5, 10**400), ("a", 1), ("\ud800",)],
+    ids=["wide", "one wide", "too wide for a float", "two types", "half a character"],
+)
+def test_a_domain_that_no_type_can_hold_is_refused(values: tuple[Any, ...]) -> None:
+    with pytest.raises(SchemaError, match="Domain: values must all be of one type and fit it"):
+        domain_array(Domain(values))

@@ -1,0 +1,117 @@
+"""Edges at about the quantiles of a column, rounded so that they tell the shape of the column and no cell of it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
+from itertools import pairwise, product
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["quantile_edges", "round_step"]
+
+_DIGITS: Final = 400  # enough for exact sums of any two floats that meet here
+_STEPS_IN_A_GAP: Final = 4
+# A grid may lie off the multiples of its step by these parts of a step; the later ones are off the grid of any
+# column with that many decimals.
+_OFFSETS: Final = (Decimal(0), *(Decimal(f"5e-{digits}") for digits in range(1, 16)))
+
+
+def quantile_edges(numbers: NDArray[Any], counts: NDArray[np.int64], n_bins: int) -> tuple[float, ...]:
+    """Return edges of at most `n_bins` bins with about equally many rows; no bin is empty.
+
+    Each edge is rounded to a step of its own: 1, 2 or 5 times a power of ten, at most a quarter of the distance to
+    the nearest other quantile, and at least 1 for whole numbers. The outer edges are rounded outward, the inner ones
+    to the nearest, or down where a bin would be empty otherwise. The grids of a column with fractions are moved by a
+    part of their steps where an edge would otherwise be a cell of the column.
+
+    Parameters
+    ----------
+    numbers
+        Finite numbers (int64 or float64); at least one.
+    counts
+        How often each of them occurs.
+    n_bins
+        How many bins are wanted.
+
+    Examples
+    --------
+    >>> numbers = np.array([17.31, 20.44, 31.07, 48.93, 52.18, 96.55])
+    >>> quantile_edges(numbers, np.ones(6, dtype=np.int64), 3)
+    (16.0, 32.0, 50.0, 100.0)
+    """
+    distinct, where = np.unique(numbers, return_inverse=True)
+    totals = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(totals, where, counts)
+    exact = _exact_quantiles(distinct, totals, n_bins)
+    whole = bool(np.all(distinct == np.floor(distinct)))
+    steps = _steps(exact, Decimal(1) if whole else Decimal(0))
+    offsets = _OFFSETS[:1] if whole else _OFFSETS
+    for rounding, offset in product((ROUND_HALF_EVEN, ROUND_FLOOR), offsets):
+        edges = _rounded(exact, steps, offset, rounding)
+        if _all_filled(edges, distinct) and (whole or not _any_cell(edges, distinct)):
+            return edges
+    return _rounded(exact, steps, _OFFSETS[0], ROUND_FLOOR)  # numbers at the limits of what a float can tell
+
+
+def round_step(most: Decimal) -> Decimal:
+    """Return the greatest of 1, 2 and 5 times a power of ten that is not above `most`.
+
+    Examples
+    --------
+    >>> round_step(Decimal("0.37")), round_step(Decimal(1999))
+    (Decimal('0.2'), Decimal('1E+3'))
+    """
+    power = Decimal(1).scaleb(most.adjusted())
+    return max(factor * power for factor in (1, 2, 5) if factor * power <= most)
+
+
+def _exact_quantiles(distinct: NDArray[Any], totals: NDArray[np.int64], n_bins: int) -> list[int | float]:
+    """The least, the quantiles and the greatest, each once."""
+    below = np.cumsum(totals) - totals  # rows below each distinct number
+    wanted = np.arange(1, n_bins) * (int(totals.sum()) / n_bins)
+    inner = np.clip(np.searchsorted(below, wanted), min(1, len(distinct) - 1), len(distinct) - 1)
+    taken = np.unique(np.concatenate([[0], inner, [len(distinct) - 1]]))
+    return [distinct[i].item() for i in taken]
+
+
+def _steps(exact: list[int | float], least: Decimal) -> list[Decimal]:
+    """The step for each number, from its distance to the nearer neighbor; a single number is its own distance."""
+    with localcontext(prec=_DIGITS):
+        decimals = [Decimal(str(number)) for number in exact]
+        gaps = [high - low for low, high in pairwise(decimals)] or [abs(decimals[0]) or Decimal(1)]
+        nearest = [min(pair) for pair in zip([gaps[0], *gaps], [*gaps, gaps[-1]], strict=True)][: len(exact)]
+        return [max(least, round_step(gap / _STEPS_IN_A_GAP)) for gap in nearest]
+
+
+def _rounded(exact: list[int | float], steps: list[Decimal], offset: Decimal, rounding: str) -> tuple[float, ...]:
+    first = _on_grid(exact[0], steps[0], offset, ROUND_FLOOR)
+    last = _on_grid(exact[-1], steps[-1], offset, ROUND_CEILING)
+    if first == last:  # one number only, and on its grid
+        last = _on_grid(math.nextafter(exact[-1], math.inf), steps[-1], offset, ROUND_CEILING)
+    inner = zip(exact[1:-1], steps[1:-1], strict=True)
+    middle = [_on_grid(number, step, offset, rounding) for number, step in inner]
+    # A wide integer is no float: the nearest float may lie on its wrong side.
+    first = first if first <= exact[0] else math.nextafter(first, -math.inf)
+    last = last if last >= exact[-1] else math.nextafter(last, math.inf)
+    return tuple(sorted({first, *middle, last}))
+
+
+def _on_grid(number: float, step: Decimal, offset: Decimal, rounding: str) -> float:
+    with localcontext(prec=_DIGITS):
+        position = (Decimal(str(number)) / step - offset).to_integral_value(rounding)
+        edge = float((position + offset) * step) + 0.0  # -0.0 becomes 0.0
+    return min(max(edge, -sys.float_info.max), sys.float_info.max)
+
+
+def _all_filled(edges: tuple[float, ...], distinct: NDArray[Any]) -> bool:
+    starts = np.searchsorted(distinct, edges[:-1])
+    return bool(np.all(np.diff(starts, append=len(distinct)) > 0))
+
+
+def _any_cell(edges: tuple[float, ...], distinct: NDArray[Any]) -> bool:
+    found = np.minimum(np.searchsorted(distinct, edges), len(distinct) - 1)
+    return bool(np.any(distinct[found] == edges))
