@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ldiversity.cli._holder import holder_arguments, holder_options, policy_option, refuse_others
+from ldiversity.cli._input import opened_table, read_as_option
 from ldiversity.cli._reword import mark_policy
 from ldiversity.cli._show import Facts, Page, number, percent, show
 from ldiversity.cli._text import join_names, shell_line, split_names
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _USE_A_KEY: Final = " Use a key to publish again."
+_PASSED_ON: Final = ("output", "data_format", "layout", "overwrite", "insecure_seed")
 _WITH_POLICY: Final = {"policy", "output", "overwrite", "insecure_seed", "as_json"}
 
 
@@ -25,6 +27,7 @@ _WITH_POLICY: Final = {"policy", "output", "overwrite", "insecure_seed", "as_jso
 @click.argument("table", type=click.Path(path_type=Path), required=False)
 @policy_option("only -o, --overwrite and --insecure-seed may stand with it")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The folder of the release; must not exist yet.")
+@read_as_option
 @holder_options
 @click.option("--key", type=click.Path(path_type=Path), help="Your key file: makes publishing again safe.")
 @click.option("--record-id", multiple=True, metavar="COLUMNS", help="With --key: columns that tell records apart.")
@@ -90,18 +93,12 @@ def _publish(given: dict[str, Any]) -> tuple[Release, Path, bool]:
     arguments = holder_arguments(given)
     import ldiversity as ld
 
-    release = ld.anonymize(
-        given["table"],
-        **arguments,
-        key=None if given["key"] is None else ld.Key.load(given["key"]),
-        record_id=split_names(given["record_id"], "--record-id") or None,
-        output=given["output"],
-        data_format=given["data_format"],
-        layout=given["layout"],
-        overwrite=given["overwrite"],
-        engine=_engine(given),
-        insecure_seed=given["insecure_seed"],
-    )
+    options: dict[str, Any] = {name: given[name] for name in _PASSED_ON}
+    options["key"] = None if given["key"] is None else ld.Key.load(given["key"])
+    options["record_id"] = split_names(given["record_id"], "--record-id") or None
+    options["engine"] = _engine(given)
+    with opened_table(given["table"], given["read_as"]) as table:
+        release = ld.anonymize(table, **arguments, **options)
     return release, given["output"], given["key"] is not None
 
 

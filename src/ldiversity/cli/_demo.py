@@ -26,6 +26,10 @@ _RELEASES: Final = {"randomized addition": "release-randomized", "semantic diver
 _SHOWN_ROWS: Final = 3
 _SHOWN_VALUES: Final = 6
 _BANDS: Final = 20
+_WARNING: Final = (
+    "These made-up people are published twice without a key, to compare the two methods; of real people the sets of "
+    "two such releases could be intersected, so use a key (ldiversity key new) and one method."
+)
 
 
 @click.command("demo", short_help="See it all on a made-up table.")
@@ -60,6 +64,7 @@ def command(folder: Path, *, as_json: bool) -> None:
     facts = {
         "folder": str(folder),
         "commands": lines,
+        "warning": _WARNING,
         "releases": [{"method": method, **_look(path)} for method, path in paths.items()],
         "comparison": _compare(table, paths, folder / "comparison.png"),
         "pictures": [str(picture), str(folder / "comparison.png")],
@@ -165,6 +170,7 @@ def _render(facts: Facts, page: Page) -> None:
         page.text(release["claim"])
         heads = list(release["rows"][0])
         page.table(heads, [[_cell(row[head]) for head in heads] for row in release["rows"]])
+    page.text(facts["warning"])
     page.title("Estimate from a release alone")
     page.command(facts["commands"][-1])
     comparison = facts["comparison"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ldiversity.cli._holder import parse_types, type_option
+from ldiversity.cli._input import opened_table, read_as_option, read_as_words
 from ldiversity.cli._show import Facts, Page, number, percent, show
 from ldiversity.cli._text import join_assignment, join_names, shell_line
 
@@ -19,27 +20,35 @@ __all__ = ["command"]
 
 @click.command("describe", short_help="Columns, suggested roles, the largest l.")
 @click.argument("table", type=click.Path(path_type=Path))
+@read_as_option
 @type_option
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
-def command(table: Path, types: tuple[str, ...], *, as_json: bool) -> None:
+def command(table: Path, read_as: str | None, types: tuple[str, ...], *, as_json: bool) -> None:
     """Show a TABLE's columns, suggested roles, and the largest l each method can reach.
 
     It shows true frequencies: what it prints is for the data holder.
-    """
+
+    \b
+    ldiversity describe patients.csv
+    gunzip -c patients.dat.gz | ldiversity describe - --read-as tsv
+    """  # noqa: D301 - click reads the backspace
     import ldiversity as ld
 
-    description = ld.describe(table, types=parse_types(types))
-    show({**description.to_dict(), "next": _next(table, description, types)}, _render, as_json=as_json)
+    with opened_table(table, read_as) as path:
+        description = ld.describe(path, types=parse_types(types))
+    words = [table, *read_as_words(read_as)]
+    facts = {**description.to_dict(), "table": table.name, "next": _next(words, description, types)}
+    show(facts, _render, as_json=as_json)
 
 
-def _next(table: Path, description: Description, types: tuple[str, ...]) -> str | None:
+def _next(table: list[object], description: Description, types: tuple[str, ...]) -> str | None:
     """The plan to make next, or None when no plan could work."""
     from ldiversity.schema import Role
 
     sensitive = [column for column in description.columns if column.role is Role.SENSITIVE and column.usable]
     if description.problems and not sensitive:
         return None
-    words: list[object] = ["ldiversity", "plan", table]
+    words: list[object] = ["ldiversity", "plan", *table]
     for option, role in (("--quasi", Role.QUASI), ("--drop", Role.IDENTIFIER)):
         names = description.names(role)
         words += [option, join_names(names)] if names else []

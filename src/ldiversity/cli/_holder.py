@@ -29,6 +29,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 TYPE_WORDS: Final = ("text", "integer", "number", "boolean", "date")
 
+MISSING_WORDS: Final = ("refuse", "category", "drop")
+
 _NAMES: Final = "names separated by commas, or the option again"
 
 type_option: Final = click.option(
@@ -80,10 +82,10 @@ _OPTIONS: Final = (
     ),
     click.option(
         "--missing",
-        type=click.Choice(["refuse", "category", "drop"]),
-        default="refuse",
-        show_default=True,
-        help="What becomes of rows whose sensitive value is missing.",
+        multiple=True,
+        metavar="HOW",
+        help="What becomes of rows whose sensitive value is missing: refuse (the default), category or drop; "
+        "COLUMN=HOW for one column; may be repeated.",
     ),
     click.option(
         "--bins",
@@ -164,15 +166,32 @@ def _sensitive(names: Sequence[str], given: Mapping[str, Any]) -> list[Sensitive
 
     domains = _by_column(names, given["domains"], "--domain", "v1,v2,... or @file")
     bins = _by_column(names, given["bins"], "--bins", "width:10, edges:0/10/20 or quantiles:5")
+    missing = _missing(names, given["missing"])
     return [
         Sensitive(
             name,
             domain=_domain(domains[name]) if name in domains else None,
-            missing=given["missing"],
+            missing=missing[name],
             **(_bins(bins[name]) if name in bins else {}),
         )
         for name in names
     ]
+
+
+def _missing(names: Sequence[str], texts: Sequence[str]) -> dict[str, Any]:
+    """What becomes of missing values, by column: a word for all columns, or ``column=word`` for one."""
+    general = [text for text in texts if text in MISSING_WORDS]
+    what = f"one of {', '.join(MISSING_WORDS)}"
+    if len(general) > 1:
+        raise click.UsageError(f"--missing must be given once for all columns, got {' and '.join(general)}.")
+    found = dict.fromkeys(names, general[0] if general else "refuse")
+    rest = [text for text in texts if text not in MISSING_WORDS]
+    if any("=" not in text for text in rest):
+        raise click.UsageError(f"--missing must be {what}, or a column, an equals sign and one of them.")
+    own = _by_column(names, rest, "--missing", what)
+    if any(word not in MISSING_WORDS for word in own.values()):
+        raise click.UsageError(f"--missing must be a column, an equals sign and {what}.")
+    return {**found, **own}
 
 
 def _by_column(names: Sequence[str], texts: Sequence[str], option: str, what: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ import click
 
 from ldiversity.cli._faults import EXIT_REFUSED, complain
 from ldiversity.cli._holder import holder_arguments, holder_options, policy_option, refuse_others
+from ldiversity.cli._input import opened_table, read_as_option
 from ldiversity.cli._reword import mark_policy, reword
 from ldiversity.cli._show import Facts, Page, number, percent, points, show
 
@@ -20,6 +22,7 @@ _ALMOST_SURE: Final = 0.999
 @click.command("plan", short_help="Feasible? What it promises and costs.")
 @click.argument("table", type=click.Path(path_type=Path), required=False)
 @policy_option("checks it without publishing anything")
+@read_as_option
 @holder_options
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
 @click.pass_context
@@ -50,7 +53,9 @@ def command(
     elif table is None:
         raise click.UsageError("TABLE must be given, or --policy.")
     else:
-        answer = ld.plan(table, **holder_arguments(given))
+        arguments = holder_arguments(given)
+        with opened_table(table, given["read_as"]) as path:
+            answer = replace(ld.plan(path, **arguments), table=table.name)
     facts = _reworded(answer.to_dict())
     show(facts, _render, as_json=as_json)
     for attribute in facts["attributes"]:

@@ -150,6 +150,39 @@ def test_missing_values_can_be_a_category(facts: Facts, tmp_path: Path) -> None:
     assert (found["records"], found["claims"][0]["values"]) == (4, 4)
 
 
+def test_missing_values_are_treated_by_column(facts: Facts, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("age,disease\n1,flu\n,cold\n3,\n4,cut\n5,flu\n")
+
+    found = facts(
+        "anonymize", table, "--sensitive", "age,disease", "--missing", "disease=drop", "--missing", "category",
+        "-l", 2, "-o", tmp_path / "release",
+    )  # fmt: skip
+
+    assert found["records"] == 4
+    assert {claim["attribute"]: claim["values"] for claim in found["claims"]}["disease"] == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["guess"], "--missing must be one of refuse, category, drop, or a column"),
+        (["disease=guess"], "--missing must be a column, an equals sign and one of refuse, category, drop"),
+        (["age=drop"], "--missing must name a column of --sensitive"),
+        (["drop", "category"], "--missing must be given once for all columns"),
+    ],
+)
+def test_a_wrong_word_for_missing_values_is_refused(
+    run: Run, patients: Path, tmp_path: Path, words: list[str], sentence: str
+) -> None:
+    options = [part for word in words for part in ("--missing", word)]
+
+    result = run("anonymize", patients, "--sensitive", "disease", "-l", 2, *options, "-o", tmp_path / "release")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert sentence in result.stderr
+
+
 def test_a_column_with_a_comma_can_be_named(facts: Facts, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text('"home, zip",disease\n1,flu\n2,cold\n3,cut\n')

@@ -96,6 +96,10 @@ def test_the_demo_publishes_two_releases(demo: tuple[Path, Result]) -> None:
     assert ld.load_release(folder / "release-semantic").claims[0].d == 2
 
 
+def test_the_demo_says_that_real_people_need_a_key(demo: tuple[Path, Result]) -> None:
+    assert "published twice without a key" in json.loads(demo[1].stdout)["warning"]
+
+
 def test_the_demo_draws_its_pictures(demo: tuple[Path, Result]) -> None:
     folder, result = demo
 

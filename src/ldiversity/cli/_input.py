@@ -1,0 +1,60 @@
+"""The table of a command: a file, a file whose ending says nothing, or stdin."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import click
+
+__all__ = ["opened_table", "read_as_option", "read_as_words"]
+
+_STDIN: Final = Path("-")
+
+read_as_option: Final = click.option(
+    "--read-as",
+    type=click.Choice(["csv", "tsv", "jsonl", "parquet"]),
+    help="What TABLE is when the ending of its name does not say it; must be given for stdin, which is -.",
+)
+
+
+@contextmanager
+def opened_table(table: Path, read_as: str | None) -> Iterator[Path]:
+    """Give a path whose ending says how to read the table, for the time of a ``with`` block.
+
+    A table is read more than once, so stdin is kept meanwhile in a private temporary file.
+    """
+    if read_as is None:
+        if table == _STDIN:
+            raise click.UsageError("--read-as must be given for stdin.")
+        yield table
+        return
+    if table != _STDIN and not table.is_file():
+        raise click.UsageError(f"TABLE must be a file, but {str(table)!r} does not exist or is none.")
+    with TemporaryDirectory(prefix="ldiversity-") as folder:  # readable by its owner only
+        packed = ".gz" if table.suffix.lower() == ".gz" else ""
+        stem = "stdin" if table == _STDIN else table.stem
+        named = Path(folder) / f"{stem}.{read_as}{packed}"
+        if table == _STDIN:
+            with named.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+        else:
+            _link(table.resolve(), named)
+        yield named
+
+
+def read_as_words(read_as: str | None) -> list[str]:
+    """The option as words of a command."""
+    return [] if read_as is None else ["--read-as", read_as]
+
+
+def _link(table: Path, named: Path) -> None:
+    try:
+        named.symlink_to(table)
+    except OSError:  # a system on which links are not allowed
+        shutil.copyfile(table, named)
