@@ -10,6 +10,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 __all__ = [
+    "are_allowed",
+    "are_ascending",
     "count_limits",
     "count_members",
     "group_sets",
@@ -25,6 +27,30 @@ Floats: TypeAlias = NDArray[np.float64]
 
 _TINY = 1e-200
 _TABLE = 1 << 14  # logarithms of factorials are looked up below this
+
+
+@njit(nogil=True, cache=True)
+def are_ascending(sets: Codes) -> bool:
+    """Whether every member is greater than the one before it. Without branches, which would cost more."""
+    wrong = 0
+    for i in range(sets.shape[0]):
+        for k in range(1, sets.shape[1]):
+            wrong |= sets[i, k] <= sets[i, k - 1]
+    return wrong == 0
+
+
+@njit(nogil=True, cache=True)
+def are_allowed(sets: NDArray[np.uint32], allowed: NDArray[np.bool_]) -> bool:
+    """Whether ``allowed[j, k]`` holds for every two members of every set.
+
+    Codes must be within the domain; unsigned, because looking for negative ones takes as long as all the rest.
+    """
+    right = True
+    for i in range(sets.shape[0]):
+        for k in range(1, sets.shape[1]):
+            for m in range(k):
+                right &= allowed[sets[i, m], sets[i, k]]
+    return right
 
 
 @njit(nogil=True, cache=True)

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.errors import InternalError, ReleaseFormatError
+from ldiversity.errors import InternalError
+from ldiversity.estimation._admissible import admissible_members, admissible_sets, whole_records
 
 if TYPE_CHECKING:
     from ldiversity._types import FloatArray, SetArray
@@ -49,8 +50,8 @@ class CellData:
     of_row
         Shape (n,): the cell of each published row.
     members
-        One array of published sets for each attribute, in the order of the rows; None when only members without
-        sets were published.
+        One array of published sets for each attribute, in the order of the rows, ascending in each; None when only
+        members without sets were published.
     marginal
         Gives the shares of the F values in the whole release, all of them positive.
     """
@@ -135,16 +136,22 @@ def count_cells(
     exploded: bool,
     marginal: Callable[[], FloatArray],
 ) -> CellData:
-    """Count published sets, or exploded members as sets of one, by cell."""
+    """Count published sets, or exploded members as sets of one, by cell.
+
+    Raises
+    ------
+    ReleaseFormatError
+        When they cannot have come from the mechanisms.
+    """
     from ldiversity._kernels.cells import count_members
 
     sizes = [mechanism.n_values for mechanism in mechanisms]
-    _check_codes(members, sizes)
+    admit = admissible_members if exploded else admissible_sets
+    published = tuple(admit(mechanism, array) for mechanism, array in zip(mechanisms, members, strict=True))
     counts = np.zeros((cells.n_cells, prod(sizes)), dtype=np.int64)
-    published = tuple(np.ascontiguousarray(array, dtype=np.int32) for array in members)
     count_members(cells.of_row, product_sets(published, sizes), counts)
     rows = np.bincount(cells.of_row, minlength=cells.n_cells).astype(np.int64)
-    records = rows // mechanisms[0].l if exploded else rows
+    records = whole_records(mechanisms[0], rows, counts) if exploded else rows
     return CellData(tuple(mechanisms), records, counts, cells.of_row, None if exploded else published, marginal)
 
 
@@ -178,10 +185,3 @@ def _number_sparse(columns: Sequence[Coded], sizes: Sequence[int]) -> tuple[NDAr
     for column, size in zip(columns, sizes, strict=True):
         _, some_row, combined = np.unique(combined * size + column.codes, return_index=True, return_inverse=True)
     return combined.astype(np.int64), [column.codes[some_row] for column in columns]
-
-
-def _check_codes(members: Sequence[SetArray], sizes: Sequence[int]) -> None:
-    # The compiled loops do not look where they write.
-    for array, size in zip(members, sizes, strict=True):
-        if array.size and (array.min() < 0 or array.max() >= size):
-            raise ReleaseFormatError("estimate: the release has sets with members outside of the domain.")

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ldiversity._checks import check_choice, check_integer, check_number, name_some
 from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.estimation._admissible import admissible_sets
 from ldiversity.estimation._by import By, ByLike, as_by
 from ldiversity.estimation._cells import CellData, CellIndex, count_cells, index_cells
 from ldiversity.estimation._intervals import intervals
@@ -61,8 +62,9 @@ def estimate(
     sensitive
         The sensitive attribute, or several for their joint distribution. May be left out when there is one.
     where
-        Filters on published columns as texts, all of which must hold: ``"zip in 130,131"``, ``"age >= 50"``,
-        ``"sex != F"``, ``"age between 20 and 29"``, ``"job is missing"``.
+        Filters on published columns as texts, all of which must hold: ``"zip in 01301,13001"``,
+        ``"zip starts with 130"``, ``"age >= 50"``, ``"sex != male"``, ``"age between 20 and 29"``,
+        ``"job is missing"``.
     estimator
         A name in `ESTIMATORS`. ``"auto"`` takes ``mle`` for cells with at least 10 records a value and ``map``
         below.
@@ -82,6 +84,8 @@ def estimate(
         When a column is sensitive, a filter cannot be read, or no record is selected.
     SchemaError
         When a column does not exist or does not suit.
+    ReleaseFormatError
+        When the release is damaged: its sets cannot have come from its mechanism.
     UnsupportedError
         When the estimator does not suit the release, or the result would be too large.
 
@@ -224,7 +228,9 @@ def _count(release: Release, names: tuple[str, ...], selected: _Selected, index:
         selected.members,
         index,
         exploded=release.layout != "sets",
-        marginal=lambda: global_marginal(mechanisms, [release.sets(name) for name in names]),
+        marginal=lambda: global_marginal(
+            mechanisms, [admissible_sets(release.mechanism(name), release.sets(name)) for name in names]
+        ),
     )
 
 

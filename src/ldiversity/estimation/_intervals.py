@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["intervals"]
 
 _EQUAL: Final = 1e-12
+_HALF_A_RECORD: Final = 0.5
 
 
 def intervals(
@@ -26,10 +27,11 @@ def intervals(
     """Give the limits of every true count, each of shape (cells, F).
 
     Where dummies of a value are equally likely whatever the true value is, the published count is
-    V + Bin(N - V, p) and its tails are inverted exactly. Elsewhere the limits are ``linear -+ z * error``, and in
-    cells below `min_records`, where that is not to be trusted, the tails are inverted for the least favorable
-    probabilities. No true count exceeds its published count, so neither does a limit, unless the reported
-    point does: the interval is widened to hold it.
+    V + Bin(N - V, p) and its tails are inverted exactly. Elsewhere the limits are ``linear -+ (z * error + 1/2)``:
+    counts are whole numbers, and the sum of a few rare dummies is far from normal. In cells below `min_records`,
+    where that is not to be trusted, the tails are inverted for the least favorable probabilities. No true count
+    exceeds its published count, so neither does a limit, unless the reported point does: the interval is widened
+    to hold it.
 
     Parameters
     ----------
@@ -46,10 +48,10 @@ def intervals(
     """
     least, most = dummy_range(cells)
     exact = (most - least < _EQUAL)[None, :] | (cells.records < min_records)[:, None]
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * errors + _HALF_A_RECORD
     center = np.clip(cells.linear, 0.0, cells.counts)
-    low = np.maximum(center - z * errors, 0.0)
-    high = np.minimum(center + z * errors, cells.counts)
+    low = np.maximum(center - reach, 0.0)
+    high = np.minimum(center + reach, cells.counts)
     rows = np.flatnonzero(exact.any(axis=1))
     if rows.size:
         limits = _exact(cells.counts[rows], cells.records[rows], (least, most), (1 - confidence) / 2)

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldiversity.estimation._admissible import check_likelihood
 from ldiversity.estimation._cells import CellData, product_sets
 from ldiversity.estimation._threads import over_cells
 
@@ -96,6 +97,7 @@ def _likelihood(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray]) ->
     combined = np.ones((len(sets[0]), 1))
     for mechanism, array in zip(mechanisms, sets, strict=True):
         own = np.asarray(mechanism.likelihood(array), dtype=np.float64)
+        check_likelihood(own)
         # Only ratios within a row matter; scaled so that products stay far from the smallest numbers.
         own = own / own.max(axis=1, keepdims=True)
         combined = (combined[:, :, None] * own[:, None, :]).reshape(len(array), -1)

@@ -3,6 +3,12 @@
 With a_i = M 1_R for the published set R of record i, an estimate M W has the covariance estimate
 ``sum of a_i a_i' - B diag(V) B'``, where B = M Q' and V is the unbiased estimate. For the unbiased estimate
 itself B is the identity. The noise is that of the mechanism: the true counts are taken as fixed.
+
+That estimate has noise of its own. Write a = 1 + e for the records that have a value: their part of the variance is
+the sum of a**2 - a = e + e**2, whose mean is that of e**2, but whose noise is that of e. Where e is small, which is
+in cells where nearly all records have the value, noise prevails and half of all variances come out below zero. So a
+standard error is at least the one that the mechanism gives to the possible counts nearest to V, which is never below
+zero and differs from the truth by the errors of V alone.
 """
 
 from __future__ import annotations
@@ -14,6 +20,7 @@ import numpy as np
 
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._cells import CellData, product_sets
+from ldiversity.estimation._simplex import project
 from ldiversity.estimation._threads import over_cells
 
 if TYPE_CHECKING:
@@ -30,17 +37,20 @@ _BLOCK: Final = 1 << 22
 
 
 def standard_errors(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
-    """Standard errors of ``transform(matrices, counts)``, shape (cells, F)."""
-    if not cells.has_sets:
-        variance = _from_counts(cells, matrices)
-    elif len(cells.mechanisms) == 1 and _is_uniform_linear(cells.mechanisms[0], matrices[0]):
+    """Standard errors of ``transform(matrices, counts)``, shape (cells, F); see the module for their lower limit."""
+    if len(cells.mechanisms) == 1 and _is_uniform_linear(cells.mechanisms[0], matrices[0]):
         mechanism = cells.mechanisms[0]
         factor = (mechanism.l - 1) / (mechanism.n_values - mechanism.l)
-        variance = (cells.records[:, None] - cells.linear) * factor
-    else:
+        # No count exceeds the records, so neither does an estimate.
+        return np.sqrt(np.maximum(cells.records[:, None] - cells.linear, 0.0) * factor)
+    if cells.has_sets:
         variance = _square_sums(cells, matrices) - cells.transform(_spread(cells, matrices), cells.linear)
-    # The estimate is unbiased, so that a small cell may get one below zero.
-    return np.sqrt(np.maximum(variance, 0.0))
+    else:
+        variance = _expected(cells, matrices, cells.linear)
+    if cells.has_sets and not _is_expected(cells, matrices):
+        return np.sqrt(np.maximum(variance, 0.0))
+    possible = project(cells.linear, cells.records.astype(np.float64))
+    return np.sqrt(np.maximum(variance, _expected(cells, matrices, possible)))
 
 
 def covariance(cells: CellData, matrices: Sequence[FloatArray], cell: int) -> FloatArray:
@@ -93,7 +103,7 @@ def _is_uniform_linear(mechanism: SetMechanism, matrix: FloatArray) -> bool:
     p = (mechanism.l - 1) / (mechanism.n_values - 1)
     own = np.eye(mechanism.n_values, dtype=bool)
     flat = np.abs(np.where(own, p, mechanism.inclusion) - p).max() < _EQUAL
-    return bool(flat) and bool(np.allclose(matrix, mechanism.inverse, rtol=0, atol=_EQUAL * 1e3))
+    return bool(flat) and _is_inverse(matrix, mechanism)
 
 
 def _spread(cells: CellData, matrices: Sequence[FloatArray]) -> list[FloatArray]:
@@ -101,18 +111,39 @@ def _spread(cells: CellData, matrices: Sequence[FloatArray]) -> list[FloatArray]
     return [(matrix @ mechanism.inclusion.T) ** 2 for matrix, mechanism in pairs]
 
 
-def _from_counts(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
-    # Members without their sets: exact for the unbiased estimate, and where the estimate of a value needs its
-    # own count alone, that is, where the other counts enter by their fixed sum.
-    mechanism, matrix = cells.mechanisms[0], matrices[0]
-    own = np.eye(mechanism.n_values, dtype=bool)
+def _is_linear(cells: CellData, matrices: Sequence[FloatArray]) -> bool:
+    pairs = zip(matrices, cells.mechanisms, strict=True)
+    return all(_is_inverse(matrix, mechanism) for matrix, mechanism in pairs)
+
+
+def _is_inverse(matrix: FloatArray, mechanism: SetMechanism) -> bool:
+    return matrix is mechanism.inverse or bool(np.allclose(matrix, mechanism.inverse, rtol=0, atol=_EQUAL * 1e3))
+
+
+def _own_count_alone(matrix: FloatArray) -> tuple[FloatArray, bool]:
+    # Whether the other counts enter by their fixed sum alone, and then what the value's own count is multiplied by.
+    own = np.eye(len(matrix), dtype=bool)
     low, high = np.where(own, np.inf, matrix).min(axis=1), np.where(own, -np.inf, matrix).max(axis=1)
-    if (high - low).max() < _EQUAL:
-        noise = mechanism.inclusion * (1.0 - mechanism.inclusion)
-        exact: FloatArray = (cells.linear @ noise) * (np.diag(matrix) - low) ** 2
-        return exact
-    variance: FloatArray = cells.linear @ mechanism.variance_factors.T
-    return variance
+    return np.diag(matrix) - low, bool((high - low).max() < _EQUAL)
+
+
+def _is_expected(cells: CellData, matrices: Sequence[FloatArray]) -> bool:
+    # Whether `_expected` is about these matrices.
+    return _is_linear(cells, matrices) or (len(matrices) == 1 and _own_count_alone(matrices[0])[1])
+
+
+def _expected(cells: CellData, matrices: Sequence[FloatArray], counts: FloatArray) -> FloatArray:
+    # The variance if `counts` were the true ones: exact for the unbiased estimate, and where the estimate of a value
+    # needs its own count alone; otherwise that of the unbiased estimate.
+    if not _is_linear(cells, matrices):
+        scale, alone = _own_count_alone(matrices[0])
+        if alone:
+            inclusion = cells.mechanisms[0].inclusion
+            exact: FloatArray = (counts @ (inclusion * (1.0 - inclusion))) * scale**2
+            return exact
+    # Second moments multiply over attributes. Those that were simulated may be a little too small.
+    moments = [np.maximum(m.variance_factors, 0.0) + np.eye(m.n_values) for m in cells.mechanisms]
+    return cells.transform(moments, counts) - counts
 
 
 def _square_sums(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:

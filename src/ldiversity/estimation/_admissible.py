@@ -1,0 +1,81 @@
+"""Only sets that the mechanism can have published are estimated from: a release may come from a stranger."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ldiversity.errors import ReleaseFormatError
+from ldiversity.mechanisms import UniformSelection
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ldiversity._types import FloatArray, SetArray
+    from ldiversity.mechanisms import SetMechanism
+
+__all__ = ["admissible_members", "admissible_sets", "check_likelihood", "whole_records"]
+
+
+def admissible_sets(mechanism: SetMechanism, sets: SetArray) -> SetArray:
+    """Give the sets with ascending members, or raise `ReleaseFormatError` when one cannot be the mechanism's.
+
+    Examples
+    --------
+    >>> admissible_sets(UniformSelection(n_values=4, l=2), np.array([[0, 1], [3, 2]]))
+    array([[0, 1],
+           [2, 3]], dtype=int32)
+    """
+    from ldiversity._kernels.cells import are_allowed, are_ascending
+
+    if sets.shape[1] != mechanism.l:
+        raise _damaged(f"must be of {mechanism.l} values")
+    rows = admissible_members(mechanism, sets)
+    if not are_ascending(rows):
+        rows = np.sort(rows, axis=1)
+        if not are_ascending(rows):
+            raise _damaged("must be of distinct values")
+    pairs = getattr(mechanism, "compatibility", None)  # of mechanisms with a distance
+    if pairs is not None:
+        good = are_allowed(rows.view(np.uint32), np.ascontiguousarray(pairs.allowed))
+    else:
+        good = isinstance(mechanism, UniformSelection) or bool(mechanism.admits(rows).all())
+    if not good:
+        raise _damaged("must be ones that its mechanism publishes")
+    return rows
+
+
+def admissible_members(mechanism: SetMechanism, members: SetArray) -> SetArray:
+    """Give the members, or raise `ReleaseFormatError` when one is outside of the domain: loops do not look."""
+    if members.size and (members.min() < 0 or members.max() >= mechanism.n_values):
+        raise _outside()
+    return np.ascontiguousarray(members, dtype=np.int32)
+
+
+def whole_records(mechanism: SetMechanism, rows: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many records exploded rows come from, or raise `ReleaseFormatError` when a set must be incomplete."""
+    records = rows // mechanism.l
+    if (rows % mechanism.l).any() or (counts > records[:, None]).any():
+        raise _damaged(f"must be complete, with {mechanism.l} distinct values a record")
+    return records
+
+
+def check_likelihood(likelihood: FloatArray) -> None:
+    """Raise `ReleaseFormatError` unless every set can come from one of its members."""
+    if not (likelihood.max(axis=1) > 0).all():
+        raise _damaged("must be ones that its mechanism publishes")
+
+
+def _outside() -> ReleaseFormatError:
+    return ReleaseFormatError(
+        "estimate: the release has sets with members outside of the domain.",
+        hint="The release is damaged; ask the publisher for a good copy.",
+    )
+
+
+def _damaged(rule: str) -> ReleaseFormatError:
+    return ReleaseFormatError(
+        f"estimate: the sets of the release {rule}.",
+        hint="The release is damaged; ask the publisher for a good copy.",
+    )
