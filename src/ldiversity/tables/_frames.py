@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import narwhals as nw
 import pyarrow as pa
@@ -16,6 +16,11 @@ from ldiversity.tables._source import Source, check_names, plain_type
 from ldiversity.tables._type_names import declared_types
 
 __all__ = ["FrameSource", "open_frame", "to_native"]
+
+_INTEGERS: Final = {
+    **{f"Int{size}": getattr(pa, f"int{size}") for size in (8, 16, 32, 64)},
+    **{f"UInt{size}": getattr(pa, f"uint{size}") for size in (8, 16, 32, 64)},
+}
 
 
 class FrameSource(Source):
@@ -72,7 +77,8 @@ def to_native(table: pa.Table, frame_kind: str) -> Any:  # noqa: ANN401 - the ki
     if frame_kind == "arrow":
         return table
     try:
-        return nw.from_arrow(table, backend=cast("Any", frame_kind)).to_native()
+        frame = nw.from_arrow(table, backend=cast("Any", frame_kind)).to_native()
+        return _with_nullable_columns(frame, table) if frame_kind == "pandas" else frame
     except ImportError:
         raise UnsupportedError(
             f"to_native: a {frame_kind} frame needs the package {frame_kind}, which is not installed.",
@@ -82,6 +88,20 @@ def to_native(table: pa.Table, frame_kind: str) -> Any:  # noqa: ANN401 - the ki
         raise ParameterError(
             f"to_native: frame_kind must be 'arrow' or a kind that narwhals knows, got {frame_kind!r}."
         ) from None
+
+
+def _with_nullable_columns(frame: Any, table: pa.Table) -> Any:  # noqa: ANN401 - a pandas frame
+    """Give integers and truth values with gaps pandas' nullable types: as floats, wide integers would be damaged."""
+    import pandas as pd
+
+    nullable = {
+        **{kind(): getattr(pd, f"{name}Dtype")() for name, kind in _INTEGERS.items()},
+        pa.bool_(): pd.BooleanDtype(),
+    }
+    for column in table.column_names:
+        if table[column].null_count and table.schema.field(column).type in nullable:
+            frame[column] = table[column].to_pandas(types_mapper=nullable.get)
+    return frame
 
 
 def _check_frame_names(native: Any) -> None:  # noqa: ANN401 - any frame

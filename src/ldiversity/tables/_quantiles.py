@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -15,9 +15,6 @@ __all__ = ["quantile_edges", "round_step"]
 
 _DIGITS: Final = 400  # enough for exact sums of any two floats that meet here
 _STEPS_IN_A_GAP: Final = 4
-# A grid may lie off the multiples of its step by these parts of a step; the later ones are off the grid of any
-# column with that many decimals.
-_OFFSETS: Final = (Decimal(0), *(Decimal(f"5e-{digits}") for digits in range(1, 16)))
 
 
 def quantile_edges(numbers: NDArray[Any], counts: NDArray[np.int64], n_bins: int) -> tuple[float, ...]:
@@ -25,8 +22,8 @@ def quantile_edges(numbers: NDArray[Any], counts: NDArray[np.int64], n_bins: int
 
     Each edge is rounded to a step of its own: 1, 2 or 5 times a power of ten, at most a quarter of the distance to
     the nearest other quantile, and at least 1 for whole numbers. The outer edges are rounded outward, the inner ones
-    to the nearest, or down where a bin would be empty otherwise. The grids of a column with fractions are moved by a
-    part of their steps where an edge would otherwise be a cell of the column.
+    to the nearest, or down where a bin would be empty otherwise. A round edge may be a cell by chance; it is not chosen
+    for being one.
 
     Parameters
     ----------
@@ -49,12 +46,8 @@ def quantile_edges(numbers: NDArray[Any], counts: NDArray[np.int64], n_bins: int
     exact = _exact_quantiles(distinct, totals, n_bins)
     whole = bool(np.all(distinct == np.floor(distinct)))
     steps = _steps(exact, Decimal(1) if whole else Decimal(0))
-    offsets = _OFFSETS[:1] if whole else _OFFSETS
-    for rounding, offset in product((ROUND_HALF_EVEN, ROUND_FLOOR), offsets):
-        edges = _rounded(exact, steps, offset, rounding)
-        if _all_filled(edges, distinct) and (whole or not _any_cell(edges, distinct)):
-            return edges
-    return _rounded(exact, steps, _OFFSETS[0], ROUND_FLOOR)  # numbers at the limits of what a float can tell
+    edges = _rounded(exact, steps, ROUND_HALF_EVEN)
+    return edges if _all_filled(edges, distinct) else _rounded(exact, steps, ROUND_FLOOR)
 
 
 def round_step(most: Decimal) -> Decimal:
@@ -87,31 +80,25 @@ def _steps(exact: list[int | float], least: Decimal) -> list[Decimal]:
         return [max(least, round_step(gap / _STEPS_IN_A_GAP)) for gap in nearest]
 
 
-def _rounded(exact: list[int | float], steps: list[Decimal], offset: Decimal, rounding: str) -> tuple[float, ...]:
-    first = _on_grid(exact[0], steps[0], offset, ROUND_FLOOR)
-    last = _on_grid(exact[-1], steps[-1], offset, ROUND_CEILING)
+def _rounded(exact: list[int | float], steps: list[Decimal], rounding: str) -> tuple[float, ...]:
+    first = _on_grid(exact[0], steps[0], ROUND_FLOOR)
+    last = _on_grid(exact[-1], steps[-1], ROUND_CEILING)
     if first == last:  # one number only, and on its grid
-        last = _on_grid(math.nextafter(exact[-1], math.inf), steps[-1], offset, ROUND_CEILING)
+        last = _on_grid(math.nextafter(exact[-1], math.inf), steps[-1], ROUND_CEILING)
     inner = zip(exact[1:-1], steps[1:-1], strict=True)
-    middle = [_on_grid(number, step, offset, rounding) for number, step in inner]
+    middle = [_on_grid(number, step, rounding) for number, step in inner]
     # A wide integer is no float: the nearest float may lie on its wrong side.
     first = first if first <= exact[0] else math.nextafter(first, -math.inf)
     last = last if last >= exact[-1] else math.nextafter(last, math.inf)
     return tuple(sorted({first, *middle, last}))
 
 
-def _on_grid(number: float, step: Decimal, offset: Decimal, rounding: str) -> float:
+def _on_grid(number: float, step: Decimal, rounding: str) -> float:
     with localcontext(prec=_DIGITS):
-        position = (Decimal(str(number)) / step - offset).to_integral_value(rounding)
-        edge = float((position + offset) * step) + 0.0  # -0.0 becomes 0.0
+        edge = float((Decimal(str(number)) / step).to_integral_value(rounding) * step) + 0.0  # -0.0 becomes 0.0
     return min(max(edge, -sys.float_info.max), sys.float_info.max)
 
 
 def _all_filled(edges: tuple[float, ...], distinct: NDArray[Any]) -> bool:
     starts = np.searchsorted(distinct, edges[:-1])
     return bool(np.all(np.diff(starts, append=len(distinct)) > 0))
-
-
-def _any_cell(edges: tuple[float, ...], distinct: NDArray[Any]) -> bool:
-    found = np.minimum(np.searchsorted(distinct, edges), len(distinct) - 1)
-    return bool(np.any(distinct[found] == edges))

@@ -152,3 +152,15 @@ def test_an_unknown_kind_of_frame_is_refused() -> None:
 def test_a_frame_whose_package_is_not_installed_says_so() -> None:
     with pytest.raises(UnsupportedError, match="needs the package modin, which is not installed"):
         to_native(TABLE, "modin")
+
+
+@pytest.mark.parametrize("kind", ["Int64", "UInt64", "Int8", "boolean"])
+def test_pandas_columns_with_gaps_keep_their_values(kind: str) -> None:
+    wide = {"Int64": [2**60 + 1, None, -(2**60) - 1], "UInt64": [2**63 + 1, None, 3]}.get(kind, [1, None, 0])
+    frame = pd.DataFrame({"x": pd.array(wide, dtype=kind)})
+
+    (batch,) = open_source(frame).batches()
+    returned = to_native(pa.Table.from_batches([batch]), "pandas")
+
+    assert returned["x"].dtype == frame["x"].dtype
+    assert returned["x"].equals(frame["x"])
