@@ -13,7 +13,7 @@ from ldiversity.distances._shared import check_keys, check_size
 from ldiversity.errors import LDiversityWarning
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity._types import FloatArray, Scalar
     from ldiversity.schema import Domain
 
 __all__ = ["OrderedDistance"]
@@ -34,7 +34,7 @@ class OrderedDistance(Distance):
     Warns
     -----
     LDiversityWarning
-        When the domain declares no order, so that its values stand in alphabetical order.
+        When the domain declares no order, so that its values stand in alphabetical order; once for a domain.
 
     Examples
     --------
@@ -46,12 +46,14 @@ class OrderedDistance(Distance):
     """
 
     published: bool = field(default=False, repr=False, compare=False)
+    _told: set[tuple[Scalar, ...]] = field(default_factory=set, init=False, repr=False, compare=False)
 
     kind: ClassVar[str] = "ordered"
 
     def matrix(self, domain: Domain) -> FloatArray:
         """Distances between all values of `domain`, shape (F, F), in code order."""
-        if not (domain.ordered or self.published):
+        if not (domain.ordered or self.published or domain.values in self._told):
+            self._told.add(domain.values)
             warnings.warn(
                 "OrderedDistance: the order of the values is alphabetical because none was declared; "
                 "declare the domain, with its values in their order and ordered=True.",

@@ -34,6 +34,15 @@ def test_a_domain_without_order_warns_and_says_how_to_declare_one() -> None:
         OrderedDistance().matrix(Domain(("high", "low")))
 
 
+def test_the_alphabetical_order_is_told_once_for_a_domain() -> None:
+    distance, domain = OrderedDistance(), Domain(("a", "b", "c"))
+
+    with pytest.warns(LDiversityWarning, match="alphabetical"):
+        distance.matrix(domain)
+
+    assert distance.matrix(domain).shape == (3, 3)  # a second warning would be an error
+
+
 def test_a_published_order_warns_no_more() -> None:
     domain = Domain(("high", "low"))
     read = OrderedDistance.from_dict(OrderedDistance().to_dict(domain), domain)
