@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from hypothesis import settings
 
 import ldiversity as ld
+
+# A busy machine is no fault of a test; and a change is judged by examples that anyone can repeat.
+settings.register_profile("default", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("default")
 
 DISEASES = ["angina", "asthma", "cold", "cut", "flu", "measles", "sty"]
 
