@@ -178,6 +178,22 @@ def test_em_finds_the_maximum_that_a_general_optimizer_finds(sets: np.ndarray) -
     assert -np.log(table @ shares).sum() <= best.fun + 1e-6
 
 
+def test_no_round_of_em_lowers_the_likelihood() -> None:
+    # Here some extrapolated points are worse than the plain steps they start from, and must be taken back.
+    rng = np.random.default_rng(10)
+    sets = np.array([np.sort(rng.choice(12, 4, replace=False)) for _ in range(60)], dtype=np.int32)
+    table, starts, flat, reached = indicators(sets, 12), np.array([0, 60]), np.full(12, 1 / 12), []
+
+    for rounds in range(1, 41):
+        shares, steps = np.full((1, 12), 1 / 12), np.zeros(1, dtype=np.int64)
+        em_cells(
+            sets, np.empty((0, 4)), np.ones(60), starts, flat, np.zeros(1), 0.0, 3 * rounds, 0, 1, shares, steps
+        )  # fmt: skip
+        reached.append(np.log(table @ shares[0]).sum())
+
+    assert np.diff(reached).min() > -1e-9
+
+
 def test_em_of_one_record_shares_it_among_its_members() -> None:
     shares = fast_em(np.array([[0, 2]], dtype=np.int32), np.empty((0, 2)), np.zeros(4), 4)
 

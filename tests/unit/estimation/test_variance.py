@@ -6,12 +6,56 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from ldiversity.distances import OrderedDistance
 from ldiversity.errors import UnsupportedError
+from ldiversity.estimation import ESTIMATORS, Estimate, estimate
 from ldiversity.estimation import _variance as variance
-from ldiversity.estimation import estimate
-from ldiversity.mechanisms import SetMechanism, UniformSelection
+from ldiversity.estimation._simplex import project
+from ldiversity.mechanisms import SetMechanism, SimpleSelection, UniformSelection
+from ldiversity.release import Release
+from ldiversity.schema import Attribute, Domain, Role, Schema
+
+MATRICES = ["linear", "paper", "existing", "naive"]
+
+
+@pytest.fixture(params=["simple", "balanced"])
+def semantic(request: pytest.FixtureRequest) -> SetMechanism:
+    return request.getfixturevalue(request.param)
+
+
+def all_sets(mechanism: SetMechanism) -> tuple[np.ndarray, np.ndarray]:
+    """Every set that may be published, and P(set | value), one column a value."""
+    sets = np.array(list(combinations(range(mechanism.n_values), mechanism.l)), dtype=np.int32)
+    sets = sets[mechanism.admits(sets)]
+    # likelihood() leaves a factor open, which balanced selection has as a product over members.
+    factor = getattr(mechanism, "theta", np.ones(mechanism.n_values))[sets].prod(axis=1, keepdims=True)
+    given = np.zeros((len(sets), mechanism.n_values))
+    np.put_along_axis(given, sets.astype(np.int64), factor * mechanism.likelihood(sets), axis=1)
+    return sets, given / given.sum(axis=0)
+
+
+def of_sets(mechanism: SetMechanism, sets: np.ndarray, cells: np.ndarray) -> Release:
+    domain = Domain(tuple(range(mechanism.n_values)), ordered=True)
+    return Release.in_memory(
+        schema=Schema((Attribute("g", Role.QUASI, "int64"), Attribute("s", Role.SENSITIVE, "int64", domain))),
+        columns=pa.table({"g": cells}),
+        sets={"s": sets},
+        mechanisms={"s": mechanism},
+    )
+
+
+def expected_variance(mechanism: SetMechanism, matrix: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The variance of ``matrix @ W`` for true counts, by enumeration."""
+    sets, given = all_sets(mechanism)
+    a = (sets[:, :, None] == np.arange(mechanism.n_values)).any(axis=1) @ matrix.T
+    return ((given.T @ a**2) - (given.T @ a) ** 2).T @ counts
+
+
+def possible_counts(result: Estimate, cell: int = 0) -> np.ndarray:
+    return project(result._cells.linear[[cell]], result.records[[cell]].astype(float))[0]
 
 
 def vectors(release: Any, names: list[str], rows: np.ndarray) -> np.ndarray:
@@ -32,19 +76,58 @@ def expected_covariance(release: Any, names: list[str], rows: np.ndarray) -> np.
     return a.T @ a - np.diag(a.sum(axis=0))
 
 
-@pytest.mark.parametrize("kind", ["uniform", "simple", "balanced"])
-def test_standard_errors_are_the_root_of_the_set_covariance(
-    kind: str, publish: Any, request: pytest.FixtureRequest
-) -> None:
-    mechanism = request.getfixturevalue(kind)
-    codes = np.arange(600) % mechanism.n_values
-    release = publish({"g": ["a", "b"] * 300}, {"s": codes}, {"s": mechanism})
+def test_uniform_standard_errors_are_the_root_of_the_set_covariance(publish: Any, uniform: SetMechanism) -> None:
+    release = publish({"g": ["a", "b"] * 300}, {"s": np.arange(600) % 6}, {"s": uniform})
 
     result = estimate(release, "g", estimator="linear")
 
     exact = expected_covariance(release, ["s"], np.arange(600) % 2 == 1)
     assert np.allclose(result.covariance(1), exact)
-    assert np.allclose(result.std_error[1] ** 2, np.maximum(np.diag(exact), 0))
+    assert np.allclose(result.std_error[1] ** 2, np.diag(exact))
+
+
+@pytest.mark.parametrize("estimator", ["linear", "existing", "naive"])
+def test_variances_are_the_larger_of_the_unbiased_and_the_expected_ones(
+    publish: Any, semantic: SetMechanism, estimator: str
+) -> None:
+    release = publish({"g": ["a", "b"] * 300}, {"s": np.arange(600) % 9}, {"s": semantic})
+
+    result = estimate(release, "g", estimator=estimator)
+
+    matrix = ESTIMATORS[estimator].matrix(semantic)
+    expected = expected_variance(semantic, matrix, possible_counts(result, 1))
+    assert np.allclose(result.std_error[1] ** 2, np.maximum(np.diag(result.covariance(1)), expected))
+
+
+def test_variances_of_paper_are_the_unbiased_ones(publish: Any, semantic: SetMechanism) -> None:
+    release = publish({"g": ["a", "b"] * 300}, {"s": np.arange(600) % 9}, {"s": semantic})
+
+    result = estimate(release, "g", estimator="paper")
+
+    assert np.allclose(result.std_error[1] ** 2, np.diag(result.covariance(1)))
+
+
+def test_a_variance_of_paper_below_zero_gives_a_standard_error_of_zero(semantic: SetMechanism) -> None:
+    sets, _ = all_sets(semantic)
+    result = estimate(of_sets(semantic, sets, np.arange(len(sets))), "g", estimator="paper")
+
+    diagonal = np.array([np.diag(result.covariance(cell)) for cell in range(len(sets))])
+
+    assert (diagonal < -0.01).any()
+    assert np.allclose(result.std_error**2, np.maximum(diagonal, 0))
+
+
+def test_no_standard_error_vanishes_in_a_cell_of_one_value() -> None:
+    domain = Domain(tuple(range(9)), ordered=True)
+    mechanism = SimpleSelection.fit(domain, OrderedDistance(), l=2, d=3)
+    sets, given = all_sets(mechanism)
+    likely = np.repeat(np.flatnonzero(given[:, 4]), 100)
+    result = estimate(of_sets(mechanism, sets[likely], likely), "g", estimator="linear")
+
+    unbiased = np.array([result.covariance(cell)[4, 4] for cell in range(result.n_cells)])
+
+    assert (unbiased < 0).any()
+    assert (result.std_error[:, 4] > 0).all()
 
 
 @pytest.mark.parametrize("n_rows", [40, 4000])
@@ -65,26 +148,26 @@ def test_joint_standard_errors_are_those_of_the_product_sets(publish: Any, unifo
     result = estimate(release, "g", sensitive=["s", "t"], estimator="linear")
 
     exact = expected_covariance(release, ["s", "t"], np.arange(300) % 3 > 0)
+    possible = possible_counts(result, 1)
+    moments = np.kron(uniform.variance_factors + np.eye(6), other.variance_factors + np.eye(4))
     assert np.allclose(result.covariance(1), exact)
-    assert np.allclose(result.std_error[1] ** 2, np.maximum(np.diag(exact), 0))
+    assert np.allclose(result.std_error[1] ** 2, np.maximum(np.diag(exact), moments @ possible - possible))
 
 
-def test_the_covariance_estimate_is_unbiased_for_every_true_value(simple: SetMechanism) -> None:
-    # Enumerated: E[sum a a' - diag(V^)] for one record of each true value is the covariance of a.
-    sets = np.array(list(combinations(range(9), 3)), dtype=np.int32)
-    sets = sets[simple.admits(sets)]
-    likelihood = simple.likelihood(sets)
-    members = (sets[:, :, None] == np.arange(9)).any(axis=1)
-    a = members @ simple.inverse.T
-    given = np.zeros((len(sets), 9))
-    np.put_along_axis(given, sets.astype(np.int64), likelihood, axis=1)
-    given /= given.sum(axis=0)
+@pytest.mark.parametrize("estimator", MATRICES)
+def test_the_covariance_estimate_is_unbiased_for_every_true_value(semantic: SetMechanism, estimator: str) -> None:
+    # One record a cell, and a cell for each set: what covariance() gives on average over the sets of a true value is
+    # the covariance of a over them.
+    sets, given = all_sets(semantic)
+    result = estimate(of_sets(semantic, sets, np.arange(len(sets))), "g", estimator=estimator)
+    estimated = np.array([result.covariance(cell) for cell in range(len(sets))])
 
-    for v in range(9):
-        mean = given[:, v] @ a
-        second = (a * given[:, [v]]).T @ a
-        assert np.allclose(mean, np.eye(9)[v])
-        assert np.allclose(second - np.diag(mean), second - np.outer(mean, mean))
+    averages = np.einsum("rv,rjk->vjk", given, estimated)
+
+    a = (sets[:, :, None] == np.arange(9)).any(axis=1) @ ESTIMATORS[estimator].matrix(semantic).T
+    means = given.T @ a
+    exact = np.einsum("rv,rj,rk->vjk", given, a, a) - means[:, :, None] * means[:, None, :]
+    assert np.allclose(averages, exact)
 
 
 def test_uniform_covariance_has_its_closed_form_in_expectation(publish: Any, uniform: SetMechanism) -> None:
@@ -107,6 +190,7 @@ def test_estimates_from_single_counts_have_exact_errors_without_sets(
 
     q, scale = simple.inclusion, {"naive": 1 / 3, "existing": 1 / (1 - 2 / 8)}[estimator]
     linear = estimate(release, estimator="linear").count[0]
+    assert (linear > 0).all()  # so that they are possible counts
     assert np.allclose(result.std_error[0], np.sqrt(linear @ (q * (1 - q))) * scale)
 
 
@@ -115,7 +199,18 @@ def test_exploded_rows_use_the_variance_factors(publish: Any, simple: SetMechani
 
     result = estimate(release, estimator="linear")
 
+    assert (result.count[0] > 0).all()
     assert np.allclose(result.std_error[0] ** 2, simple.variance_factors @ result.count[0])
+
+
+def test_exploded_rows_of_one_value_have_standard_errors_of_possible_counts(publish: Any, simple: SetMechanism) -> None:
+    release = publish({"g": ["a"] * 900}, {"s": np.full(900, 4)}, {"s": simple}, exploded=True)
+
+    result = estimate(release, estimator="linear")
+
+    expected = simple.variance_factors @ np.array([result._cells.linear[0], possible_counts(result)]).T
+    assert (result.count[0] < 0).any()
+    assert np.allclose(result.std_error[0] ** 2, expected.max(axis=1))
 
 
 def test_exploded_and_whole_sets_give_the_same_counts(publish: Any, simple: SetMechanism) -> None:
