@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ldiversity._checks import name_some
 from ldiversity.tables import Sensitive, Source
 
-__all__ = ["holder_notes", "is_declared", "key_note"]
+__all__ = ["domain_notes", "holder_notes", "is_declared", "key_note"]
 
 _NEAR_UNIQUE: Final = 0.5
 _ENOUGH_ROWS: Final = 20
@@ -48,6 +48,14 @@ def holder_notes(
     return tuple(notes)
 
 
+def domain_notes(undeclared: Sequence[str]) -> tuple[str, ...]:
+    """What an undeclared domain tells, for each attribute that has one."""
+    return tuple(
+        f"{name}: the domain was read off the table and becomes public, so it tells which values occur."
+        for name in undeclared
+    )
+
+
 def key_note(undeclared: Sequence[str]) -> str:
     """What a keyed publication should know: the same sets come again only for the same domain."""
     if not undeclared:
@@ -63,8 +71,6 @@ def _about(sensitive: Sensitive, counts: NDArray[np.int64], n_rows: int | None) 
     notes = []
     if sensitive.missing == "drop" and n_rows is not None and n_rows > n_records:
         notes.append(f"{name}: {n_rows - n_records} rows are not published, because their value is missing.")
-    if not is_declared(sensitive):
-        notes.append(f"{name}: the domain was read off the table and becomes public, so it tells which values occur.")
     if n_records >= _ENOUGH_ROWS and len(counts) > _NEAR_UNIQUE * n_records:
         notes.append(f"{name}: there are {len(counts)} values for {n_records} records; is it an identifier?")
     return notes

@@ -22,7 +22,7 @@ from ldiversity.anonymization._draw import (
     draw_context,
 )
 from ldiversity.anonymization._method import Method, RandomizingMethod
-from ldiversity.anonymization._notes import holder_notes, is_declared, key_note
+from ldiversity.anonymization._notes import domain_notes, holder_notes, is_declared, key_note
 from ldiversity.engines import Engine, LocalEngine
 from ldiversity.errors import LDiversityError, LDiversityWarning, ParameterError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism
@@ -176,8 +176,9 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
     for attribute in preparation.hidden:
         for caution in attribute.mechanism.cautions():
             warnings.warn(f"{attribute.name}: {caution}", LDiversityWarning, stacklevel=2)
-    if key is not None:
-        preparation = replace(preparation, notes=(*preparation.notes, key_note(preparation.undeclared)))
+    keyed = () if key is None else (key_note(preparation.undeclared),)
+    notes = (*preparation.notes, *domain_notes(preparation.undeclared), *keyed)
+    preparation = replace(preparation, notes=notes)
     run = _Run(preparation, key, layout, engine, insecure_seed)
     if output is None:
         return run.in_memory()

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_USE_A_KEY: Final = " Use a key to publish again."
 _PASSED_ON: Final = ("output", "data_format", "layout", "overwrite", "insecure_seed")
 _WITH_POLICY: Final = {"policy", "output", "overwrite", "insecure_seed", "as_json"}
 
@@ -114,7 +113,7 @@ def _engine(given: dict[str, Any]) -> Any:  # noqa: ANN401 - an engine or None
 
 
 def _facts(release: Release, folder: Path, *, keyed: bool) -> dict[str, Any]:
-    from ldiversity.privacy import NOT_PROTECTED
+    from ldiversity.privacy import NOT_PROTECTED, USE_A_KEY
 
     sensitive = ["--sensitive", join_names(release.sensitive[:1])] if len(release.sensitive) > 1 else []
     return {
@@ -137,7 +136,7 @@ def _facts(release: Release, folder: Path, *, keyed: bool) -> dict[str, Any]:
         "keyed": keyed,
         "notes": list(release.notes),
         # With a key, the advice to use one would only confuse.
-        "not_protected": [text.replace(_USE_A_KEY, "") if keyed else text for text in NOT_PROTECTED],
+        "not_protected": [text.removesuffix(f" {USE_A_KEY}") if keyed else text for text in NOT_PROTECTED],
         "next": shell_line("ldiversity", "estimate", folder, *_by(release), *sensitive),
     }
 

@@ -7,7 +7,9 @@ from typing import Final
 
 from ldiversity.mechanisms import SetMechanism
 
-__all__ = ["NOT_PROTECTED", "Claim", "claim_of"]
+__all__ = ["NOT_PROTECTED", "USE_A_KEY", "Claim", "claim_of"]
+
+USE_A_KEY: Final = "Use a key to publish again."
 
 NOT_PROTECTED: Final = (
     "Quasi-identifiers and plain columns are published as they are: who is in the table may be recognized.",
@@ -17,7 +19,7 @@ NOT_PROTECTED: Final = (
     ),
     (
         "Publishing the same people again with fresh randomness, another key, l, d or domain lets an attacker "
-        "intersect the sets. Use a key to publish again."
+        f"intersect the sets. {USE_A_KEY}"
     ),
     "Several sensitive attributes of one person are each protected on their own; that they belong together is public.",
     "The domain of a sensitive attribute and the number of records are public.",

@@ -68,9 +68,7 @@ def plan(
         _plan_attribute(question, a.mechanism, items[a.name])
         for question, a in zip(prepared, preparation.hidden, strict=True)
     )
-    # What was read off the table is told in more words by the cautions of its attribute.
-    notes = tuple(note for note in preparation.notes if "was read off the table" not in note)
-    return Plan(source.name, preparation.n_rows, attributes, _bytes(preparation), notes)
+    return Plan(source.name, preparation.n_rows, attributes, _bytes(preparation), preparation.notes)
 
 
 @dataclass(frozen=True, eq=False)
