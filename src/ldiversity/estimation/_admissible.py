@@ -32,16 +32,15 @@ def admissible_sets(mechanism: SetMechanism, sets: SetArray) -> SetArray:
     if sets.shape[1] != mechanism.l:
         raise _damaged(f"must be of {mechanism.l} values")
     rows = admissible_members(mechanism, sets)
+    pairs = getattr(mechanism, "compatibility", None)  # of mechanisms with a distance
+    # Order and distances in one pass: a pair is allowed in ascending order only.
+    if pairs is not None and are_allowed(rows.view(np.uint32), np.triu(pairs.allowed, 1)):
+        return rows
     if not are_ascending(rows):
         rows = np.sort(rows, axis=1)
         if not are_ascending(rows):
             raise _damaged("must be of distinct values")
-    pairs = getattr(mechanism, "compatibility", None)  # of mechanisms with a distance
-    if pairs is not None:
-        good = are_allowed(rows.view(np.uint32), np.ascontiguousarray(pairs.allowed))
-    else:
-        good = isinstance(mechanism, UniformSelection) or bool(mechanism.admits(rows).all())
-    if not good:
+    if not (isinstance(mechanism, UniformSelection) or bool(mechanism.admits(rows).all())):
         raise _damaged("must be ones that its mechanism publishes")
     return rows
 
