@@ -42,6 +42,7 @@ Tables: TypeAlias = tuple[int, Ints, Ints, Bits, Bits, Bits]
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
+_ANY_STEPS = 1 << 62
 
 
 @njit(nogil=True, cache=True)
@@ -145,11 +146,13 @@ def _general_mask(tables: Tables, chosen: Ints, k: int, remaining: int, scratch:
         for i in range(1, k):
             mask[w] &= bits[chosen[i], w]
     if remaining > 1:
-        _keep_completable(bits, mask, remaining - 1, scratch)
+        _keep_completable(bits, mask, remaining - 1, scratch, _ANY_STEPS)
 
 
 @njit(nogil=True, cache=True)
-def _keep_completable(bits: Bits, mask: Bits, missing: int, scratch: Bits) -> None:
+def _keep_completable(bits: Bits, mask: Bits, missing: int, scratch: Bits, most: int) -> int:
+    """Drop the candidates that `missing` others cannot follow; return the steps taken, more than `most` if given up."""
+    steps = 0
     n_words = bits.shape[1]
     kept = scratch[scratch.shape[0] - 1]
     for w in range(n_words):
@@ -162,18 +165,28 @@ def _keep_completable(bits: Bits, mask: Bits, missing: int, scratch: Bits) -> No
             j = 64 * w + count_bits(low - _ONE)
             for x in range(n_words):
                 scratch[1, x] = mask[x] & bits[j, x]
-            if not _has_clique(bits, scratch[1:], missing):
+            taken = _find_clique(bits, scratch[1:], missing, most - steps)
+            steps += abs(taken)
+            if steps > most:
+                return steps
+            if taken < 0:
                 kept[w] ^= low
     for w in range(n_words):
         mask[w] = kept[w]
+    return steps
 
 
 @njit(nogil=True, cache=True)
-def _has_clique(bits: Bits, levels: Bits, size: int) -> bool:
-    """Whether `size` pairwise allowed values lie in ``levels[0]``, which is used up; depth first."""
+def _find_clique(bits: Bits, levels: Bits, size: int, most: int) -> int:
+    """Look for `size` pairwise allowed values in ``levels[0]``, which is used up; depth first.
+
+    Returns the number of steps when they were found, minus that when there are none or it exceeds `most`.
+    """
     n_words = bits.shape[1]
     depth = 0
-    while depth >= 0:
+    steps = 0
+    while depth >= 0 and steps <= most:
+        steps += 1
         held = 0
         at = -1
         for w in range(n_words):
@@ -184,14 +197,14 @@ def _has_clique(bits: Bits, levels: Bits, size: int) -> bool:
             depth -= 1
             continue
         if size - depth <= 1:
-            return True
+            return steps
         low = levels[depth, at] & (~levels[depth, at] + _ONE)
         levels[depth, at] ^= low
         j = 64 * at + count_bits(low - _ONE)
         for w in range(n_words):
             levels[depth + 1, w] = levels[depth, w] & bits[j, w]
         depth += 1
-    return False
+    return -steps
 
 
 @njit(nogil=True, cache=True)
@@ -237,6 +250,9 @@ def completable(tables: Tables, l: int) -> NDArray[np.bool_]:
     chosen = np.empty(l + 1, dtype=np.int32)
     scratch = np.empty((l + 2, tables[3].shape[1]), dtype=np.uint64)
     for v in range(size):
+        if tables[0] == GENERAL:  # its first dummies are known
+            result[v] = bool(tables[4][v].any())
+            continue
         # Walk greedily: a candidate that is listed can always be completed, so a dead end means there was none.
         chosen[0] = v
         k = 1
@@ -252,19 +268,23 @@ def completable(tables: Tables, l: int) -> NDArray[np.bool_]:
 
 
 @njit(nogil=True, cache=True)
-def first_masks(bits: Bits, l: int) -> Bits:
-    """Candidates of the first dummy of each value, as bitsets."""
+def first_masks(bits: Bits, l: int, most: int) -> tuple[Bits, int]:
+    """Candidates of the first dummy of each value, as bitsets, and the steps taken; void when more than `most`."""
+    steps = 0
     result = bits.copy()
     scratch = np.empty((l + 2, bits.shape[1]), dtype=np.uint64)
     if l > 2:  # noqa: PLR2004 - a pair needs no look ahead
         for v in range(bits.shape[0]):
-            _keep_completable(bits, result[v], l - 2, scratch)
-    return result
+            steps += _keep_completable(bits, result[v], l - 2, scratch, most - steps)
+            if steps > most:
+                break
+    return result, steps
 
 
 @njit(nogil=True, cache=True)
-def pair_masks(bits: Bits, l: int) -> Bits:
-    """Candidates of the second dummy for each allowed pair, row ``i * F + j`` for i < j, as bitsets."""
+def pair_masks(bits: Bits, l: int, most: int) -> tuple[Bits, int]:
+    """Candidates of the second dummy for each allowed pair, row ``i * F + j`` for i < j; see `first_masks`."""
+    steps = 0
     size = bits.shape[0]
     result = np.zeros((size * size, bits.shape[1]), dtype=np.uint64)
     scratch = np.empty((l + 2, bits.shape[1]), dtype=np.uint64)
@@ -274,5 +294,7 @@ def pair_masks(bits: Bits, l: int) -> Bits:
                 row = result[i * size + j]
                 for w in range(bits.shape[1]):
                     row[w] = bits[i, w] & bits[j, w]
-                _keep_completable(bits, row, l - 3, scratch)
-    return result
+                steps += _keep_completable(bits, row, l - 3, scratch, most - steps)
+                if steps > most:
+                    return result, steps
+    return result, steps

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ldiversity.mechanisms._balanced import BalancedSelection
 from ldiversity.mechanisms._base import CONDITION_LIMIT, SINGULAR_CONDITION, SetMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
-from ldiversity.mechanisms._feasibility import nearest_feasible
+from ldiversity.mechanisms._nearest import nearest_feasible
 from ldiversity.mechanisms._registry import MECHANISMS, mechanism_from_dict
 from ldiversity.mechanisms._ring import RingLeak, RingSelection
 from ldiversity.mechanisms._simple import SimpleSelection

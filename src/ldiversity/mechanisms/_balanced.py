@@ -12,7 +12,13 @@ from numpy.typing import ArrayLike
 from ldiversity._checks import check_integer, check_number
 from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray, WordArray
 from ldiversity.distances import Distance, distance_from_dict
-from ldiversity.errors import InfeasibleError, LDiversityError, ParameterError, ReleaseFormatError
+from ldiversity.errors import (
+    InfeasibleError,
+    LDiversityError,
+    ParameterError,
+    ReleaseFormatError,
+    UnsupportedError,
+)
 from ldiversity.mechanisms._arguments import (
     check_prior,
     check_sample,
@@ -29,7 +35,10 @@ from ldiversity.schema import Domain
 __all__ = ["BalancedSelection"]
 
 MARGINAL_TOLERANCE: Final = 1e-8
-"""How exactly the weights in a release must be balanced."""
+"""How exactly the weights in a release must be balanced, relative to what each value's sets should sum to."""
+
+MOST_WORK: Final = 200_000_000
+"""The most that l F^2 may be: the exact facts take time in proportion, and a release may come from a stranger."""
 
 PRIOR_TOLERANCE: Final = 1e-6
 """How far a prior may be from a sum of one."""
@@ -77,6 +86,10 @@ class BalancedSelection(SetMechanism):
 
     kind: ClassVar[str] = "balanced"
 
+    version: ClassVar[int] = 1
+    """To be raised with any change of `LISTED_ENTRIES` (one word or several), of the order in which sets are listed, of
+    how alias tables are filled, of the walks along a chain or of which weights are taken."""
+
     def __init__(
         self,
         domain: Domain,
@@ -94,7 +107,7 @@ class BalancedSelection(SetMechanism):
         self.theta: FloatArray = read_only(np.array(theta, dtype=np.float64))
         self.prior: FloatArray | None = None if prior is None else read_only(np.array(prior, dtype=np.float64))
         self.compatibility = compatibility or Compatibility.of(distance, domain, d)
-        self._l = l
+        self._l = _check_work(l, len(domain))
         self._weights: Weights = weights_kind(self.compatibility)(self.compatibility, l, self.theta)
 
     @classmethod
@@ -116,18 +129,19 @@ class BalancedSelection(SetMechanism):
         InfeasibleError
             When no balanced weights exist, or Q would be singular; names the bound and the nearest feasible l and d.
         UnsupportedError
-            When the distance has neither an order nor blocks, and there are too many valid sets to list.
+            When the distance has neither an order nor blocks, and there are too many valid sets to list; or when
+            l F^2 is above 200 million.
         """
         l = check_integer("BalancedSelection", "l", l, minimum=2)
         d = check_number("BalancedSelection", "d", d, minimum=0)
         if len(domain) == 0:
             raise InfeasibleError("BalancedSelection: the domain must have at least one value.")
+        _check_work(l, len(domain))
         shares = None if prior is None else _check_public_prior(prior, len(domain))
-        matrix = distance.matrix(domain)
-        compatibility = Compatibility(matrix >= d)
+        compatibility = Compatibility.of(distance, domain, d)
         weights = fit_weights(compatibility, l, _targets(shares, len(domain)))
         if weights is None:
-            raise refuse(domain, matrix, l, d, shares)
+            raise refuse(domain, distance.matrix(domain), l, d, shares)
         return cls(domain, distance, l=l, d=d, theta=weights.theta, prior=shares, compatibility=compatibility)
 
     def __repr__(self) -> str:
@@ -234,16 +248,27 @@ class BalancedSelection(SetMechanism):
         theta = _described_shares(described, "fitted", len(domain))
         prior = _described_shares(described, "prior", len(domain)) if "prior" in described else None
         distance = distance_from_dict(described.get("distance"), domain)
-        mechanism = cls(domain, distance, l=l, d=d, theta=theta, prior=prior)
         try:
+            mechanism = cls(domain, distance, l=l, d=d, theta=theta, prior=prior)
             with np.errstate(all="ignore"):
-                off = float(np.abs(mechanism._weights.marginals - mechanism._targets).max())
+                off = float(np.abs(mechanism._weights.marginals / mechanism._targets - 1.0).max())
                 balanced = off <= MARGINAL_TOLERANCE and mechanism.condition <= SINGULAR_CONDITION
         except LDiversityError as error:
-            raise ReleaseFormatError("release: mechanism: its valid sets cannot be listed.") from error
+            raise ReleaseFormatError(f"release: mechanism {cls.kind!r}: {error.message}", hint=error.hint) from None
         if not balanced:
             raise ReleaseFormatError("release: mechanism: fitted must give balanced and recoverable weights.")
         return mechanism
+
+
+def _check_work(l: int, n_values: int) -> int:
+    most = MOST_WORK // n_values**2
+    if most < l < n_values:
+        raise UnsupportedError(
+            f"BalancedSelection: l must be at most {most} for {n_values} values, got {l}: "
+            "exact facts would take too long.",
+            hint="Use a smaller l, or a domain with fewer values.",
+        )
+    return l
 
 
 def _targets(prior: FloatArray | None, n_values: int) -> FloatArray:

@@ -37,7 +37,10 @@ class SetMechanism(ABC):
     """The name under which a release stores this mechanism; never reused for another meaning."""
 
     version: ClassVar[int] = 1
-    """Changes whenever the same random words would give other sets; part of every keyed draw."""
+    """Changes whenever the same random words would give other sets; part of every keyed draw.
+
+    Each kind says beside its own number what decides that, and tests pin the sets of given words.
+    """
 
     # --- what it publishes -------------------------------------------------------------------------
 

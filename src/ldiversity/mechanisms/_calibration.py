@@ -2,7 +2,8 @@
 
 With ``w(R) = exp(sum of x over R)`` over valid sets, the function ``log(sum of w) - targets @ x`` is convex; its
 gradient is (probability that a value is in a set) - target, its curvature the covariance of the memberships.
-A damped Newton method finds the minimum when there is one.
+A damped Newton method finds the minimum when there is one. The minimum is an entropy; a value below zero proves
+that there is none.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ GOAL: Final = 1e-14
 MOST_STEPS: Final = 200
 LEAST_STEP: Final = 1e-10
 ARMIJO: Final = 1e-4
+LEAST_ENTROPY: Final = -1e-6
+"""The minimum is the entropy of the weights, so it is not below zero: lower values show that there is none."""
 
 Value: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
 """From log weights to the logarithm of the total weight and the membership probabilities."""
@@ -63,7 +66,7 @@ def calibrate(value: Value, curvature: Curvature, targets: FloatArray) -> FloatA
             best, best_gap = x, gap
         elif best_gap < ACCURACY:
             break  # rounding: no step improves on this any more
-        if gap < GOAL:
+        if gap < GOAL or log_total - float(targets @ x) < LEAST_ENTROPY:
             break
         moved = _step(value, x, (log_total, found), targets, curvature(x))
         if moved is None:

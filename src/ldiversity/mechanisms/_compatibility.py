@@ -56,8 +56,8 @@ class Compatibility:
 
     >>> steps = abs(np.subtract.outer(np.arange(5), np.arange(5)))
     >>> pairs = Compatibility(steps >= 2)
-    >>> pairs.structure, pairs.first_after.tolist(), pairs.count_sets(2)
-    ('line', [2, 3, 4, 5, 5], 6)
+    >>> pairs.structure, pairs.even_gap, pairs.first_after.tolist(), pairs.count_sets(2)
+    ('line', 2, [2, 3, 4, 5, 5], 6)
     """
 
     allowed: BoolArray
@@ -128,6 +128,17 @@ class Compatibility:
         return np.unique(first, return_inverse=True)[1].astype(np.int32)
 
     @cached_property
+    def even_gap(self) -> int | None:
+        """For ordered values: the least allowed difference of codes when it alone decides, else None.
+
+        F when no pair is allowed at all.
+        """
+        size = len(self)
+        steps = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
+        gap = int(np.where(self.allowed, steps, size).min(initial=size))
+        return gap if np.array_equal(self.allowed, steps >= gap) else None
+
+    @cached_property
     def bits(self) -> BitArray:
         """The rows of `allowed` as bitsets, shape (F, ceil(F / 64)); code j is bit ``j % 64`` of a word."""
         return _pack(self.allowed)
@@ -173,8 +184,13 @@ class Compatibility:
             return Compatibility(self.allowed[np.ix_(near, near)]).count_sets(l - 1) if l > 1 else 1
         return self._count_general(l)
 
-    def enumerate_sets(self, l: int, limit: int) -> SetArray | None:
+    def enumerate_sets(self, l: int, limit: int, *, visits: int | None = None) -> SetArray | None:
         """All valid sets of `l` values in lexicographic order, or None when there are more than `limit`.
+
+        Raises
+        ------
+        UnsupportedError
+            When more than `visits` partial sets would be looked at; many millions unless said.
 
         Examples
         --------
@@ -186,7 +202,7 @@ class Compatibility:
             return None
         found: list[SetArray] = []
         held = 0
-        for sets, _ in self._grow(l, max(limit, COUNT_LIMIT)):
+        for sets, _ in self._grow(l, max(limit, COUNT_LIMIT) if visits is None else visits):
             found.append(sets)
             held += len(sets)
             if held > limit:

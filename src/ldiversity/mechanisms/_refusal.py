@@ -11,7 +11,8 @@ from ldiversity._types import FloatArray
 from ldiversity.errors import InfeasibleError
 from ldiversity.mechanisms._chain import Chain
 from ldiversity.mechanisms._compatibility import Compatibility
-from ldiversity.mechanisms._feasibility import Verdict, balance_verdict, coverable, equal_steps, search_nearest
+from ldiversity.mechanisms._feasibility import Verdict, balance_verdict, coverable
+from ldiversity.mechanisms._nearest import search_nearest
 from ldiversity.schema import Domain
 
 __all__ = ["refuse"]
@@ -40,7 +41,8 @@ def refuse(domain: Domain, matrix: FloatArray, l: int, d: float, prior: FloatArr
     if verdict == "absent":
         message += _best(domain, compatibility, l, shares)
     nearest = search_nearest(matrix, l, d, "balanced", shares * size)
-    return InfeasibleError(f"{message}.", hint=_hint(nearest, prior), nearest=nearest)
+    hint = nearest.hint() if prior is None else f"{nearest.hint()} Or leave out the prior."
+    return InfeasibleError(f"{message}.", hint=hint, nearest=nearest.as_dicts())
 
 
 def _rule(compatibility: Compatibility, l: int, d: float, prior: FloatArray | None, verdict: Verdict) -> str:
@@ -49,7 +51,7 @@ def _rule(compatibility: Compatibility, l: int, d: float, prior: FloatArray | No
     why = "" if verdict == "absent" else ", or the distribution cannot be recovered"
     if prior is None and compatibility.structure == "complete":
         return f"l must be {most} the number of values, {size}{why}"
-    if prior is None and compatibility.structure == "line" and equal_steps(compatibility) == d:
+    if prior is None and compatibility.structure == "line" and compatibility.even_gap == d:
         return f"l * d must be {most} the number of values, {size}, on an ordered domain{why}"
     chain = Chain.of(compatibility)
     if chain is not None:
@@ -82,11 +84,3 @@ def _best(domain: Domain, compatibility: Compatibility, l: int, shares: FloatArr
         return ""
     bound = float(chain.clique_masses(shares).max())
     return f"; no mechanism has a worst posterior below {bound:.3f}"
-
-
-def _hint(nearest: list[dict[str, float]], prior: FloatArray | None) -> str:
-    other = "" if prior is None else " Or leave out the prior."
-    if not nearest:
-        return f"No smaller l or d is feasible on this domain.{other}"
-    listed = ", or ".join(f"l={goal['l']:g}, d={goal['d']:g}" for goal in nearest)
-    return f"Feasible nearby: {listed}.{other}"

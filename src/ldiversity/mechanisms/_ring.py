@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import factorial
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -13,11 +13,13 @@ from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray, WordAr
 from ldiversity.distances import Distance
 from ldiversity.errors import UnsupportedError
 from ldiversity.mechanisms._arguments import read_only
-from ldiversity.mechanisms._gaps import even_gap
 from ldiversity.mechanisms._sequential import SequentialSelection
 from ldiversity.schema import Domain
 
 __all__ = ["RingLeak", "RingSelection"]
+
+MOST_MEMBERS: Final = 8
+"""The greatest l: P(set | member) looks at all orders of the members."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,12 @@ class RingSelection(SequentialSelection):
 
     kind: ClassVar[str] = "ring"
 
+    version: ClassVar[int] = 1
+    """To be raised with any change of the order of the ring."""
+
     def __init__(self, domain: Domain, distance: Distance, l: int, d: float) -> None:
         super().__init__(domain, distance, l, d)
-        gap = even_gap(self.compatibility)
+        gap = self.compatibility.even_gap
         if gap is None:
             raise UnsupportedError(
                 "RingSelection: distance must be ordered, so that codes that differ by d or more may stand together.",
@@ -86,7 +91,7 @@ class RingSelection(SequentialSelection):
 
     @property
     def _most_members(self) -> int:
-        return 8
+        return MOST_MEMBERS
 
     @property
     def _work(self) -> int:

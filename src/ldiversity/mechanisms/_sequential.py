@@ -231,13 +231,13 @@ class SequentialSelection(SetMechanism):
 
 
 def _infeasible(mechanism: SequentialSelection, reason: str) -> InfeasibleError:
-    from ldiversity.mechanisms._feasibility import nearest_feasible
+    from ldiversity.mechanisms._nearest import search_nearest
 
-    nearest = nearest_feasible(mechanism.domain, mechanism.distance, mechanism.l, mechanism.d, mechanism.kind)
-    listed = " or ".join(f"l={goal['l']:g}, d={goal['d']:g}" for goal in nearest)
+    matrix = mechanism.distance.matrix(mechanism.domain)
+    nearest = search_nearest(matrix, mechanism.l, mechanism.d, mechanism.kind, np.ones(len(matrix)))
     return InfeasibleError(
         f"{type(mechanism).__name__}: (l={mechanism.l}, d={mechanism.d:g}) must be feasible "
         f"on this domain of {mechanism.n_values} values, but {reason}.",
-        hint=f"Use {listed}." if nearest else "Use a smaller l or d, or declare a wider domain.",
-        nearest=nearest,
+        hint=nearest.hint(),
+        nearest=nearest.as_dicts(),
     )

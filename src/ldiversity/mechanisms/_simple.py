@@ -16,11 +16,12 @@ from ldiversity.mechanisms._arguments import read_only
 from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._sequential import SequentialSelection
 
-__all__ = ["SimpleSelection"]
+__all__ = ["SimpleSelection", "most_members"]
 
 _MOST_SUBSETS: Final = 20_000_000
 _MOST_TABLE: Final = 4_000_000
 _MOST_PAIRED: Final = 512
+_MOST_STEPS: Final = 1_000_000_000  # of looking ahead on a graph, which a stranger may have made hard
 _SIMULATED_STEPS: Final = 400_000_000
 _SIMULATION_SEED: Final = 20_170_302  # no secret: the simulation is of a public matrix
 
@@ -40,8 +41,8 @@ class SimpleSelection(SequentialSelection):
     Notes
     -----
     Q is exact up to some 20 million partial sets (l = 5 with 150 values), and simulated beyond: `inclusion_error`
-    tells. P(set | member) takes time proportional to ``2**l``, therefore l is at most 12; it is at most 6 for
-    distances that are neither an order nor a tree, where looking ahead means searching a graph.
+    tells. P(set | member) takes time proportional to ``2**l``, therefore l is at most 12. For distances that are not
+    an order or a tree, looking ahead means searching a graph: l is at most 6, and at most 4 beyond 512 values.
 
     References
     ----------
@@ -60,9 +61,12 @@ class SimpleSelection(SequentialSelection):
 
     kind: ClassVar[str] = "simple"
 
+    version: ClassVar[int] = 1
+    """To be raised with any change of which candidates are admitted, or of the order in which they are counted."""
+
     @property
     def _most_members(self) -> int:
-        return 6 if self.compatibility.structure == "general" else 12
+        return most_members(self.compatibility)
 
     @property
     def _work(self) -> int:
@@ -88,8 +92,17 @@ class SimpleSelection(SequentialSelection):
             before = np.searchsorted(after, np.arange(len(after)), side="right") - 1
             return candidates.LINE, after, before.astype(np.int32), no_bits, no_bits, no_bits
         bits = np.array(pairs.bits)
-        second = candidates.pair_masks(bits, self.l) if self.l > 3 and len(bits) <= _MOST_PAIRED else no_bits  # noqa: PLR2004
-        return candidates.GENERAL, none, none, bits, candidates.first_masks(bits, self.l), second
+        first, steps = candidates.first_masks(bits, self.l, _MOST_STEPS)
+        second = no_bits
+        if self.l > 3 and len(bits) <= _MOST_PAIRED and steps <= _MOST_STEPS:  # noqa: PLR2004 - or no pair is looked up
+            second, more = candidates.pair_masks(bits, self.l, _MOST_STEPS - steps)
+            steps += more
+        if steps > _MOST_STEPS:
+            raise UnsupportedError(
+                f"SimpleSelection: with this distance, looking ahead to sets of l={self.l} values takes too long.",
+                hint="Use a smaller l, or a distance with an order or a tree.",
+            )
+        return candidates.GENERAL, none, none, bits, first, second
 
     @cached_property
     def _order(self) -> CodeArray:
@@ -175,6 +188,13 @@ class SimpleSelection(SequentialSelection):
             "estimates carry that error too."
         )
         return (*super().cautions(), simulated)
+
+
+def most_members(pairs: Compatibility) -> int:
+    """Return the greatest l for which drawing and P(set | member) are quick, whoever made the distance."""
+    if pairs.structure != "general":
+        return 12
+    return 6 if len(pairs) <= _MOST_PAIRED else 4
 
 
 def _is_affordable(pairs: Compatibility, l: int) -> bool:

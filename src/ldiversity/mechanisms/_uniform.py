@@ -53,6 +53,9 @@ class UniformSelection(SetMechanism):
 
     kind: ClassVar[str] = "uniform"
 
+    version: ClassVar[int] = 1
+    """To be raised with any change of `_OUTCOMES_PER_WORD` (how many draws share a word) or of the order of draws."""
+
     def __init__(self, n_values: int, l: int) -> None:
         self._n_values = check_integer("UniformSelection", "n_values", n_values, minimum=1, maximum=2**31 - 1)
         self._l = check_integer("UniformSelection", "l", l, minimum=2)
@@ -68,7 +71,10 @@ class UniformSelection(SetMechanism):
         InfeasibleError
             When the domain has fewer than l + 1 values.
         """
-        return cls(len(domain), l)
+        try:
+            return cls(len(domain), l)
+        except InfeasibleError:
+            raise _infeasible(len(domain), l, binned=domain.edges is not None) from None
 
     def __repr__(self) -> str:
         return f"UniformSelection(n_values={self.n_values}, l={self.l})"
@@ -246,14 +252,16 @@ def _check_records(n: float) -> float:
     return records
 
 
-def _infeasible(n_values: int, l: int) -> InfeasibleError:
+def _infeasible(n_values: int, l: int, *, binned: bool = False) -> InfeasibleError:
     most = n_values - 1
-    if most < 2:  # noqa: PLR2004 - the least l
-        hint = "Declare a domain of at least 3 values."
-        nearest: list[dict[str, float]] = []
-    else:
-        hint = f"Use l={most} or less, or declare a wider domain."
-        nearest = [{"l": most}]
+    wider = (
+        f"give edges or a width that make at least {l + 1} bins"
+        if binned
+        else (f"declare a domain of at least {l + 1} values")
+    )
+    possible = most >= 2  # noqa: PLR2004 - the least l
+    hint = f"Use l={most} or less, or {wider}." if possible else f"{wider.capitalize()}."
+    nearest: list[dict[str, float]] = [{"l": most}] if possible else []
     return InfeasibleError(
         f"UniformSelection: l must be at most F - 1 = {most} for the F = {n_values} values of the domain, got {l}.",
         hint=hint,

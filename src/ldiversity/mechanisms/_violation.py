@@ -10,7 +10,6 @@ import numpy as np
 from ldiversity._types import FloatArray
 from ldiversity.mechanisms._arguments import read_only
 from ldiversity.mechanisms._compatibility import Compatibility
-from ldiversity.mechanisms._gaps import even_gap
 
 __all__ = ["Violation", "count_violations"]
 
@@ -53,6 +52,6 @@ def count_violations(compatibility: Compatibility, l: int, n: int | None) -> Vio
     valid = [compatibility.count_sets(l, containing=v) for v in range(size)]
     by_value = np.array([(total - count) / total for count in valid])
     of_table = None if n is None else float(-np.expm1(n * np.log1p(-by_value.min()))) if max(valid) else 1.0
-    gap = even_gap(compatibility)
+    gap = compatibility.even_gap
     bound = None if gap is None else 1 - comb(max(size + l + gap - gap * l - 2, 0), l - 1) / total
     return Violation(by_value=read_only(by_value), bound=bound, of_table=of_table)

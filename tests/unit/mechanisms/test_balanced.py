@@ -13,8 +13,10 @@ from ldiversity._types import FloatArray
 from ldiversity.distances import DiscreteDistance, Distance, MatrixDistance, NumericDistance, OrderedDistance
 from ldiversity.errors import ParameterError, ReleaseFormatError, UnsupportedError
 from ldiversity.mechanisms import BalancedSelection
+from ldiversity.mechanisms import _balanced as module
 from ldiversity.mechanisms import _balanced_chain as chain_module
 from ldiversity.mechanisms import _balanced_listed as listed_module
+from ldiversity.mechanisms import _compatibility as compatibility_module
 from ldiversity.mechanisms._balanced_sampling import ListedSampler
 from ldiversity.schema import Domain
 
@@ -302,6 +304,13 @@ def test_bad_goals_are_refused(l: int, d: float, sentence: str) -> None:
         BalancedSelection.fit(ORDERED, OrderedDistance(), l, d)
 
 
+def test_a_domain_that_nobody_could_read_back_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compatibility_module, "MOST_VALUES", 8)
+
+    with pytest.raises(UnsupportedError, match="at most 8 values, got 9"):
+        BalancedSelection.fit(ORDERED, OrderedDistance(), 3, 2)
+
+
 def test_too_many_sets_without_structure_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listed_module, "SET_LIMIT", 3)
 
@@ -371,6 +380,23 @@ def test_damaged_descriptions_are_refused(change: dict[str, object]) -> None:
         BalancedSelection.from_dict(described, ORDERED)
 
 
+@pytest.mark.parametrize("factor", [3.0, 1.0001, 1.000001])
+@pytest.mark.parametrize("code", [0, 8])
+def test_weights_that_are_off_for_one_value_are_refused_however_rare_it_is(code: int, factor: float) -> None:
+    prior = [1e-9, *[(1 - 1e-9) / 8] * 8]
+    described = BalancedSelection.fit(ORDERED, OrderedDistance(), 3, 2, prior=prior).to_dict()
+    described["fitted"][code] *= factor
+
+    with pytest.raises(ReleaseFormatError, match="balanced and recoverable"):
+        BalancedSelection.from_dict(described, ORDERED)
+
+
+def test_weights_of_a_prior_with_tiny_shares_are_read() -> None:
+    mechanism = BalancedSelection.fit(ORDERED, OrderedDistance(), 3, 2, prior=[1e-9, *[(1 - 1e-9) / 8] * 8])
+
+    assert BalancedSelection.from_dict(mechanism.to_dict(), ORDERED).to_dict() == mechanism.to_dict()
+
+
 def test_balanced_but_singular_weights_are_refused() -> None:
     # F = l: only one set, balanced, and it tells nothing.
     described = {
@@ -390,8 +416,23 @@ def test_endless_lists_of_a_stranger_are_refused(monkeypatch: pytest.MonkeyPatch
     described = CASES["general"].fit().to_dict()
     monkeypatch.setattr(listed_module, "SET_LIMIT", 3)
 
-    with pytest.raises(ReleaseFormatError, match="cannot be listed"):
+    with pytest.raises(ReleaseFormatError, match="more than 3 valid sets"):
         BalancedSelection.from_dict(described, CASES["general"].domain)
+
+
+def test_sets_whose_facts_would_take_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_WORK", 3 * 81 - 1)
+
+    with pytest.raises(UnsupportedError, match="l must be at most 2 for 9 values, got 3"):
+        BalancedSelection.fit(ORDERED, OrderedDistance(), 3, 2)
+
+
+def test_sets_of_a_stranger_whose_facts_would_take_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    described = CASES["ordered"].fit().to_dict()
+    monkeypatch.setattr(module, "MOST_WORK", 3 * 81 - 1)
+
+    with pytest.raises(ReleaseFormatError, match="l must be at most 2 for 9 values, got 3"):
+        BalancedSelection.from_dict(described, ORDERED)
 
 
 def test_representation_names_the_goal() -> None:

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 
 from ldiversity.distances import DiscreteDistance, MatrixDistance, NumericDistance, OrderedDistance
-from ldiversity.errors import InfeasibleError, InternalError, ParameterError
+from ldiversity.errors import InfeasibleError, InternalError
 from ldiversity.mechanisms import BalancedSelection, Compatibility
+from ldiversity.mechanisms import _balanced_listed as listed_module
 from ldiversity.mechanisms import _calibration as calibration_module
-from ldiversity.mechanisms import _compatibility as compatibility_module
-from ldiversity.mechanisms import _feasibility as feasibility_module
 from ldiversity.mechanisms import _programs as programs_module
 from ldiversity.mechanisms import _refusal as refusal_module
 from ldiversity.mechanisms._calibration import calibrate
-from ldiversity.mechanisms._feasibility import balance_verdict, coverable, nearest_feasible, spans
+from ldiversity.mechanisms._feasibility import balance_verdict, coverable, spans
 from ldiversity.mechanisms._programs import best_worst_posterior, weights_exist
 from ldiversity.schema import Domain
 
@@ -245,7 +244,7 @@ def test_prior_above_one_in_l_is_refused() -> None:
     with pytest.raises(InfeasibleError, match=r"at most 1/l = 0\.333 of the prior \(they hold 0.500\)") as caught:
         BalancedSelection.fit(ordered(6), OrderedDistance(), l=3, d=1, prior=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1])
 
-    assert caught.value.hint == "No smaller l or d is feasible on this domain. Or leave out the prior."
+    assert caught.value.hint == "No smaller l or d above 0 is feasible on this domain. Or leave out the prior."
 
 
 def test_prior_makes_a_smaller_l_the_nearest_goal() -> None:
@@ -279,66 +278,9 @@ def test_no_sets_span_nothing() -> None:
     assert not spans(line(4, 3), 3)
 
 
-# --- nearest goals -------------------------------------------------------------------------------------
-
-
-def test_nearest_goals_of_simple_selection_need_sets_for_every_value() -> None:
-    assert nearest_feasible(ordered(14), OrderedDistance(), 3, 7, "simple") == [{"l": 3, "d": 4.0}, {"l": 2, "d": 6.0}]
-
-
-def test_nearest_goals_of_the_ring_keep_its_stricter_bound() -> None:
-    assert nearest_feasible(ordered(14), OrderedDistance(), 3, 7, "ring") == [{"l": 3, "d": 3.0}, {"l": 2, "d": 7.0}]
-
-
-def test_nearest_goals_on_a_graph_without_structure_are_balanced() -> None:
-    values = tuple(range(8))
-    steps = np.abs(np.subtract.outer(np.arange(8), np.arange(8)))
-    distance = MatrixDistance(values, np.minimum(steps, 8 - steps).astype(float))
-
-    nearest = nearest_feasible(Domain(values), distance, l=3, d=4)
-
-    assert [BalancedSelection.fit(Domain(values), distance, int(g["l"]), g["d"]).l for g in nearest] == [3, 2]
-
-
-def test_at_most_five_goals_are_listed() -> None:
-    assert [goal["l"] for goal in nearest_feasible(ordered(40), OrderedDistance(), 40, 20)] == [39, 19, 13, 9, 7]
-
-
-def test_simple_goals_on_a_graph_without_structure_tell_values_apart() -> None:
-    domain, distance = as_distance(ONE_PENDANT)
-
-    assert nearest_feasible(domain, distance, 2, 2, "simple") == [{"l": 2, "d": 2.0}]
-
-
-def test_graphs_with_too_many_sets_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feasibility_module, "SEARCH_SETS", 1)
-    domain, distance = as_distance(ONE_PENDANT)
-
-    assert nearest_feasible(domain, distance, 2, 2, "simple") == [{"l": 2, "d": 1.0}]
-
-
-def test_graphs_with_too_many_partial_sets_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compatibility_module, "COUNT_LIMIT", 1)
-    monkeypatch.setattr(feasibility_module, "SEARCH_SETS", 1)
-    domain, distance = as_distance(ONE_PENDANT)
-
-    assert nearest_feasible(domain, distance, 2, 2, "simple") == [{"l": 2, "d": 1.0}]
-
-
-def test_ring_has_no_goal_on_a_graph_without_order() -> None:
-    domain, distance = as_distance(ONE_PENDANT)
-
-    assert nearest_feasible(domain, distance, 2, 2, "ring") == [{"l": 2, "d": 1.0}]
-
-
 def test_empty_domain_is_refused() -> None:
     with pytest.raises(InfeasibleError, match="at least one value"):
         BalancedSelection.fit(Domain(()), DiscreteDistance(), 2, 1)
-
-
-def test_unknown_selection_is_refused() -> None:
-    with pytest.raises(ParameterError, match="selection must be one of"):
-        nearest_feasible(ordered(5), OrderedDistance(), 3, 2, "best")
 
 
 # --- calibration ---------------------------------------------------------------------------------------
@@ -349,6 +291,20 @@ def test_calibration_without_a_solution_gives_up() -> None:
         return float(x.sum() / 2), np.array([0.5, 0.5])
 
     assert calibrate(always_even, lambda _: np.zeros((2, 2)), np.array([0.25, 0.75])) is None
+
+
+def test_calibration_without_a_solution_is_given_up_early() -> None:
+    sets = TWO_PENDANTS.enumerate_sets(2, 10)
+    assert sets is not None
+    model = listed_module._Model(sets, 5)
+    steps = []
+
+    def curvature(x: np.ndarray) -> np.ndarray:
+        steps.append(x)
+        return model.curvature(x)
+
+    assert calibrate(model.value, curvature, np.full(5, 2 / 5)) is None
+    assert len(steps) < 10
 
 
 def test_calibration_stops_after_a_bounded_number_of_steps(monkeypatch: pytest.MonkeyPatch) -> None:

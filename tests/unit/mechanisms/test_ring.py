@@ -249,6 +249,14 @@ def test_a_description_comes_back_from_json() -> None:
     assert mechanism_from_dict(described, mechanism.domain).to_dict() == mechanism.to_dict()
 
 
+def test_large_sets_of_a_stranger_are_refused() -> None:
+    domain, distance = ordered(100)
+    described = {"kind": "ring", "version": 1, "l": 9, "d": 2.0, "distance": distance.to_dict(domain)}
+
+    with pytest.raises(ReleaseFormatError, match="RingSelection: l must be at most 8, got 9"):
+        mechanism_from_dict(described, domain)
+
+
 @pytest.mark.parametrize("change", [{"d": 4}, {"l": 9}, {"d": None}, {"distance": {"kind": "exec"}}])
 def test_a_damaged_description_is_refused(change: dict[str, object]) -> None:
     mechanism = make(14, 3, 3)

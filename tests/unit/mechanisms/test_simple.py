@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ldiversity._kernels import candidates
 from ldiversity._kernels.draws import below
 from ldiversity.distances import Distance, MatrixDistance, NumericDistance, OrderedDistance
 from ldiversity.errors import InfeasibleError, ParameterError, ReleaseFormatError, UnsupportedError
-from ldiversity.mechanisms import SimpleSelection, UniformSelection, mechanism_from_dict
+from ldiversity.mechanisms import Compatibility, SimpleSelection, UniformSelection, mechanism_from_dict
 from ldiversity.mechanisms import _compatibility as compatibility_module
 from ldiversity.mechanisms import _simple as simple_module
 from ldiversity.mechanisms import _studied as studied_module
@@ -337,6 +338,7 @@ def test_sampled_sets_give_the_variance_factors_within_sampling_error(monkeypatc
 def test_a_graph_that_is_too_large_to_search_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compatibility_module, "COUNT_LIMIT", 5)
     monkeypatch.setattr(studied_module, "_MOST_SETS", 5)
+    monkeypatch.setattr(simple_module, "_SIMULATED_STEPS", 1_000_000)
     mechanism = SimpleSelection(*CASES["a graph"])
 
     assert mechanism.inclusion_error > 0
@@ -345,6 +347,7 @@ def test_a_graph_that_is_too_large_to_search_is_simulated(monkeypatch: pytest.Mo
 
 def test_tables_that_are_too_large_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simple_module, "_MOST_TABLE", 8)
+    monkeypatch.setattr(simple_module, "_SIMULATED_STEPS", 1_000_000)
 
     assert SimpleSelection(*CASES["a roomy line"]).inclusion_error > 0
 
@@ -412,6 +415,49 @@ def test_large_sets_are_refused() -> None:
         SimpleSelection.fit(*ordered(100), 13, 2)
 
 
+def test_large_sets_of_a_large_graph_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simple_module, "_MOST_PAIRED", 5)
+
+    with pytest.raises(UnsupportedError, match="SimpleSelection: l must be at most 4, got 5"):
+        SimpleSelection.fit(*graph(), 5, 2)
+
+
+# Four kinds of values, and a fifth that is missing in every set of five; two values that are too close hide the blocks.
+HARD = np.where(np.not_equal.outer(np.arange(120) % 4, np.arange(120) % 4), 2.0, 1.0)
+HARD[0, 1] = HARD[1, 0] = 1.0
+np.fill_diagonal(HARD, 0.0)
+
+
+@pytest.mark.parametrize("steps", [10, 1_000, 100_000])
+def test_graphs_that_are_hard_to_look_ahead_on_are_given_up(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
+    monkeypatch.setattr(simple_module, "_MOST_STEPS", steps)
+    values = tuple(range(120))
+
+    with pytest.raises(UnsupportedError, match="looking ahead to sets of l=5 values takes too long"):
+        SimpleSelection.fit(Domain(values), MatrixDistance(values, HARD), 5, 2)
+
+
+@pytest.mark.parametrize("l", [4, 5])
+def test_strangers_cannot_ask_for_an_endless_look_ahead(monkeypatch: pytest.MonkeyPatch, l: int) -> None:
+    monkeypatch.setattr(simple_module, "_MOST_STEPS", 10_000)
+    domain = Domain(tuple(range(120)))
+    distance = MatrixDistance(domain.values, HARD).to_dict(domain)
+
+    with pytest.raises(ReleaseFormatError, match="takes too long"):
+        SimpleSelection.from_dict({"kind": "simple", "version": 1, "l": l, "d": 2.0, "distance": distance}, domain)
+
+
+def test_looking_ahead_at_pairs_counts_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    domain, distance = graph()
+    bits = np.array(Compatibility.of(distance, domain, 2).bits)
+    first = candidates.first_masks(bits, 4, 1 << 40)[1]
+    second = candidates.pair_masks(bits, 4, 1 << 40)[1]
+    monkeypatch.setattr(simple_module, "_MOST_STEPS", first + second - 1)
+
+    with pytest.raises(UnsupportedError, match="takes too long"):
+        SimpleSelection.fit(*graph(), 4, 2)
+
+
 def test_large_sets_of_a_graph_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="SimpleSelection: l must be at most 6, got 7"):
         SimpleSelection.fit(*graph(), 7, 2)
@@ -435,6 +481,15 @@ def test_a_description_comes_back_from_json_with_the_same_facts(name: str) -> No
 
     assert back.to_dict() == mechanism.to_dict()
     np.testing.assert_array_equal(back.inclusion, mechanism.inclusion)
+
+
+@pytest.mark.parametrize(("pair", "l", "most"), [(ordered(100), 13, 12), (graph(), 7, 6)])
+def test_large_sets_of_a_stranger_are_refused(pair: tuple[Domain, Distance], l: int, most: int) -> None:
+    domain, distance = pair
+    described = {"kind": "simple", "version": 1, "l": l, "d": 2.0, "distance": distance.to_dict(domain)}
+
+    with pytest.raises(ReleaseFormatError, match=f"SimpleSelection: l must be at most {most}, got {l}"):
+        mechanism_from_dict(described, domain)
 
 
 @pytest.mark.parametrize(

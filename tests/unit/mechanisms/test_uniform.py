@@ -319,11 +319,41 @@ def test_a_set_must_leave_one_value_out() -> None:
     assert caught.value.nearest == [{"l": 4}]
 
 
-def test_two_values_are_too_few() -> None:
-    with pytest.raises(InfeasibleError, match="at least 3 values") as caught:
-        UniformSelection(2, 2)
+@pytest.mark.parametrize(("size", "l", "least"), [(2, 2, 3), (2, 4, 5), (1, 3, 4)])
+def test_a_tiny_domain_is_told_how_many_values_l_needs(size: int, l: int, least: int) -> None:
+    with pytest.raises(InfeasibleError) as caught:
+        UniformSelection(size, l)
 
+    assert caught.value.hint == f"Declare a domain of at least {least} values."
     assert caught.value.nearest == []
+
+
+def test_a_domain_that_is_too_small_is_told_how_many_values_l_needs() -> None:
+    with pytest.raises(InfeasibleError) as caught:
+        UniformSelection.fit(Domain(tuple("abc")), 4)
+
+    assert caught.value.hint == "Use l=2 or less, or declare a domain of at least 5 values."
+
+
+def test_too_few_bins_are_told_how_many_l_needs() -> None:
+    binned = Domain(("0 to 10", "10 to 20"), ordered=True, edges=(0, 10, 20))
+
+    with pytest.raises(InfeasibleError) as caught:
+        UniformSelection.fit(binned, 4)
+
+    assert caught.value.hint == "Give edges or a width that make at least 5 bins."
+
+
+def test_any_fault_in_a_description_is_one_of_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise ParameterError("UniformSelection: l must be smaller.")
+
+    monkeypatch.setattr(UniformSelection, "from_dict", refuse)
+
+    with pytest.raises(
+        ReleaseFormatError, match=r"mechanism 'uniform' is damaged: UniformSelection: l must be smaller\."
+    ):
+        mechanism_from_dict({"kind": "uniform", "version": 1}, Domain(tuple("abc")))
 
 
 def test_l_of_one_is_refused() -> None:

@@ -1,0 +1,293 @@
+"""The nearest goals that can be met, found by a search that knows what it did not search.
+
+Whatever can be met with (l, d) can also be met with a smaller l and with a smaller d: every valid set for the
+larger goal, and every part of it, is valid for the smaller one. So the feasible goals lie under a staircase, and its
+corners are found by bisection. On a graph without structure an answer means listing all valid sets; where there
+are too many, the answer is "not searched", which is neither yes nor no.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import numpy as np
+
+from ldiversity._checks import check_choice, check_integer, check_number
+from ldiversity._types import FloatArray
+from ldiversity.errors import UnsupportedError
+from ldiversity.mechanisms._balanced_listed import SET_LIMIT
+from ldiversity.mechanisms._balanced_weights import fit_weights
+from ldiversity.mechanisms._base import SINGULAR_CONDITION
+from ldiversity.mechanisms._compatibility import Compatibility
+from ldiversity.mechanisms._feasibility import balance_verdict, coverable, spans
+
+if TYPE_CHECKING:
+    from ldiversity.distances._base import Distance
+    from ldiversity.schema import Domain
+
+__all__ = ["Goal", "Nearest", "nearest_feasible", "search_nearest"]
+
+Answer: TypeAlias = Literal["yes", "no", "not searched"]
+
+SELECTIONS: Final = ("balanced", "simple", "ring")
+MOST_GOALS: Final = 5
+QUICK_SETS: Final = 20_000
+"""So many valid sets are listed where a rough answer will do."""
+SEARCH_WORK: Final = 4_000_000
+"""Work on graphs without structure, in valid sets that are weighed."""
+LISTING: Final = 10
+"""So many sets are listed in the time in which one is weighed."""
+VISITS: Final = 20
+"""So many partial sets are looked at for each set that may be listed."""
+CUBE: Final = 1_000
+"""F**3 over this is the work of solving for the F values, in sets."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A goal that can be met.
+
+    Parameters
+    ----------
+    l, d
+        The goal.
+    certain
+        Whether no greater d, up to the one asked for, can be met with this l; else some were not searched.
+    """
+
+    l: int
+    d: float
+    certain: bool = True
+
+    def __str__(self) -> str:
+        doubt = "" if self.certain else " (at least: greater d were not all searched)"
+        return f"l={self.l}, d={self.d:g}{doubt}"
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The goals next to one that cannot be met.
+
+    Parameters
+    ----------
+    goals
+        All of them can be met, and none is better in both numbers than another.
+    complete
+        Whether every answer that the search asked for was found.
+    """
+
+    goals: tuple[Goal, ...]
+    complete: bool
+
+    def as_dicts(self) -> list[dict[str, float]]:
+        """The goals as in `InfeasibleError.nearest`."""
+        return [{"l": goal.l, "d": goal.d} for goal in self.goals]
+
+    def hint(self) -> str:
+        """Say the way out in one sentence."""
+        if self.goals:
+            return f"Feasible nearby: {', or '.join(map(str, self.goals))}."
+        if self.complete:
+            return "No smaller l or d above 0 is feasible on this domain."
+        return "Whether a smaller l or d is feasible was not searched: there are too many valid sets."
+
+
+def nearest_feasible(
+    domain: Domain,
+    distance: Distance,
+    l: int,
+    d: float,
+    selection: str = "balanced",
+    prior: FloatArray | None = None,
+) -> list[dict[str, float]]:
+    """Find feasible settings near (l, d): for each smaller or equal l, the greatest d up to the one asked for.
+
+    Parameters
+    ----------
+    domain, distance
+        What the values are and how unlike.
+    l, d
+        The goal that cannot be met.
+    selection
+        ``"balanced"``, ``"simple"`` or ``"ring"``.
+    prior
+        The public prior of a balanced selection that is calibrated to one.
+
+    Returns
+    -------
+    list of dict
+        At most five, like ``{"l": 3, "d": 4.0}``; none is better in both numbers than another. With a distance that
+        has neither an order nor blocks, and millions of valid sets, a greater d may be feasible too.
+
+    Examples
+    --------
+    >>> from ldiversity.distances import OrderedDistance
+    >>> from ldiversity.schema import Domain
+    >>> nearest_feasible(Domain(tuple(range(14)), ordered=True), OrderedDistance(), l=3, d=7)
+    [{'l': 3, 'd': 4.0}, {'l': 2, 'd': 6.0}]
+    """
+    check_choice("nearest_feasible", "selection", selection, SELECTIONS)
+    l = check_integer("nearest_feasible", "l", l, minimum=2)
+    d = check_number("nearest_feasible", "d", d, minimum=0)
+    targets = np.ones(len(domain)) if prior is None else np.asarray(prior) * len(domain)
+    return search_nearest(distance.matrix(domain), l, d, selection, targets).as_dicts()
+
+
+def search_nearest(matrix: FloatArray, l: int, d: float, selection: str, targets: FloatArray) -> Nearest:
+    """Search as `nearest_feasible`, on a matrix of distances."""
+    if selection == "ring":
+        return Nearest(_ring_goals(matrix, l, d), complete=True)
+    return _Search(matrix, d, selection, targets, work=SEARCH_WORK).run(l)
+
+
+@dataclass
+class _Search:
+    """The staircase of balanced or simple selection; step i is the i-th smallest d that makes a difference."""
+
+    matrix: FloatArray
+    d: float
+    selection: str
+    targets: FloatArray
+    work: float
+    complete: bool = True
+    answers: dict[tuple[int, int], Answer] = field(default_factory=dict)
+
+    @cached_property
+    def steps(self) -> FloatArray:
+        distances: FloatArray = np.unique(np.minimum(self.matrix[self.matrix > 0], self.d))
+        return distances[distances > 0]
+
+    def run(self, l: int) -> Nearest:
+        goals: list[Goal] = []
+        most, known = min(l, len(self.matrix)), 0
+        while len(goals) < MOST_GOALS and known < len(self.steps):
+            most = self.greatest_l(most, known)
+            if most < 2:  # noqa: PLR2004 - the least l
+                break
+            known, certain = self.greatest_step(most, known)
+            goals.append(Goal(most, float(self.steps[known - 1]), certain))
+            most -= 1
+        return Nearest(tuple(goals), self.complete)
+
+    def greatest_l(self, most: int, step: int) -> int:
+        """Return the greatest l up to `most` with which `step` can be met; 1 when there is none."""
+        low, high = 1, most
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self.ask(middle, step) == "yes" else (low, middle - 1)
+        return low
+
+    def greatest_step(self, l: int, known: int) -> tuple[int, bool]:
+        """Return how many steps can be met with `l`, beyond the `known` first ones, and whether that is certain."""
+        low, high = known, len(self.steps)  # yes before `low`, no from `high` on
+        open_to = low
+        while open_to < high:  # a larger d has fewer sets: what is not searched lies to the left
+            middle = (open_to + high) // 2
+            answer = self.ask(l, middle, QUICK_SETS)
+            if answer == "no":
+                high = middle
+            else:
+                open_to = middle + 1
+                low = open_to if answer == "yes" else low
+        low, high = self.search_down(l, low, high)
+        if low == high:
+            return low, True
+        self.complete = False
+        top = high
+        while low < top:  # what is known without listing sets
+            middle = (low + top) // 2
+            low, top = (middle + 1, top) if self.ask(l, middle, 0) == "yes" else (low, middle)
+        return low, False
+
+    def search_down(self, l: int, low: int, high: int) -> tuple[int, int]:
+        """Close the gap between `low` and `high` from above, where sets are fewer, as far as the work goes."""
+        stride = 1
+        while low < high:
+            middle = max(low, high - stride)
+            answer = self.ask(l, middle)
+            if answer == "no":
+                high, stride = middle, 2 * stride
+            elif answer == "yes":
+                low = middle + 1
+                stride = max(1, (high - low) // 2)
+            else:
+                break
+        return low, high
+
+    def ask(self, l: int, step: int, most_sets: int | None = None) -> Answer:
+        """Say whether step `step` can be met with `l`, listing at most so many sets."""
+        known = self.answers.get((l, step))
+        if known is not None:
+            return known
+        compatibility = Compatibility(self.matrix >= self.steps[step])
+        if compatibility.structure == "general":
+            answer = self.ask_graph(compatibility, l, SET_LIMIT if most_sets is None else most_sets)
+        else:
+            answer = "yes" if self.meets(compatibility, l) else "no"
+        if answer != "not searched":
+            self.answers[l, step] = answer
+        elif most_sets is None:
+            self.complete = False
+        return answer
+
+    def ask_graph(self, compatibility: Compatibility, l: int, most_sets: int) -> Answer:
+        """Answer for a graph without structure, as far as the work goes."""
+        from ldiversity.mechanisms._simple import most_members
+
+        if self.selection == "simple" and l > most_members(compatibility):
+            return "not searched"
+        most = int(min(most_sets, self.work))
+        if most <= 0:
+            return "not searched"
+        try:
+            sets = compatibility.enumerate_sets(l, most, visits=VISITS * most)
+        except UnsupportedError:
+            sets = None
+        self.work -= (most if sets is None else len(sets)) / LISTING
+        if sets is None:
+            return "not searched"
+        if len(np.unique(sets)) < len(compatibility):
+            return "no"
+        cost = len(sets) + len(compatibility) ** 3 / CUBE
+        if cost > self.work:
+            return "not searched"
+        self.work -= cost
+        return "yes" if self.meets(compatibility, l) else "no"
+
+    def meets(self, compatibility: Compatibility, l: int) -> bool:
+        """Whether `l` values of these pairs will do."""
+        if self.selection == "simple":
+            return spans(compatibility, l) and bool(coverable(compatibility, l).all())
+        if compatibility.structure != "general":
+            return balance_verdict(compatibility, l, self.targets) == "balanced"
+        return fit_weights(compatibility, l, self.targets) is not None
+
+
+def _ring_goals(matrix: FloatArray, l: int, d: float) -> tuple[Goal, ...]:
+    from ldiversity.mechanisms._ring import MOST_MEMBERS
+
+    size = len(matrix)
+    near = np.array([matrix.diagonal(k).max() for k in range(1, size)])
+    far = np.array([matrix.diagonal(k).min() for k in range(1, size)])
+    within = np.concatenate(
+        [[0.0], np.maximum.accumulate(near)]
+    )  # the greatest distance of codes closer than g = i + 1
+    beyond = np.minimum.accumulate(far[::-1])[::-1]  # the least distance of all others
+    goals: list[Goal] = []
+    for members in range(min(l, MOST_MEMBERS, size), 1, -1):
+        for gap in range(((size - 1) // (members - 1) + 1) // 2, 0, -1):
+            reached = min(float(beyond[gap - 1]), d)
+            if goals and reached <= goals[-1].d:
+                break
+            if reached > within[gap - 1] and _ring_recovers(size, members, gap):
+                goals.append(Goal(members, reached))
+                break
+    return tuple(goals[:MOST_GOALS])
+
+
+def _ring_recovers(size: int, l: int, gap: int) -> bool:
+    allowed = np.abs(np.subtract.outer(np.arange(size), np.arange(size))) >= gap
+    inclusion = np.eye(size) + allowed * ((l - 1) / allowed.sum(axis=1, keepdims=True))
+    return float(np.linalg.cond(inclusion)) < SINGULAR_CONDITION
