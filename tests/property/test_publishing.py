@@ -85,3 +85,43 @@ def test_any_ordered_domain_is_published_as_claimed_or_refused(
     sets = release.sets("level")[np.argsort(np.asarray(release.table["row"]))]
     assert (np.diff(sets, axis=1) >= d).all()
     assert (sets == np.array(truth)[:, None]).any(axis=1).all()
+
+
+@st.composite
+def distances(draw: st.DrawFn) -> ld.MatrixDistance:
+    """Any symmetric matrix of small whole numbers, with a zero diagonal."""
+    n_values = draw(st.integers(4, 8))
+    above = draw(st.lists(st.integers(1, 3), min_size=n_values * n_values, max_size=n_values * n_values))
+    upper = np.triu(np.array(above).reshape(n_values, n_values), 1)
+    return ld.MatrixDistance(values=tuple(f"v{i}" for i in range(n_values)), distances=(upper + upper.T).tolist())
+
+
+@RELAXED
+@given(
+    distance=distances(),
+    l=st.integers(2, 3),
+    d=st.integers(1, 3),
+    selection=st.sampled_from(["balanced", "simple"]),
+    data=st.data(),
+)
+def test_any_distance_is_published_as_claimed_or_refused(
+    distance: ld.MatrixDistance, l: int, d: int, selection: str, data: st.DataObject
+) -> None:
+    domain = ld.Domain(values=tuple(distance.values))
+    truth = data.draw(st.lists(st.sampled_from(domain.values), min_size=1, max_size=20))
+    table = pa.table({"row": np.arange(len(truth)), "value": truth})
+    method = ld.SemanticDiversity(l=l, d=d, distance=distance, selection=selection)
+    sensitive = ld.Sensitive("value", domain=list(domain.values))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ld.LDiversityWarning)
+        try:
+            release = ld.anonymize(table, quasi="row", sensitive=sensitive, method=method)
+        except ld.InfeasibleError:
+            return
+
+    sets = release.sets("value")[np.argsort(np.asarray(release.table["row"]))]
+    matrix = distance.matrix(domain)
+    apart = matrix[sets[:, :, None], sets[:, None, :]] + 10 * np.eye(l)
+    assert apart.min() >= d
+    assert (sets == np.array([domain.code_of[value] for value in truth])[:, None]).any(axis=1).all()
