@@ -12,7 +12,7 @@ import numpy as np
 from ldiversity._checks import name_some
 from ldiversity.errors import SchemaError
 from ldiversity.hierarchies._files import read_cells
-from ldiversity.hierarchies._text import check_label, check_unique, text_of
+from ldiversity.hierarchies._text import check_label, check_unique, positions_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -163,14 +163,7 @@ class SemiLattice:
 
     def positions(self, values: Iterable[Scalar]) -> NDArray[np.intp]:
         """Give the node of each value, or raise `SchemaError` that names at most ten values without one."""
-        known = list(values)
-        missing = [value for value in known if value not in self]
-        if missing:
-            raise SchemaError(
-                f"SemiLattice: every value must be a node, but {name_some(missing)} are not.",
-                hint="Values are matched by their text; add a line child;parent for each of them.",
-            )
-        return np.array([self._position_of[text_of(value)] for value in known], dtype=np.intp)
+        return positions_of("SemiLattice", "node", self._position_of, values, add="line child;parent")
 
     def ancestors(self, value: Scalar) -> dict[str, int]:
         """Give each node above a value, and the value itself, with the fewest steps up to it."""

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from ldiversity._checks import name_some
 from ldiversity.errors import SchemaError
 from ldiversity.schema import MISSING_LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
 
     from ldiversity._types import Scalar
 
-__all__ = ["MAX_LABEL", "check_label", "check_unique", "text_of"]
+__all__ = ["MAX_LABEL", "check_label", "check_unique", "positions_of", "text_of"]
 
 MAX_LABEL: Final = 500
 """Longest label, in characters."""
@@ -47,3 +51,17 @@ def check_unique(owner: str, noun: str, texts: Iterable[str]) -> None:
             f"{owner}: {noun} must be distinct, got {name_some(repeated)} more than once.",
             hint="List each of them once.",
         )
+
+
+def positions_of(
+    owner: str, noun: str, position_of: Mapping[str, int], values: Iterable[Scalar], *, add: str
+) -> NDArray[np.intp]:
+    """Give the position of each value, or raise `SchemaError` that names at most ten values without one."""
+    known = list(values)
+    missing = [value for value in known if text_of(value) not in position_of]
+    if missing:
+        raise SchemaError(
+            f"{owner}: every value must be a {noun}, but {name_some(missing)} are not.",
+            hint=f"Values are matched by their text; add a {add} for each of them.",
+        )
+    return np.array([position_of[text_of(value)] for value in known], dtype=np.intp)

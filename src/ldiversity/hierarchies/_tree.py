@@ -11,7 +11,7 @@ import numpy as np
 from ldiversity._checks import check_integer, name_some
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._files import read_cells
-from ldiversity.hierarchies._text import check_label, check_unique, text_of
+from ldiversity.hierarchies._text import check_label, check_unique, positions_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -169,14 +169,7 @@ class Hierarchy:
 
     def positions(self, values: Iterable[Scalar]) -> NDArray[np.intp]:
         """Give the row of each value, or raise `SchemaError` that names at most ten values without one."""
-        known = list(values)
-        missing = [value for value in known if value not in self]
-        if missing:
-            raise SchemaError(
-                f"Hierarchy: every value must be a leaf, but {name_some(missing)} are not.",
-                hint="Values are matched by their text; add a row for each of them.",
-            )
-        return np.array([self._row_of[text_of(value)] for value in known], dtype=np.intp)
+        return positions_of("Hierarchy", "leaf", self._row_of, values, add="row")
 
     def path(self, value: Scalar) -> tuple[str, ...]:
         """Give the labels of a leaf from itself up to the root."""
