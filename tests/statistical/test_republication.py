@@ -98,6 +98,7 @@ def test_a_changed_value_looks_like_a_fresh_draw() -> None:
 
 OTHER_ROWS = {
     "domain": {"sensitive": ld.Sensitive("disease", domain=[f"d{v:02d}" for v in range(17)])},
+    "order of the domain": {"sensitive": ld.Sensitive("disease", domain=[f"d{v:02d}" for v in range(15, -1, -1)])},
     "mechanism": {"method": ld.SemanticDiversity(l=3, d=1, distance=ld.DiscreteDistance())},
     "l": {"method": ld.RandomizedAddition(l=4)},
 }
@@ -111,7 +112,10 @@ def test_with_a_key_another_domain_or_mechanism_draws_anew(change: str) -> None:
 
     first, second = ld.anonymize(table, **options), ld.anonymize(table, **{**options, **OTHER_ROWS[change]})
 
-    sets = [r.sets("disease")[np.argsort(np.asarray(r.table["row"]))] for r in (first, second)]
+    sets = [
+        np.array(r.domain("disease").values)[r.sets("disease")[np.argsort(np.asarray(r.table["row"]))]]
+        for r in (first, second)
+    ]
     shared = (sets[0][:, :, None] == sets[1][:, None, :]).sum(axis=(1, 2)) - 1
     # Independent dummies: of the second release's l - 1 dummies among F - 1 values each is one of the first's two
     # with probability 2 / (F - 1). The count's variance is below its mean; 4.5 standard errors: 7e-6.
@@ -142,3 +146,33 @@ def test_with_a_key_the_parts_of_an_id_do_not_run_together() -> None:
     )
 
     assert release.n_rows == 2
+
+
+def test_with_a_key_a_renamed_value_changes_every_set() -> None:
+    table, key = table_of(16), ld.Key.new()
+    names = [f"d{v:02d}" for v in range(16)]
+    options = {"quasi": "row", "method": ld.RandomizedAddition(l=3), "key": key, "record_id": "id"}
+    renamed = table.set_column(2, "disease", pa.array([n.replace("d15", "z") for n in table["disease"].to_pylist()]))
+
+    first = ld.anonymize(table, sensitive=ld.Sensitive("disease", domain=names), **options)
+    second = ld.anonymize(renamed, sensitive=ld.Sensitive("disease", domain=[*names[:15], "z"]), **options)
+
+    codes = [r.sets("disease")[np.argsort(np.asarray(r.table["row"]))] for r in (first, second)]
+    # The same codes, drawn independently: equal with probability 1/105; 4.5 standard errors.
+    assert (codes[0] == codes[1]).all(axis=1).mean() < 1 / 105 + 4.5 * np.sqrt(1 / 105 / N)
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.int8(), pa.string()])
+def test_with_a_key_the_type_of_a_column_does_not_matter(kind: pa.DataType) -> None:
+    key = ld.Key.new()
+    values = pa.array([i % 8 for i in range(200)])
+    sensitive = ld.Sensitive("s", domain=range(8), missing="drop")
+
+    def sets_of(column: pa.Array) -> np.ndarray:
+        table = pa.table({"row": np.arange(len(column)), "s": column})
+        release = ld.anonymize(
+            table, quasi="row", sensitive=sensitive, method=ld.RandomizedAddition(l=3), key=key, record_id="row"
+        )
+        return release.sets("s")[np.argsort(np.asarray(release.table["row"]))]
+
+    np.testing.assert_array_equal(sets_of(values), sets_of(values.cast(kind)))

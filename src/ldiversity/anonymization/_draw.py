@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldiversity._random import FreshWords, Key, KeyedWords, RecordDigests, Words
-from ldiversity._types import CodeArray, SetArray
+from ldiversity._types import CodeArray, Scalar, SetArray
 from ldiversity.errors import SchemaError
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.release import explode_rows, wrap_sets
 from ldiversity.schema import Domain
-from ldiversity.tables import Coder
+from ldiversity.tables import Coder, time_texts
 
 __all__ = ["HiddenAttribute", "Randomizer", "RecordIds", "draw_context", "draw_sets"]
 
@@ -55,8 +55,20 @@ def _draw_block(mechanism: SetMechanism, codes: CodeArray, words: Words, digests
 
 def draw_context(attribute: str, domain: Domain, mechanism: SetMechanism) -> bytes:
     """What a keyed draw depends on besides key, record and value: change any of it and all sets change."""
-    parts = {"attribute": attribute, "domain": domain.to_dict(), "mechanism": mechanism.parameters()}
+    values = [_canonical(value) for value in domain.values]
+    parts = {
+        "attribute": attribute,
+        "domain": {"values": values, "edges": domain.edges},
+        "mechanism": mechanism.parameters(),
+    }
     return json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
+
+
+def _canonical(value: Scalar) -> str | None:
+    """The same value as the same text, whatever type a file gave it: pandas makes floats of integers with gaps."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return None if value is None else str(value)
 
 
 @dataclass(frozen=True)
@@ -105,17 +117,27 @@ class RecordIds:
                 hint="Fill them in, or name another column.",
             )
         decoded = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
+        return [text.encode() for text in _id_texts(decoded, name).to_pylist()]
+
+
+def _id_texts(cells: pa.Array, name: str) -> pa.Array:
+    """The same id as the same text, whichever file it comes from: 1.0 is 1, and a day is a day without midnight."""
+    if pa.types.is_floating(cells.type) or pa.types.is_decimal(cells.type):
         try:
-            texts = pc.cast(decoded, pa.string())
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise SchemaError(
-                f"record_id: column {name!r} must hold texts, numbers or dates, got {decoded.type}.",
-                hint="Name another column.",
-            ) from None
-        if not pa.types.is_string(decoded.type) and not pa.types.is_large_string(decoded.type):
-            # The same id, whichever file it comes from: 1.0 is 1, and a day is a day without midnight.
-            texts = pc.replace_substring_regex(texts, r"(\.0+| 00:00:00(\.0+)?)$", "")
-        return [text.encode() for text in texts.to_pylist()]
+            # Fractions are written and rounded in too many ways to tell people apart by them.
+            cells = pc.cast(cells, pa.int64())
+        except pa.ArrowInvalid:
+            raise _no_id(name, "numbers with fractions") from None
+    try:
+        return time_texts(pc.cast(cells, pa.string()))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise _no_id(name, str(cells.type)) from None
+
+
+def _no_id(name: str, got: str) -> SchemaError:
+    return SchemaError(
+        f"record_id: column {name!r} must hold texts, whole numbers or dates, got {got}.", hint="Name another column."
+    )
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,9 @@ _HELP_INSTEAD: Final[Any] = getattr(click.exceptions, "NoArgsIsHelpError", ())
 """What newer versions of click raise to show the help of a group that was given nothing to do."""
 
 
+_LEAVE_ON: Final = ("SIGTERM", "SIGHUP", "SIGQUIT")
+
+
 class LazyGroup(click.Group):
     """A group that imports a command's module when the command is asked for, and turns faults into exit codes."""
 
@@ -84,12 +87,15 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line."""
-    for name in ("SIGTERM", "SIGHUP"):
+    for name in _LEAVE_ON:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _leave)
     cli(prog_name="ldiversity")
 
 
 def _leave(number: int, _: FrameType | None) -> None:
-    """Leave by an exception, so that what is not finished is removed on the way out."""
+    """Leave by an exception, so that what is not finished is removed on the way out; once, undisturbed."""
+    for name in _LEAVE_ON:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
     raise SystemExit(128 + number)

@@ -35,8 +35,8 @@ from ldiversity.tables import domain_array, to_native
 __all__ = ["Release", "explode_rows", "load_release"]
 
 _ROUNDING: Final = 1e-9
-_MOST_ROWS_A_BYTE: Final = 1_000
-"""Every record of an honest release holds fresh randomness, which no file format compresses so far."""
+_MOST_ROWS_A_BYTE: Final = 64
+"""Every record of an honest release holds about a bit of fresh randomness or more, which no file format compresses."""
 
 
 @dataclass(frozen=True)

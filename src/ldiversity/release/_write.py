@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -39,8 +39,6 @@ __all__ = ["Format", "Layout", "ReleaseDescription", "staging_folder", "write_re
 
 Format = Literal["parquet", "csv"]
 
-_RELEASE_FILES: Final = frozenset({MANIFEST_NAME, "data.parquet", "data.csv"})
-
 
 @contextmanager
 def staging_folder(target: Path, *, overwrite: bool) -> Iterator[Path]:
@@ -61,7 +59,7 @@ def staging_folder(target: Path, *, overwrite: bool) -> Iterator[Path]:
         reason = error.strerror or "the disk may be full"
         raise StorageError(
             f"output: folder {str(target)!r} cannot be written: {reason}.",
-            hint="Nothing was published. Free some space or choose another folder.",
+            hint="Nothing was published. Choose another folder, or make room on the disk.",
         ) from None
     finally:
         if staging is not None:
@@ -208,14 +206,12 @@ def _check_replaceable(target: Path, *, overwrite: bool) -> None:
 
 
 def _is_release_alone(target: Path) -> bool:
-    names = {path.name for path in target.iterdir()} if target.is_dir() else set()
-    if MANIFEST_NAME not in names or names - _RELEASE_FILES:
-        return False
     try:
-        read_manifest(target)
+        manifest = read_manifest(target)
     except ReleaseFormatError:
         return False
-    return True
+    files = {path.name for path in target.iterdir() if path.is_file() and not path.is_symlink()}
+    return files == {path.name for path in target.iterdir()} == {MANIFEST_NAME, manifest.data.file}
 
 
 def _promote(staging: Path, target: Path, *, overwrite: bool) -> None:
@@ -234,7 +230,11 @@ def _promote(staging: Path, target: Path, *, overwrite: bool) -> None:
         except BaseException:
             retired.rename(target)
             raise
-        shutil.rmtree(retired, ignore_errors=True)
+        try:
+            shutil.rmtree(retired, ignore_errors=True)
+        except BaseException:
+            shutil.rmtree(retired, ignore_errors=True)
+            raise
     _sync_folder(target.parent)
 
 

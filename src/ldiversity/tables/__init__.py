@@ -14,7 +14,7 @@ from ldiversity.tables._sets import decode_sets, encode_sets
 from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source
 from ldiversity.tables._summary import ColumnSummary, summarize_columns
 from ldiversity.tables._type_names import TYPE_NAMES
-from ldiversity.tables._values import domain_array, value_type
+from ldiversity.tables._values import domain_array, time_texts, value_type
 
 __all__ = [
     "DEFAULT_CHUNK_ROWS",
@@ -37,6 +37,7 @@ __all__ = [
     "open_source",
     "suggest_role",
     "summarize_columns",
+    "time_texts",
     "to_native",
     "value_type",
 ]

@@ -13,11 +13,12 @@ from ldiversity._types import Scalar
 from ldiversity.schema import Domain
 from ldiversity.tables._guard import guarded
 
-__all__ = ["Tally", "domain_array", "to_values", "value_type"]
+__all__ = ["Tally", "domain_array", "time_texts", "to_values", "value_type"]
 
 _INT_DIGITS: Final = 18
 _FLOAT_DIGITS: Final = 15
 _MERGE_ROWS: Final = 200_000
+_TIME: Final = r"^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d*[1-9])?(?:\.?0*)$"
 
 
 def value_type(kind: pa.DataType) -> pa.DataType | None:
@@ -58,12 +59,24 @@ def to_values(cells: pa.Array, target: pa.DataType) -> pa.Array:
     [0.5, None]
     """
     if pa.types.is_timestamp(cells.type):
-        return pc.replace_substring(pc.cast(cells, target), " ", "T", max_replacements=1)
+        return time_texts(pc.replace_substring(pc.cast(cells, target), " ", "T", max_replacements=1))
     values = pc.cast(cells, target)
     if pa.types.is_floating(target):
         values = pc.add(values, 0.0)  # -0.0 becomes 0.0
         values = pc.if_else(pc.is_nan(values), pa.scalar(None, target), values)
     return values
+
+
+def time_texts(texts: pa.Array) -> pa.Array:
+    """Write the same time the same way, whichever file it came from; other texts stay as they are.
+
+    Examples
+    --------
+    >>> time_texts(pa.array(["2020-01-31 00:00:00.000", "2020-01-31 08:30:00.500", "flu"])).to_pylist()
+    ['2020-01-31', '2020-01-31T08:30:00.5', 'flu']
+    """
+    iso = pc.replace_substring_regex(texts, _TIME, r"\1T\2\3")
+    return pc.replace_substring_regex(iso, r"^(\d{4}-\d\d-\d\d)T00:00:00$", r"\1")
 
 
 def domain_array(domain: Domain, target: pa.DataType | None = None) -> pa.Array:

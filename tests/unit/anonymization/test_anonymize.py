@@ -342,8 +342,25 @@ def test_a_table_of_which_no_row_is_left_is_refused(tmp_path: Path, to_folder: b
             pa.array([datetime(2020, 1, day) for day in (1, 2, 3, 4)]),  # noqa: DTZ001 - a naive column
         ),
         (pa.array([f"2020-01-0{day}" for day in (1, 2, 3, 4)]), pa.array([date(2020, 1, day) for day in (1, 2, 3, 4)])),
+        (pa.array([1e10, 2e10, 3e15, 4e15]), pa.array([10**10, 2 * 10**10, 3 * 10**15, 4 * 10**15])),
+        (
+            pa.array([1500, 2500, 3500, 4000], pa.timestamp("ms")),
+            pa.array([1_500_000_000, 2_500_000_000, 3_500_000_000, 4_000_000_000], pa.timestamp("ns")),
+        ),
+        (
+            pa.array([f"2020-01-0{day} 00:00:00" for day in (1, 2, 3, 4)]),
+            pa.array([date(2020, 1, day) for day in (1, 2, 3, 4)]),
+        ),
     ],
-    ids=["text and integer", "float and integer", "date and timestamp", "text and date"],
+    ids=[
+        "text and integer",
+        "float and integer",
+        "date and timestamp",
+        "text and date",
+        "wide",
+        "fraction",
+        "midnight",
+    ],
 )
 def test_an_id_is_the_same_whichever_type_a_file_gives_it(one: pa.Array, other: pa.Array) -> None:
     key = ld.Key.new()
@@ -362,6 +379,13 @@ def test_an_id_must_be_a_single_value(kind: pa.DataType) -> None:
     table = pa.table({"id": pa.array([cell] * 4, kind), "disease": ["a", "b", "c", "d"]})
 
     with pytest.raises(ld.SchemaError, match="record_id: column 'id' must hold texts"):
+        ld.anonymize(table, sensitive="disease", method=L3, key=ld.Key.new(), record_id="id")
+
+
+def test_an_id_with_a_fraction_is_refused() -> None:
+    table = pa.table({"id": [0.1, 0.2, 0.3, 0.4], "disease": ["a", "b", "c", "d"]})
+
+    with pytest.raises(ld.SchemaError, match="numbers with fractions"):
         ld.anonymize(table, sensitive="disease", method=L3, key=ld.Key.new(), record_id="id")
 
 

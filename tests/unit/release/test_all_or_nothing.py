@@ -227,7 +227,29 @@ def test_a_folder_that_appears_meanwhile_is_not_touched(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.parametrize("extra", ["thesis.txt", "release.json"])
+def test_a_file_that_appears_in_an_old_release_meanwhile_is_kept(release: ld.Release, tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    release.save(target)
+
+    def race() -> None:
+        with staging_folder(target, overwrite=True):
+            (target / "thesis.txt").write_text("years of work")
+
+    with pytest.raises(ld.ParameterError, match="hold nothing else"):
+        race()
+
+    assert (target / "thesis.txt").read_text() == "years of work"
+
+
+def test_a_folder_with_the_name_of_another_format_is_kept(release: ld.Release, tmp_path: Path) -> None:
+    release.save(tmp_path / "release")
+    (tmp_path / "release" / "data.csv").mkdir()
+
+    with pytest.raises(ld.ParameterError, match="hold nothing else"):
+        release.save(tmp_path / "release", overwrite=True)
+
+
+@pytest.mark.parametrize("extra", ["thesis.txt", "release.json", "data.csv"])
 def test_a_folder_with_anything_else_is_never_replaced(release: ld.Release, tmp_path: Path, extra: str) -> None:
     release.save(tmp_path / "release")
     (tmp_path / "release" / extra).write_text('{"name": "another project"}')

@@ -46,7 +46,7 @@ INFERRED = {
         [1, 1],
         pa.string(),
     ),
-    "times": (pa.array([0, 1], pa.timestamp("s")), ("1970-01-01T00:00:00", "1970-01-01T00:00:01"), [1, 1], pa.string()),
+    "times": (pa.array([0, 1], pa.timestamp("s")), ("1970-01-01", "1970-01-01T00:00:01"), [1, 1], pa.string()),
     "money": (pa.array([Decimal("1.50"), Decimal("1.25")]), (1.25, 1.5), [1, 1], pa.float64()),
     "whole decimals": (pa.array([Decimal(7), Decimal(5)]), (5, 7), [1, 1], pa.int64()),
     "long decimals": (
