@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -55,12 +54,8 @@ def test_example_3_of_the_paper(other: str, levels: int) -> None:
         ("Preschool", "1st-4th", 3),
     ],
 )
-def test_education_of_adult(a: str, b: str, levels: int) -> None:
-    folder = os.environ.get("LDIVERSITY_DATA")
-    if folder is None:
-        pytest.skip("set LDIVERSITY_DATA to the folder with the Adult data to run this test")
-
-    assert between(TreeDistance.read(Path(folder) / "adult_education_tree.csv"), a, b) == levels
+def test_education_of_adult(public_data: Path, a: str, b: str, levels: int) -> None:
+    assert between(TreeDistance.read(public_data / "adult_education_tree.csv"), a, b) == levels
 
 
 def test_values_are_matched_by_their_text() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from pathlib import Path
 
 import pytest
@@ -157,11 +156,7 @@ def test_a_tree_file_is_no_semilattice(tmp_path: Path) -> None:
         ("adult_hierarchy_salary-class.csv", 2, 2),
     ],
 )
-def test_the_hierarchies_of_adult_are_read(name: str, leaves: int, depth: int) -> None:
-    folder = os.environ.get("LDIVERSITY_DATA")
-    if folder is None:
-        pytest.skip("set LDIVERSITY_DATA to the folder with the Adult data to run this test")
-
-    tree = Hierarchy.read(Path(folder) / name)
+def test_the_hierarchies_of_adult_are_read(public_data: Path, name: str, leaves: int, depth: int) -> None:
+    tree = Hierarchy.read(public_data / name)
 
     assert (len(tree), tree.depth) == (leaves, depth)

@@ -294,13 +294,19 @@ def test_a_path_that_cannot_exist_is_refused(release: ld.Release) -> None:
         release.save("a\0b")
 
 
-def test_a_terminated_command_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT], ids=lambda number: number.name)
+def test_a_terminated_command_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     program = (
         "import sys, time, pyarrow.parquet as pq\n"
         "real = pq.ParquetWriter.write_table\n"
         "def slow(self, *args, **kwargs):\n"
         "    real(self, *args, **kwargs); print('writing', file=sys.stderr, flush=True); time.sleep(60)\n"
         "pq.ParquetWriter.write_table = slow\n"
+        "import os, shutil, signal\n"
+        "remove = shutil.rmtree\n"
+        "def impatient(*args, **kwargs):  # a second signal in the middle of cleaning up\n"
+        "    os.kill(os.getpid(), signal.SIGTERM); time.sleep(0.1); remove(*args, **kwargs)\n"
+        "shutil.rmtree = impatient\n"
         "from ldiversity.cli import main\n"
         "main()\n"
     )
@@ -312,8 +318,8 @@ def test_a_terminated_command_leaves_nothing(tmp_path: Path) -> None:
         assert process.stderr is not None
         while "writing" not in process.stderr.readline():
             pass
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(number)
         code = process.wait(timeout=50)
 
-    assert code == 128 + signal.SIGTERM
+    assert code == 128 + number
     assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
