@@ -398,3 +398,50 @@ def test_an_engine_that_is_used_twice_shuffles_anew(people: pa.Table) -> None:
     )
 
     assert first != second
+
+
+# --- odd tables ----------------------------------------------------------------------------------------
+
+
+def test_a_table_of_one_row_is_published_under_a_declared_domain(tmp_path: Path) -> None:
+    domain = ld.Sensitive("disease", domain=["a", "b", "c", "d"])
+
+    release = ld.anonymize(
+        pa.table({"age": [41], "disease": ["b"]}), quasi="age", sensitive=domain, method=L3, output=tmp_path / "release"
+    )
+
+    assert "b" in release.table["disease"].to_pylist()[0]
+
+
+@pytest.mark.parametrize("cells", [["flu"], ["flu"] * 50], ids=["one row", "constant column"])
+def test_a_domain_of_one_value_hides_nothing_and_is_refused(cells: list[str]) -> None:
+    with pytest.raises(ld.InfeasibleError, match=r"^disease: .*domain") as caught:
+        ld.anonymize(pa.table({"disease": cells}), sensitive="disease", method=ld.RandomizedAddition(l=2))
+
+    assert caught.value.hint
+    assert "flu" not in str(caught.value)
+
+
+def test_a_constant_quasi_identifier_is_published(people: pa.Table) -> None:
+    constant = people.append_column("country", pa.array(["here"] * 60))
+
+    release = ld.anonymize(constant, quasi="country", sensitive="disease", method=L3)
+
+    assert set(release.table["country"].to_pylist()) == {"here"}
+
+
+@pytest.mark.parametrize("data_format", ["parquet", "csv"])
+def test_unicode_names_and_values_are_published_and_estimated(tmp_path: Path, data_format: str) -> None:
+    table = pa.table({"年齢, «âge»": ["若い", "老い", "若い", "老い"] * 5, "病気 🤒": ["風邪", "naïve", "Ω", "ß"] * 5})
+
+    release = ld.anonymize(
+        table,
+        quasi="年齢, «âge»",
+        sensitive="病気 🤒",
+        method=L3,
+        output=tmp_path / "発表",
+        data_format=data_format,
+    )
+
+    estimate = ld.estimate(release, by="年齢, «âge»").to_frame()
+    assert set(estimate["value"].to_pylist()) == {"風邪", "naïve", "Ω", "ß"}
