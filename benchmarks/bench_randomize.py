@@ -9,7 +9,8 @@ from _measure import Result, cost_of
 
 from ldiversity import OrderedDistance, SemanticDiversity
 from ldiversity._random import FreshWords, Key, KeyedWords
-from ldiversity.anonymization import RandomizedAddition, draw_sets
+from ldiversity.anonymization import draw_sets
+from ldiversity.methods import RandomizedAddition
 from ldiversity.schema import Domain
 
 RECORDS = 10_000_000

@@ -14,9 +14,6 @@ from ldiversity._version import __version__
 if TYPE_CHECKING:
     from ldiversity import datasets as datasets
     from ldiversity._random import Key as Key
-    from ldiversity.anonymization import Method as Method
-    from ldiversity.anonymization import RandomizedAddition as RandomizedAddition
-    from ldiversity.anonymization import SemanticDiversity as SemanticDiversity
     from ldiversity.anonymization import anonymize as anonymize
     from ldiversity.distances import DiscreteDistance as DiscreteDistance
     from ldiversity.distances import Distance as Distance
@@ -40,6 +37,10 @@ if TYPE_CHECKING:
     from ldiversity.estimation import estimate as estimate
     from ldiversity.estimation import groups as groups
     from ldiversity.hierarchies import Hierarchy as Hierarchy
+    from ldiversity.methods import Method as Method
+    from ldiversity.methods._randomized_addition import RandomizedAddition as RandomizedAddition
+    from ldiversity.methods._semantic_diversity import SemanticDiversity as SemanticDiversity
+    from ldiversity.models import PrivacyModel as PrivacyModel
     from ldiversity.policy import Policy as Policy
     from ldiversity.release import Release as Release
     from ldiversity.release import load_release as load_release
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "_random": ("Key",),
-    "anonymization": ("Method", "RandomizedAddition", "SemanticDiversity", "anonymize"),
+    "anonymization": ("anonymize",),
     "datasets": ("datasets",),
     "distances": (
         "DiscreteDistance",
@@ -75,6 +76,8 @@ _ROOMS = {
     ),
     "estimation": ("Estimate", "bins", "estimate", "groups"),
     "hierarchies": ("Hierarchy",),
+    "methods": ("Method", "RandomizedAddition", "SemanticDiversity"),
+    "models": ("PrivacyModel",),
     "policy": ("Policy",),
     "release": ("Release", "load_release"),
     "report": ("describe", "plan"),

@@ -31,9 +31,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from ldiversity._random import Key
-from ldiversity.anonymization import METHODS, RandomizingMethod, anonymize
+from ldiversity.anonymization import anonymize
 from ldiversity.distances import parse_distance
 from ldiversity.errors import ParameterError, StorageError
+from ldiversity.methods import METHODS, Method
 from ldiversity.release import Release
 from ldiversity.tables import Bins, Sensitive, check_roles, open_source
 
@@ -198,7 +199,7 @@ class Policy(_Part):
         """The folder of the release, when the policy names one."""
         return None if self.output.folder is None else self._folder / self.output.folder
 
-    def methods(self) -> dict[str, RandomizingMethod]:
+    def methods(self) -> dict[str, Method]:
         """The method of each sensitive column."""
         return {name: self._method(name, entry) for name, entry in self.sensitive.items()}
 
@@ -273,7 +274,7 @@ class Policy(_Part):
             )
         return path
 
-    def _method(self, name: str, entry: SensitivePolicy) -> RandomizingMethod:
+    def _method(self, name: str, entry: SensitivePolicy) -> Method:
         method = entry.method or ("randomized-addition" if entry.d is None else "semantic")
         if method not in METHODS:
             known = ", ".join(map(repr, METHODS))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ldiversity.anonymization import METHODS
+from ldiversity.methods import METHODS
 
 ROOT = Path(__file__).parents[2]
 PAGES = {"randomized-addition": "randomized-addition.md", "semantic": "semantic-diversity.md"}

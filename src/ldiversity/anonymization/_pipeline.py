@@ -21,11 +21,11 @@ from ldiversity.anonymization._draw import (
     RecordIds,
     draw_context,
 )
-from ldiversity.anonymization._method import Method, RandomizingMethod
 from ldiversity.anonymization._notes import domain_notes, holder_notes, is_declared, key_note
 from ldiversity.engines import Engine, LocalEngine
 from ldiversity.errors import LDiversityError, LDiversityWarning, ParameterError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism
+from ldiversity.methods import Method, RandomizingMethod
 from ldiversity.privacy import claim_of
 from ldiversity.release import (
     Format,
@@ -144,7 +144,7 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
     >>> import pyarrow as pa
     >>> patients = pa.table({"age": [41, 50, 68], "disease": ["flu", "cut", "flu"]})
     >>> disease = Sensitive("disease", domain=["cold", "cut", "fever", "flu"])
-    >>> from ldiversity.anonymization import RandomizedAddition
+    >>> from ldiversity.methods import RandomizedAddition
     >>> release = anonymize(patients, quasi="age", sensitive=disease, method=RandomizedAddition(l=2))
     >>> sorted(release.table["age"].to_pylist()), release.sets("disease").shape
     ([41, 50, 68], (3, 2))

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from ldiversity.cli._text import split_assignment, split_names
 
 if TYPE_CHECKING:
-    from ldiversity.anonymization import RandomizingMethod
+    from ldiversity.methods import Method
     from ldiversity.tables import Sensitive
 
 __all__ = [
@@ -152,8 +152,8 @@ def parse_types(texts: Sequence[str]) -> dict[str, str]:
     return types
 
 
-def _method(given: Mapping[str, Any]) -> RandomizingMethod:
-    from ldiversity.anonymization import METHODS
+def _method(given: Mapping[str, Any]) -> Method:
+    from ldiversity.methods import METHODS
 
     name = given["method"] or ("randomized-addition" if given["d"] is None else "semantic")
     if name not in METHODS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ldiversity.mechanisms._balanced import BalancedSelection
 from ldiversity.mechanisms._base import CONDITION_LIMIT, SINGULAR_CONDITION, SetMechanism
+from ldiversity.mechanisms._classes import ClassMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._nearest import nearest_feasible
 from ldiversity.mechanisms._registry import MECHANISMS, mechanism_from_dict
@@ -17,6 +18,7 @@ __all__ = [
     "MECHANISMS",
     "SINGULAR_CONDITION",
     "BalancedSelection",
+    "ClassMechanism",
     "Compatibility",
     "RingLeak",
     "RingSelection",

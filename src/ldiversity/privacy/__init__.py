@@ -1,6 +1,7 @@
 """What releases claim, and the check of it on what was produced."""
 
 from ldiversity.privacy._claims import NOT_PROTECTED, USE_A_KEY, Claim, claim_of
+from ldiversity.privacy._class_claims import ClassClaim
 from ldiversity.privacy._published import verify_exploded, verify_sets
 
-__all__ = ["NOT_PROTECTED", "USE_A_KEY", "Claim", "claim_of", "verify_exploded", "verify_sets"]
+__all__ = ["NOT_PROTECTED", "USE_A_KEY", "Claim", "ClassClaim", "claim_of", "verify_exploded", "verify_sets"]

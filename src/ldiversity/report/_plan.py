@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity._types import FloatArray
-from ldiversity.anonymization import Method, Preparation, RandomizingMethod, prepare
+from ldiversity.anonymization import Preparation, prepare
 from ldiversity.distances import Distance
 from ldiversity.errors import InfeasibleError, LDiversityError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism, UniformSelection
+from ldiversity.methods import Method, RandomizingMethod
 from ldiversity.privacy import claim_of
 from ldiversity.report._outlook import AttributePlan, Outlook, Plan
 from ldiversity.report._size import estimate_bytes
@@ -47,7 +48,7 @@ def plan(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from ldiversity.anonymization import RandomizedAddition
+    >>> from ldiversity.methods import RandomizedAddition
     >>> patients = pa.table({"age": [41, 50, 68, 20], "disease": ["flu", "cut", "flu", "cold"]})
     >>> answer = plan(patients, quasi="age", sensitive="disease", method=RandomizedAddition(l=2))
     >>> answer.feasible, answer.attributes[0].outlook.posterior

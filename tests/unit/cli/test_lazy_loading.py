@@ -50,7 +50,7 @@ def test_help_lists_every_command_with_a_sentence(run: Run) -> None:
 
 
 def test_help_names_every_method(run: Run) -> None:
-    from ldiversity.anonymization import METHODS
+    from ldiversity.methods import METHODS
 
     shown = run("anonymize", "--help").stdout
 

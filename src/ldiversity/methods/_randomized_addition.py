@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ldiversity._checks import check_integer
-from ldiversity.anonymization._method import RandomizingMethod
 from ldiversity.mechanisms import SetMechanism, UniformSelection
+from ldiversity.methods._base import RandomizingMethod
 from ldiversity.schema import Domain
 
 __all__ = ["RandomizedAddition"]

@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 
 from ldiversity._checks import check_choice, check_integer, check_number
 from ldiversity._types import Scalar
-from ldiversity.anonymization._method import RandomizingMethod
 from ldiversity.distances import Distance, parse_distance
 from ldiversity.errors import ParameterError
 from ldiversity.mechanisms import BalancedSelection, RingSelection, SetMechanism, SimpleSelection
+from ldiversity.methods._base import RandomizingMethod
 from ldiversity.schema import MISSING_LABEL, Domain
 
 __all__ = ["SemanticDiversity"]

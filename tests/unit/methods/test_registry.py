@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ldiversity as ld
-from ldiversity.anonymization import METHODS, RandomizedAddition, SemanticDiversity
+from ldiversity.methods import METHODS, RandomizedAddition, SemanticDiversity
 
 LINE = ld.OrderedDistance()
 LEVELS = ld.Domain(values=tuple(range(14)), ordered=True)

@@ -1,0 +1,69 @@
+"""How records were grouped into classes: the public description of a grouping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ldiversity.errors import ReleaseFormatError
+
+__all__ = ["ClassMechanism"]
+
+
+@dataclass(frozen=True)
+class ClassMechanism:
+    """Records were grouped; within a class nothing says which value belongs to whom.
+
+    Parameters
+    ----------
+    method
+        The name of the method.
+    parameters
+        Its public parameters, in JSON's types.
+    blind
+        Whether classes were formed without looking at quasi-identifiers: then which records with the same values
+        share a class is pure chance, and an unbiased estimate exists.
+    facts
+        Public facts about how it went, in JSON's types.
+
+    Examples
+    --------
+    >>> ClassMechanism("anatomy", {"l": 3}, blind=True).to_dict()["kind"]
+    'classes'
+    """
+
+    kind: ClassVar[str] = "classes"
+    version: ClassVar[int] = 1
+
+    method: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    blind: bool = False
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The description in JSON's types."""
+        return {
+            "kind": self.kind,
+            "version": self.version,
+            "method": self.method,
+            "parameters": dict(self.parameters),
+            "blind": self.blind,
+            "facts": dict(self.facts),
+        }
+
+    @classmethod
+    def from_dict(cls, described: object) -> ClassMechanism:
+        """Read what `to_dict` wrote, from a file that may come from a stranger."""
+        if (
+            not isinstance(described, dict)
+            or (described.get("kind"), described.get("version")) != (cls.kind, cls.version)
+            or not isinstance(described.get("method"), str)
+            or not isinstance(described.get("blind"), bool)
+            or not all(isinstance(described.get(name), dict) for name in ("parameters", "facts"))
+        ):
+            raise ReleaseFormatError(
+                f"release: mechanism must be of kind {cls.kind!r} and version {cls.version}, and complete.",
+                hint="The release is damaged, or comes from a newer version of this package.",
+            )
+        return cls(described["method"], described["parameters"], described["blind"], described["facts"])

@@ -1,0 +1,183 @@
+"""What a method is: the data holder's choice of how sensitive values are hidden."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._checks import name_some
+from ldiversity._types import CodeArray
+from ldiversity.errors import ParameterError
+from ldiversity.mechanisms import SetMechanism
+from ldiversity.methods._coded import CodedTable
+from ldiversity.models import PrivacyModel
+from ldiversity.schema import Domain
+
+__all__ = ["Grouping", "GroupingMethod", "GroupingRun", "Method", "Partition", "RandomizingMethod"]
+
+
+class Method(ABC):
+    """A frozen choice of method and parameters, checked when it is made."""
+
+    name: ClassVar[str]
+    """The name on the command line and in policies."""
+
+    engines: ClassVar[frozenset[str]] = frozenset({"local"})
+    """The engines that can run it."""
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> Self:
+        """Make the method from named options, as a command line or a policy gives them.
+
+        Raises
+        ------
+        ParameterError
+            When an option is not one of this method's, or one without a default is missing.
+        """
+        known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
+        given = {name: value for name, value in options.items() if value is not None}
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            raise ParameterError(
+                f"{cls.name}: {name_some(unknown)} is not an option of this method.",
+                hint=f"Its options are {name_some(known)}.",
+            )
+        missing = [name for name, field in known.items() if name not in given and field.default is MISSING]
+        if missing:
+            raise ParameterError(
+                f"{cls.name}: {missing[0]} must be given.", hint=f"Its options are {name_some(known)}."
+            )
+        return cls(**given)
+
+
+class RandomizingMethod(Method):
+    """A method that hides each record's value on its own: it needs the domain, not the other records."""
+
+    @abstractmethod
+    def fit(self, domain: Domain) -> SetMechanism:
+        """The mechanism for this domain.
+
+        Raises
+        ------
+        InfeasibleError
+            When no such mechanism exists; names the bound and the nearest feasible parameters.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Which class each row belongs to.
+
+    Parameters
+    ----------
+    class_of
+        Shape (n,): classes from 0 without gaps; -1 for rows that are not published.
+    n_classes
+        The number of classes.
+    """
+
+    class_of: CodeArray
+    n_classes: int
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many rows each class has."""
+        return np.bincount(self.class_of[self.class_of >= 0], minlength=self.n_classes).astype(np.int64)
+
+    @property
+    def suppressed(self) -> int:
+        """How many rows are not published."""
+        return int(np.count_nonzero(self.class_of < 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """What a grouping method decided.
+
+    Parameters
+    ----------
+    partitions
+        One for all sensitive columns, or (L-LMSU's separate mode) one for each, in their order.
+    levels
+        Full-domain recoding: every category is published as its ancestor at this level of its hierarchy. Columns that
+        are not named are recoded class by class.
+    suppress_differences
+        Publish a quasi-identifier of a class only when all its records agree on it, and nothing otherwise.
+    facts
+        Public facts about how it went, in JSON's types, for the release.
+    notes
+        What the holder should know; never published.
+    warnings
+        What every reader of the release must know: it is published, and said aloud when it is made.
+    """
+
+    partitions: tuple[Partition, ...]
+    levels: Mapping[str, int] = field(default_factory=dict)
+    suppress_differences: bool = False
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def _silent(share: float, what: str) -> None:
+    """Show no progress."""
+
+
+@dataclass(frozen=True)
+class GroupingRun:
+    """Where a method runs.
+
+    Parameters
+    ----------
+    workers
+        Threads that may compute at the same time.
+    progress
+        Called now and then with the share of the work that is done and a word for what is being done; from any
+        thread.
+    """
+
+    workers: int = field(default_factory=lambda: os.cpu_count() or 1)
+    progress: Callable[[float, str], None] = _silent
+
+
+class GroupingMethod(Method):
+    """A method that groups records into classes, so that it needs all of them at once."""
+
+    layout: ClassVar[Literal["generalized", "bucketized"]]
+    """``generalized``: a class shares one region of the quasi-identifiers, records keep their values;
+    ``bucketized``: records keep their quasi-identifiers, and the values of a class stand in a table of their own."""
+
+    blind: ClassVar[bool] = False
+    """Whether classes are formed without looking at quasi-identifiers: then which of the records with the same values
+    share a class is pure chance, and an unbiased estimate exists."""
+
+    needs_hierarchies: ClassVar[bool] = False
+    """Whether every quasi-identifier must have a hierarchy; those without one get an automatic one."""
+
+    @abstractmethod
+    def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
+        """Divide the rows into classes.
+
+        A pure function of the table: its rows come in a random order, so no randomness is needed here.
+
+        Raises
+        ------
+        InfeasibleError
+            When the promise cannot be kept; names the bound and the nearest feasible parameters.
+        """
+
+    @abstractmethod
+    def promise(self, domain: Domain) -> PrivacyModel:
+        """What every published class satisfies, for a sensitive column with this domain."""
+
+    def parameters(self) -> dict[str, Any]:
+        """The public parameters in JSON's types, for the release."""
+        plain = (str, int, float, bool)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, value in values.items() if isinstance(value, plain)}

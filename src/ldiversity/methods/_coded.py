@@ -1,0 +1,143 @@
+"""A table as grouping methods see it: columns of numbers and codes, all rows at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._types import BoolArray, CodeArray
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.schema import Domain
+
+__all__ = ["CategoryColumn", "CodedTable", "NumberColumn", "QuasiColumn", "SensitiveColumn"]
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """A quasi-identifier of numbers (integers, fractions, days or instants), generalized to intervals.
+
+    Parameters
+    ----------
+    name
+        The column.
+    values
+        Shape (n,), integers or floats; days and instants as integers of their unit. Zero where missing.
+    low, high
+        The range of the domain, by which lengths of intervals are measured.
+    missing
+        Which rows have no value; None when all have one.
+
+    Examples
+    --------
+    >>> NumberColumn("age", np.array([20, 30, 60]), low=20, high=60).scaled.tolist()
+    [0.0, 0.25, 1.0]
+    """
+
+    name: str
+    values: NDArray[Any]
+    low: float
+    high: float
+    missing: BoolArray | None = None
+
+    @property
+    def scaled(self) -> NDArray[np.float32]:
+        """Shape (n,): the domain's range as 0 to 1; 2.0 where missing, as far from every number as any two are."""
+        span = self.high - self.low
+        scaled = (np.asarray(self.values, dtype=np.float64) - self.low) / (span if span > 0 else 1.0)
+        if self.missing is not None:
+            scaled[self.missing] = 2.0
+        return scaled.astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryColumn:
+    """A quasi-identifier of categories, generalized to nodes of a hierarchy or to lists of values.
+
+    Parameters
+    ----------
+    name
+        The column.
+    codes
+        Shape (n,): positions in `labels`.
+    labels
+        The texts of the values, all leaves of the hierarchy; a missing value is a category of its own.
+    hierarchy
+        Its rows stand in the order of `labels`. None: no values are alike, and a class lists what it holds.
+    """
+
+    name: str
+    codes: CodeArray
+    labels: tuple[str, ...]
+    hierarchy: Hierarchy | None = None
+
+    @cached_property
+    def nodes(self) -> CodeArray:
+        """Shape (labels, levels): the ancestor of each value at each level; level 0 is the value, the last the root."""
+        if self.hierarchy is not None:
+            return self.hierarchy.nodes
+        values = np.arange(len(self.labels), dtype=np.int32)
+        return np.column_stack([values, np.zeros_like(values)])
+
+    @cached_property
+    def costs(self) -> NDArray[np.float32]:
+        """Shape (labels, levels): the loss of publishing each ancestor: its leaves over all leaves, 0 for one leaf."""
+        costs = np.empty(self.nodes.shape, dtype=np.float32)
+        for level in range(self.nodes.shape[1]):
+            under = np.bincount(self.nodes[:, level])[self.nodes[:, level]]
+            costs[:, level] = np.where(under > 1, under / len(self.labels), 0.0)
+        return costs
+
+
+QuasiColumn: TypeAlias = NumberColumn | CategoryColumn
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveColumn:
+    """A sensitive column as codes of its public domain, shape (n,)."""
+
+    name: str
+    codes: CodeArray
+    domain: Domain
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each value of the domain occurs."""
+        return np.bincount(self.codes, minlength=len(self.domain)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedTable:
+    """All rows of a table in an order that was drawn uniformly: a method's "random record" is simply the next one.
+
+    Parameters
+    ----------
+    quasi
+        The quasi-identifiers.
+    sensitive
+        The sensitive columns; at least one.
+    person
+        Shape (n,): who a row belongs to, when one person may have several; None when each row is a person.
+    """
+
+    quasi: tuple[QuasiColumn, ...]
+    sensitive: tuple[SensitiveColumn, ...]
+    person: NDArray[np.int64] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.sensitive[0].codes)
+
+    @property
+    def numbers(self) -> tuple[NumberColumn, ...]:
+        """The quasi-identifiers that are numbers."""
+        return tuple(column for column in self.quasi if isinstance(column, NumberColumn))
+
+    @property
+    def categories(self) -> tuple[CategoryColumn, ...]:
+        """The quasi-identifiers that are categories."""
+        return tuple(column for column in self.quasi if isinstance(column, CategoryColumn))

@@ -1,0 +1,21 @@
+"""Privacy models: rules that every class of a table must satisfy, one file a model, and a registry by name."""
+
+from __future__ import annotations
+
+from ldiversity.models._base import PrivacyModel
+from ldiversity.models._counts import ClassCounts, Population, count_classes
+from ldiversity.models._frequency import FrequencyDiversity
+from ldiversity.models._registry import MODELS, model_from_dict, parse_model
+from ldiversity.models._unique import UniqueDiversity
+
+__all__ = [
+    "MODELS",
+    "ClassCounts",
+    "FrequencyDiversity",
+    "Population",
+    "PrivacyModel",
+    "UniqueDiversity",
+    "count_classes",
+    "model_from_dict",
+    "parse_model",
+]

@@ -1,0 +1,107 @@
+"""How often each sensitive value occurs in each class: all that a privacy model looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._types import CodeArray
+from ldiversity.schema import Domain
+
+__all__ = ["ClassCounts", "Population", "count_classes"]
+
+_BLOCK_CELLS: Final = 1 << 22
+"""Numbers in a dense block: memory is bounded by it, not by classes times values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The published records as a whole, to which some models compare a class.
+
+    Parameters
+    ----------
+    domain
+        The public values of the sensitive attribute.
+    counts
+        Shape (F,): how often each of them occurs in all classes together.
+    """
+
+    domain: Domain
+    counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """The values of every class, only those that occur: row c of a sparse matrix is ``starts[c]:starts[c + 1]``.
+
+    Parameters
+    ----------
+    starts
+        Shape (classes + 1,).
+    codes
+        The values of each class, ascending within a class.
+    counts
+        How often each occurs there, at least once.
+    domain
+        The public values.
+
+    Examples
+    --------
+    >>> classes = count_classes(np.array([0, 0, 1]), np.array([2, 2, 0]), 2, Domain(("a", "b", "c")))
+    >>> classes.dense().tolist()
+    [[0, 0, 2], [1, 0, 0]]
+    """
+
+    starts: NDArray[np.int64]
+    codes: CodeArray
+    counts: NDArray[np.int64]
+    domain: Domain
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.starts) - 1
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Shape (classes,): how many records each class has."""
+        running = np.concatenate([[0], np.cumsum(self.counts)])
+        sizes: NDArray[np.int64] = running[self.starts[1:]] - running[self.starts[:-1]]
+        return sizes
+
+    @cached_property
+    def population(self) -> Population:
+        """All classes together."""
+        counts = np.bincount(self.codes, weights=self.counts, minlength=len(self.domain))
+        return Population(self.domain, np.rint(counts).astype(np.int64))
+
+    def dense(self, first: int = 0, last: int | None = None) -> NDArray[np.int64]:
+        """Shape (last - first, F): the counts of some classes, zeros included."""
+        last = self.n_classes if last is None else last
+        rows = np.repeat(np.arange(last - first), np.diff(self.starts[first : last + 1]))
+        dense = np.zeros((last - first, len(self.domain)), dtype=np.int64)
+        inside = slice(self.starts[first], self.starts[last])
+        dense[rows, self.codes[inside]] = self.counts[inside]
+        return dense
+
+    def blocks(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+        """All classes as dense blocks of bounded size."""
+        step = max(1, _BLOCK_CELLS // max(1, len(self.domain)))
+        for first in range(0, self.n_classes, step):
+            last = min(first + step, self.n_classes)
+            yield slice(first, last), self.dense(first, last)
+
+
+def count_classes(class_of: NDArray[np.integer], codes: CodeArray, n_classes: int, domain: Domain) -> ClassCounts:
+    """Count the values of each class; rows of class -1 are left out."""
+    kept = class_of >= 0
+    n_values = len(domain)
+    keys = class_of[kept].astype(np.int64) * n_values + codes[kept]
+    pairs, counts = np.unique(keys, return_counts=True)
+    starts = np.searchsorted(pairs, np.arange(n_classes + 1, dtype=np.int64) * n_values)
+    return ClassCounts(starts.astype(np.int64), (pairs % n_values).astype(np.int32), counts.astype(np.int64), domain)
