@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["CATALOG", "OPTIONS", "MethodEntry", "Option"]
+__all__ = ["CATALOG", "OPTIONS", "MethodEntry", "Option", "methods_with"]
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,11 @@ class Option:
     name
         The field of the method's class, and the key in a policy.
     kind
-        What may be written: ``integer``, ``number``, ``text``, ``choice``, ``switch`` (yes or no) or ``shares`` (a
-        number for each name; on the command line ``name=number``, several times).
+        What may be written: ``integer``, ``number``, ``text``, ``file``, ``distance`` (a text that may name a file),
+        ``choice``, ``switch`` (yes or no) or ``shares`` (a number for each name; on the command line ``name=number``,
+        several times). Files in a policy are relative to it.
     help
-        One sentence for people.
+        One sentence for people; which methods have the option is said by `methods_with`.
     flag
         How it is written on the command line; ``None`` when it is offered in policies and Python alone.
     choices
@@ -36,7 +37,7 @@ class Option:
     """
 
     name: str
-    kind: Literal["integer", "number", "text", "choice", "switch", "shares"]
+    kind: Literal["integer", "number", "text", "file", "distance", "choice", "switch", "shares"]
     help: str
     flag: str | None
     choices: tuple[str, ...] = ()
@@ -76,11 +77,11 @@ class MethodEntry:
 
 _OPTIONS = (
     Option("l", "integer", "How many values hide each other.", "-l", minimum=2),
-    Option("d", "number", "Least distance between two values of a set (semantic).", "-d", minimum=0),
+    Option("d", "number", "Least distance between two values of a set.", "-d", minimum=0),
     Option(
         "distance",
-        "text",
-        "How unlike values are: ordered, numeric:<unit>, discrete; tree:, semilattice: or matrix:<file> (semantic).",
+        "distance",
+        "How unlike values are: ordered, numeric:<unit>, discrete; tree:, semilattice: or matrix:<file>.",
         "--distance",
     ),
     Option(
@@ -90,33 +91,31 @@ _OPTIONS = (
         "--selection",
         choices=("balanced", "simple", "ring", "near", "paper"),
     ),
-    Option("prior", "shares", "A public belief about the values (semantic, balanced).", None),
-    Option(
-        "swaps", "integer", "Passes that swap records between classes to lower the loss (bsgi).", "--swaps", minimum=0
-    ),
+    Option("prior", "shares", "A public belief about the values, with balanced selection.", None),
+    Option("swaps", "integer", "Passes that swap records between classes to lower the loss.", "--swaps", minimum=0),
     Option(
         "overflow",
         "choice",
-        "When one value is too frequent: refuse (the default), or suppress so many of its records (bsgi, anatomy).",
+        "When one value is too frequent: refuse (the default), or suppress so many of its records.",
         "--overflow",
         choices=("refuse", "suppress"),
     ),
-    Option("weights", "shares", "How much the loss of each quasi-identifier counts (bsgi, mondrian).", "--weight"),
-    Option("merge", "switch", "Merge sensitive values into levels first, as published (llmsu).", "--merge/--no-merge"),
-    Option("joint", "switch", "One partition for all sensitive columns (llmsu).", "--joint/--separate"),
-    Option("e", "integer", "Depth at which values of the tree must differ (le-anatomy).", "-e", minimum=1),
-    Option("tree", "text", "A hierarchy file of the sensitive values (le-anatomy).", "--tree"),
+    Option("weights", "shares", "How much the loss of each quasi-identifier counts.", "--weight"),
+    Option("merge", "switch", "Merge sensitive values into levels first, as published.", "--merge/--no-merge"),
+    Option("joint", "switch", "One partition for all sensitive columns.", "--joint/--separate"),
+    Option("e", "integer", "Depth at which values of the tree must differ.", "-e", minimum=1),
+    Option("tree", "file", "A hierarchy file of the sensitive values.", "--tree"),
     Option(
         "model",
         "text",
-        "What every class must satisfy: frequency:3, distinct:3, entropy:3, k-anonymity:5, ... (mondrian, incognito).",
+        "What every class must satisfy: frequency:3, distinct:3, entropy:3, k-anonymity:5, ...",
         "--model",
     ),
-    Option("strict", "switch", "Equal values never part (mondrian).", "--strict/--relaxed"),
+    Option("strict", "switch", "Equal values never part.", "--strict/--relaxed"),
     Option(
         "suppression",
         "number",
-        "The largest share of records that may be left out (incognito).",
+        "The largest share of records that may be left out.",
         "--suppression",
         minimum=0,
     ),
@@ -200,3 +199,14 @@ _METHODS = (
 
 CATALOG: Final[Mapping[str, MethodEntry]] = {entry.name: entry for entry in _METHODS}
 """Every method by name."""
+
+
+def methods_with(option: str) -> tuple[str, ...]:
+    """The methods that have an option.
+
+    Examples
+    --------
+    >>> methods_with("prior")
+    ('semantic',)
+    """
+    return tuple(name for name, entry in CATALOG.items() if option in entry.options)
