@@ -9,6 +9,7 @@ import click
 
 from ldiversity.cli._holder import holder_arguments, holder_options, policy_option, refuse_others
 from ldiversity.cli._input import opened_table, read_as_option
+from ldiversity.cli._method import methods_epilog
 from ldiversity.cli._reword import mark_policy
 from ldiversity.cli._show import Facts, Page, number, percent, show
 from ldiversity.cli._text import join_names, shell_line, split_names
@@ -22,7 +23,7 @@ _PASSED_ON: Final = ("output", "data_format", "layout", "overwrite", "insecure_s
 _WITH_POLICY: Final = {"policy", "output", "overwrite", "insecure_seed", "as_json"}
 
 
-@click.command("anonymize", short_help="Publish a table as a release.")
+@click.command("anonymize", short_help="Publish a table as a release.", epilog=methods_epilog())
 @click.argument("table", type=click.Path(path_type=Path), required=False)
 @policy_option("only -o, --overwrite and --insecure-seed may stand with it")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The folder of the release; must not exist yet.")

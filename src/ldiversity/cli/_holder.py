@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 from click.core import ParameterSource
 
+from ldiversity.cli._method import METHOD_OPTIONS, chosen_method
 from ldiversity.cli._text import split_assignment, split_names
 
 if TYPE_CHECKING:
-    from ldiversity.methods import Method
     from ldiversity.tables import Sensitive
 
 __all__ = [
-    "HOLDER_NAMES",
     "holder_arguments",
     "holder_options",
     "parse_types",
@@ -56,23 +55,7 @@ _OPTIONS: Final = (
         metavar="COLUMNS",
         help="Columns published as they are, on your word that they tell nothing.",
     ),
-    click.option("-l", "l", type=int, help="How many values each record shows, one of them true."),
-    click.option(
-        "--method",
-        metavar="NAME",
-        help="randomized-addition, or semantic, which is the default when -d is given.",
-    ),
-    click.option("-d", "d", type=float, help="Least distance between two values of a set."),
-    click.option(
-        "--distance",
-        metavar="DISTANCE",
-        help="How unlike values are: ordered, numeric:<unit>, discrete; tree:, semilattice: or matrix:<file>.",
-    ),
-    click.option(
-        "--selection",
-        type=click.Choice(["balanced", "simple", "ring"]),
-        help="How sets are drawn for semantic: balanced (the default), or as published, which leaks.",
-    ),
+    *METHOD_OPTIONS,
     click.option(
         "--domain",
         "domains",
@@ -95,12 +78,6 @@ _OPTIONS: Final = (
     ),
     type_option,
 )
-
-HOLDER_NAMES: Final = (
-    *("quasi", "sensitive", "drop", "plain", "l", "method", "d", "distance", "selection"),
-    *("domains", "missing", "bins", "types"),
-)
-"""The parameters that `holder_options` adds."""
 
 
 def policy_option(others: str) -> Callable[[Command], Command]:
@@ -133,7 +110,7 @@ def holder_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "quasi": split_names(given["quasi"], "--quasi"),
         "sensitive": _sensitive(sensitive, given),
-        "method": _method(given),
+        "method": chosen_method(given),
         "drop": split_names(given["drop"], "--drop"),
         "plain": split_names(given["plain"], "--plain"),
         "types": parse_types(given["types"]),
@@ -150,15 +127,6 @@ def parse_types(texts: Sequence[str]) -> dict[str, str]:
             raise click.UsageError(f"--type must be a column, an equals sign and {what}, got {text!r}.")
         types[column] = word
     return types
-
-
-def _method(given: Mapping[str, Any]) -> Method:
-    from ldiversity.methods import METHODS
-
-    name = given["method"] or ("randomized-addition" if given["d"] is None else "semantic")
-    if name not in METHODS:
-        raise click.UsageError(f"--method must be one of {', '.join(METHODS)}, got {name!r}.")
-    return METHODS[name].from_options({option: given[option] for option in ("l", "d", "distance", "selection")})
 
 
 def _sensitive(names: Sequence[str], given: Mapping[str, Any]) -> list[Sensitive]:

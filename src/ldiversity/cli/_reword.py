@@ -8,6 +8,8 @@ from typing import Final, TypeAlias
 
 import click
 
+from ldiversity.catalog import CATALOG, OPTIONS
+
 __all__ = ["mark_policy", "reword"]
 
 _POLICY: Final = "ldiversity.policy"
@@ -15,13 +17,21 @@ _POLICY: Final = "ldiversity.policy"
 
 _OWNERS: Final = (
     *("open_source", "anonymize", "estimate", "plan", "describe", "Sensitive", "Domain", "Schema"),
-    *("RandomizedAddition", "SemanticDiversity", "UniformSelection", "BalancedSelection", "SimpleSelection"),
-    *("RingSelection", "OrderedDistance", "NumericDistance", "DiscreteDistance", "TreeDistance"),
+    *(entry.class_name for entry in CATALOG.values()),
+    *("UniformSelection", "BalancedSelection", "SimpleSelection", "RingSelection"),
+    *("OrderedDistance", "NumericDistance", "DiscreteDistance", "TreeDistance"),
     *("SemilatticeDistance", "MatrixDistance", "IcdDistance"),
 )
 """Names in Python that stand before a message and say nothing on the command line."""
 
-_OPTIONS: Final = {"data_format": "--format", "l": "-l", "d": "-d"}
+_OPTIONS: Final = {
+    "data_format": "--format",
+    **{option.name: option.flag.partition("/")[0] for option in OPTIONS.values() if option.flag is not None},
+}
+"""How a parameter is written, where it is not its name after two dashes."""
+
+_METHODS: Final = "|".join(CATALOG)
+_FLAGGED: Final = "|".join(option.name for option in OPTIONS.values() if option.flag is not None)
 
 _Rule: TypeAlias = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
@@ -42,11 +52,11 @@ _SHARED: Final[tuple[_Rule, ...]] = (
     (re.compile(r" and ordered=True\b"), ""),
     (re.compile(r"\bbins\(\) and groups\(\)"), "bins and groups in --by"),
     (re.compile(r"several attributes in sensitive\b"), "several attributes in --sensitive"),
-    (re.compile(r"\bRandomizedAddition\b"), "randomized-addition"),
+    *((re.compile(rf"\b{entry.class_name}\b(?!\()"), entry.name) for entry in CATALOG.values()),
 )
 _COMMAND: Final[tuple[_Rule, ...]] = (
     (re.compile(rf"{_START}anonymize: (?P<name>layout|data_format|quasi|sensitive|drop|plain) must"), _option),
-    (re.compile(rf"{_START}(?:randomized-addition|semantic): (?P<name>l|d|distance|selection) must"), _option),
+    (re.compile(rf"{_START}(?:{_METHODS}): (?P<name>{_FLAGGED}) must"), _option),
     (re.compile(r"\bmissing=(?P<mark>['\"])(?P<how>\w+)(?P=mark)"), r"--missing \g<how>"),
     (re.compile(r"\btypes=\{(?P<mark>['\"])(?P<name>.+?)(?P=mark): '(?P<type>\w+)'\}"), r"--type \g<name>=\g<type>"),
     (re.compile(rf"{_START}output: "), "-o: "),
