@@ -9,12 +9,26 @@ from typing import Any, Final
 from ldiversity._checks import name_some
 from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError
 from ldiversity.models._base import PrivacyModel
+from ldiversity.models._distinct import DistinctDiversity
+from ldiversity.models._entropy import EntropyDiversity
 from ldiversity.models._frequency import FrequencyDiversity
+from ldiversity.models._k_anonymity import KAnonymity
+from ldiversity.models._recursive import RecursiveDiversity
 from ldiversity.models._unique import UniqueDiversity
 
 __all__ = ["MODELS", "model_from_dict", "parse_model"]
 
-MODELS: Final[Mapping[str, type[PrivacyModel]]] = {model.name: model for model in (FrequencyDiversity, UniqueDiversity)}
+MODELS: Final[Mapping[str, type[PrivacyModel]]] = {
+    model.name: model
+    for model in (
+        FrequencyDiversity,
+        UniqueDiversity,
+        KAnonymity,
+        DistinctDiversity,
+        EntropyDiversity,
+        RecursiveDiversity,
+    )
+}
 """The class of each model; a name is never removed and never changes its meaning."""
 
 

@@ -1,0 +1,67 @@
+"""k-anonymity: every class has at least k records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._checks import check_integer
+from ldiversity._types import BoolArray, FloatArray
+from ldiversity.models._base import PrivacyModel
+from ldiversity.models._counts import Population
+
+__all__ = ["KAnonymity"]
+
+
+@dataclass(frozen=True)
+class KAnonymity(PrivacyModel):
+    """Every class has at least `k` records. Reached is the size of the class.
+
+    Nobody can tell which of k records is a person's. It says nothing about sensitive values: k records that all have
+    the same value satisfy it, and give that value away.
+
+    Parameters
+    ----------
+    k
+        At least 2.
+
+    Notes
+    -----
+    Monotone: sizes add up.
+
+    References
+    ----------
+    Sweeney, "k-anonymity: a model for protecting privacy", 2002.
+
+    Examples
+    --------
+    >>> from ldiversity.schema import Domain
+    >>> everyone = Population(Domain(("flu", "cut")), np.array([4, 2]))
+    >>> KAnonymity(3).holds(np.array([[3, 0], [1, 1]]), everyone).tolist()
+    [True, False]
+    """
+
+    name: ClassVar[str] = "k-anonymity"
+    monotone: ClassVar[bool] = True
+
+    k: int
+
+    def __post_init__(self) -> None:
+        check_integer("KAnonymity", "k", self.k, minimum=2)
+
+    def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
+        """The size of each class."""
+        reached: FloatArray = counts.sum(axis=1).astype(np.float64)
+        return reached
+
+    def holds(self, counts: NDArray[np.int64], population: Population) -> BoolArray:  # noqa: ARG002 - the class alone decides
+        """Whether there are k records."""
+        holds: BoolArray = counts.sum(axis=1) >= self.k
+        return holds
+
+    def statement(self, attribute: str) -> str:
+        """The rule in plain words."""
+        return f"Every class has at least {self.k} records, whatever their values of {attribute!r} are."
