@@ -209,7 +209,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_enormous_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ldiversity.policy._MOST_BYTES", 10)
+    monkeypatch.setattr("ldiversity.policy._policy._MOST_BYTES", 10)
     (tmp_path / "p.toml").write_text("# more than ten bytes")
 
     with pytest.raises(ParameterError, match="at most 10 bytes"):

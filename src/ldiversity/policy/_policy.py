@@ -17,6 +17,14 @@ A policy is TOML::
     [output]
     folder = "release"
 
+A method that groups records hides all sensitive columns together, so it has a section of its own::
+
+    [sensitive.disease]
+
+    [method]
+    name = "bsgi"
+    l = 4
+
 Paths in it are relative to the file. A JSON Schema for it is in ``docs/schemas/policy.schema.json``.
 """
 
@@ -26,108 +34,31 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError
 
 from ldiversity._random import Key
 from ldiversity.anonymization import anonymize
-from ldiversity.distances import parse_distance
+from ldiversity.catalog import OPTIONS
 from ldiversity.errors import ParameterError, StorageError
-from ldiversity.methods import METHODS, Method
+from ldiversity.methods import Method
+from ldiversity.policy._options import Part, check_method, make_method
+from ldiversity.policy._parts import KeyPolicy, MethodPolicy, OutputPolicy, SensitivePolicy, TablePolicy
+from ldiversity.policy._wrong import first_fault
 from ldiversity.release import Release
 from ldiversity.tables import Bins, Sensitive, check_roles, open_source
 
 if TYPE_CHECKING:
     from ldiversity.report import Plan
 
-__all__ = ["BinsPolicy", "KeyPolicy", "OutputPolicy", "Policy", "SensitivePolicy", "TablePolicy"]
+__all__ = ["Policy"]
 
 _MOST_BYTES: Final = 16 * 1024 * 1024
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-_OPTIONS: Final = ("l", "d", "distance", "selection", "prior")
-
-_Column = Annotated[str, Field(min_length=1, description="The name of a column.")]
-_Value = str | int | float | bool
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-
-class TablePolicy(_Part):
-    """The table, and what its columns are to the publisher. Columns without a role are not published."""
-
-    file: Annotated[str, Field(min_length=1, description="The table: CSV, TSV, JSON lines, Parquet, Arrow or Excel.")]
-    quasi: list[_Column] = Field(
-        default=[], description="Columns published as they are, by which people might be recognized."
-    )
-    drop: list[_Column] = Field(default=[], description="Columns that name people; never published.")
-    plain: list[_Column] = Field(
-        default=[], description="Columns published as they are on the holder's word that they tell nothing."
-    )
-    types: dict[str, Literal["text", "integer", "number", "boolean", "date"]] = Field(
-        default={}, description="Types of columns where the inferred one is not wanted."
-    )
-
-
-class BinsPolicy(_Part):
-    """How numbers are cut into bins: exactly one of width, edges and quantiles."""
-
-    width: float | None = Field(default=None, gt=0, description="Bins of this width.")
-    edges: list[float] | None = Field(default=None, min_length=2, description="Increasing edges.")
-    quantiles: int | None = Field(default=None, ge=2, description="So many bins of about equally many rows.")
-    low: float | None = Field(default=None, description="Public lower bound, with width.")
-    high: float | None = Field(default=None, description="Public upper bound, with width.")
-
-
-class SensitivePolicy(_Part):
-    """How one sensitive column is hidden."""
-
-    method: str | None = Field(
-        default=None,
-        description="The method's name; unless given, semantic when there is a d, else randomized-addition.",
-        json_schema_extra={"enum": [*sorted(METHODS), None]},
-        examples=["semantic"],
-    )
-    l: Annotated[int, Field(ge=2, description="How many values each record shows.")]
-    d: float | None = Field(default=None, gt=0, description="Least distance between two values of a set.")
-    distance: str | None = Field(
-        default=None,
-        description="How unlike two values are, as text.",
-        examples=["ordered", "numeric:10", "tree:diseases.csv", "semilattice:jobs.csv", "matrix:distances.csv"],
-    )
-    selection: Literal["balanced", "simple", "ring"] | None = Field(default=None, description="How sets are drawn.")
-    prior: dict[str, float] | list[float] | None = Field(
-        default=None, description="A public belief about the values, under which no member shall exceed 1/l."
-    )
-    domain: list[_Value] | None = Field(
-        default=None, min_length=1, description="The public values in order; may be wider than what occurs."
-    )
-    missing: Literal["refuse", "category", "drop"] = Field(
-        default="refuse", description="What becomes of rows without a value."
-    )
-    bins: BinsPolicy | None = Field(default=None, description="Cut a column of numbers into bins.")
-
-
-class OutputPolicy(_Part):
-    """Where the release goes, and in which form."""
-
-    folder: str | None = Field(default=None, min_length=1, description="The folder of the release.")
-    format: Literal["parquet", "csv"] = Field(default="parquet", description="How rows are stored.")
-    layout: Literal["sets", "exploded"] = Field(
-        default="sets", description="sets: one row a record; exploded: one row a member of a record's set."
-    )
-
-
-class KeyPolicy(_Part):
-    """The holder's key, which makes publishing again safe."""
-
-    file: Annotated[str, Field(min_length=1, description="A key file, made by `ldiversity key new`.")]
-    record_id: Annotated[list[_Column], Field(min_length=1, description="Columns that tell records apart.")]
-
-
-class Policy(_Part):
+class Policy(Part):
     """A publication as a reviewed file.
 
     Examples
@@ -142,6 +73,9 @@ class Policy(_Part):
 
     table: TablePolicy = Field(description="The table and the roles of its columns.")
     sensitive: Annotated[dict[str, SensitivePolicy], Field(min_length=1, description="The sensitive columns by name.")]
+    method: MethodPolicy | None = Field(
+        default=None, description="A method that groups records, for all sensitive columns together."
+    )
     output: OutputPolicy = Field(default=OutputPolicy(), description="Where the release goes.")
     key: KeyPolicy | None = Field(default=None, description="Keyed draws.")
 
@@ -183,8 +117,9 @@ class Policy(_Part):
         try:
             policy = cls.model_validate(described)
         except ValidationError as error:
-            raise _sentence(error) from None
+            raise first_fault(error, cls) from None
         policy._folder = Path(folder)  # noqa: SLF001 - pydantic sets private attributes after validation
+        policy._check_family()  # noqa: SLF001 - same
         policy.methods()  # say what is wrong now, not when the table is read
         policy.columns()
         return policy
@@ -200,7 +135,10 @@ class Policy(_Part):
         return None if self.output.folder is None else self._folder / self.output.folder
 
     def methods(self) -> dict[str, Method]:
-        """The method of each sensitive column."""
+        """The method of each sensitive column; one and the same when records are grouped."""
+        if self.method is not None:
+            grouping = self._make("method", self.method.name, self.method)
+            return dict.fromkeys(self.sensitive, grouping)
         return {name: self._method(name, entry) for name, entry in self.sensitive.items()}
 
     def columns(self) -> list[Sensitive]:
@@ -232,7 +170,7 @@ class Policy(_Part):
             record_id=None if self.key is None else self.key.record_id,
             output=self.output_folder if output is None else output,
             data_format=self.output.format,
-            layout=self.output.layout,
+            layout=self.output.layout or "sets",
             overwrite=overwrite,
             insecure_seed=insecure_seed,
         )
@@ -274,18 +212,41 @@ class Policy(_Part):
             )
         return path
 
+    def _check_family(self) -> None:
+        """Refuse what belongs to methods that group records without one, and what does not belong to them with one."""
+        if self.method is None:
+            alone = {
+                "table.hierarchies": self.table.hierarchies,
+                "table.person": self.table.person,
+                "output.marginals": self.output.marginals,
+            }
+            found = [key for key, value in alone.items() if value]
+            why = "without [method]: it is for methods that group records."
+        else:
+            check_method("method.name", self.method.name, "classes", "Name it in the section of each sensitive column.")
+            options = {
+                f"sensitive.{name}.{option}": getattr(entry, option, None)
+                for name, entry in self.sensitive.items()
+                for option in ("method", *OPTIONS)
+            }
+            others = {"output.layout": self.output.layout, "key": self.key}
+            found = [key for key, value in {**options, **others}.items() if value is not None]
+            why = "with [method], which groups records for all sensitive columns together."
+        if found:
+            raise ParameterError(f"policy: {found[0]} must be left out {why}", hint="See docs/guides/command-line.md.")
+
     def _method(self, name: str, entry: SensitivePolicy) -> Method:
-        method = entry.method or ("randomized-addition" if entry.d is None else "semantic")
-        if method not in METHODS:
-            known = ", ".join(map(repr, METHODS))
-            raise ParameterError(f"policy: sensitive.{name}.method must be one of {known}, got {method!r}.")
-        options = {option: getattr(entry, option) for option in _OPTIONS}
-        if entry.distance is not None:
-            options["distance"] = parse_distance(entry.distance, self._folder)
+        d = getattr(entry, "d", None)
+        method = entry.method or ("randomized-addition" if d is None else "semantic")
+        hint = f'It groups records: write [method] with name = "{method}".'
+        check_method(f"sensitive.{name}.method", method, "sets", hint)
+        return self._make(f"sensitive.{name}", method, entry)
+
+    def _make(self, key: str, method: str, section: Part) -> Method:
         try:
-            return METHODS[method].from_options(options)
+            return make_method(method, section, self._folder)
         except ParameterError as error:
-            raise ParameterError(f"policy: sensitive.{name}: {error.message}", hint=error.hint) from None
+            raise ParameterError(f"policy: {key}: {error.message}", hint=error.hint) from None
 
     def _column(self, name: str, entry: SensitivePolicy) -> Sensitive:
         bins = {} if entry.bins is None else entry.bins.model_dump()
@@ -295,24 +256,3 @@ class Policy(_Part):
             return Sensitive(name, domain=entry.domain, missing=entry.missing, **bins)
         except ParameterError as error:
             raise ParameterError(f"policy: sensitive.{name}: {error.message}", hint=error.hint) from None
-
-
-def _sentence(error: ValidationError) -> ParameterError:
-    """The first thing that is wrong, in one sentence that names the key."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    path = [str(part) for part in first["loc"]]
-    key = ".".join(path) or "the file"
-    if first["type"] == "missing":
-        return ParameterError(f"policy: {key} must be given.", hint="See docs/guides/command-line.md.")
-    if first["type"] == "extra_forbidden":
-        return ParameterError(f"policy: {key} is not a key of a policy.", hint=_known_keys(path[:-1]))
-    return ParameterError(f"policy: {key} breaks its rule: {first['msg'][0].lower()}{first['msg'][1:]}.")
-
-
-def _known_keys(path: list[str]) -> str | None:
-    parts: dict[str, type[_Part]] = {"table": TablePolicy, "output": OutputPolicy, "key": KeyPolicy}
-    if path and path[0] == "sensitive":
-        part: type[_Part] = BinsPolicy if path[-1] == "bins" and len(path) > 2 else SensitivePolicy  # noqa: PLR2004
-    else:
-        part = parts.get(path[0], Policy) if path else Policy
-    return f"Known there are {', '.join(part.model_fields)}."
