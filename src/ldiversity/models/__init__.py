@@ -8,6 +8,7 @@ from ldiversity.models._distinct import DistinctDiversity
 from ldiversity.models._entropy import EntropyDiversity
 from ldiversity.models._frequency import FrequencyDiversity
 from ldiversity.models._k_anonymity import KAnonymity
+from ldiversity.models._level_unique import LevelUnique
 from ldiversity.models._recursive import RecursiveDiversity
 from ldiversity.models._registry import MODELS, model_from_dict, parse_model
 from ldiversity.models._unique import UniqueDiversity
@@ -19,6 +20,7 @@ __all__ = [
     "EntropyDiversity",
     "FrequencyDiversity",
     "KAnonymity",
+    "LevelUnique",
     "Population",
     "PrivacyModel",
     "RecursiveDiversity",

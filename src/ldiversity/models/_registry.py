@@ -13,6 +13,7 @@ from ldiversity.models._distinct import DistinctDiversity
 from ldiversity.models._entropy import EntropyDiversity
 from ldiversity.models._frequency import FrequencyDiversity
 from ldiversity.models._k_anonymity import KAnonymity
+from ldiversity.models._level_unique import LevelUnique
 from ldiversity.models._recursive import RecursiveDiversity
 from ldiversity.models._unique import UniqueDiversity
 
@@ -23,6 +24,7 @@ MODELS: Final[Mapping[str, type[PrivacyModel]]] = {
     for model in (
         FrequencyDiversity,
         UniqueDiversity,
+        LevelUnique,
         KAnonymity,
         DistinctDiversity,
         EntropyDiversity,
