@@ -172,7 +172,7 @@ _METHODS = (
         "ldiversity.methods._semantic_anatomy:SemanticAnatomy",
         "classes",
         "Anatomy whose values also differ at depth e of a tree.",
-        ("l", "e", "tree"),
+        ("l", "e", "tree", "overflow"),
     ),
     MethodEntry(
         "mondrian",
