@@ -11,7 +11,7 @@ import pytest
 from ldiversity.distances import OrderedDistance
 from ldiversity.estimation import ESTIMATORS, Estimate, Estimator, estimate
 from ldiversity.mechanisms import BalancedSelection, RingSelection, SetMechanism, SimpleSelection, UniformSelection
-from ldiversity.release import Release
+from ldiversity.release import SetRelease
 from ldiversity.schema import Attribute, Domain, Role, Schema
 
 ORDERED = Domain(tuple(range(9)), ordered=True)
@@ -25,12 +25,12 @@ ADDS_UP = ["auto", "linear", "map", "mle", "simplex"]
 NOT_NEGATIVE = ["auto", "map", "mle", "naive", "simplex"]
 
 
-def publish(mechanism: SetMechanism, n: int = 400) -> Release:
+def publish(mechanism: SetMechanism, n: int = 400) -> SetRelease:
     rng = np.random.default_rng(7)
     codes = (np.arange(n) ** 2 % 9).astype(np.int32)
     words = rng.integers(0, 2**64, (n, mechanism.words_per_record + 40), dtype=np.uint64)
     schema = Schema((Attribute("g", Role.QUASI, "int64"), Attribute("s", Role.SENSITIVE, "int64", ORDERED)))
-    return Release.in_memory(
+    return SetRelease.in_memory(
         schema=schema,
         columns=pa.table({"g": np.minimum(np.arange(n) // 100, np.arange(n) % 7)}),
         sets={"s": mechanism.sample(codes, words)[0]},
@@ -97,7 +97,7 @@ def test_counts_are_not_negative(mechanism: SetMechanism, name: str) -> None:
 def test_the_order_of_the_rows_does_not_matter(mechanism: SetMechanism, name: str) -> None:
     release = publish(mechanism)
     order = np.random.default_rng(8).permutation(release.n_rows)
-    shuffled = Release.in_memory(
+    shuffled = SetRelease.in_memory(
         schema=release.schema,
         columns=release.columns(["g"]).take(pa.array(order)),
         sets={"s": release.sets("s")[order]},

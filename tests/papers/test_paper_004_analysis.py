@@ -11,7 +11,7 @@ from ldiversity.distances import OrderedDistance
 from ldiversity.estimation import estimate
 from ldiversity.estimation._paper import equal_inclusion
 from ldiversity.mechanisms import SimpleSelection
-from ldiversity.release import Release, ReleaseDescription
+from ldiversity.release import ReleaseDescription, SetRelease
 from ldiversity.schema import Attribute, Domain, Role, Schema
 
 ROWS = [("male", "over 50"), ("female", "over 50"), ("male", "under 50"), ("female", "under 50")]
@@ -33,7 +33,7 @@ def mechanism() -> SimpleSelection:
 
 
 @pytest.fixture
-def release(mechanism: SimpleSelection) -> Release:
+def release(mechanism: SimpleSelection) -> SetRelease:
     """Table 9 as exploded rows: the paper prints counts, not who was published with what."""
     rows = [
         (gender, age, code)
@@ -46,10 +46,10 @@ def release(mechanism: SimpleSelection) -> Release:
     schema = Schema((Attribute("gender", Role.QUASI, "string"), Attribute("age", Role.QUASI, "string"), level))
     coded = pa.table({"gender": gender, "age": age, "level": pa.array(code, pa.int32())})
     description = ReleaseDescription(schema, {"level": mechanism}, (), "exploded")
-    return Release.from_coded(description, coded, frame_kind="arrow")
+    return SetRelease.from_coded(description, coded, frame_kind="arrow")
 
 
-def in_paper_order(release: Release, estimator: str) -> np.ndarray:
+def in_paper_order(release: SetRelease, estimator: str) -> np.ndarray:
     result = estimate(release, ["gender", "age"], estimator=estimator)
     cells = list(zip(result.labels["gender"].to_pylist(), result.labels["age"].to_pylist(), strict=True))
     return result.count[[cells.index(row) for row in ROWS]]
@@ -87,7 +87,7 @@ def test_eq_2_is_exact_with_one_dummy(mechanism: SimpleSelection) -> None:
 
 
 @pytest.mark.parametrize("estimator", ["paper", "linear"])
-def test_table_10_comes_from_table_9(release: Release, estimator: str) -> None:
+def test_table_10_comes_from_table_9(release: SetRelease, estimator: str) -> None:
     # Printed with one decimal: half a unit of the last place, and a hair for the rounding of halves.
     assert np.abs(in_paper_order(release, estimator) - TABLE_10).max() < 0.0501
 
@@ -97,7 +97,7 @@ def test_eq_19_from_the_rounded_table_is_the_printed_one() -> None:
     assert np.isclose(((TABLE_8 - TABLE_10) ** 2).mean() / 1000**2, 8.06e-6, atol=0.005e-6)
 
 
-def test_eq_19_from_unrounded_estimates(release: Release) -> None:
+def test_eq_19_from_unrounded_estimates(release: SetRelease) -> None:
     error = ((in_paper_order(release, "paper") - TABLE_8) ** 2).mean() / 1000**2
 
     assert np.isclose(error, 8.14e-6, atol=0.005e-6)
@@ -111,7 +111,7 @@ def test_table_9_is_luckier_than_any_plausible_draw(mechanism: SimpleSelection) 
     assert np.isclose(expected, 1.6e-4, rtol=0.05)
 
 
-def test_the_compared_estimates_are_eq_20_and_eq_21(release: Release) -> None:
+def test_the_compared_estimates_are_eq_20_and_eq_21(release: SetRelease) -> None:
     q, n = 1 / 4, TABLE_8.sum(axis=1, keepdims=True)
 
     assert np.allclose(in_paper_order(release, "naive"), TABLE_9 / 2)

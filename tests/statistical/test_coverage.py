@@ -10,7 +10,7 @@ from scipy import stats
 from ldiversity.distances import MatrixDistance, OrderedDistance
 from ldiversity.estimation import Estimate, estimate
 from ldiversity.mechanisms import BalancedSelection, RingSelection, SetMechanism, SimpleSelection, UniformSelection
-from ldiversity.release import Release
+from ldiversity.release import SetRelease
 from ldiversity.schema import Attribute, Domain, Role, Schema
 
 TIMES = 300
@@ -80,7 +80,7 @@ def publish(mechanism: SetMechanism, truth: np.ndarray, seed: int, times: int = 
     sets, short = mechanism.sample(codes, words)
     assert not short.any()
     hidden = Attribute("s", Role.SENSITIVE, "int64", line(mechanism.n_values))
-    release = Release.in_memory(
+    release = SetRelease.in_memory(
         schema=Schema((Attribute("draw", Role.QUASI, "int64"), hidden)),
         columns=pa.table({"draw": np.repeat(np.arange(times), truth.sum())}),
         sets={"s": sets},
@@ -155,7 +155,7 @@ def test_joint_intervals_cover_in_homogeneous_cells(share: float) -> None:
     codes = np.tile(np.repeat(np.arange(44), truth), TIMES).astype(np.int32)
     rng, parts = np.random.default_rng(34), {"s": (one, codes // 4), "t": (two, codes % 4)}
     hidden = [Attribute(name, Role.SENSITIVE, "int64", line(part[0].n_values)) for name, part in parts.items()]
-    release = Release.in_memory(
+    release = SetRelease.in_memory(
         schema=Schema((Attribute("draw", Role.QUASI, "int64"), *hidden)),
         columns=pa.table({"draw": np.repeat(np.arange(TIMES), 200)}),
         sets={

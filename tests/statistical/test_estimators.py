@@ -9,7 +9,7 @@ import pytest
 from ldiversity.distances import OrderedDistance
 from ldiversity.estimation import Estimate, estimate
 from ldiversity.mechanisms import BalancedSelection, RingSelection, SetMechanism, SimpleSelection, UniformSelection
-from ldiversity.release import Release
+from ldiversity.release import SetRelease
 from ldiversity.schema import Attribute, Domain, Role, Schema
 
 
@@ -25,7 +25,7 @@ def zipf(f: int, n: int) -> np.ndarray:
     return counts
 
 
-def repeat(mechanism: SetMechanism, truth: np.ndarray, times: int, seed: int) -> Release:
+def repeat(mechanism: SetMechanism, truth: np.ndarray, times: int, seed: int) -> SetRelease:
     """The same records published again and again; column `draw` numbers the publications."""
     rng = np.random.default_rng(seed)
     codes = np.tile(np.repeat(np.arange(len(truth)), truth), times).astype(np.int32)
@@ -34,7 +34,7 @@ def repeat(mechanism: SetMechanism, truth: np.ndarray, times: int, seed: int) ->
     assert not short.any()
     domain = Domain(tuple(range(mechanism.n_values)), ordered=True)
     schema = Schema((Attribute("draw", Role.QUASI, "int64"), Attribute("s", Role.SENSITIVE, "int64", domain)))
-    return Release.in_memory(
+    return SetRelease.in_memory(
         schema=schema,
         columns=pa.table({"draw": np.repeat(np.arange(times), truth.sum())}),
         sets={"s": sets},
@@ -156,7 +156,7 @@ def test_the_error_falls_with_the_square_root_of_the_records() -> None:
     assert expected[0] / expected[1] == pytest.approx(16, rel=0.02)
 
 
-def ratio_of_errors(release: Release, truth: np.ndarray, name: str) -> tuple[float, float]:
+def ratio_of_errors(release: SetRelease, truth: np.ndarray, name: str) -> tuple[float, float]:
     """The mean squared error of an estimator over that of linear, and the standard error of the ratio."""
     linear, other = (estimate(release, "draw", estimator=each).count for each in ("linear", name))
     below, above = ((linear - truth) ** 2).mean(axis=1), ((other - truth) ** 2).mean(axis=1)
@@ -202,7 +202,7 @@ def test_joint_linear_is_unbiased() -> None:
         sets[name] = mechanism.sample(codes, words)[0]
     domains = {"s": ordered(14), "t": ordered(4)}
     hidden = [Attribute(name, Role.SENSITIVE, "int64", domain) for name, domain in domains.items()]
-    release = Release.in_memory(
+    release = SetRelease.in_memory(
         schema=Schema((Attribute("draw", Role.QUASI, "int64"), *hidden)),
         columns=pa.table({"draw": np.repeat(np.arange(times), n)}),
         sets=sets,

@@ -29,9 +29,10 @@ from ldiversity.methods import Method, RandomizingMethod
 from ldiversity.privacy import claim_of
 from ldiversity.release import (
     Format,
-    Layout,
     Release,
     ReleaseDescription,
+    SetLayout,
+    SetRelease,
     load_release,
     staging_folder,
     write_release,
@@ -90,7 +91,7 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
     record_id: str | Sequence[str] | None = None,
     output: str | os.PathLike[str] | None = None,
     data_format: Format = "parquet",
-    layout: Layout = "sets",
+    layout: SetLayout = "sets",
     overwrite: bool = False,
     types: Mapping[str, str] | None = None,
     engine: Engine | None = None,
@@ -229,7 +230,7 @@ class _Run:
 
     preparation: Preparation
     key: Key | None
-    layout: Layout
+    layout: SetLayout
     given_engine: Engine | None
     insecure_seed: int | None
 
@@ -239,7 +240,7 @@ class _Run:
         self._finish(randomizer)
         (shuffled,) = engine.shuffle(batches, n_rows=self.preparation.n_rows, scratch=None)
         description = self._description()
-        release = Release.from_coded(
+        release = SetRelease.from_coded(
             description, shuffled, frame_kind=self.preparation.source.frame_kind, notes=self.preparation.notes
         )
         release.verify()

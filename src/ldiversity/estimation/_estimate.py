@@ -96,11 +96,11 @@ def estimate(
 
     >>> import pyarrow as pa
     >>> from ldiversity.mechanisms import UniformSelection
-    >>> from ldiversity.release import Release
+    >>> from ldiversity.release import SetRelease
     >>> from ldiversity.schema import Attribute, Domain, Schema
     >>> values = Domain(("cough", "fever", "gout"))
     >>> schema = Schema((Attribute("sex", Role.QUASI, "string"), Attribute("why", Role.SENSITIVE, "string", values)))
-    >>> release = Release.in_memory(
+    >>> release = SetRelease.in_memory(
     ...     schema=schema,
     ...     columns=pa.table({"sex": ["F", "F", "M", "M"]}),
     ...     sets={"why": np.array([[0, 1], [0, 2], [0, 1], [1, 2]], dtype=np.int32)},

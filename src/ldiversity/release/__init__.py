@@ -1,18 +1,28 @@
 """The release: where the data holder's side ends and the data user's side begins."""
 
+from ldiversity.release._base import Release
+from ldiversity.release._class_release import ClassRelease
 from ldiversity.release._coded import wrap_sets
-from ldiversity.release._description import Layout, ReleaseDescription
+from ldiversity.release._description import ClassDescription, Format, Layout, ReleaseDescription, SetLayout
+from ldiversity.release._forms import Form, Marginal
+from ldiversity.release._load import load_release
 from ldiversity.release._manifest import Manifest
-from ldiversity.release._release import Release, explode_rows, load_release
+from ldiversity.release._set_release import SetRelease, explode_rows
 from ldiversity.release._shuffle import shuffle_batches, shuffle_table
-from ldiversity.release._write import Format, staging_folder, write_release
+from ldiversity.release._write import staging_folder, write_release
 
 __all__ = [
+    "ClassDescription",
+    "ClassRelease",
+    "Form",
     "Format",
     "Layout",
     "Manifest",
+    "Marginal",
     "Release",
     "ReleaseDescription",
+    "SetLayout",
+    "SetRelease",
     "explode_rows",
     "load_release",
     "shuffle_batches",

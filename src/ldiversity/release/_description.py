@@ -3,24 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from ldiversity.mechanisms import SetMechanism
-from ldiversity.privacy import Claim
+from ldiversity.mechanisms import ClassMechanism, SetMechanism
+from ldiversity.privacy import Claim, ClassClaim
+from ldiversity.release._forms import Form
 from ldiversity.schema import Schema
 
-__all__ = ["Layout", "ReleaseDescription"]
+__all__ = ["ClassDescription", "ClassLayout", "Format", "Layout", "ReleaseDescription", "SetLayout"]
 
-Layout: TypeAlias = Literal["sets", "exploded"]
+Format: TypeAlias = Literal["parquet", "csv"]
+SetLayout: TypeAlias = Literal["sets", "exploded"]
 """One row a record with a set, or one row a member of a record's set."""
+
+ClassLayout: TypeAlias = Literal["generalized", "bucketized"]
+"""Rows of a class share their quasi-identifiers, or the values of a class stand in a table of their own."""
+
+Layout: TypeAlias = Literal["sets", "exploded", "generalized", "bucketized"]
 
 
 @dataclass(frozen=True)
 class ReleaseDescription:
-    """All of a release but its rows."""
+    """All of a release of sets but its rows."""
 
     schema: Schema
     mechanisms: Mapping[str, SetMechanism]
     claims: tuple[Claim, ...]
-    layout: Layout = "sets"
+    layout: SetLayout = "sets"
+
+
+@dataclass(frozen=True)
+class ClassDescription:
+    """All of a grouped release but its rows.
+
+    Parameters
+    ----------
+    schema
+        The published columns; the type of a quasi-identifier is that of a cell before it was generalized.
+    mechanisms
+        How each sensitive attribute was grouped.
+    claims
+        What every class satisfies.
+    layout
+        How it is published.
+    forms
+        How each quasi-identifier is published.
+    class_columns
+        The class column of each sensitive attribute.
+    suppressed
+        How many records were left out.
+    warnings
+        What every reader must know.
+    """
+
+    schema: Schema
+    mechanisms: Mapping[str, ClassMechanism]
+    claims: tuple[ClassClaim, ...]
+    layout: ClassLayout
+    forms: Mapping[str, Form]
+    class_columns: Mapping[str, str]
+    suppressed: int = 0
+    warnings: tuple[str, ...] = field(default=())

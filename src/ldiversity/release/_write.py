@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -20,7 +19,7 @@ from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatErro
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.privacy import NOT_PROTECTED, Claim
 from ldiversity.release._coded import check_member_names, publish_batch
-from ldiversity.release._description import Layout, ReleaseDescription
+from ldiversity.release._description import Format, ReleaseDescription
 from ldiversity.release._manifest import (
     MANIFEST_NAME,
     ClaimEntry,
@@ -35,9 +34,7 @@ from ldiversity.release._read import FolderData
 from ldiversity.release._verify import verify_rows
 from ldiversity.schema import Role, Schema
 
-__all__ = ["Format", "Layout", "ReleaseDescription", "staging_folder", "write_release"]
-
-Format = Literal["parquet", "csv"]
+__all__ = ["no_records_left", "sha256_of", "staging_folder", "write_release"]
 
 
 @contextmanager

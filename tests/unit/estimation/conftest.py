@@ -11,10 +11,10 @@ import pytest
 
 from ldiversity.distances import OrderedDistance
 from ldiversity.mechanisms import BalancedSelection, SetMechanism, SimpleSelection, UniformSelection
-from ldiversity.release import Release
+from ldiversity.release import SetRelease
 from ldiversity.schema import Attribute, Domain, Role, Schema
 
-Publish = Callable[..., Release]
+Publish = Callable[..., SetRelease]
 
 
 def draw(mechanism: SetMechanism, codes: Any, rng: np.random.Generator) -> Any:
@@ -36,14 +36,14 @@ def publish() -> Publish:
         seed: int = 1,
         frame_kind: str = "arrow",
         exploded: bool = False,
-    ) -> Release:
+    ) -> SetRelease:
         rng = np.random.default_rng(seed)
         sets = {name: draw(mechanisms[name], codes[name], rng) for name in codes}
         table = pa.table(dict(columns))
         quasi = [Attribute(name, Role.QUASI, str(table.schema.field(name).type)) for name in table.column_names]
         domains = {name: Domain(tuple(f"v{code}" for code in range(mechanisms[name].n_values))) for name in codes}
         hidden = [Attribute(name, Role.SENSITIVE, "string", domains[name]) for name in codes]
-        release = Release.in_memory(
+        release = SetRelease.in_memory(
             schema=Schema((*quasi, *hidden)), columns=table, sets=sets, mechanisms=mechanisms, frame_kind=frame_kind
         )
         return _explode(release) if exploded else release
@@ -51,14 +51,14 @@ def publish() -> Publish:
     return make
 
 
-def _explode(release: Release) -> Release:
+def _explode(release: SetRelease) -> SetRelease:
     from ldiversity.release import ReleaseDescription, explode_rows
 
     (name,) = release.sensitive
     columns = release.columns([a.name for a in release.schema.attributes if a.name != name])
     rows = explode_rows(columns, name, release.sets(name))
     description = ReleaseDescription(release.schema, release.mechanisms, release.claims, "exploded")
-    return Release.from_coded(description, rows, frame_kind=release.frame_kind)
+    return SetRelease.from_coded(description, rows, frame_kind=release.frame_kind)
 
 
 @pytest.fixture

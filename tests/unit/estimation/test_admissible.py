@@ -15,7 +15,7 @@ from ldiversity.errors import ReleaseFormatError
 from ldiversity.estimation import ESTIMATORS, estimate
 from ldiversity.estimation._admissible import admissible_sets
 from ldiversity.mechanisms import RingSelection, SetMechanism, UniformSelection
-from ldiversity.release import Release, ReleaseDescription
+from ldiversity.release import ReleaseDescription, SetRelease
 from ldiversity.schema import Attribute, Domain, Role, Schema
 
 
@@ -25,7 +25,7 @@ def semantic(request: pytest.FixtureRequest) -> SetMechanism:
 
 
 @pytest.fixture
-def release(publish: Any, semantic: SetMechanism) -> Release:
+def release(publish: Any, semantic: SetMechanism) -> SetRelease:
     return publish({"g": ["a", "b"] * 300}, {"s": np.arange(600) % 9}, {"s": semantic})
 
 
@@ -33,14 +33,14 @@ def release(publish: Any, semantic: SetMechanism) -> Release:
 
 
 @pytest.mark.parametrize("estimator", list(ESTIMATORS))
-def test_values_too_near_to_each_other_are_refused(release: Release, estimator: str) -> None:
+def test_values_too_near_to_each_other_are_refused(release: SetRelease, estimator: str) -> None:
     release.sets("s")[7] = [0, 1, 5]
 
     with pytest.raises(ReleaseFormatError, match="must be ones that its mechanism publishes"):
         estimate(release, estimator=estimator)
 
 
-def test_they_are_refused_outside_of_the_filter_where_the_prior_uses_all_sets(release: Release) -> None:
+def test_they_are_refused_outside_of_the_filter_where_the_prior_uses_all_sets(release: SetRelease) -> None:
     release.sets("s")[0] = [0, 1, 5]
 
     with pytest.raises(ReleaseFormatError, match="must be ones that its mechanism publishes"):
@@ -73,7 +73,7 @@ def test_a_set_that_no_true_value_gives_is_refused() -> None:
     # Far enough apart, and yet the ring between any two of them is cut so that the others are never drawn.
     sets = np.array([[0, 2, 9, 11]] * 60, dtype=np.int32)
     schema = Schema((Attribute("s", Role.SENSITIVE, "int64", ordered),))
-    release = Release.in_memory(schema=schema, columns=pa.table({}), sets={"s": sets}, mechanisms={"s": ring})
+    release = SetRelease.in_memory(schema=schema, columns=pa.table({}), sets={"s": sets}, mechanisms={"s": ring})
 
     with pytest.raises(ReleaseFormatError, match="must be ones that its mechanism publishes"):
         estimate(release, estimator="mle")
@@ -99,7 +99,7 @@ def test_exploded_rows_of_incomplete_sets_are_refused(uniform: SetMechanism, cod
     description = ReleaseDescription(
         Schema((Attribute("s", Role.SENSITIVE, "string", domain),)), {"s": uniform}, (), "exploded"
     )
-    release = Release.from_coded(description, pa.table({"s": pa.array(codes, pa.int32())}), frame_kind="arrow")
+    release = SetRelease.from_coded(description, pa.table({"s": pa.array(codes, pa.int32())}), frame_kind="arrow")
 
     with pytest.raises(ReleaseFormatError, match="must be complete, with 3 distinct values a record"):
         estimate(release)
@@ -109,8 +109,8 @@ def test_exploded_rows_of_incomplete_sets_are_refused(uniform: SetMechanism, cod
 
 
 @pytest.mark.parametrize("estimator", ["linear", "paper", "mle", "map"])
-def test_the_order_of_the_members_does_not_matter(release: Release, estimator: str) -> None:
-    mixed = Release.in_memory(
+def test_the_order_of_the_members_does_not_matter(release: SetRelease, estimator: str) -> None:
+    mixed = SetRelease.in_memory(
         schema=release.schema,
         columns=release.columns(["g"]),
         sets={"s": np.random.default_rng(3).permuted(release.sets("s"), axis=1)},

@@ -15,7 +15,7 @@ from ldiversity.estimation import ESTIMATORS, Estimate, estimate
 from ldiversity.estimation import _variance as variance
 from ldiversity.estimation._simplex import project
 from ldiversity.mechanisms import SetMechanism, SimpleSelection, UniformSelection
-from ldiversity.release import Release
+from ldiversity.release import SetRelease
 from ldiversity.schema import Attribute, Domain, Role, Schema
 
 MATRICES = ["linear", "paper", "existing", "naive"]
@@ -37,9 +37,9 @@ def all_sets(mechanism: SetMechanism) -> tuple[np.ndarray, np.ndarray]:
     return sets, given / given.sum(axis=0)
 
 
-def of_sets(mechanism: SetMechanism, sets: np.ndarray, cells: np.ndarray) -> Release:
+def of_sets(mechanism: SetMechanism, sets: np.ndarray, cells: np.ndarray) -> SetRelease:
     domain = Domain(tuple(range(mechanism.n_values)), ordered=True)
-    return Release.in_memory(
+    return SetRelease.in_memory(
         schema=Schema((Attribute("g", Role.QUASI, "int64"), Attribute("s", Role.SENSITIVE, "int64", domain))),
         columns=pa.table({"g": cells}),
         sets={"s": sets},

@@ -1,4 +1,4 @@
-"""`Release`: what is published, and all that a data user may know."""
+"""`SetRelease`: every sensitive cell is hidden in a set of values."""
 
 from __future__ import annotations
 
@@ -13,30 +13,20 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity._types import CodeArray, SetArray
-from ldiversity.errors import ClaimError, LDiversityError, ReleaseFormatError, SchemaError, UnsupportedError
-from ldiversity.mechanisms import SetMechanism, mechanism_from_dict
+from ldiversity.errors import ClaimError, UnsupportedError
+from ldiversity.mechanisms import SetMechanism
 from ldiversity.privacy import Claim, claim_of
-from ldiversity.release._coded import codes_of, parse_type, publish_batch, sets_of, wrap_sets
-from ldiversity.release._manifest import Manifest, read_manifest
-from ldiversity.release._read import FolderData
+from ldiversity.release._base import Release
+from ldiversity.release._coded import codes_of, publish_batch, sets_of, wrap_sets
+from ldiversity.release._description import Format, ReleaseDescription, SetLayout
 from ldiversity.release._verify import Rows, verify_rows
-from ldiversity.release._write import (
-    Format,
-    Layout,
-    ReleaseDescription,
-    no_records_left,
-    sha256_of,
-    staging_folder,
-    write_release,
-)
-from ldiversity.schema import Attribute, Domain, Role, Schema
-from ldiversity.tables import domain_array, to_native
+from ldiversity.release._write import no_records_left, staging_folder, write_release
+from ldiversity.schema import Role, Schema
+from ldiversity.tables import to_native
 
-__all__ = ["Release", "explode_rows", "load_release"]
+__all__ = ["SetRelease", "explode_rows"]
 
 _ROUNDING: Final = 1e-9
-_MOST_ROWS_A_BYTE: Final = 64
-"""Every record of an honest release holds about a bit of fresh randomness or more, which no file format compresses."""
 
 
 @dataclass(frozen=True)
@@ -58,37 +48,16 @@ class _MemoryRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class SetRelease(Release):
     """A published table: quasi-identifiers as they were, and a set of values for every sensitive cell.
 
     Made by `anonymize` or `load_release`, not by hand.
-
-    Attributes
-    ----------
-    schema
-        The published columns.
-    mechanisms
-        How each sensitive attribute was hidden.
-    claims
-        What is promised of each.
-    n_rows
-        How many records there are.
-    layout
-        ``"sets"``, or ``"exploded"`` with one row a member.
-    frame_kind
-        Which kind of data frame `table` and estimates hand out.
-    notes
-        What the holder should know about how it was made; never saved.
     """
 
-    schema: Schema
     mechanisms: Mapping[str, SetMechanism]
     claims: tuple[Claim, ...]
-    n_rows: int
-    layout: Layout
-    frame_kind: str
+    layout: SetLayout
     _rows: Rows = field(repr=False)
-    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         hidden = ", ".join(f"{name!r} by {self.mechanisms[name].kind}" for name in self.sensitive)
@@ -104,7 +73,7 @@ class Release:
         sets: Mapping[str, SetArray],
         mechanisms: Mapping[str, SetMechanism],
         frame_kind: str = "arrow",
-    ) -> Release:
+    ) -> SetRelease:
         """A release of sets held in memory; its rows are published in the order given."""
         claims = tuple(claim_of(name, mechanisms[name]) for name in schema.names(Role.SENSITIVE))
         n_rows = len(next(iter(sets.values())))
@@ -113,7 +82,7 @@ class Release:
     @classmethod
     def from_coded(
         cls, description: ReleaseDescription, coded: pa.Table, *, frame_kind: str, notes: tuple[str, ...] = ()
-    ) -> Release:
+    ) -> SetRelease:
         """A release in memory, from rows with codes in the sensitive columns."""
         schema = description.schema
         rows: dict[str, SetArray | CodeArray] = {}
@@ -139,15 +108,6 @@ class Release:
 
     # --- what the data user asks --------------------------------------------------------------------
 
-    @property
-    def sensitive(self) -> tuple[str, ...]:
-        """The names of the sensitive attributes."""
-        return self.schema.names(Role.SENSITIVE)
-
-    def domain(self, attribute: str) -> Domain:
-        """The public values of a sensitive attribute, in code order."""
-        return self.schema.domain(attribute)
-
     def mechanism(self, attribute: str) -> SetMechanism:
         """How a sensitive attribute was hidden, with its exact facts."""
         self.schema.domain(attribute)  # says what is wrong when the attribute is not sensitive
@@ -160,9 +120,7 @@ class Release:
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Published columns that are not sensitive, as Arrow, in row order."""
-        for name in names:
-            if self.schema[name].role is Role.SENSITIVE:
-                raise SchemaError(f"table: column {name!r} is sensitive.", hint="Ask for its sets instead.")
+        self._check_not_sensitive(names, "Ask for its sets instead.")
         return self._rows.columns(names)
 
     def sets(self, attribute: str) -> SetArray:
@@ -238,101 +196,6 @@ def explode_rows(columns: pa.Table, attribute: str, sets: SetArray) -> pa.Table:
     repeated = columns.take(pa.array(np.repeat(np.arange(n), l))) if columns.num_columns else columns
     members = pa.array(np.ascontiguousarray(sets).reshape(-1))
     return repeated.append_column(attribute, members) if columns.num_columns else pa.table({attribute: members})
-
-
-def load_release(folder: str | os.PathLike[str], *, frame: str = "arrow") -> Release:
-    """Read a release from its folder.
-
-    The folder is treated as coming from a stranger: nothing in it is executed, names are looked up in registries,
-    sizes are limited, and damage is reported in one sentence.
-
-    Parameters
-    ----------
-    folder
-        The folder that holds ``release.json``.
-    frame
-        Which kind of data frame to hand out: ``"arrow"``, ``"pandas"`` or ``"polars"``.
-    """
-    path = Path(folder)
-    try:
-        manifest = read_manifest(path)
-        _check_file(path, manifest)
-        schema = _schema_of(manifest)
-        mechanisms = {
-            entry.attribute: mechanism_from_dict(entry.mechanism, schema.domain(entry.attribute))
-            for entry in manifest.sensitive
-        }
-        _check_counts(manifest, mechanisms)
-    except (ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
-        # What a stranger wrote may fail in ways that nobody foresaw; it is damage all the same.
-        if isinstance(error, LDiversityError):
-            raise
-        raise ReleaseFormatError(
-            "release: release.json cannot be read, or describes something impossible.",
-            hint="The release is damaged; ask the publisher for a good copy.",
-        ) from None
-    return Release(
-        schema=schema,
-        mechanisms=mechanisms,
-        claims=tuple(claim_from(entry.attribute, manifest) for entry in manifest.sensitive),
-        n_rows=manifest.records,
-        layout=manifest.data.layout,
-        frame_kind=frame,
-        _rows=FolderData(path, manifest, schema, mechanisms),
-    )
-
-
-def claim_from(attribute: str, manifest: Manifest) -> Claim:
-    """The claim that a manifest makes about an attribute."""
-    entry = next(entry for entry in manifest.sensitive if entry.attribute == attribute).claim
-    return Claim(attribute=attribute, model=entry.model, l=entry.l, d=entry.d, posterior=entry.posterior)
-
-
-def _schema_of(manifest: Manifest) -> Schema:
-    described = {entry.attribute: entry.domain for entry in manifest.sensitive}
-    named = {column.name for column in manifest.columns if column.role == "sensitive"}
-    if named != set(described) or len(described) != len(manifest.sensitive):
-        raise ReleaseFormatError("release: the sensitive columns and their descriptions must be the same.")
-    attributes = []
-    for column in manifest.columns:
-        kind = parse_type(column.type)
-        try:
-            domain = Domain.from_dict(described[column.name].model_dump()) if column.name in described else None
-            if domain is not None:
-                domain_array(domain, kind)
-        except (SchemaError, pa.ArrowException, OverflowError, TypeError) as error:
-            reason = error.message if isinstance(error, SchemaError) else "the domain must be of the column's type."
-            raise ReleaseFormatError(f"release: column {column.name!r}: {reason}") from None
-        attributes.append(Attribute(column.name, Role(column.role), column.type, domain))
-    try:
-        return Schema(tuple(attributes))
-    except SchemaError as error:
-        raise ReleaseFormatError(f"release: {error.message}") from None
-
-
-def _check_counts(manifest: Manifest, mechanisms: Mapping[str, SetMechanism]) -> None:
-    for entry in manifest.sensitive:
-        mechanism, claim = mechanisms[entry.attribute], entry.claim
-        d = getattr(mechanism, "d", None)
-        model = "l-diversity" if d is None else "semantic-diversity"
-        if (claim.l, claim.d, claim.model) != (mechanism.l, d, model) or claim.posterior < (1 - _ROUNDING) / claim.l:
-            raise ReleaseFormatError(f"release: the claim about {entry.attribute!r} must be its mechanism's.")
-    each = mechanisms[manifest.sensitive[0].attribute].l if manifest.data.layout == "exploded" else 1
-    if manifest.data.rows != manifest.records * each or (each > 1 and len(manifest.sensitive) > 1):
-        raise ReleaseFormatError("release: rows, records and layout must agree.")
-    if manifest.data.rows > _MOST_ROWS_A_BYTE * manifest.data.bytes:
-        raise ReleaseFormatError("release: the data file is too small for the rows that release.json names.")
-
-
-def _check_file(folder: Path, manifest: Manifest) -> None:
-    file = folder / manifest.data.file
-    if file.is_symlink() or not file.is_file():
-        raise ReleaseFormatError(f"release: folder must contain {manifest.data.file} as a regular file.")
-    if file.stat().st_size != manifest.data.bytes or sha256_of(file) != manifest.data.sha256:
-        raise ReleaseFormatError(
-            f"release: {manifest.data.file} must have the size and checksum that release.json names.",
-            hint="The file is damaged or was changed; ask the publisher for a good copy.",
-        )
 
 
 def _plain_lists(table: pa.Table) -> pa.Table:

@@ -1,0 +1,95 @@
+"""`Release`: what is published, and all that a data user may know."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from ldiversity.errors import SchemaError
+from ldiversity.mechanisms import ClassMechanism, SetMechanism
+from ldiversity.privacy import Claim, ClassClaim
+from ldiversity.release._description import Format, Layout
+from ldiversity.schema import Domain, Role, Schema
+
+__all__ = ["Release"]
+
+
+@dataclass(frozen=True, eq=False)
+class Release(ABC):
+    """A published table, in one of two families.
+
+    `SetRelease` hides every sensitive cell in a set of values; `ClassRelease` groups records into classes in which
+    nothing says which value belongs to whom. Made by `anonymize` or `load_release`, not by hand.
+
+    Attributes
+    ----------
+    schema
+        The published columns.
+    mechanisms
+        How each sensitive attribute was hidden.
+    claims
+        What is promised of each.
+    n_rows
+        How many records there are.
+    layout
+        ``"sets"``, or ``"exploded"`` with one row a member; ``"generalized"``, where a class shares one region of the
+        quasi-identifiers, or ``"bucketized"``, where the values of a class stand in a table of their own.
+    frame_kind
+        Which kind of data frame `table` and estimates hand out.
+    notes
+        What the holder should know about how it was made; never saved.
+    """
+
+    schema: Schema
+    mechanisms: Mapping[str, SetMechanism] | Mapping[str, ClassMechanism]
+    claims: tuple[Claim, ...] | tuple[ClassClaim, ...]
+    n_rows: int
+    layout: Layout
+    frame_kind: str
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The names of the sensitive attributes."""
+        return self.schema.names(Role.SENSITIVE)
+
+    def domain(self, attribute: str) -> Domain:
+        """The public values of a sensitive attribute, in code order."""
+        return self.schema.domain(attribute)
+
+    def mechanism(self, attribute: str) -> SetMechanism | ClassMechanism:
+        """How a sensitive attribute was hidden, with its exact facts."""
+        self.schema.domain(attribute)  # says what is wrong when the attribute is not sensitive
+        return self.mechanisms[attribute]
+
+    def claim(self, attribute: str) -> Claim | ClassClaim:
+        """What is promised of a sensitive attribute."""
+        self.schema.domain(attribute)
+        return next(claim for claim in self.claims if claim.attribute == attribute)
+
+    @abstractmethod
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Columns that are published as they were, as Arrow, in row order."""
+
+    @property
+    @abstractmethod
+    def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
+        """The published table as a data frame."""
+
+    @abstractmethod
+    def save(self, folder: str | os.PathLike[str], *, data_format: Format = "parquet", overwrite: bool = False) -> None:
+        """Write the release as a folder, after checking its claims on the bytes written; all or nothing."""
+
+    @abstractmethod
+    def verify(self) -> None:
+        """Check every claim on every row, or raise `ClaimError`."""
+
+    def _check_not_sensitive(self, names: Sequence[str], hint: str) -> None:
+        for name in names:
+            if self.schema[name].role is Role.SENSITIVE:
+                raise SchemaError(f"table: column {name!r} is sensitive.", hint=hint)

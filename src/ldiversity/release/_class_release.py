@@ -1,0 +1,256 @@
+"""`ClassRelease`: records are grouped into classes in which nothing says which value belongs to whom."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ldiversity._checks import name_some
+from ldiversity._types import CodeArray
+from ldiversity.errors import SchemaError, UnsupportedError
+from ldiversity.mechanisms import ClassMechanism
+from ldiversity.models import ClassCounts, PrivacyModel, count_classes
+from ldiversity.privacy import ClassClaim
+from ldiversity.release._base import Release
+from ldiversity.release._class_rows import ClassRows, MemoryClassRows
+from ldiversity.release._description import ClassDescription, ClassLayout, Format
+from ldiversity.release._forms import Form
+from ldiversity.schema import Role, Schema
+from ldiversity.tables import to_native
+
+__all__ = ["ClassRelease"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassRelease(Release):
+    """A published table whose records are grouped into classes.
+
+    In the layout ``generalized`` the records of a class share one region of the quasi-identifiers, and their values
+    stand in the rows in a random order; several sensitive attributes are shuffled each on its own. In the layout
+    ``bucketized`` every record keeps its quasi-identifiers, and the values of a class stand in a table of their own.
+    Made by `anonymize` or `load_release`, not by hand.
+
+    Attributes
+    ----------
+    forms
+        How each quasi-identifier is published.
+    class_columns
+        The class column of each sensitive attribute: ``class_id`` for all, or one each.
+    suppressed
+        How many records were left out.
+    warnings
+        What every reader must know.
+    """
+
+    mechanisms: Mapping[str, ClassMechanism]
+    claims: tuple[ClassClaim, ...]
+    layout: ClassLayout
+    forms: Mapping[str, Form]
+    class_columns: Mapping[str, str]
+    suppressed: int
+    warnings: tuple[str, ...]
+    _rows: ClassRows = field(repr=False)
+
+    def __repr__(self) -> str:
+        classes = ", ".join(f"{self._n_classes(name)} classes of {name!r}" for name in self.sensitive)
+        others = len(self.schema.attributes) - len(self.sensitive)
+        return f"<ClassRelease of {self.n_rows} records, {self.layout}: {classes}; {others} other columns>"
+
+    @classmethod
+    def in_memory(  # noqa: PLR0913 - all that a grouped release is made of
+        cls,
+        *,
+        schema: Schema,
+        layout: ClassLayout,
+        rules: Mapping[str, PrivacyModel],
+        class_of: CodeArray | Mapping[str, CodeArray],
+        values: Mapping[str, CodeArray],
+        regions: pa.Table | None = None,
+        columns: pa.Table | None = None,
+        forms: Mapping[str, Form] | None = None,
+        mechanisms: Mapping[str, ClassMechanism] | None = None,
+        suppressed: int = 0,
+        warnings: tuple[str, ...] = (),
+        frame_kind: str = "arrow",
+    ) -> ClassRelease:
+        """A grouped release held in memory; its rows are published in the order given.
+
+        Parameters
+        ----------
+        schema
+            The published columns.
+        layout
+            ``"generalized"`` or ``"bucketized"``.
+        rules
+            What the classes of each sensitive attribute satisfy.
+        class_of
+            Shape (n,): the class of each row, from 0 without gaps; by sensitive attribute when each has its own.
+        values
+            The code of each row; only counts of them are kept when the layout is ``bucketized``.
+        regions
+            One row a class with the generalized quasi-identifiers, when the layout is ``generalized``.
+        columns
+            The columns that are published as they were.
+        forms
+            How each quasi-identifier is published; all of them exactly when None.
+        mechanisms
+            How the classes were made.
+
+        Examples
+        --------
+        >>> from ldiversity.models import FrequencyDiversity
+        >>> from ldiversity.schema import Attribute, Domain
+        >>> disease = Attribute("disease", Role.SENSITIVE, "string", Domain(("cold", "flu")))
+        >>> release = ClassRelease.in_memory(
+        ...     schema=Schema((Attribute("age", Role.QUASI, "int64"), disease)),
+        ...     layout="bucketized",
+        ...     rules={"disease": FrequencyDiversity(l=2)},
+        ...     class_of=np.array([0, 0, 1, 1]),
+        ...     values={"disease": np.array([0, 1, 1, 0])},
+        ...     columns=pa.table({"age": [20, 31, 45, 62]}),
+        ... )
+        >>> release.sensitive_table.to_pylist()[:2]
+        [{'class_id': 1, 'disease': 'cold', 'count': 1}, {'class_id': 1, 'disease': 'flu', 'count': 1}]
+        """
+        names = schema.names(Role.SENSITIVE)
+        separate = isinstance(class_of, Mapping)
+        class_columns = {name: f"class_id_{name}" if separate else "class_id" for name in names}
+        given = {class_columns[name]: class_of[name] if isinstance(class_of, Mapping) else class_of for name in names}
+        classes = {column: np.asarray(of, dtype=np.int32) for column, of in given.items()}
+        sizes = {column: int(of.max(initial=-1)) + 1 for column, of in classes.items()}
+        bucketized = layout == "bucketized"
+        counts = {
+            name: count_classes(classes[column], values[name], sizes[column], schema.domain(name))
+            for name, column in class_columns.items()
+            if bucketized
+        }
+        codes = {name: np.asarray(values[name], dtype=np.int32) for name in names if not bucketized}
+        empty = pa.table({})
+        rows = MemoryClassRows(sizes, classes, columns or empty, regions or empty, codes, counts)
+        exact = dict.fromkeys(schema.names(Role.QUASI), Form("exact"))
+        return cls(
+            schema=schema,
+            mechanisms=mechanisms or dict.fromkeys(names, ClassMechanism("given")),
+            claims=tuple(ClassClaim(name, rules[name]) for name in names),
+            n_rows=len(next(iter(classes.values()))),
+            layout=layout,
+            frame_kind=frame_kind,
+            forms=forms or exact,
+            class_columns=class_columns,
+            suppressed=suppressed,
+            warnings=warnings,
+            _rows=rows,
+        )
+
+    # --- what the data user asks --------------------------------------------------------------------
+
+    def mechanism(self, attribute: str) -> ClassMechanism:
+        """How a sensitive attribute was grouped."""
+        self.schema.domain(attribute)
+        return self.mechanisms[attribute]
+
+    def claim(self, attribute: str) -> ClassClaim:
+        """What every class of a sensitive attribute satisfies."""
+        self.schema.domain(attribute)
+        return next(claim for claim in self.claims if claim.attribute == attribute)
+
+    def classes(self, attribute: str) -> ClassCounts:
+        """How often each value occurs in each class."""
+        domain = self.schema.domain(attribute)
+        if self.layout == "bucketized":
+            return self._rows.counts(attribute)
+        return count_classes(self.class_of(attribute), self.values(attribute), self._n_classes(attribute), domain)
+
+    def class_of(self, attribute: str) -> CodeArray:
+        """Shape (n,): the class of each row, from 0; its published number is greater by 1.
+
+        -1 where a record shows no value of this attribute, which happens when each attribute has classes of its own.
+        """
+        self.schema.domain(attribute)
+        return self._rows.class_of(self.class_columns[attribute])
+
+    def values(self, attribute: str) -> CodeArray:
+        """Shape (n,): the code of each row, shuffled within each class (layout ``generalized``)."""
+        self.schema.domain(attribute)
+        if self.layout != "generalized":
+            raise UnsupportedError(
+                f"release: the values of {attribute!r} stand in a table of their own.", hint="Use classes()."
+            )
+        return self._rows.values(attribute)
+
+    def regions(self) -> pa.Table:
+        """The generalized quasi-identifiers, one row a class: ``{low, high}``, a node's label or a list of values."""
+        if self.layout != "generalized":
+            raise UnsupportedError("release: quasi-identifiers were published as they are.", hint="Use columns().")
+        return self._rows.regions()
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Columns that are published as they were, as Arrow, in row order."""
+        self._check_not_sensitive(names, "Ask for its classes instead.")
+        generalized = [name for name in names if name in self.forms and self.forms[name].kind != "exact"]
+        if generalized:
+            raise SchemaError(f"table: column {generalized[0]!r} is generalized.", hint="Use regions() and class_of().")
+        return self._rows.columns(names)
+
+    @cached_property
+    def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
+        """The published table as a data frame, with the class of each row."""
+        return to_native(self._published(), self.frame_kind)
+
+    @property
+    def sensitive_table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
+        """How often each value occurs in each class: ``class_id``, the value, ``count``."""
+        if len(self.sensitive) > 1:
+            raise UnsupportedError(
+                "release: several attributes are sensitive, and each has a table of its own.",
+                hint=f"Use sensitive_tables[...] with one of {name_some(self.sensitive)}.",
+            )
+        return self.sensitive_tables[self.sensitive[0]]
+
+    @cached_property
+    def sensitive_tables(self) -> Mapping[str, Any]:
+        """The table of the values of each sensitive attribute."""
+        return {name: to_native(self._counted(name), self.frame_kind) for name in self.sensitive}
+
+    # --- files --------------------------------------------------------------------------------------
+
+    def save(self, folder: str | os.PathLike[str], *, data_format: Format = "parquet", overwrite: bool = False) -> None:
+        """Write the release as a folder, after checking its claims on the bytes written; all or nothing."""
+        raise NotImplementedError(Path(folder), data_format, overwrite)
+
+    def verify(self) -> None:
+        """Check every claim on every class, or raise `ClaimError`."""
+        raise NotImplementedError
+
+    @property
+    def _description(self) -> ClassDescription:
+        return ClassDescription(
+            schema=self.schema,
+            mechanisms=self.mechanisms,
+            claims=self.claims,
+            layout=self.layout,
+            forms=self.forms,
+            class_columns=self.class_columns,
+            suppressed=self.suppressed,
+            warnings=self.warnings,
+        )
+
+    def _n_classes(self, attribute: str) -> int:
+        return self._rows.n_classes(self.class_columns[attribute])
+
+    def _published(self) -> pa.Table:
+        from ldiversity.release._class_publish import publish_rows
+
+        return publish_rows(self._description, self._rows, slice(0, self.n_rows))
+
+    def _counted(self, attribute: str) -> pa.Table:
+        from ldiversity.release._class_publish import publish_counts
+
+        return publish_counts(self._description, attribute, self.classes(attribute))

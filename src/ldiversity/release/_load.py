@@ -1,0 +1,123 @@
+"""`load_release`: a release from a folder that may come from a stranger."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from ldiversity.errors import LDiversityError, ReleaseFormatError, SchemaError
+from ldiversity.mechanisms import SetMechanism, mechanism_from_dict
+from ldiversity.privacy import Claim
+from ldiversity.release._base import Release
+from ldiversity.release._coded import parse_type
+from ldiversity.release._manifest import Manifest, read_manifest
+from ldiversity.release._read import FolderData
+from ldiversity.release._set_release import SetRelease
+from ldiversity.release._write import sha256_of
+from ldiversity.schema import Attribute, Domain, Role, Schema
+from ldiversity.tables import domain_array
+
+__all__ = ["load_release"]
+
+_ROUNDING: Final = 1e-9
+_MOST_ROWS_A_BYTE: Final = 64
+"""Every record of an honest release holds about a bit of fresh randomness or more, which no file format compresses."""
+
+
+def load_release(folder: str | os.PathLike[str], *, frame: str = "arrow") -> Release:
+    """Read a release from its folder.
+
+    The folder is treated as coming from a stranger: nothing in it is executed, names are looked up in registries,
+    sizes are limited, and damage is reported in one sentence.
+
+    Parameters
+    ----------
+    folder
+        The folder that holds ``release.json``.
+    frame
+        Which kind of data frame to hand out: ``"arrow"``, ``"pandas"`` or ``"polars"``.
+    """
+    path = Path(folder)
+    try:
+        manifest = read_manifest(path)
+        _check_file(path, manifest)
+        schema = _schema_of(manifest)
+        mechanisms = {
+            entry.attribute: mechanism_from_dict(entry.mechanism, schema.domain(entry.attribute))
+            for entry in manifest.sensitive
+        }
+        _check_counts(manifest, mechanisms)
+    except (ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
+        # What a stranger wrote may fail in ways that nobody foresaw; it is damage all the same.
+        if isinstance(error, LDiversityError):
+            raise
+        raise ReleaseFormatError(
+            "release: release.json cannot be read, or describes something impossible.",
+            hint="The release is damaged; ask the publisher for a good copy.",
+        ) from None
+    return SetRelease(
+        schema=schema,
+        mechanisms=mechanisms,
+        claims=tuple(claim_from(entry.attribute, manifest) for entry in manifest.sensitive),
+        n_rows=manifest.records,
+        layout=manifest.data.layout,
+        frame_kind=frame,
+        _rows=FolderData(path, manifest, schema, mechanisms),
+    )
+
+
+def claim_from(attribute: str, manifest: Manifest) -> Claim:
+    """The claim that a manifest makes about an attribute."""
+    entry = next(entry for entry in manifest.sensitive if entry.attribute == attribute).claim
+    return Claim(attribute=attribute, model=entry.model, l=entry.l, d=entry.d, posterior=entry.posterior)
+
+
+def _schema_of(manifest: Manifest) -> Schema:
+    described = {entry.attribute: entry.domain for entry in manifest.sensitive}
+    named = {column.name for column in manifest.columns if column.role == "sensitive"}
+    if named != set(described) or len(described) != len(manifest.sensitive):
+        raise ReleaseFormatError("release: the sensitive columns and their descriptions must be the same.")
+    attributes = []
+    for column in manifest.columns:
+        kind = parse_type(column.type)
+        try:
+            domain = Domain.from_dict(described[column.name].model_dump()) if column.name in described else None
+            if domain is not None:
+                domain_array(domain, kind)
+        except (SchemaError, pa.ArrowException, OverflowError, TypeError) as error:
+            reason = error.message if isinstance(error, SchemaError) else "the domain must be of the column's type."
+            raise ReleaseFormatError(f"release: column {column.name!r}: {reason}") from None
+        attributes.append(Attribute(column.name, Role(column.role), column.type, domain))
+    try:
+        return Schema(tuple(attributes))
+    except SchemaError as error:
+        raise ReleaseFormatError(f"release: {error.message}") from None
+
+
+def _check_counts(manifest: Manifest, mechanisms: Mapping[str, SetMechanism]) -> None:
+    for entry in manifest.sensitive:
+        mechanism, claim = mechanisms[entry.attribute], entry.claim
+        d = getattr(mechanism, "d", None)
+        model = "l-diversity" if d is None else "semantic-diversity"
+        if (claim.l, claim.d, claim.model) != (mechanism.l, d, model) or claim.posterior < (1 - _ROUNDING) / claim.l:
+            raise ReleaseFormatError(f"release: the claim about {entry.attribute!r} must be its mechanism's.")
+    each = mechanisms[manifest.sensitive[0].attribute].l if manifest.data.layout == "exploded" else 1
+    if manifest.data.rows != manifest.records * each or (each > 1 and len(manifest.sensitive) > 1):
+        raise ReleaseFormatError("release: rows, records and layout must agree.")
+    if manifest.data.rows > _MOST_ROWS_A_BYTE * manifest.data.bytes:
+        raise ReleaseFormatError("release: the data file is too small for the rows that release.json names.")
+
+
+def _check_file(folder: Path, manifest: Manifest) -> None:
+    file = folder / manifest.data.file
+    if file.is_symlink() or not file.is_file():
+        raise ReleaseFormatError(f"release: folder must contain {manifest.data.file} as a regular file.")
+    if file.stat().st_size != manifest.data.bytes or sha256_of(file) != manifest.data.sha256:
+        raise ReleaseFormatError(
+            f"release: {manifest.data.file} must have the size and checksum that release.json names.",
+            hint="The file is damaged or was changed; ask the publisher for a good copy.",
+        )
