@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ldiversity.hierarchies._automatic import automatic_hierarchy
 from ldiversity.hierarchies._icd import icd_hierarchy
 from ldiversity.hierarchies._semilattice import SemiLattice
 from ldiversity.hierarchies._tree import Hierarchy, Node
 
-__all__ = ["Hierarchy", "Node", "SemiLattice", "icd_hierarchy"]
+__all__ = ["Hierarchy", "Node", "SemiLattice", "automatic_hierarchy", "icd_hierarchy"]

@@ -9,12 +9,13 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ldiversity.errors import ParameterError, SchemaError
+from ldiversity.errors import ParameterError, SchemaError, StorageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from os import PathLike
 
-__all__ = ["MAX_BYTES", "read_cells"]
+__all__ = ["MAX_BYTES", "read_cells", "write_cells"]
 
 MAX_BYTES: Final = 1 << 28
 """Largest file, in bytes after decompression."""
@@ -63,6 +64,43 @@ def read_cells(owner: str, path: str | PathLike[str], *, delimiter: str | None =
     if not lines:
         raise SchemaError(f"{owner}: file {str(path)!r} must have at least one line.")
     return lines
+
+
+def write_cells(
+    owner: str, path: str | PathLike[str], lines: Iterable[Sequence[str]], *, overwrite: bool = False
+) -> None:
+    """Write cells so that `read_cells` gives them back: semicolons, UTF-8, one line a row.
+
+    Raises
+    ------
+    SchemaError
+        When a cell could not be read back: empty, with blanks around it, or of several lines.
+    StorageError
+        When the file exists and may not be replaced, or cannot be written.
+    """
+    target = Path(path)
+    text = "".join(";".join(_quoted(owner, cell) for cell in line) + "\n" for line in lines).encode()
+    packed = gzip.compress(text, mtime=0) if target.suffix.lower() == ".gz" else text
+    try:
+        with target.open("wb" if overwrite else "xb") as file:
+            file.write(packed)
+    except FileExistsError as error:
+        raise StorageError(
+            f"{owner}: file {str(target)!r} already exists.", hint="Choose another name, or allow overwriting."
+        ) from error
+    except OSError as error:
+        reason = (error.strerror or "cannot be written").lower()
+        raise StorageError(f"{owner}: file {str(target)!r} cannot be written: {reason}.") from error
+
+
+def _quoted(owner: str, cell: str) -> str:
+    if not cell or cell != cell.strip() or len(cell.splitlines()) > 1:
+        raise SchemaError(
+            f"{owner}: a label in a file must be one line without blanks around it.",
+            hint="Rename the value in the table first; blanks around labels do not count in files.",
+        )
+    # Every delimiter that a reader might guess is quoted, not only the one that is used.
+    return '"' + cell.replace('"', '""') + '"' if any(mark in cell for mark in (*_DELIMITERS, '"')) else cell
 
 
 def _read_text(owner: str, path: Path) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
 
 import numpy as np
 
 from ldiversity._checks import check_integer, name_some
 from ldiversity.errors import ParameterError, SchemaError
-from ldiversity.hierarchies._files import read_cells
+from ldiversity.hierarchies._builders import Builders
+from ldiversity.hierarchies._files import read_cells, write_cells
+from ldiversity.hierarchies._picture import picture
 from ldiversity.hierarchies._text import check_label, check_unique, positions_of, text_of
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ class Node(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Hierarchy:
+class Hierarchy(Builders):
     """A tree over values, as rows ``leaf, level 1, ..., root`` of equal length.
 
     A node is a label at a level: the same text at two levels names two nodes. Values of any type are matched
@@ -79,7 +81,7 @@ class Hierarchy:
             )
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Sequence[str]]) -> Hierarchy:
+    def from_rows(cls, rows: Iterable[Sequence[str]]) -> Self:
         """Make a hierarchy of rows that may differ in length.
 
         A shorter row repeats its leaf at the low levels, so that the roots stand in one column. When the last
@@ -106,7 +108,7 @@ class Hierarchy:
         *,
         delimiter: str | None = None,
         header: bool | Literal["auto"] = "auto",
-    ) -> Hierarchy:
+    ) -> Self:
         """Read a file with one line a leaf: ``leaf;level 1;...;root``.
 
         Parameters
@@ -128,6 +130,50 @@ class Hierarchy:
                     hint="Write a label, or leave the cell out: shorter lines are allowed.",
                 )
         return cls.from_rows(cells for _, cells in lines)
+
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write a file that `read` gives back unchanged: a header, then one line a leaf.
+
+        Parameters
+        ----------
+        path
+            The file; compressed when its name ends in ``.gz``.
+        overwrite
+            Whether a file that is already there may be replaced.
+
+        Raises
+        ------
+        StorageError
+            When the file exists and may not be replaced, or cannot be written.
+        """
+        above = [f"level {level}" for level in range(1, self.depth - 1)]
+        header = [_HEADER, *above, *(["root"] if self.depth > 1 else [])]
+        write_cells("Hierarchy", path, [header, *self.rows], overwrite=overwrite)
+
+    def to_text(self, *, most: int | None = 4) -> str:
+        """Draw the tree for people, from the root down.
+
+        Parameters
+        ----------
+        most
+            Children that are shown of each node; the rest is counted. None shows all.
+
+        Examples
+        --------
+        >>> print(Hierarchy.by_width([23, 25, 31, 38, 67], [10, 20]).to_text())
+        * (5 values)
+        ├── [20, 40) (4)
+        │   ├── [20, 30) (2)
+        │   │   ├── 23
+        │   │   └── 25
+        │   └── [30, 40) (2)
+        │       ├── 31
+        │       └── 38
+        └── [60, 80) (1)
+            └── [60, 70) (1)
+                └── 67
+        """
+        return picture(self.rows, None if most is None else check_integer("Hierarchy", "most", most, minimum=1))
 
     def __repr__(self) -> str:
         return f"Hierarchy({len(self)} leaves, {self.depth} levels)"

@@ -1,0 +1,153 @@
+"""Hierarchies that are made from the values: by width, by quantiles, by beginnings, by the calendar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from ldiversity.hierarchies._dates import date_rows
+from ldiversity.hierarchies._prefixes import flat_rows, prefix_rows
+from ldiversity.hierarchies._quantiles import quantile_rows
+from ldiversity.hierarchies._unambiguous import check_unambiguous
+from ldiversity.hierarchies._widths import width_rows
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["Builders"]
+
+
+class Builders:
+    """How a `Hierarchy` is made from the values of a column.
+
+    Every way takes a list, an array or a column of a data frame, in which values may repeat; ``None`` and NaN become
+    the category of missing values, right under the root. A hierarchy is published with a release, so **values that
+    occur tell which values occur**: where that is too much, declare the range with `low` and `high`, or hand in every
+    value that a code book knows.
+    """
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Sequence[str]]) -> Self:
+        """Make a hierarchy of rows."""
+        raise NotImplementedError
+
+    @classmethod
+    def by_width(
+        cls, values: Iterable[object], widths: Sequence[float], *, low: float | None = None, high: float | None = None
+    ) -> Self:
+        """Put numbers into intervals of equal width, one width a level.
+
+        Parameters
+        ----------
+        values
+            Numbers; may be empty when `low` and `high` are given.
+        widths
+            From narrow to wide, each a multiple of the one before it. Intervals start at multiples of their width
+            and hold their lower end: ``[20, 30)``.
+        low, high
+            The public range. For integers all of ``low..high`` become leaves, whichever occur; of fractions only
+            those that occur, within the range.
+
+        Examples
+        --------
+        >>> from ldiversity.hierarchies import Hierarchy
+        >>> Hierarchy.by_width([23, 38, 67], [10, 20]).rows
+        (('23', '[20, 30)', '[20, 40)', '*'), ('38', '[30, 40)', '[20, 40)', '*'), ('67', '[60, 70)', '[60, 80)', '*'))
+        >>> Hierarchy.by_width([], [5, 10], low=0, high=99)
+        Hierarchy(100 leaves, 4 levels)
+        """
+        return cls._made(width_rows("Hierarchy.by_width", values, widths, low, high))
+
+    @classmethod
+    def by_quantiles(
+        cls, values: Iterable[object], n_bins: Sequence[int] = (16, 4), *, counts: Iterable[int] | None = None
+    ) -> Self:
+        """Put numbers into intervals that hold about equally many records.
+
+        A value is never divided, so a frequent one may fill an interval alone, and there may be fewer intervals than
+        asked for. The limits are read off the records: they say roughly how these are distributed.
+
+        Parameters
+        ----------
+        values
+            Numbers, as often as they occur, or once each with `counts`.
+        n_bins
+            The number of intervals of each level, from many to few, each a divisor of the one before it.
+        counts
+            How often each value occurs.
+
+        Examples
+        --------
+        >>> from ldiversity.hierarchies import Hierarchy
+        >>> Hierarchy.by_quantiles([1, 2, 3, 50], [2]).rows
+        (('1', '[1, 3)', '*'), ('2', '[1, 3)', '*'), ('3', '[3, 50]', '*'), ('50', '[3, 50]', '*'))
+        """
+        return cls._made(quantile_rows("Hierarchy.by_quantiles", values, n_bins, counts))
+
+    @classmethod
+    def by_prefix(cls, texts: Iterable[object], lengths: Sequence[int] | None = None, *, mask: str = "*") -> Self:
+        """Group codes, such as postal codes, by their beginnings.
+
+        Parameters
+        ----------
+        texts
+            Texts; integers count by their digits.
+        lengths
+            The number of characters that each level keeps, from many to few; None drops one character a level.
+        mask
+            What stands for a dropped character; none of the texts may have it.
+
+        Notes
+        -----
+        Texts of different length are told apart: a text that is shorter than a beginning stands for itself there.
+
+        Examples
+        --------
+        >>> from ldiversity.hierarchies import Hierarchy
+        >>> Hierarchy.by_prefix(["13053", "13068", "14850"], [3, 2]).rows[0]
+        ('13053', '130**', '13***', '*')
+        """
+        return cls._made(prefix_rows("Hierarchy.by_prefix", texts, lengths, mask))
+
+    @classmethod
+    def by_date(
+        cls,
+        dates: Iterable[object],
+        *,
+        low: dt.date | str | None = None,
+        high: dt.date | str | None = None,
+    ) -> Self:
+        """Group days by month, quarter and year; instants first by day.
+
+        Parameters
+        ----------
+        dates
+            Dates, instants, or their ISO texts.
+        low, high
+            The public range: all of its days become leaves, whichever occur. Of instants only those that occur.
+
+        Examples
+        --------
+        >>> from ldiversity.hierarchies import Hierarchy
+        >>> Hierarchy.by_date(["2020-01-31", "2020-05-01"]).rows[1]
+        ('2020-05-01', '2020-05', '2020-Q2', '2020', '*')
+        """
+        return cls._made(date_rows("Hierarchy.by_date", dates, low, high))
+
+    @classmethod
+    def flat(cls, values: Iterable[object]) -> Self:
+        """Put all values right under the root.
+
+        Examples
+        --------
+        >>> from ldiversity.hierarchies import Hierarchy
+        >>> Hierarchy.flat(["red", "blue"]).rows
+        (('blue', '*'), ('red', '*'))
+        """
+        return cls._made(flat_rows("Hierarchy.flat", values))
+
+    @classmethod
+    def _made(cls, rows: Iterable[tuple[str, ...]]) -> Self:
+        tree = cls.from_rows(rows)
+        check_unambiguous(tree)  # type: ignore[arg-type]  # every tree is a Hierarchy
+        return tree

@@ -1,0 +1,90 @@
+"""Days and instants by the calendar: month, quarter, year."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import TYPE_CHECKING, Final
+
+from ldiversity._checks import check_integer
+from ldiversity.errors import ParameterError, SchemaError
+from ldiversity.hierarchies._distinct import distinct_values
+from ldiversity.hierarchies._unambiguous import ROOT, with_missing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["are_dates", "date_rows"]
+
+_ISO: Final = re.compile(r"(\d{4}-\d\d-\d\d)(T\d\d:\d\d\S*)?")
+_MOST_DAYS: Final = 1_000_000
+
+
+def date_rows(
+    owner: str, dates: Iterable[object], low: dt.date | str | None, high: dt.date | str | None
+) -> list[tuple[str, ...]]:
+    """Give one row a date: the day (or the instant and its day), month, quarter, year, and the root."""
+    distinct = distinct_values(owner, dates)
+    texts = distinct.values
+    if distinct.kind not in {"date", "text", "none"} or not are_dates(texts):
+        raise SchemaError(
+            f"{owner}: values must be dates such as 2020-01-31, or instants such as 2020-01-31T08:30:00, got others.",
+            hint="Convert them first, or use by_prefix for texts.",
+        )
+    leaves = _declared(owner, texts, low, high)
+    timed = any("T" in leaf for leaf in leaves)
+    return with_missing([_row(leaf, timed=timed) for leaf in leaves], missing=distinct.missing)
+
+
+def are_dates(values: Iterable[object]) -> bool:
+    """Whether all values are texts of ISO dates or instants.
+
+    Examples
+    --------
+    >>> are_dates(["2020-01-31", "2020-01-31T08:30:00.5"]), are_dates(["2020-02-30"]), are_dates([20200131])
+    (True, False, False)
+    """
+    return all(isinstance(value, str) and _is_date(value) for value in values)
+
+
+def _is_date(text: str) -> bool:
+    found = _ISO.fullmatch(text)
+    try:
+        return found is not None and dt.date.fromisoformat(found[1]).year > 0
+    except ValueError:
+        return False
+
+
+def _row(leaf: str, *, timed: bool) -> tuple[str, ...]:
+    month = int(leaf[5:7])
+    # Midnight is written as the day alone, so the day as a whole must look different.
+    day = (f"{leaf[:10]}T*",) if timed else ()
+    return (leaf, *day, leaf[:7], f"{leaf[:4]}-Q{(month + 2) // 3}", leaf[:4], ROOT)
+
+
+def _declared(owner: str, texts: Sequence[str], low: dt.date | str | None, high: dt.date | str | None) -> Sequence[str]:
+    if (low is None) != (high is None):
+        raise ParameterError(f"{owner}: low and high must be given together, or none of them.")
+    if low is None or high is None:
+        if not texts:
+            raise ParameterError(f"{owner}: values must hold at least one date, got none.", hint="Give low and high.")
+        return texts
+    first, last = _day(owner, "low", low), _day(owner, "high", high)
+    n_days = (last - first).days + 1
+    check_integer(owner, "number of days from low to high", n_days, minimum=1, maximum=_MOST_DAYS)
+    n_outside = sum(not first.isoformat() <= text[:10] <= last.isoformat() for text in texts)
+    if n_outside:
+        raise SchemaError(
+            f"{owner}: values must lie between low and high, got {n_outside} that do not.",
+            hint="Widen the range, or correct the values.",
+        )
+    if any("T" in text for text in texts):
+        return texts
+    return [(first + dt.timedelta(days=day)).isoformat() for day in range(n_days)]
+
+
+def _day(owner: str, name: str, day: dt.date | str) -> dt.date:
+    try:
+        return dt.date.fromisoformat(str(day)[:10])
+    except ValueError:
+        raise ParameterError(f"{owner}: {name} must be a date such as 2020-01-31, got {day!r}.") from None

@@ -1,0 +1,63 @@
+"""Codes, such as postal codes, by their beginnings."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ldiversity._checks import check_integer
+from ldiversity.errors import ParameterError, SchemaError
+from ldiversity.hierarchies._distinct import distinct_values
+from ldiversity.hierarchies._text import text_of
+from ldiversity.hierarchies._unambiguous import ROOT, free_root, with_missing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["flat_rows", "prefix_rows"]
+
+
+def prefix_rows(owner: str, texts: Iterable[object], lengths: Sequence[int] | None, mask: str) -> list[tuple[str, ...]]:
+    """Give one row a text: the text, its beginnings from long to short, and the root."""
+    distinct = distinct_values(owner, texts)
+    if distinct.kind not in {"text", "integer"}:
+        raise SchemaError(
+            f"{owner}: values must be texts, at least one, got {distinct.noun}.",
+            hint="Use by_width for numbers and by_date for dates.",
+        )
+    known = [text_of(value) for value in distinct.values]
+    if len(mask) != 1:
+        raise ParameterError(f"{owner}: mask must be one character, got {mask!r}.")
+    if any(mask in text for text in known):
+        raise ParameterError(
+            f"{owner}: mask must be a character that no value has, got {mask!r}.",
+            hint="Choose another, for example mask='#'.",
+        )
+    longest = max(map(len, known))
+    kept = list(range(longest - 1, 0, -1)) if lengths is None else _check_lengths(owner, lengths, longest)
+    rows = [(text, *(_beginning(text, length, longest, mask) for length in kept), ROOT) for text in known]
+    return with_missing(rows, missing=distinct.missing)
+
+
+def flat_rows(owner: str, values: Iterable[object]) -> list[tuple[str, ...]]:
+    """Give one row a value: the value and the root."""
+    distinct = distinct_values(owner, values)
+    leaves = [text_of(value) for value in distinct.values]
+    root = free_root(leaves)
+    return with_missing([(leaf, root) for leaf in leaves], missing=distinct.missing)
+
+
+def _beginning(text: str, length: int, longest: int, mask: str) -> str:
+    """A text that is shorter than the beginning stands for itself; others with the same beginning join it higher up."""
+    return text if len(text) < length else text[:length] + mask * (longest - length)
+
+
+def _check_lengths(owner: str, lengths: Sequence[int], longest: int) -> list[int]:
+    if isinstance(lengths, str) or not hasattr(lengths, "__len__"):
+        raise ParameterError(f"{owner}: lengths must be a list of numbers of characters, got {lengths!r}.")
+    kept = [check_integer(owner, "lengths", length, minimum=1, maximum=max(1, longest - 1)) for length in lengths]
+    if any(longer <= shorter for longer, shorter in pairwise(kept)):
+        raise ParameterError(
+            f"{owner}: lengths must descend, got {list(lengths)!r}.", hint="Write for example 3, 2, 1."
+        )
+    return kept

@@ -1,0 +1,68 @@
+"""Labels that say what they mean: one label never names two different sets of leaves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ldiversity.errors import SchemaError
+from ldiversity.schema import MISSING_LABEL
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from ldiversity.hierarchies._tree import Hierarchy
+
+__all__ = ["ROOT", "check_unambiguous", "free_root", "with_missing"]
+
+ROOT: Final = "*"
+"""The root of hierarchies that are made here."""
+
+
+def free_root(labels: Collection[str]) -> str:
+    """Give a label for the root that no other node has.
+
+    Examples
+    --------
+    >>> free_root(["a", "b"]), free_root(["a", "*"])
+    ('*', '**')
+    """
+    root = ROOT
+    while root in labels:
+        root += ROOT
+    return root
+
+
+def with_missing(rows: Iterable[tuple[str, ...]], *, missing: bool) -> list[tuple[str, ...]]:
+    """Add the category of missing values under the root, where there is one."""
+    listed = list(rows)
+    root = listed[0][-1] if listed else ROOT
+    return [*listed, (MISSING_LABEL, root)] if missing else listed
+
+
+def check_unambiguous(tree: Hierarchy) -> Hierarchy:
+    """Give the tree back, or raise `SchemaError` when a label names two different sets of leaves.
+
+    A node that is repeated up the path with the same leaves is one and the same node.
+
+    Examples
+    --------
+    >>> from ldiversity.hierarchies import Hierarchy
+    >>> check_unambiguous(Hierarchy.from_rows([("a", "x"), ("x", "x")]))
+    Traceback (most recent call last):
+    ldiversity.errors.SchemaError: Hierarchy: a label must name one set of leaves, but 'x' names two.
+    Hint: Rename the value, or write the hierarchy into a file by hand.
+    """
+    known: dict[str, tuple[int, int]] = {}
+    for level, labels in enumerate(tree.labels):
+        sizes = tree.count_leaves(level)
+        _, first = np.unique(tree.nodes[:, level], return_index=True)
+        for label, size, leaf in zip(labels, sizes.tolist(), first.tolist(), strict=True):
+            # Nodes of a tree are nested or apart: the same size and one common leaf make them equal.
+            if known.setdefault(label, (size, leaf)) != (size, leaf):
+                raise SchemaError(
+                    f"Hierarchy: a label must name one set of leaves, but {label!r} names two.",
+                    hint="Rename the value, or write the hierarchy into a file by hand.",
+                )
+    return tree

@@ -1,0 +1,148 @@
+"""Numbers in intervals of equal width, level by level."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from ldiversity._checks import check_integer, check_number
+from ldiversity.errors import ParameterError, SchemaError
+from ldiversity.hierarchies._distinct import distinct_values
+from ldiversity.hierarchies._text import text_of
+from ldiversity.hierarchies._unambiguous import ROOT, with_missing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ldiversity._types import Scalar
+    from ldiversity.hierarchies._distinct import Distinct
+
+__all__ = ["decimal_text", "doubling_widths", "width_rows"]
+
+_MOST_BINS: Final = 32
+_MOST_LEAVES: Final = 1_000_000
+_STEPS: Final = (1, 2, 5)
+
+
+def width_rows(
+    owner: str, values: Iterable[object], widths: Sequence[float], low: float | None, high: float | None
+) -> list[tuple[str, ...]]:
+    """Give one row a number: the number, its interval of each width, and the root."""
+    distinct = distinct_values(owner, values)
+    numbers = _leaves(owner, distinct, low, high)
+    steps = _check_widths(owner, widths)
+    above: dict[int, tuple[str, ...]] = {}
+    rows = []
+    for number in numbers:
+        index = _index(number, steps[0])
+        if index not in above:
+            above[index] = tuple(_interval(index // int(step / steps[0]), step) for step in steps)
+        rows.append((text_of(number), *above[index], ROOT))
+    return with_missing(rows, missing=distinct.missing)
+
+
+def doubling_widths(low: float, high: float, *, whole: bool) -> list[float]:
+    """Give widths that double from the first round one with few intervals up to the last that still divides.
+
+    Examples
+    --------
+    >>> doubling_widths(17, 90, whole=True)
+    [5, 10, 20, 40]
+    """
+    span = Fraction(str(high)) - Fraction(str(low))
+    width = _round_width(span, whole=whole)
+    widths = []
+    while width <= span and _n_bins(low, high, width) > 1:
+        widths.append(width)
+        width *= 2
+    numbers = widths or [width]
+    return [int(w) if w.denominator == 1 else float(w) for w in numbers]
+
+
+def decimal_text(number: Fraction) -> str:
+    """Write a decimal fraction exactly.
+
+    Examples
+    --------
+    >>> decimal_text(Fraction(-5, 4)), decimal_text(Fraction(30))
+    ('-1.25', '30')
+    """
+    digits = 0
+    while (number * 10**digits).denominator != 1:
+        digits += 1
+    whole = str(abs(int(number * 10**digits))).rjust(digits + 1, "0")
+    text = whole if digits == 0 else f"{whole[:-digits]}.{whole[-digits:]}"
+    return f"-{text}" if number < 0 else text
+
+
+def _index(number: Scalar, step: Fraction) -> int:
+    """The interval of a number, exact for the decimals that its text shows."""
+    if isinstance(number, int) and step.denominator == 1:
+        return number // step.numerator
+    return Fraction(str(number)) // step
+
+
+def _interval(index: int, step: Fraction) -> str:
+    return f"[{decimal_text(index * step)}, {decimal_text((index + 1) * step)})"
+
+
+def _leaves(owner: str, distinct: Distinct, low: float | None, high: float | None) -> Sequence[Scalar]:
+    if distinct.kind not in {"integer", "number", "none"}:
+        raise SchemaError(
+            f"{owner}: values must be numbers, got {distinct.noun}.",
+            hint="Use by_prefix for texts and by_date for dates.",
+        )
+    numbers = distinct.values
+    if (low is None) != (high is None):
+        raise ParameterError(f"{owner}: low and high must be given together, or none of them.")
+    if low is None or high is None:
+        if not numbers:
+            raise ParameterError(f"{owner}: values must hold at least one number, got none.", hint="Give low and high.")
+        return numbers
+    low, high = check_number(owner, "low", low), check_number(owner, "high", high)
+    if low > high:
+        raise ParameterError(f"{owner}: high must be at least low, got {high:g} and {low:g}.")
+    n_outside = sum(not low <= number <= high for number in numbers)
+    if n_outside:
+        raise SchemaError(
+            f"{owner}: values must lie between low and high, got {n_outside} that do not.",
+            hint="Widen the range, or correct the values.",
+        )
+    if distinct.kind == "number":
+        return numbers
+    first, last = -int(-low // 1), int(high // 1)
+    check_integer(owner, "number of integers from low to high", last - first + 1, minimum=1, maximum=_MOST_LEAVES)
+    return range(first, last + 1)
+
+
+def _check_widths(owner: str, widths: Sequence[float]) -> list[Fraction]:
+    if isinstance(widths, str) or not hasattr(widths, "__len__") or len(widths) == 0:
+        raise ParameterError(f"{owner}: widths must be a list of numbers, got {widths!r}.")
+    steps = [Fraction(str(check_number(owner, "width", width))) for width in widths]
+    if min(steps) <= 0:
+        raise ParameterError(f"{owner}: widths must be greater than 0, got {list(widths)!r}.")
+    for narrower, wider in pairwise(steps):
+        if wider <= narrower or (wider / narrower).denominator != 1:
+            raise ParameterError(
+                f"{owner}: each width must be a multiple of the one before it, "
+                f"got {decimal_text(wider)} after {decimal_text(narrower)}.",
+                hint="Intervals of a level must lie inside those of the next: 5, 10, 20 does, 5, 12 does not.",
+            )
+    return steps
+
+
+def _round_width(span: Fraction, *, whole: bool) -> Fraction:
+    """The smallest of 1, 2, 5, 10, 20, ... (and of tenths, ...) that makes at most `_MOST_BINS` intervals."""
+    least = span / _MOST_BINS
+    power = Fraction(1)
+    while power > least > 0:
+        power /= 10
+    while power * 10 <= least:
+        power *= 10
+    width = next((step * power for step in _STEPS if step * power >= least), 10 * power)
+    return max(width, Fraction(2)) if whole else width
+
+
+def _n_bins(low: float, high: float, width: Fraction) -> int:
+    return int(Fraction(str(high)) // width - Fraction(str(low)) // width) + 1
