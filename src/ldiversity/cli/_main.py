@@ -21,6 +21,7 @@ __all__ = ["cli", "main"]
 _MODULES: Final = MappingProxyType(
     {
         "describe": "_describe",
+        "hierarchy": "_hierarchy",
         "plan": "_plan",
         "anonymize": "_anonymize",
         "estimate": "_estimate",

@@ -29,6 +29,7 @@ print(json.dumps(sorted(set({heavy!r}) & set(sys.modules))), file=sys.stderr)
         ["--version"],
         ["anonymize", "--help"],
         ["plan", "--help"],
+        ["hierarchy", "--help"],
         ["estimate", "--help"],
         ["demo", "--help"],
     ],
@@ -45,7 +46,7 @@ def test_help_lists_every_command_with_a_sentence(run: Run) -> None:
     shown = run("--help").stdout
 
     commands = [line.split()[0] for line in shown.split("Commands:")[1].splitlines() if line.strip()]
-    assert commands == ["describe", "plan", "anonymize", "estimate", "key", "schema", "demo"]
+    assert commands == ["describe", "hierarchy", "plan", "anonymize", "estimate", "key", "schema", "demo"]
     assert "..." not in shown.split("Commands:")[1]
 
 
