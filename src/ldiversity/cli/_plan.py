@@ -8,9 +8,11 @@ from typing import Any, Final
 
 import click
 
+from ldiversity.cli._class_pages import render_class_plan
 from ldiversity.cli._faults import EXIT_REFUSED, complain
 from ldiversity.cli._holder import holder_arguments, holder_options, policy_option, refuse_others
 from ldiversity.cli._input import opened_table, read_as_option
+from ldiversity.cli._method import methods_epilog
 from ldiversity.cli._reword import mark_policy, reword
 from ldiversity.cli._show import Facts, Page, number, percent, points, show
 
@@ -19,7 +21,7 @@ __all__ = ["command"]
 _ALMOST_SURE: Final = 0.999
 
 
-@click.command("plan", short_help="Feasible? What it promises and costs.")
+@click.command("plan", short_help="Feasible? What it promises and costs.", epilog=methods_epilog())
 @click.argument("table", type=click.Path(path_type=Path), required=False)
 @policy_option("checks it without publishing anything")
 @read_as_option
@@ -42,6 +44,7 @@ def command(
 
     \b
     ldiversity plan patients.csv --quasi age,sex,zip --sensitive disease -l 3
+    ldiversity plan patients.csv --quasi age,sex,zip --sensitive disease --method bsgi -l 4
     ldiversity plan --policy policy.toml
     """  # noqa: D301 - click reads the backspace
     import ldiversity as ld
@@ -56,21 +59,18 @@ def command(
         arguments = holder_arguments(given)
         with opened_table(table, given["read_as"]) as path:
             answer = replace(ld.plan(path, **arguments), table=table.name)
-    facts = _reworded(answer.to_dict())
-    show(facts, _render, as_json=as_json)
-    for attribute in facts["attributes"]:
-        if not attribute["feasible"]:
-            complain(f"{attribute['attribute']}: {attribute['reason']}", attribute["hint"])
+    facts = answer.to_dict()
+    grouped = "layout" in facts
+    judged = [facts] if grouped else facts["attributes"]
+    for one in judged:
+        for choice in (one, *one["choices"]):
+            choice.update({name: choice[name] and reword(choice[name]) for name in ("reason", "hint")})
+    show(facts, render_class_plan if grouped else _render, as_json=as_json)
+    for one in judged:
+        if not one["feasible"]:
+            complain(one["reason"] if grouped else f"{one['attribute']}: {one['reason']}", one["hint"])
     if not facts["feasible"]:
         ctx.exit(EXIT_REFUSED)
-
-
-def _reworded(facts: dict[str, Any]) -> dict[str, Any]:
-    """Say what is not feasible in the words of the command line."""
-    for attribute in facts["attributes"]:
-        for choice in (attribute, *attribute["choices"]):
-            choice.update({name: choice[name] and reword(choice[name]) for name in ("reason", "hint")})
-    return facts
 
 
 def _render(facts: Facts, page: Page) -> None:

@@ -31,6 +31,7 @@ _OPTIONS: Final = {
 """How a parameter is written, where it is not its name after two dashes."""
 
 _METHODS: Final = "|".join(CATALOG)
+_CLASSES: Final = "|".join(entry.class_name for entry in CATALOG.values())
 _FLAGGED: Final = "|".join(option.name for option in OPTIONS.values() if option.flag is not None)
 
 _Rule: TypeAlias = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
@@ -52,11 +53,10 @@ _SHARED: Final[tuple[_Rule, ...]] = (
     (re.compile(r" and ordered=True\b"), ""),
     (re.compile(r"\bbins\(\) and groups\(\)"), "bins and groups in --by"),
     (re.compile(r"several attributes in sensitive\b"), "several attributes in --sensitive"),
-    *((re.compile(rf"\b{entry.class_name}\b(?!\()"), entry.name) for entry in CATALOG.values()),
 )
 _COMMAND: Final[tuple[_Rule, ...]] = (
     (re.compile(rf"{_START}anonymize: (?P<name>layout|data_format|quasi|sensitive|drop|plain) must"), _option),
-    (re.compile(rf"{_START}(?:{_METHODS}): (?P<name>{_FLAGGED}) must"), _option),
+    (re.compile(rf"{_START}(?:{_METHODS}|{_CLASSES}): (?P<name>{_FLAGGED}) must"), _option),
     (re.compile(r"\bmissing=(?P<mark>['\"])(?P<how>\w+)(?P=mark)"), r"--missing \g<how>"),
     (re.compile(r"\btypes=\{(?P<mark>['\"])(?P<name>.+?)(?P=mark): '(?P<type>\w+)'\}"), r"--type \g<name>=\g<type>"),
     (re.compile(rf"{_START}output: "), "-o: "),
@@ -70,6 +70,14 @@ _IN_POLICY: Final[tuple[_Rule, ...]] = (
     ),
     (re.compile(rf"{_START}record_id: "), "key.record_id: "),
 )
+
+
+_QUOTED: Final = re.compile(r"""((?<![\w=])'[^']*'|(?<![\w=])"[^"]*")""")
+"""Names of columns and files stand in quotes, and stay as they are."""
+
+_CLASS: Final = re.compile(rf"\b(?P<name>{_CLASSES})\b(?!\()")
+_SETTING: Final = re.compile(rf"\b(?P<name>{_FLAGGED})=(?P<mark>['\"]?)(?P<value>[\w:.-]*\w)(?P=mark)")
+_NAME_OF: Final = {entry.class_name: entry.name for entry in CATALOG.values()}
 
 
 def mark_policy(ctx: click.Context) -> None:
@@ -86,9 +94,33 @@ def reword(text: str) -> str:
     'disease: l must be at most F - 1 = 2, got 3.'
     >>> reword("Use missing='drop', or open the table with types={'zip': 'text'}.")
     'Use --missing drop, or open the table with --type zip=text.'
+    >>> reword("Anatomy: l must be at most 3 for 'BSGI', got 4. Use l=3, or overflow='suppress', or MBF.")
+    "-l must be at most 3 for 'BSGI', got 4. Use -l 3, or --overflow suppress, or mbf."
     """
     context = click.get_current_context(silent=True)
     in_policy = context is not None and bool(context.meta.get(_POLICY))
     for pattern, said in (*(_IN_POLICY if in_policy else _COMMAND), *_SHARED):
         text = pattern.sub(said, text)
-    return text
+    parts = _QUOTED.split(text)
+    parts[::2] = [_unquoted(part, in_policy=in_policy) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _unquoted(text: str, *, in_policy: bool) -> str:
+    """Say classes as names of methods, and settings of options as they are written."""
+    text = _SETTING.sub(_in_policy if in_policy else _on_command_line, text)
+    return _CLASS.sub(lambda found: _NAME_OF[found["name"]], text)
+
+
+def _on_command_line(found: re.Match[str]) -> str:
+    option, value = OPTIONS[found["name"]], found["value"]
+    flag, _, other = str(option.flag).partition("/")
+    if option.kind == "switch":
+        return flag if value == "True" else other
+    return f"{flag} {value}"
+
+
+def _in_policy(found: re.Match[str]) -> str:
+    value = found["value"]
+    quoted = f'"{value}"' if found["mark"] else value.lower() if value in {"True", "False"} else value
+    return f"{found['name']} = {quoted}"

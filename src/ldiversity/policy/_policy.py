@@ -50,7 +50,7 @@ from ldiversity.release import Release
 from ldiversity.tables import Bins, Sensitive, check_roles, open_source
 
 if TYPE_CHECKING:
-    from ldiversity.report import Plan
+    from ldiversity.report import ClassPlan, Plan
 
 __all__ = ["Policy"]
 
@@ -175,7 +175,7 @@ class Policy(Part):
             insecure_seed=insecure_seed,
         )
 
-    def plan(self) -> Plan:
+    def plan(self) -> Plan | ClassPlan:
         """Say what publishing would promise and cost; publishes nothing.
 
         Checks all that can be checked before: the keys of the policy, its files, the columns and the goal.
@@ -197,7 +197,7 @@ class Policy(Part):
         return {
             "quasi": self.table.quasi,
             "sensitive": self.columns(),
-            "method": self.methods(),
+            "method": self.methods() if self.method is None else next(iter(self.methods().values())),
             "drop": self.table.drop,
             "plain": self.table.plain,
             "types": self.table.types,

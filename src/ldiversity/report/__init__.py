@@ -1,18 +1,24 @@
 """Summaries for the data holder, and pictures of estimates, mechanisms and plans."""
 
+from ldiversity.report._class_outlook import ClassAttributePlan, ClassOutlook, ClassPlan
 from ldiversity.report._describe import ColumnDescription, Description, Reach, describe
 from ldiversity.report._figures import save_figure
+from ldiversity.report._not_protected import class_not_protected
 from ldiversity.report._outlook import AttributePlan, Outlook, Plan
 from ldiversity.report._plan import plan
 from ldiversity.report._plots import plot_estimate, plot_inclusion, plot_plan
 
 __all__ = [
     "AttributePlan",
+    "ClassAttributePlan",
+    "ClassOutlook",
+    "ClassPlan",
     "ColumnDescription",
     "Description",
     "Outlook",
     "Plan",
     "Reach",
+    "class_not_protected",
     "describe",
     "plan",
     "plot_estimate",

@@ -15,8 +15,10 @@ from ldiversity.anonymization import Preparation, prepare
 from ldiversity.distances import Distance
 from ldiversity.errors import InfeasibleError, LDiversityError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism, UniformSelection
-from ldiversity.methods import Method, RandomizingMethod
+from ldiversity.methods import GroupingMethod, Method, RandomizingMethod
 from ldiversity.privacy import claim_of
+from ldiversity.report._class_outlook import ClassPlan
+from ldiversity.report._class_plan import plan_classes
 from ldiversity.report._outlook import AttributePlan, Outlook, Plan
 from ldiversity.report._size import estimate_bytes
 from ldiversity.schema import Domain
@@ -40,10 +42,11 @@ def plan(
     drop: str | Sequence[str] = (),
     plain: str | Sequence[str] = (),
     types: Mapping[str, str] | None = None,
-) -> Plan:
+) -> Plan | ClassPlan:
     """Say what publishing a table would promise and cost; takes the decisions that `anonymize` takes.
 
-    A goal that cannot be met is no error here: the plan says why, and what is nearest.
+    A goal that cannot be met is no error here: the plan says why, and what is nearest. For a method that groups
+    records it says what can be known before they are grouped: a `ClassPlan`.
 
     Examples
     --------
@@ -55,6 +58,14 @@ def plan(
     (True, 0.5)
     """
     source = open_source(data, types=types)
+    if isinstance(method, GroupingMethod):
+        return plan_classes(
+            source,
+            method,
+            sensitive=_listed(sensitive),
+            roles={"quasi": quasi, "drop": drop, "plain": plain},
+            cautions={item.name: _read_off(item) for item in _listed(sensitive)},
+        )
     decisions: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "drop": drop, "plain": plain}
     try:
         preparation = prepare(source, method=method, **decisions)

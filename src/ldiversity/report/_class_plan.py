@@ -1,0 +1,229 @@
+"""`plan` for methods that group records: what can be said before the table is grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._checks import name_some
+from ldiversity.errors import InfeasibleError
+from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, SensitiveColumn
+from ldiversity.models import Population, PrivacyModel
+from ldiversity.report._class_outlook import ClassAttributePlan, ClassOutlook, ClassPlan
+from ldiversity.report._not_protected import class_not_protected
+from ldiversity.schema import Domain
+from ldiversity.tables import Coder, Sensitive, Source, check_roles, fit_coder
+
+__all__ = ["largest_l", "most_classes", "plan_classes"]
+
+_BY_COUNTS: Final = frozenset({"unique", "frequency"})
+"""Models whose l is bounded by how often the most frequent value occurs."""
+
+_SMALLER: Final = 3
+_LARGER: Final = 2
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    item: Sensitive
+    coder: Coder
+    counts: NDArray[np.int64]
+
+    @property
+    def name(self) -> str:
+        return self.item.name
+
+    @property
+    def domain(self) -> Domain:
+        return self.coder.domain
+
+
+def plan_classes(
+    source: Source,
+    method: GroupingMethod,
+    *,
+    sensitive: Sequence[Sensitive],
+    roles: Mapping[str, Any],
+    cautions: Mapping[str, Sequence[str]],
+) -> ClassPlan:
+    """Say what can be said before the table is grouped.
+
+    A method that looks at sensitive values alone is tried on them, which decides everything; of the others it is
+    checked that the most frequent value, or the table as a whole, does not rule out the promise.
+    """
+    without_role = check_roles(source, sensitive=[item.name for item in sensitive], **roles)
+    questions = tuple(_Question(item, *fit_coder(source, item)) for item in sensitive)
+    judge = _Tried(_columns(source, questions)) if method.blind else _Checked(questions)
+    outlook = judge(method)
+    return ClassPlan(
+        table=source.name,
+        n_rows=min(int(question.counts.sum()) for question in questions),
+        method=method.name,
+        layout=method.layout,
+        parameters=method.parameters(),
+        attributes=tuple(_attribute(method, question, tuple(cautions[question.name])) for question in questions),
+        outlook=outlook,
+        choices=tuple(_choices(judge, method, questions, outlook)),
+        exact=method.blind,
+        notes=(f"Not published, because they were given no role: {name_some(without_role)}.",) if without_role else (),
+        not_protected=class_not_protected(method.layout),
+    )
+
+
+def most_classes(counts: NDArray[np.int64], l: int) -> int:
+    """How many classes of l different values there can be at most: the largest k with sum(min(n_s, k)) >= k l.
+
+    Examples
+    --------
+    >>> most_classes(np.array([5, 1, 1]), 2)
+    2
+    """
+    low, high = 0, int(counts.sum()) // l
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if int(np.minimum(counts, middle).sum()) >= middle * l else (low, middle - 1)
+    return low
+
+
+def largest_l(counts: NDArray[np.int64]) -> int:
+    """Records over those of the most frequent value, rounded down.
+
+    Examples
+    --------
+    >>> largest_l(np.array([3, 2, 2]))
+    2
+    """
+    most = int(counts.max(initial=0))
+    return int(counts.sum()) // most if most else 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """Group the sensitive columns alone: exact for methods that look at nothing else."""
+
+    columns: tuple[SensitiveColumn, ...]
+
+    def __call__(self, method: GroupingMethod) -> ClassOutlook:
+        l = _l_of(method)
+        try:
+            grouping = method.group(CodedTable((), self.columns), GroupingRun())
+        except InfeasibleError as error:
+            return ClassOutlook(l, error.message, error.hint, tuple(error.nearest))
+        partition = max(grouping.partitions, key=lambda one: one.suppressed)
+        return ClassOutlook(l, most_classes=partition.n_classes, least_suppressed=partition.suppressed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Checked:
+    """Look at how often each value occurs, column by column."""
+
+    questions: tuple[_Question, ...]
+
+    def __call__(self, method: GroupingMethod) -> ClassOutlook:
+        outlooks = [_of_counts(method, question) for question in self.questions]
+        refused = [outlook for outlook in outlooks if not outlook.feasible]
+        if refused:
+            return refused[0]
+        known = [outlook.most_classes for outlook in outlooks if outlook.most_classes is not None]
+        return ClassOutlook(
+            _l_of(method),
+            most_classes=min(known, default=None),
+            least_suppressed=max(outlook.least_suppressed for outlook in outlooks),
+        )
+
+
+def _columns(source: Source, questions: tuple[_Question, ...]) -> tuple[SensitiveColumn, ...]:
+    """The codes of the rows that have a value in every sensitive column that drops missing ones."""
+    names = [question.name for question in questions]
+    parts: list[list[NDArray[np.int32]]] = [[] for _ in questions]
+    for batch in source.batches(names):
+        codes = [question.coder.codes(batch.column(question.name)) for question in questions]
+        kept = np.logical_and.reduce([one >= 0 for one in codes])
+        for part, one in zip(parts, codes, strict=True):
+            part.append(one[kept])
+    empty = np.zeros(0, dtype=np.int32)
+    return tuple(
+        SensitiveColumn(question.name, np.concatenate([empty, *part]), question.domain)
+        for question, part in zip(questions, parts, strict=True)
+    )
+
+
+def _of_counts(method: GroupingMethod, question: _Question) -> ClassOutlook:
+    rule = method.promise(question.domain)
+    l = _l_of(method)
+    if l is None or rule.name not in _BY_COUNTS:
+        return _of_whole(rule, question, l)
+    counts, n = question.counts, int(question.counts.sum())
+    occurring, reach = int(np.count_nonzero(counts)), largest_l(counts)
+    classes = most_classes(counts, l)
+    suppresses = getattr(method, "overflow", "refuse") == "suppress"
+    if reach < l and not (suppresses and classes):
+        return ClassOutlook(
+            l,
+            f"l must be at most {reach}, because the most frequent value of {question.name!r} has {counts.max()} of "
+            f"{n} records, got {l}."
+            if occurring >= l
+            else f"l must be at most {occurring}, the number of values of {question.name!r} that occur, got {l}.",
+            f"Use l={reach}." if reach > 1 else "No l is possible without leaving records out.",
+            ({"l": reach},) if reach > 1 else (),
+        )
+    left_out = int(np.maximum(counts - classes, 0).sum()) if reach < l else 0
+    return ClassOutlook(l, most_classes=classes, least_suppressed=left_out)
+
+
+def _of_whole(rule: PrivacyModel, question: _Question, l: int | None) -> ClassOutlook:
+    """All records as one class are the last resort of a monotone model: when they fail, everything fails."""
+    population = Population(question.domain, question.counts)
+    whole = question.counts[None, :]
+    if not rule.monotone or bool(rule.holds(whole, population)[0]):
+        return ClassOutlook(l)
+    reached = float(rule.reached(whole, population)[0])
+    return ClassOutlook(
+        l,
+        f"model {rule.name!r} must hold for all records together, but {question.name!r} reaches {reached:.4g} only.",
+        "Choose a weaker model.",
+    )
+
+
+def _attribute(method: GroupingMethod, question: _Question, cautions: tuple[str, ...]) -> ClassAttributePlan:
+    counts = question.counts
+    rule = method.promise(question.domain)
+    return ClassAttributePlan(
+        attribute=question.name,
+        n_values=len(question.domain),
+        n_occurring=int(np.count_nonzero(counts)),
+        largest_count=int(counts.max(initial=0)),
+        largest_share=float(counts.max(initial=0) / max(1, counts.sum())),
+        largest_l=largest_l(counts) if rule.name in _BY_COUNTS else None,
+        claim=rule.statement(question.name),
+        posterior=rule.posterior,
+        cautions=cautions,
+    )
+
+
+def _choices(
+    judge: _Tried | _Checked, method: GroupingMethod, questions: tuple[_Question, ...], chosen: ClassOutlook
+) -> Iterator[ClassOutlook]:
+    """The same for neighboring l, where it can be told."""
+    l = _l_of(method)
+    by_counts = all(method.promise(question.domain).name in _BY_COUNTS for question in questions)
+    if l is None or not (method.blind or by_counts):
+        return
+    reached = [int(near["l"]) for near in chosen.nearest if "l" in near]
+    middle = l if chosen.feasible else min(l, max([2, *reached]))
+    for one in sorted({*range(max(2, middle - _SMALLER), middle + _LARGER + 1), l}):
+        yield chosen if one == l else judge(_with_l(method, one))
+
+
+def _with_l(method: GroupingMethod, l: int) -> GroupingMethod:
+    changed: GroupingMethod = replace(method, l=l)  # type: ignore[type-var]
+    return changed
+
+
+def _l_of(method: GroupingMethod) -> int | None:
+    l: Any = getattr(method, "l", None)
+    return None if l is None else int(l)
