@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
+from ldiversity.models._alpha_k import AlphaK
 from ldiversity.models._base import PrivacyModel
+from ldiversity.models._beta_likeness import BetaLikeness
 from ldiversity.models._counts import ClassCounts, Population, count_classes
+from ldiversity.models._delta_disclosure import DeltaDisclosure
 from ldiversity.models._distinct import DistinctDiversity
 from ldiversity.models._entropy import EntropyDiversity
 from ldiversity.models._frequency import FrequencyDiversity
 from ldiversity.models._k_anonymity import KAnonymity
+from ldiversity.models._level import LevelDiversity
 from ldiversity.models._level_unique import LevelUnique
 from ldiversity.models._recursive import RecursiveDiversity
 from ldiversity.models._registry import MODELS, model_from_dict, parse_model
+from ldiversity.models._semantic import SemanticClassDiversity
+from ldiversity.models._t_closeness import TCloseness
 from ldiversity.models._unique import UniqueDiversity
+from ldiversity.models._verdict import Verdict, WorstClass, judge
 
 __all__ = [
     "MODELS",
+    "AlphaK",
+    "BetaLikeness",
     "ClassCounts",
+    "DeltaDisclosure",
     "DistinctDiversity",
     "EntropyDiversity",
     "FrequencyDiversity",
     "KAnonymity",
+    "LevelDiversity",
     "LevelUnique",
     "Population",
     "PrivacyModel",
     "RecursiveDiversity",
+    "SemanticClassDiversity",
+    "TCloseness",
     "UniqueDiversity",
+    "Verdict",
+    "WorstClass",
     "count_classes",
+    "judge",
     "model_from_dict",
     "parse_model",
 ]

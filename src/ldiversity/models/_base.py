@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from math import floor, inf, isfinite, nextafter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity._types import BoolArray, FloatArray
+from ldiversity.errors import ParameterError
 from ldiversity.models._counts import ClassCounts, Population
 
+if TYPE_CHECKING:
+    from ldiversity.models._verdict import Verdict
+
 __all__ = ["PrivacyModel"]
+
+_NUDGES: Final = 64
+"""Steps between neighboring floats that may lie between what is reached and what holds."""
 
 
 class PrivacyModel(ABC):
@@ -30,6 +39,12 @@ class PrivacyModel(ABC):
 
     higher_is_safer: ClassVar[bool] = True
     """Whether a greater reached value means more privacy."""
+
+    scale: ClassVar[str] = "l"
+    """The parameter to which `reached` is compared."""
+
+    example: ClassVar[str] = ""
+    """A text form, for messages; empty when there is none."""
 
     @abstractmethod
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:
@@ -48,6 +63,11 @@ class PrivacyModel(ABC):
         """Shape (classes,): whether each class satisfies the rule. Parameters as for `reached`."""
 
     @property
+    def required(self) -> float:
+        """What every class must reach: the parameter that `scale` names."""
+        return float(getattr(self, self.scale))
+
+    @property
     def posterior(self) -> float:
         """The largest share that one value can have in a class that satisfies the rule; 1.0 when nothing bounds it."""
         return 1.0
@@ -62,6 +82,33 @@ class PrivacyModel(ABC):
         broken = [block.start + np.flatnonzero(~self.holds(dense, population)) for block, dense in classes.blocks()]
         return np.concatenate(broken) if broken else np.empty(0, dtype=np.int64)
 
+    def verdict(self, classes: ClassCounts) -> Verdict:
+        """Whether all classes satisfy the rule, what the worst reaches, and which the worst are."""
+        from ldiversity.models._verdict import judge
+
+        return judge([self], classes)[0]
+
+    def weakened(self, classes: ClassCounts) -> Self | None:
+        """The strongest form of this model that these classes satisfy, only the parameter `scale` changed.
+
+        None when no form of it holds, or none that means anything. The parameter is the strictest integer or, up to
+        rounding, the strictest number; what is returned holds without rounding.
+        """
+        reached = self.verdict(classes).reached
+        if not isfinite(reached):
+            return None
+        whole = isinstance(getattr(self, self.scale), int)
+        value: float = floor(reached) if whole else reached
+        for _ in range(1 if whole else _NUDGES):
+            try:
+                weaker = replace(self, **{self.scale: value})  # type: ignore[type-var]
+            except ParameterError:
+                return None
+            if not weaker.failing(classes).size:
+                return weaker
+            value = nextafter(value, -inf if self.higher_is_safer else inf)
+        return None
+
     def to_dict(self) -> dict[str, Any]:
         """The model in JSON's types; `model_from_dict` reads it."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
@@ -71,3 +118,36 @@ class PrivacyModel(ABC):
     def from_dict(cls, described: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
         return cls(**{field.name: described[field.name] for field in fields(cls)})  # type: ignore[arg-type]
+
+    @classmethod
+    def from_text(cls, parts: Sequence[str], base: Path | None = None) -> Self:
+        """Read the parameters of a text form: numbers in the order of the fields, or as ``name=number``.
+
+        Parameters
+        ----------
+        parts
+            What stands between the colons after the name.
+        base
+            The folder that relative paths start from; the working directory when None.
+
+        Raises
+        ------
+        ValueError, TypeError
+            When they are not of this form; `parse_model` says so in a sentence.
+        """
+        del base  # only models that read files need it
+        return cls(**cls._named(parts))
+
+    @classmethod
+    def _named(cls, parts: Sequence[str]) -> dict[str, Any]:
+        """Numbers by the names of their fields."""
+        known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+        named: dict[str, Any] = {}
+        for place, part in enumerate(parts):
+            name, equals, text = part.partition("=")
+            if not equals:
+                name, text = known[place] if place < len(known) else "", part
+            if name not in known or name in named:
+                raise ValueError(part)
+            named[name] = float(text) if set(text) & set(".eE") else int(text)
+        return named

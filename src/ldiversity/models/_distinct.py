@@ -46,11 +46,12 @@ class DistinctDiversity(PrivacyModel):
 
     name: ClassVar[str] = "distinct"
     monotone: ClassVar[bool] = True
+    example: ClassVar[str] = "distinct:3"
 
     l: int
 
     def __post_init__(self) -> None:
-        check_integer("DistinctDiversity", "l", self.l, minimum=2)
+        object.__setattr__(self, "l", check_integer("DistinctDiversity", "l", self.l, minimum=2))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The number of different values of each class."""

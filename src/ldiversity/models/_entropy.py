@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ldiversity._checks import check_number
 from ldiversity._types import BoolArray, FloatArray
+from ldiversity.errors import ParameterError
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
 from ldiversity.models._exact import as_written, is_positive, to_decimal
@@ -34,7 +35,7 @@ class EntropyDiversity(PrivacyModel):
     Parameters
     ----------
     l
-        At least 1; need not be an integer.
+        Greater than 1; need not be an integer.
 
     Notes
     -----
@@ -60,11 +61,14 @@ class EntropyDiversity(PrivacyModel):
 
     name: ClassVar[str] = "entropy"
     monotone: ClassVar[bool] = True
+    example: ClassVar[str] = "entropy:2.5"
 
     l: float
 
     def __post_init__(self) -> None:
-        check_number("EntropyDiversity", "l", self.l, minimum=1)
+        object.__setattr__(self, "l", check_number("EntropyDiversity", "l", self.l))
+        if self.l <= 1:
+            raise ParameterError(f"EntropyDiversity: l must be greater than 1, got {self.l!r}.")
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The exponential of the entropy of each class; exact where all its values are equally frequent."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity._types import BoolArray
 
-__all__ = ["as_written", "at_most", "is_positive", "less_than", "to_decimal"]
+__all__ = ["as_written", "at_most", "is_positive", "less_than", "to_decimal", "widened"]
 
 _MOST: Final = (1 << 63) - 1
+_BORDER: Final = 1e-9
+"""Relative difference below which a comparison of floats is done again without rounding."""
 _DIGITS: Final = 40
 _MOST_DIGITS: Final = 2560
 
@@ -30,30 +32,37 @@ def as_written(number: float) -> Fraction:
     return Fraction(str(float(number))) if isinstance(number, float) else Fraction(number)
 
 
-def at_most(part: NDArray[np.int64], limit: Fraction, whole: NDArray[np.int64]) -> BoolArray:
-    """Decide ``part / whole <= limit`` element by element, without rounding.
+def at_most(part: NDArray[Any], limit: Fraction, whole: NDArray[Any]) -> BoolArray:
+    """Decide ``part <= limit * whole`` element by element, without rounding; all numbers at least 0.
 
     Examples
     --------
     >>> at_most(np.array([3, 4]), as_written(0.3), np.array([10, 10])).tolist()
     [True, False]
     """
-    left, right = _cross(part, limit, whole)
-    decided: BoolArray = np.asarray(left <= right, dtype=np.bool_)
-    return decided
+    return _decide(part, limit, whole, np.less_equal)
 
 
-def less_than(part: NDArray[np.int64], limit: Fraction, whole: NDArray[np.int64]) -> BoolArray:
-    """Decide ``part < limit * whole`` element by element, without rounding.
+def less_than(part: NDArray[Any], limit: Fraction, whole: NDArray[Any]) -> BoolArray:
+    """Decide ``part < limit * whole`` element by element, without rounding; all numbers at least 0.
 
     Examples
     --------
     >>> less_than(np.array([3, 4]), as_written(0.4), np.array([10, 10])).tolist()
     [True, False]
     """
-    left, right = _cross(part, limit, whole)
-    decided: BoolArray = np.asarray(left < right, dtype=np.bool_)
-    return decided
+    return _decide(part, limit, whole, np.less)
+
+
+def widened(counts: NDArray[np.int64], greatest: int) -> NDArray[Any]:
+    """Give the counts as Python's integers when numbers up to `greatest` do not fit 64 bits.
+
+    Examples
+    --------
+    >>> widened(np.array([3]), 10**20) * 10**20
+    array([300000000000000000000], dtype=object)
+    """
+    return counts.astype(object) if greatest > _MOST else counts
 
 
 def is_positive(term: Callable[[], Decimal]) -> bool:
@@ -75,8 +84,8 @@ def is_positive(term: Callable[[], Decimal]) -> bool:
         with localcontext() as context:
             context.prec = digits
             value = term()
-            # Ten digits are kept for the errors of the terms, which are few and not large.
-            if abs(value) > Decimal(10) ** (10 - digits):
+            # Twenty digits are kept for the errors of the terms, which are few and not that large.
+            if abs(value) > Decimal(10) ** (20 - digits):
                 return value > 0
         digits *= 4
     return True
@@ -93,12 +102,16 @@ def to_decimal(number: Fraction) -> Decimal:
     return Decimal(number.numerator) / Decimal(number.denominator)
 
 
-def _cross(
-    part: NDArray[np.int64], limit: Fraction, whole: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Both sides times the denominators, in Python's integers where 64 bits are too few."""
+def _decide(part: NDArray[Any], limit: Fraction, whole: NDArray[Any], compare: Callable[..., Any]) -> BoolArray:
+    """Compare in 64-bit integers; where these are too small, in floats, and at the border in Python's integers."""
+    part, whole = np.broadcast_arrays(part, whole)
     up, down = limit.numerator, limit.denominator
-    greatest = max(abs(int(part.max(initial=0))) * down, int(whole.max(initial=0)) * up)
-    if greatest > _MOST or max(up, down) > _MOST:
-        return part.astype(object) * down, whole.astype(object) * up
-    return part * down, whole * up
+    if max(int(part.max(initial=0)) * down, int(whole.max(initial=0)) * up, up, down) <= _MOST:
+        decided: BoolArray = np.asarray(compare(part * down, whole * up), dtype=np.bool_)
+        return decided
+    left = part.astype(np.float64)
+    right = whole.astype(np.float64) * float(limit)
+    decided = np.asarray(compare(left, right), dtype=np.bool_)
+    border = np.abs(left - right) <= _BORDER * np.maximum(left, right)
+    decided[border] = compare(part[border].astype(object) * down, whole[border].astype(object) * up).astype(np.bool_)
+    return decided

@@ -37,11 +37,12 @@ class FrequencyDiversity(PrivacyModel):
 
     name: ClassVar[str] = "frequency"
     monotone: ClassVar[bool] = True
+    example: ClassVar[str] = "frequency:3"
 
     l: int
 
     def __post_init__(self) -> None:
-        check_integer("FrequencyDiversity", "l", self.l, minimum=2)
+        object.__setattr__(self, "l", check_integer("FrequencyDiversity", "l", self.l, minimum=2))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The size of each class over the count of its most frequent value."""

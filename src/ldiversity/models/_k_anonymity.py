@@ -46,11 +46,13 @@ class KAnonymity(PrivacyModel):
 
     name: ClassVar[str] = "k-anonymity"
     monotone: ClassVar[bool] = True
+    scale: ClassVar[str] = "k"
+    example: ClassVar[str] = "k-anonymity:5"
 
     k: int
 
     def __post_init__(self) -> None:
-        check_integer("KAnonymity", "k", self.k, minimum=2)
+        object.__setattr__(self, "k", check_integer("KAnonymity", "k", self.k, minimum=2))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The size of each class."""

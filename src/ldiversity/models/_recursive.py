@@ -59,14 +59,17 @@ class RecursiveDiversity(PrivacyModel):
     name: ClassVar[str] = "recursive"
     monotone: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = False
+    scale: ClassVar[str] = "c"
+    example: ClassVar[str] = "recursive:3:2"
 
     c: float
     l: int
 
     def __post_init__(self) -> None:
-        if check_number("RecursiveDiversity", "c", self.c) <= 0:
+        object.__setattr__(self, "c", check_number("RecursiveDiversity", "c", self.c))
+        if self.c <= 0:
             raise ParameterError(f"RecursiveDiversity: c must be greater than 0, got {self.c!r}.")
-        check_integer("RecursiveDiversity", "l", self.l, minimum=2)
+        object.__setattr__(self, "l", check_integer("RecursiveDiversity", "l", self.l, minimum=2))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The greatest count over the sum of the rare ones; infinite when there are none."""

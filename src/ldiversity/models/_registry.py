@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Final
 
 from ldiversity._checks import name_some
 from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError
+from ldiversity.models._alpha_k import AlphaK
 from ldiversity.models._base import PrivacyModel
+from ldiversity.models._beta_likeness import BetaLikeness
+from ldiversity.models._delta_disclosure import DeltaDisclosure
 from ldiversity.models._distinct import DistinctDiversity
 from ldiversity.models._entropy import EntropyDiversity
 from ldiversity.models._frequency import FrequencyDiversity
 from ldiversity.models._k_anonymity import KAnonymity
+from ldiversity.models._level import LevelDiversity
 from ldiversity.models._level_unique import LevelUnique
 from ldiversity.models._recursive import RecursiveDiversity
+from ldiversity.models._semantic import SemanticClassDiversity
+from ldiversity.models._t_closeness import TCloseness
 from ldiversity.models._unique import UniqueDiversity
 
 __all__ = ["MODELS", "model_from_dict", "parse_model"]
@@ -29,32 +37,60 @@ MODELS: Final[Mapping[str, type[PrivacyModel]]] = {
         DistinctDiversity,
         EntropyDiversity,
         RecursiveDiversity,
+        AlphaK,
+        LevelDiversity,
+        SemanticClassDiversity,
+        TCloseness,
+        BetaLikeness,
+        DeltaDisclosure,
     )
 }
 """The class of each model; a name is never removed and never changes its meaning."""
 
+_ALIASES: Final[Mapping[str, str]] = {"(l,d)": "semantic", "(l,e)": "level", "(c,l)": "recursive"}
+"""Other names that text forms may use."""
 
-def parse_model(text: str) -> PrivacyModel:
+
+def parse_model(text: str, base: Path | None = None) -> PrivacyModel:
     """Read the text form of a model: its name and its parameters, separated by colons.
+
+    Parameters
+    ----------
+    text
+        Parameters stand in their order (``recursive:3:2``) or are named (``recursive:l=2:c=3``).
+    base
+        The folder that relative paths start from; the working directory when None.
+
+    Raises
+    ------
+    ParameterError
+        When the name is unknown, or the parameters do not fit; says what would.
 
     Examples
     --------
     >>> parse_model("frequency:3")
     FrequencyDiversity(l=3)
+    >>> parse_model("recursive:l=2:c=3")
+    RecursiveDiversity(c=3.0, l=2)
     """
-    name, *parameters = (part.strip() for part in text.split(":"))
-    if name not in MODELS:
-        raise ParameterError(f"model: name must be one of {name_some(MODELS)}, got {name!r}.")
-    known = [field.name for field in fields(MODELS[name])]  # type: ignore[arg-type]
+    name, *parts = (part.strip() for part in text.split(":"))
+    model = MODELS.get(_ALIASES.get(name, name))
+    if model is None:
+        near = get_close_matches(name, MODELS, n=1, cutoff=0.5)
+        example = MODELS[near[0]].example if near else KAnonymity.example
+        raise ParameterError(
+            f"model: name must be one of {name_some(MODELS, most=len(MODELS))}, got {name!r}.",
+            hint=f"Write for example {example}.",
+        )
     try:
-        numbers = [float(part) if set(part) & set(".eE") else int(part) for part in parameters]
-        return MODELS[name](**dict(zip(known[: len(numbers)], numbers, strict=True)))
+        return model.from_text(parts, base)
     except (TypeError, ValueError) as error:
         if isinstance(error, LDiversityError):
             raise
+        known = [field.name for field in fields(model)]  # type: ignore[arg-type]
         raise ParameterError(
-            f"model: {name!r} must be followed by numbers for {name_some(known)}, got {text!r}.",
-            hint=f"Write for example {':'.join([name, *(['3'] * len(known))])}.",
+            f"model: {name!r} must be followed by {name_some(known)}, separated by colons, got {text!r}.",
+            hint=f"Write for example {model.example}." if model.example else None,
         ) from None
 
 

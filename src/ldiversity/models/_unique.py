@@ -41,11 +41,12 @@ class UniqueDiversity(PrivacyModel):
 
     name: ClassVar[str] = "unique"
     monotone: ClassVar[bool] = False
+    example: ClassVar[str] = "unique:3"
 
     l: int
 
     def __post_init__(self) -> None:
-        check_integer("UniqueDiversity", "l", self.l, minimum=2)
+        object.__setattr__(self, "l", check_integer("UniqueDiversity", "l", self.l, minimum=2))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The number of records, or 0 when a value repeats."""

@@ -1,0 +1,109 @@
+"""Delta-disclosure privacy: every value is nearly as frequent in a class as overall, up and down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from typing import ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._checks import check_number
+from ldiversity._types import BoolArray, FloatArray
+from ldiversity.errors import ParameterError
+from ldiversity.models._base import PrivacyModel
+from ldiversity.models._counts import Population
+from ldiversity.models._exact import as_written, is_positive, to_decimal
+
+__all__ = ["DeltaDisclosure"]
+
+_BORDER: Final = 1e-9
+
+
+@dataclass(frozen=True)
+class DeltaDisclosure(PrivacyModel):
+    """With shares q in a class and p overall, ``|ln(q / p)| < delta`` for every value that occurs anywhere.
+
+    A class that lacks a value discloses that nobody in it has that value: it satisfies no delta. Programs that pass
+    over such values check less than the definition says.
+
+    Reached is the greatest ``|ln(q / p)|``; infinite where a value is lacking.
+
+    Parameters
+    ----------
+    delta
+        Greater than 0; natural logarithms.
+
+    Notes
+    -----
+    Monotone: each value's rule is an interval for its share, and a merged class has a share between the two.
+
+    References
+    ----------
+    Brickell and Shmatikov, "The cost of privacy", 2008, Definition 3.
+
+    Examples
+    --------
+    >>> from ldiversity.schema import Domain
+    >>> everyone = Population(Domain(("flu", "cut")), np.array([6, 6]))
+    >>> DeltaDisclosure(0.5).reached(np.array([[4, 4], [2, 1], [1, 0]]), everyone).round(3).tolist()
+    [0.0, 0.405, inf]
+    """
+
+    name: ClassVar[str] = "delta-disclosure"
+    monotone: ClassVar[bool] = True
+    higher_is_safer: ClassVar[bool] = False
+    scale: ClassVar[str] = "delta"
+    example: ClassVar[str] = "delta-disclosure:1"
+
+    delta: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", check_number("DeltaDisclosure", "delta", self.delta))
+        if self.delta <= 0:
+            raise ParameterError(f"DeltaDisclosure: delta must be greater than 0, got {self.delta!r}.")
+
+    def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:
+        """The greatest logarithm of a ratio of shares, whatever its sign."""
+        reached: FloatArray = np.abs(_logarithms(counts, population)).max(axis=1)
+        return reached
+
+    def holds(self, counts: NDArray[np.int64], population: Population) -> BoolArray:
+        """Whether all ratios are close enough to 1.
+
+        No ratio of counts is a power of e with a rational exponent but 1, so that none lies exactly on the border.
+        """
+        distances = np.abs(_logarithms(counts, population))
+        inside: BoolArray = distances < self.delta
+        total, sizes, limit = int(population.counts.sum()), counts.sum(axis=1), as_written(self.delta)
+        for row, code in np.argwhere(np.abs(distances - self.delta) <= _BORDER):
+            everywhere = Fraction(int(population.counts[code]), total)
+            ratio = Fraction(int(counts[row, code]), int(sizes[row])) / everywhere
+            inside[row, code] = is_positive(partial(_room, limit, ratio))
+        holds: BoolArray = np.all(inside, axis=1)
+        return holds
+
+    def statement(self, attribute: str) -> str:
+        """The rule in plain words."""
+        return (
+            f"In every class each value of {attribute!r} is less than {np.exp(self.delta):.6g} times as frequent, "
+            f"and more than {np.exp(-self.delta):.6g} times as frequent, as in all records."
+        )
+
+
+def _logarithms(counts: NDArray[np.int64], population: Population) -> FloatArray:
+    """Shape (classes, F): ``ln(q / p)``; 0 for a value that occurs nowhere."""
+    with np.errstate(divide="ignore"):
+        inside = np.log(counts) - np.log(counts.sum(axis=1, keepdims=True))
+        everywhere = np.log(population.counts) - np.log(population.counts.sum())
+    nowhere = (counts == 0) & (population.counts == 0)
+    logarithms: FloatArray = np.zeros(counts.shape)
+    np.subtract(inside, everywhere, where=~nowhere, out=logarithms)
+    return logarithms
+
+
+def _room(limit: Fraction, ratio: Fraction) -> Decimal:
+    return to_decimal(limit) - abs(to_decimal(ratio).ln())

@@ -1,0 +1,145 @@
+"""Whether the classes of a table satisfy a model, what they reach, and which are the worst."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._types import BoolArray, FloatArray
+from ldiversity.models._counts import ClassCounts
+
+if TYPE_CHECKING:
+    from ldiversity.models._base import PrivacyModel
+
+__all__ = ["Verdict", "WorstClass", "judge"]
+
+_N_WORST: Final = 10
+
+
+@dataclass(frozen=True)
+class WorstClass:
+    """One of the least private classes: its number, how many records it has, what it reaches, and whether it passes."""
+
+    index: int
+    size: int
+    reached: float
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a model says about the classes of one sensitive attribute; no cell of the table is in it.
+
+    Parameters
+    ----------
+    model
+        The model.
+    reached
+        What the worst class reaches. Without any class: infinitely much, or 0 where less is safer.
+    n_classes, n_records
+        How many classes there are, and how many records in them.
+    n_failing, n_records_failing
+        How many of them break the rule.
+    worst
+        At most ten classes, the worst first; among equals the smallest.
+
+    Examples
+    --------
+    >>> from ldiversity.models import DistinctDiversity, count_classes
+    >>> from ldiversity.schema import Domain
+    >>> classes = count_classes(np.array([0, 0, 1, 1, 1]), np.array([0, 1, 1, 1, 1]), 2, Domain(("flu", "cut")))
+    >>> verdict = DistinctDiversity(2).verdict(classes)
+    >>> verdict.passed, verdict.reached, verdict.margin, verdict.n_failing, verdict.worst[0].size
+    (False, 1.0, -1.0, 1, 3)
+    """
+
+    model: PrivacyModel
+    reached: float
+    n_classes: int
+    n_records: int
+    n_failing: int
+    n_records_failing: int
+    worst: tuple[WorstClass, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every class satisfies the rule."""
+        return self.n_failing == 0
+
+    @property
+    def required(self) -> float:
+        """What the model asks for, on the scale of `reached`."""
+        return self.model.required
+
+    @property
+    def margin(self) -> float:
+        """How far the worst class is on the safe side of what is required; negative when it is on the other."""
+        margin = self.reached - self.required
+        return margin if self.model.higher_is_safer else -margin
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict in JSON's types; None stands for infinitely much."""
+        return {
+            "model": self.model.to_dict(),
+            "passed": self.passed,
+            "reached": _plain(self.reached),
+            "required": self.required,
+            "margin": _plain(self.margin),
+            "n_classes": self.n_classes,
+            "n_records": self.n_records,
+            "n_failing": self.n_failing,
+            "n_records_failing": self.n_records_failing,
+            "worst": [
+                {"index": one.index, "size": one.size, "reached": _plain(one.reached), "passed": one.passed}
+                for one in self.worst
+            ],
+        }
+
+
+def judge(models: Sequence[PrivacyModel], classes: ClassCounts) -> tuple[Verdict, ...]:
+    """Judge the classes by several models in one pass over their counts.
+
+    Examples
+    --------
+    >>> from ldiversity.models import KAnonymity, FrequencyDiversity, count_classes
+    >>> from ldiversity.schema import Domain
+    >>> classes = count_classes(np.array([0, 0, 1, 1, 1]), np.array([0, 1, 1, 1, 0]), 2, Domain(("flu", "cut")))
+    >>> [verdict.reached for verdict in judge([KAnonymity(2), FrequencyDiversity(2)], classes)]
+    [2.0, 1.5]
+    """
+    reached = np.empty((len(models), classes.n_classes))
+    holds = np.empty((len(models), classes.n_classes), dtype=np.bool_)
+    population = classes.population
+    for block, counts in classes.blocks():
+        for row, model in enumerate(models):
+            reached[row, block] = model.reached(counts, population)
+            holds[row, block] = model.holds(counts, population)
+    return tuple(
+        _summarized(model, values, passed, classes.sizes)
+        for model, values, passed in zip(models, reached, holds, strict=True)
+    )
+
+
+def _summarized(model: PrivacyModel, reached: FloatArray, holds: BoolArray, sizes: NDArray[np.int64]) -> Verdict:
+    if not len(reached):
+        return Verdict(model, float("inf") if model.higher_is_safer else 0.0, 0, 0, 0, 0, ())
+    danger = reached if model.higher_is_safer else -reached
+    worst = np.lexsort((sizes, danger, holds))[:_N_WORST]
+    return Verdict(
+        model=model,
+        reached=float(reached[np.argmin(danger)]),
+        n_classes=len(reached),
+        n_records=int(sizes.sum()),
+        n_failing=int(np.count_nonzero(~holds)),
+        n_records_failing=int(sizes[~holds].sum()),
+        worst=tuple(WorstClass(int(i), int(sizes[i]), float(reached[i]), bool(holds[i])) for i in worst),
+    )
+
+
+def _plain(number: float) -> float | None:
+    return number if isfinite(number) else None
