@@ -1,0 +1,253 @@
+"""Classes of rows that differ in several columns at once, from the cells of a grid of their values."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["fill_from_cells"]
+
+_FRESH = 0.95
+_WASTE = 200
+_SEARCH = 500
+
+
+@njit(nogil=True, cache=True)
+def fill_from_cells(
+    levels: NDArray[np.int64],
+    n_levels: int,
+    starts: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    person: NDArray[np.int64],
+    l: int,
+    power: float,
+) -> tuple[NDArray[np.int32], int]:
+    """Form classes of rows that differ in every column, each from the best cells that fit together.
+
+    A cell is worth its number of rows, times ``(1 - share) ** power`` for each of its levels: rows that would rule many
+    others out are used up last when power is great. With power 0 it is the fullest cell. A cell that cannot begin
+    a class is set aside, and the next is tried. In the end rows that are left join classes they differ from.
+
+    Parameters
+    ----------
+    levels
+        Shape (cells, columns): the levels of each cell, numbered across columns.
+    n_levels
+        The number of levels of all columns together.
+    starts
+        Shape (cells + 1,): where the rows of each cell begin in `rows`.
+    rows
+        Shape (n,): rows by cell, in their random order; changed in place.
+    person
+        Shape (n,): who a row belongs to; empty when each is a person of its own.
+    l
+        Rows in a class.
+    power
+        How much it counts that a cell leaves room for others.
+
+    Returns
+    -------
+    class_of
+        Shape (n,): the class of each row, -1 for rows in none.
+    n_classes
+        The number of classes.
+    """
+    n, n_cells, n_columns = rows.shape[0], levels.shape[0], levels.shape[1]
+    class_of = np.full(n, -1, dtype=np.int32)
+    following = np.full(n, -1, dtype=np.int32)
+    heads = np.empty(n // l + 1, dtype=np.int32)
+    taken = starts[:-1].copy()
+    totals = np.zeros(n_levels, dtype=np.int64)
+    for cell in range(n_cells):
+        for column in range(n_columns):
+            totals[levels[cell, column]] += starts[cell + 1] - starts[cell]
+    used = np.zeros(n_levels, dtype=np.int64)
+    aside = np.zeros(n_cells, dtype=np.bool_)
+    live = np.arange(n_cells)
+    leaf_of = np.empty(n_cells, dtype=np.int64)
+    worth = np.empty(n_cells, dtype=np.float64)
+    live, tree = _plant(live, levels, starts, taken, totals, n, power, worth, leaf_of)
+    n_leaves, planted, remaining = tree.shape[0] // 2, n, n
+    chosen = np.empty(l, dtype=np.int64)
+    places = np.empty(l, dtype=np.int64)
+    stack = np.empty(2 * n_cells + 128, dtype=np.int64)
+    n_classes, attempt, wasted = 0, 0, 0
+    while remaining >= l and wasted <= _WASTE * (n + 10_000):
+        attempt += 1
+        visits, n_chosen = 0, 0
+        while n_chosen < l:
+            # The best live cell that fits: branches worth no more than the best leaf so far are passed over.
+            best, best_place, best_worth, top = -1, -1, 0.0, 1
+            stack[0] = 1
+            while top > 0:
+                top -= 1
+                node = stack[top]
+                visits += 1
+                if tree[node] <= best_worth:
+                    continue
+                if node < n_leaves:
+                    left_first = tree[2 * node] < tree[2 * node + 1]
+                    stack[top] = 2 * node if left_first else 2 * node + 1
+                    stack[top + 1] = 2 * node + 1 if left_first else 2 * node
+                    top += 2
+                    continue
+                cell = live[node - n_leaves]
+                fits = n_chosen > 0 or not aside[cell]
+                for column in range(n_columns):
+                    fits = fits and used[levels[cell, column]] != attempt
+                if not fits:
+                    continue
+                place = taken[cell]
+                if person.shape[0] > 0:
+                    while place < starts[cell + 1] and _is_among(person, rows, rows[place], places, n_chosen):
+                        place += 1
+                        visits += 1
+                if place < starts[cell + 1]:
+                    best, best_place, best_worth = cell, place, tree[node]
+            if best < 0:
+                break
+            chosen[n_chosen], places[n_chosen] = best, best_place
+            n_chosen += 1
+            for column in range(n_columns):
+                used[levels[best, column]] = attempt
+        if n_chosen < l:
+            wasted += visits
+            if n_chosen == 0:
+                break
+            aside[chosen[0]] = True
+            continue
+        heads[n_classes] = -1
+        for i in range(l):
+            cell = chosen[i]
+            row = rows[places[i]]
+            rows[places[i]] = rows[taken[cell]]
+            rows[taken[cell]] = row
+            taken[cell] += 1
+            class_of[row] = n_classes
+            following[row] = heads[n_classes]
+            heads[n_classes] = row
+            for column in range(n_columns):
+                totals[levels[cell, column]] -= 1
+            _update(tree, n_leaves + leaf_of[cell], (starts[cell + 1] - taken[cell]) * worth[cell])
+        n_classes += 1
+        remaining -= l
+        if remaining < _FRESH * planted and remaining >= l:
+            live, tree = _plant(live, levels, starts, taken, totals, remaining, power, worth, leaf_of)
+            n_leaves, planted = tree.shape[0] // 2, remaining
+    _join(class_of, n_classes, levels, n_levels, starts, taken, rows, person, heads, following)
+    return class_of, n_classes
+
+
+@njit(nogil=True, cache=True)
+def _plant(
+    live: NDArray[np.int64],
+    levels: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    taken: NDArray[np.int64],
+    totals: NDArray[np.int64],
+    remaining: int,
+    power: float,
+    worth: NDArray[np.float64],
+    leaf_of: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The cells that still have rows, and a tree of the greatest worths over them."""
+    n_live = 0
+    for cell in live:
+        if taken[cell] < starts[cell + 1]:
+            n_live += 1
+    kept = np.empty(n_live, dtype=np.int64)
+    n_live = 0
+    for cell in live:
+        if taken[cell] < starts[cell + 1]:
+            kept[n_live] = cell
+            n_live += 1
+    n_leaves = 1
+    while n_leaves < n_live:
+        n_leaves *= 2
+    tree = np.zeros(2 * n_leaves, dtype=np.float64)
+    for leaf in range(n_live):
+        cell = kept[leaf]
+        leaf_of[cell] = leaf
+        room = 1.0
+        if power > 0:
+            for column in range(levels.shape[1]):
+                room *= 1 - totals[levels[cell, column]] / remaining
+            room = room**power
+        worth[cell] = room
+        tree[n_leaves + leaf] = (starts[cell + 1] - taken[cell]) * room
+    for node in range(n_leaves - 1, 0, -1):
+        tree[node] = max(tree[2 * node], tree[2 * node + 1])
+    return kept, tree
+
+
+@njit(nogil=True, cache=True)
+def _update(tree: NDArray[np.float64], node: int, value: float) -> None:
+    tree[node] = value
+    node //= 2
+    while node > 0:
+        tree[node] = max(tree[2 * node], tree[2 * node + 1])
+        node //= 2
+
+
+@njit(nogil=True, cache=True)
+def _is_among(
+    person: NDArray[np.int64], rows: NDArray[np.int32], row: int, places: NDArray[np.int64], n_chosen: int
+) -> bool:
+    for i in range(n_chosen):
+        if person[rows[places[i]]] == person[row]:
+            return True
+    return False
+
+
+@njit(nogil=True, cache=True)
+def _join(
+    class_of: NDArray[np.int32],
+    n_classes: int,
+    levels: NDArray[np.int64],
+    n_levels: int,
+    starts: NDArray[np.int64],
+    taken: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    person: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    following: NDArray[np.int32],
+) -> None:
+    """Put rows that are left into classes they differ from; the search goes round the classes, so none grows long."""
+    n_cells, n_columns = levels.shape
+    cell_of = np.empty(rows.shape[0], dtype=np.int64)
+    in_classes = np.zeros(n_levels, dtype=np.int64)
+    for cell in range(n_cells):
+        for place in range(starts[cell], starts[cell + 1]):
+            cell_of[rows[place]] = cell
+        for column in range(n_columns):
+            in_classes[levels[cell, column]] += taken[cell] - starts[cell]
+    budget = _SEARCH * (rows.shape[0] + 10_000)
+    at = 0
+    for cell in range(n_cells):
+        for _ in range(n_classes):
+            if taken[cell] == starts[cell + 1] or budget < 0:
+                break
+            full = False
+            for column in range(n_columns):
+                full = full or in_classes[levels[cell, column]] == n_classes
+            if full:
+                break
+            place = taken[cell]
+            member = heads[at]
+            fits = True
+            while member >= 0 and fits:
+                budget -= 1
+                for column in range(n_columns):
+                    fits = fits and levels[cell_of[member], column] != levels[cell, column]
+                fits = fits and (person.shape[0] == 0 or person[member] != person[rows[place]])
+                member = following[member]
+            if fits:
+                row = rows[place]
+                taken[cell] += 1
+                class_of[row] = at
+                following[row] = heads[at]
+                heads[at] = row
+                for column in range(n_columns):
+                    in_classes[levels[cell, column]] += 1
+            at = (at + 1) % n_classes

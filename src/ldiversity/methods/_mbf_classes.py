@@ -1,0 +1,117 @@
+"""Classes of rows that differ in several columns, from the cells of a grid: the core of MBF and of joint L-LMSU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._types import CodeArray
+from ldiversity.errors import InfeasibleError
+from ldiversity.methods._anatomy_classes import check_shares, losses
+from ldiversity.methods._base import Grouping, GroupingRun, Partition
+from ldiversity.methods._coded import CodedTable
+
+__all__ = ["Cells", "best_of", "check_columns", "describe"]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Rows by the cells of a grid, one dimension a column.
+
+    Parameters
+    ----------
+    levels
+        Shape (cells, columns): the levels of each cell, numbered across columns.
+    n_levels
+        The number of levels of all columns together.
+    starts
+        Shape (cells + 1,): where the rows of each cell begin in `rows`.
+    rows
+        Shape (n,): rows by cell, in their given order.
+    person
+        Shape (n,): who a row belongs to; empty when each row is a person of its own.
+
+    Examples
+    --------
+    >>> cells = Cells.of([np.array([0, 1, 0]), np.array([2, 0, 2])])
+    >>> cells.rows.tolist(), cells.starts.tolist()
+    ([0, 2, 1], [0, 2, 3])
+    """
+
+    levels: NDArray[np.int64]
+    n_levels: int
+    starts: NDArray[np.int64]
+    rows: CodeArray
+    person: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, columns: Sequence[CodeArray], person: NDArray[np.int64] | None = None) -> Cells:
+        """Sort rows into cells; the cell whose first row comes first is the first."""
+        key = np.zeros(len(columns[0]), dtype=np.int64)
+        levels, n_levels = [], 0
+        for codes in columns:
+            # Numbered anew after each column, so that no product of numbers of values can overflow.
+            key = np.unique(key * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1].ravel()
+            levels.append(codes.astype(np.int64) + n_levels)
+            n_levels += int(codes.max(initial=-1)) + 1
+        _, firsts, counts = np.unique(key, return_index=True, return_counts=True)
+        order = np.argsort(firsts)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        return cls(
+            levels=np.column_stack([column[firsts[order]] for column in levels]),
+            n_levels=n_levels,
+            starts=np.concatenate([[0], np.cumsum(counts[order])]).astype(np.int64),
+            rows=np.argsort(rank[key], kind="stable").astype(np.int32),
+            person=np.empty(0, dtype=np.int64) if person is None else np.asarray(person, dtype=np.int64),
+        )
+
+    def classes(self, l: int, power: float) -> Partition:
+        """Form classes of at least `l` rows that differ in every column; see the kernel for `power`."""
+        from ldiversity._kernels.mbf import fill_from_cells
+
+        class_of, n_classes = fill_from_cells(
+            self.levels, self.n_levels, self.starts, self.rows.copy(), self.person, l, power
+        )
+        return Partition(class_of, n_classes)
+
+
+def check_columns(owner: str, table: CodedTable, columns: Sequence[CodeArray], l: int) -> None:
+    """Refuse when a column has fewer than `l` levels that occur."""
+    for column, levels in zip(table.sensitive, columns, strict=True):
+        check_shares(owner, column.name, np.bincount(levels), l, overflow="suppress")
+
+
+def best_of(owner: str, cells: Cells, l: int, powers: Sequence[float], run: GroupingRun) -> Partition:
+    """The classes that hide the fewest rows among several ways to choose cells; the first of equals.
+
+    Raises
+    ------
+    InfeasibleError
+        When there is no class.
+    """
+    found: list[Partition] = []
+    with ThreadPoolExecutor(max_workers=max(1, min(run.workers, len(powers)))) as pool:
+        for partition in pool.map(lambda power: cells.classes(l, power), powers):
+            found.append(partition)
+            run.progress(len(found) / len(powers), "forming classes")
+    best = min(found, key=lambda partition: partition.suppressed)
+    if best.n_classes == 0:
+        fewer = next((fewer for fewer in range(l - 1, 1, -1) if cells.classes(fewer, powers[-1]).n_classes), None)
+        raise InfeasibleError(
+            f"{owner}: l must leave at least one class of records that differ in every sensitive column, got {l}.",
+            hint=None if fewer is None else f"Use l={fewer}, or fewer sensitive columns.",
+            nearest=[] if fewer is None else [{"l": fewer}],
+        )
+    return best
+
+
+def describe(partition: Partition, l: int) -> Grouping:
+    """The grouping with its public facts; the holder is told what is hidden."""
+    facts = losses(partition, l)
+    notes = [f"{facts['hidden']} of {len(partition.class_of)} records fit into no class and are not published."]
+    return Grouping((partition,), facts=facts, notes=tuple(notes) if facts["hidden"] else ())
