@@ -40,7 +40,20 @@ if TYPE_CHECKING:
     from ldiversity.methods import Method as Method
     from ldiversity.methods._randomized_addition import RandomizedAddition as RandomizedAddition
     from ldiversity.methods._semantic_diversity import SemanticDiversity as SemanticDiversity
+    from ldiversity.models import AlphaK as AlphaK
+    from ldiversity.models import BetaLikeness as BetaLikeness
+    from ldiversity.models import DeltaDisclosure as DeltaDisclosure
+    from ldiversity.models import DistinctDiversity as DistinctDiversity
+    from ldiversity.models import EntropyDiversity as EntropyDiversity
+    from ldiversity.models import FrequencyDiversity as FrequencyDiversity
+    from ldiversity.models import KAnonymity as KAnonymity
+    from ldiversity.models import LevelDiversity as LevelDiversity
     from ldiversity.models import PrivacyModel as PrivacyModel
+    from ldiversity.models import RecursiveDiversity as RecursiveDiversity
+    from ldiversity.models import SemanticClassDiversity as SemanticClassDiversity
+    from ldiversity.models import TCloseness as TCloseness
+    from ldiversity.models import UniqueDiversity as UniqueDiversity
+    from ldiversity.models import Verdict as Verdict
     from ldiversity.policy import Policy as Policy
     from ldiversity.release import Release as Release
     from ldiversity.release import load_release as load_release
@@ -77,7 +90,22 @@ _ROOMS = {
     "estimation": ("Estimate", "bins", "estimate", "groups"),
     "hierarchies": ("Hierarchy",),
     "methods": ("Method", "RandomizedAddition", "SemanticDiversity"),
-    "models": ("PrivacyModel",),
+    "models": (
+        "AlphaK",
+        "BetaLikeness",
+        "DeltaDisclosure",
+        "DistinctDiversity",
+        "EntropyDiversity",
+        "FrequencyDiversity",
+        "KAnonymity",
+        "LevelDiversity",
+        "PrivacyModel",
+        "RecursiveDiversity",
+        "SemanticClassDiversity",
+        "TCloseness",
+        "UniqueDiversity",
+        "Verdict",
+    ),
     "policy": ("Policy",),
     "release": ("Release", "load_release"),
     "report": ("describe", "plan"),
