@@ -50,13 +50,13 @@ class By(ABC):
     def _label(self, distinct: pa.Array, frequency: Callable[[], NDArray[np.int64]]) -> tuple[CodeArray, pa.Array]:
         """Give each distinct value, none of them missing, a code, and the labels in code order."""
 
-    def encode(self, column: pa.ChunkedArray) -> Coded:
-        """Code every row of an Arrow column."""
+    def encode(self, column: pa.ChunkedArray, weights: NDArray[np.int64] | None = None) -> Coded:
+        """Code every row of an Arrow column; a row stands for as many records as `weights` says, or for one."""
         indices, distinct = _dictionary(self.column, column)
         present = np.flatnonzero(np.asarray(pc.is_valid(distinct)))
 
         def frequency() -> NDArray[np.int64]:
-            return np.bincount(indices, minlength=len(distinct)).astype(np.int64)[present]
+            return np.bincount(indices, weights=weights, minlength=len(distinct)).astype(np.int64)[present]
 
         codes, labels = self._label(distinct.take(pa.array(present)), frequency)
         code_of = np.full(len(distinct), len(labels), dtype=np.int32)
@@ -93,13 +93,22 @@ class BinnedColumn(By):
             return np.empty(0, dtype=np.int32), pa.array([], pa.string())
         numbers, _ = self._finite(distinct)
         edges = self.rule.fit(distinct, None if self.rule.quantiles is None else frequency())
+        return self.place(numbers, edges), self.names(edges)
+
+    def names(self, edges: Sequence[float]) -> pa.Array:
+        """The labels of what lies below the edges, of every bin, and of what lies above."""
         labels = list(Bins.labels(edges))
         if self.rule.width is not None:
             labels[-1] = f"{labels[-1][:-1]})"
-        codes = locate(numbers, edges) + np.int32(1)
-        codes[numbers > edges[-1]] = len(labels) + 1
         low, high = labels[0].partition(",")[0][1:], labels[-1].rpartition(" ")[2][:-1]
-        return codes, pa.array([f"< {low}", *labels, f"> {high}"], pa.string())
+        return pa.array([f"< {low}", *labels, f"> {high}"], pa.string())
+
+    @staticmethod
+    def place(numbers: NDArray[Any], edges: Sequence[float]) -> CodeArray:
+        """The positions of numbers in the labels that `names` gives."""
+        codes = locate(numbers, edges) + np.int32(1)
+        codes[numbers > edges[-1]] = len(edges)
+        return codes
 
     def _finite(self, distinct: pa.Array) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         try:

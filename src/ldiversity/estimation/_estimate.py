@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -15,19 +16,24 @@ from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._admissible import admissible_sets
 from ldiversity.estimation._by import By, ByLike, as_by
 from ldiversity.estimation._cells import CellData, CellIndex, count_cells, index_cells
+from ldiversity.estimation._class_estimate import SPREADS, ClassQuestion, estimate_classes
+from ldiversity.estimation._class_estimators import CLASS_ESTIMATORS
 from ldiversity.estimation._intervals import intervals
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._registry import ESTIMATORS
 from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._threads import map_threads
-from ldiversity.estimation._variance import standard_errors
+from ldiversity.estimation._variance import covariance, standard_errors
 from ldiversity.estimation._where import Filter, WhereLike, as_filters
+from ldiversity.release import ClassRelease
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:
     from ldiversity._types import SetArray
     from ldiversity.estimation._base import Estimator, Solution
-    from ldiversity.release import Release
+    from ldiversity.release import Release, SetRelease
+
+Kind = TypeVar("Kind")
 
 __all__ = ["CELL_LIMIT", "JOINT_LIMIT", "MIN_RECORDS", "estimate"]
 
@@ -41,7 +47,7 @@ CELL_LIMIT: Final = 20_000_000
 """The most numbers, cells times values, that one estimate may have."""
 
 
-def estimate(
+def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     release: Release,
     by: ByLike = None,
     *,
@@ -50,6 +56,7 @@ def estimate(
     estimator: str = "auto",
     confidence: float = 0.95,
     min_records: int = MIN_RECORDS,
+    spread: str = "auto",
 ) -> Estimate:
     """Estimate how often each sensitive value occurs, for any division of the records into cells.
 
@@ -66,12 +73,16 @@ def estimate(
         ``"zip starts with 130"``, ``"age >= 50"``, ``"sex != male"``, ``"age between 20 and 29"``,
         ``"job is missing"``.
     estimator
-        A name in `ESTIMATORS`. ``"auto"`` takes ``mle`` for cells with at least 10 records a value and ``map``
-        below.
+        A name in `ESTIMATORS`, or in `CLASS_ESTIMATORS` for a grouped release. ``"auto"`` takes ``mle`` for cells with
+        at least 10 records a value and ``map`` below; of grouped releases ``linear`` where it is offered and
+        ``classes`` elsewhere.
     confidence
         How often an interval is to hold the true count.
     min_records
         Cells with fewer records are marked in ``note``; they are never left out.
+    spread
+        How a class lies in its region, where quasi-identifiers were generalized: ``"uniform"`` over the public values,
+        by their published frequencies (``"marginal"``), or these where they are published (``"auto"``).
 
     Returns
     -------
@@ -85,7 +96,7 @@ def estimate(
     SchemaError
         When a column does not exist or does not suit.
     ReleaseFormatError
-        When the release is damaged: its sets cannot have come from its mechanism.
+        When the release is damaged: its sets cannot have come from its mechanism, or its regions mean nothing.
     UnsupportedError
         When the estimator does not suit the release, or the result would be too large.
 
@@ -113,21 +124,32 @@ def estimate(
     """
     names = _sensitive_names(release, sensitive)
     divided, filters = as_by(by), as_filters(where)
-    solver = ESTIMATORS[check_choice("estimate", "estimator", estimator, list(ESTIMATORS))]
+    check_choice("estimate", "estimator", estimator, list(dict.fromkeys([*ESTIMATORS, *CLASS_ESTIMATORS])))
+    check_choice("estimate", "spread", spread, SPREADS)
     if not 0 < check_number("estimate", "confidence", confidence) < 1:
         raise ParameterError(f"estimate: confidence must be between 0 and 1, got {confidence!r}.")
     check_integer("estimate", "min_records", min_records, minimum=0)
+    _check_columns(release, divided, filters)
     _check_joint(release, names)
-    selected = _select(release, names, divided, filters)
+    if isinstance(release, ClassRelease):
+        grouped = _known_estimator(estimator, CLASS_ESTIMATORS, "grouped records into classes")
+        question = ClassQuestion(
+            release, names, divided, filters, grouped, float(confidence), min_records, _checked_spread(release, spread)
+        )
+        return estimate_classes(question)
+    _checked_spread(release, spread)
+    solver = _known_estimator(estimator, ESTIMATORS, "hid every value in a set")
+    sets = cast("SetRelease", release)
+    selected = _select(sets, names, divided, filters)
     coded = map_threads(lambda part: part.encode(selected.columns[part.column]), divided)
     index = index_cells(coded, selected.n_rows)
-    cells = _count(release, names, selected, index)
-    return _assemble(_Question(release, names, divided, filters, solver, float(confidence), min_records), cells, index)
+    cells = _count(sets, names, selected, index)
+    return _assemble(_Question(sets, names, divided, filters, solver, float(confidence), min_records), cells, index)
 
 
 @dataclass(frozen=True, eq=False)
 class _Question:
-    release: Release
+    release: SetRelease
     names: tuple[str, ...]
     by: tuple[By, ...]
     filters: tuple[Filter, ...]
@@ -167,12 +189,12 @@ def _sensitive_names(release: Release, sensitive: str | Sequence[str] | None) ->
 def _check_joint(release: Release, names: tuple[str, ...]) -> None:
     if len(names) == 1:
         return
-    if release.layout != "sets":
+    if release.layout == "exploded":
         raise UnsupportedError(
             "estimate: a joint distribution needs published sets, but this release has single members.",
             hint="Ask for one attribute at a time.",
         )
-    size = prod(release.mechanism(name).n_values for name in names)
+    size = prod(len(release.domain(name)) for name in names)
     if size > JOINT_LIMIT:
         raise UnsupportedError(
             f"estimate: a joint distribution may have at most {JOINT_LIMIT} combinations, but {name_some(names)} "
@@ -181,11 +203,8 @@ def _check_joint(release: Release, names: tuple[str, ...]) -> None:
         )
 
 
-def _select(release: Release, names: tuple[str, ...], by: tuple[By, ...], filters: tuple[Filter, ...]) -> _Selected:
-    wanted = [*(("by", part.column) for part in by), *(("where", part.column) for part in filters)]
-    for parameter, column in wanted:
-        _check_column(release, parameter, column)
-    columns = release.columns(tuple(dict.fromkeys(column for _, column in wanted)))
+def _select(release: SetRelease, names: tuple[str, ...], by: tuple[By, ...], filters: tuple[Filter, ...]) -> _Selected:
+    columns = release.columns(tuple(dict.fromkeys([part.column for part in by] + [part.column for part in filters])))
     if release.layout == "sets":
         members = tuple(release.sets(name) for name in names)
     else:
@@ -205,17 +224,34 @@ def _select(release: Release, names: tuple[str, ...], by: tuple[By, ...], filter
     return _Selected(columns, members)
 
 
-def _check_column(release: Release, parameter: str, column: str) -> None:
-    role = release.schema[column].role
-    if role is Role.SENSITIVE:
-        raise ParameterError(
-            f"estimate: {parameter} must name published columns, but {column!r} is sensitive: the release does not "
-            "say which records have which of its values.",
-            hint="A joint distribution comes from naming several attributes in sensitive.",
+def _check_columns(release: Release, by: tuple[By, ...], filters: tuple[Filter, ...]) -> None:
+    for parameter, column in [*(("by", part.column) for part in by), *(("where", part.column) for part in filters)]:
+        if release.schema[column].role is Role.SENSITIVE:
+            raise ParameterError(
+                f"estimate: {parameter} must name published columns, but {column!r} is sensitive: the release does "
+                "not say which records have which of its values.",
+                hint="A joint distribution comes from naming several attributes in sensitive.",
+            )
+
+
+def _known_estimator(name: str, known: Mapping[str, Kind], what: str) -> Kind:
+    if name not in known:
+        raise UnsupportedError(
+            f"estimate: estimator {name!r} is not offered for a release that {what}.",
+            hint=f"Use one of {name_some(known)}.",
         )
+    return known[name]
 
 
-def _count(release: Release, names: tuple[str, ...], selected: _Selected, index: CellIndex) -> CellData:
+def _checked_spread(release: Release, spread: str) -> str:
+    if spread != "auto" and release.layout != "generalized":
+        raise UnsupportedError(
+            f"estimate: spread must be 'auto' unless quasi-identifiers were generalized, got {spread!r}.",
+        )
+    return spread
+
+
+def _count(release: SetRelease, names: tuple[str, ...], selected: _Selected, index: CellIndex) -> CellData:
     mechanisms = tuple(release.mechanism(name) for name in names)
     size = index.n_cells * prod(mechanism.n_values for mechanism in mechanisms)
     if size > CELL_LIMIT:
@@ -267,7 +303,7 @@ def _assemble(question: _Question, cells: CellData, index: CellIndex) -> Estimat
         where=tuple(map(str, question.filters)),
         frame_kind=question.release.frame_kind,
         _cells=cells,
-        _matrices=matrices,
+        _covariance=partial(covariance, cells, matrices),
     )
 
 

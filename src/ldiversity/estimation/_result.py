@@ -12,12 +12,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity._checks import check_integer
-from ldiversity.estimation._variance import covariance
+from ldiversity.errors import UnsupportedError
 from ldiversity.tables import domain_array, to_native
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ldiversity._types import FloatArray
     from ldiversity.estimation._cells import CellData
+    from ldiversity.estimation._class_cells import ClassCells
     from ldiversity.schema import Domain
 
 __all__ = ["Estimate"]
@@ -43,11 +46,12 @@ class Estimate:
     domains
         The public domain of each attribute in `sensitive`.
     records
-        How many records each cell has; exact.
+        How many records each cell has: whole numbers that are exact, or, where classes were generalized across
+        cells, expected numbers.
     count, std_error, low, high
-        Shape (cells, F). Standard errors and intervals are about the noise of the dummies: the records are taken
-        as given, and are no sample of anything. For estimators that are not linear in the published counts
-        (``mle``, ``map``, ``simplex``), `std_error` is that of ``linear``.
+        Shape (cells, F). Standard errors and intervals are about the noise of the dummies, or about what classes hide:
+        the records are taken as given, and are no sample of anything. For estimators that are not linear in the
+        published counts (``mle``, ``map``, ``simplex``), `std_error` is that of ``linear``.
     estimator
         Which estimator gave each cell's counts.
     note
@@ -64,7 +68,7 @@ class Estimate:
     by: tuple[str, ...]
     labels: pa.Table
     domains: tuple[Domain, ...]
-    records: NDArray[np.int64]
+    records: NDArray[np.int64] | FloatArray
     count: FloatArray
     std_error: FloatArray
     low: FloatArray
@@ -75,8 +79,8 @@ class Estimate:
     confidence: float
     where: tuple[str, ...]
     frame_kind: str
-    _cells: CellData = field(repr=False)
-    _matrices: tuple[FloatArray, ...] = field(repr=False)
+    _cells: CellData | ClassCells = field(repr=False)
+    _covariance: Callable[[int], FloatArray] | None = field(repr=False)
 
     def __repr__(self) -> str:
         cells, values = self.count.shape
@@ -90,7 +94,7 @@ class Estimate:
     @property
     def n_records(self) -> int:
         """The number of selected records."""
-        return int(self.records.sum())
+        return round(float(self.records.sum()))
 
     @property
     def share(self) -> FloatArray:
@@ -98,12 +102,17 @@ class Estimate:
         return self.count / self.records[:, None]
 
     def covariance(self, cell: int = 0) -> FloatArray:
-        """Give the covariance matrix of one cell's counts, shape (F, F), estimated without bias from its sets.
+        """Give the covariance matrix of one cell's counts, shape (F, F), estimated from what was published.
 
-        For ``mle``, ``map`` and ``simplex`` it is that of ``linear``.
+        For ``mle``, ``map`` and ``simplex`` it is that of ``linear``; for ``classes`` there is none.
         """
         position = check_integer("Estimate.covariance", "cell", cell, minimum=0, maximum=self.n_cells - 1)
-        return covariance(self._cells, self._matrices, position)
+        if self._covariance is None:
+            raise UnsupportedError(
+                f"Estimate: covariance is not offered for the estimator {self.estimator[position]!r}.",
+                hint="The standard errors of single counts are in std_error.",
+            )
+        return self._covariance(position)
 
     def to_arrow(self) -> pa.Table:
         """Give an Arrow table with one row a cell and value."""
@@ -144,7 +153,7 @@ class Estimate:
         cells = [
             {
                 "by": {name: _plain(label) for name, label in labels[cell].items()},
-                "records": int(self.records[cell]),
+                "records": self.records[cell].item(),
                 "estimator": self.estimator[cell],
                 "note": self.note[cell],
                 "values": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -75,6 +76,25 @@ class Filter:
             found = self._compare(column, values)
         mask: BoolArray = np.asarray(pc.fill_null(found, False))
         return mask
+
+    def bounds(self, kind: pa.DataType) -> tuple[float, float]:
+        """The numbers between which a comparison holds, days and instants as numbers of their unit."""
+        nothing = pa.chunked_array([pa.nulls(0, kind)])
+        if self.operator == "starts with":
+            self._starts(nothing)  # says what is wrong with other types
+            raise ParameterError(
+                f"where: 'starts with' is not offered for {self.column!r}, which has too many values.",
+                hint="Use <, >= or between.",
+            )
+        _, values = self._typed(nothing)
+        if pa.types.is_date32(values.type) or pa.types.is_time32(values.type):
+            values = values.cast(pa.int32())
+        if pa.types.is_temporal(values.type):
+            values = values.cast(pa.int64())
+        numbers = values.cast(pa.float64(), safe=False).to_pylist()
+        if self.operator == "between":
+            return numbers[0], numbers[1]
+        return (-math.inf, numbers[0]) if self.operator.startswith("<") else (numbers[0], math.inf)
 
     def _compare(self, column: pa.ChunkedArray, values: pa.Array) -> pa.ChunkedArray:
         if self.operator == "in":

@@ -1,0 +1,93 @@
+"""Classes spread over cells: how many records of each value a cell is expected to have, and within which limits."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["spread_units"]
+
+Ints: TypeAlias = NDArray[np.int64]
+Codes: TypeAlias = NDArray[np.int32]
+Floats: TypeAlias = NDArray[np.float64]
+
+_CERTAIN = 1.0 - 1e-12
+_NOTHING = 1e-12  # of the terms that cancel: rounding, not variance
+
+
+@njit(nogil=True, cache=True)
+def spread_units(
+    unit_class: Ints,
+    unit_size: Ints,
+    unit_cell: Ints,
+    regions: Ints,
+    region_starts: Ints,
+    region_cells: Ints,
+    region_weights: Floats,
+    starts: Ints,
+    codes: Codes,
+    share: Floats,
+    pair: Floats,
+    most: Ints,
+    spare: Ints,
+    first: int,
+    last: int,
+    records: Floats,
+    counts: Floats,
+    variance: Floats,
+    least: Floats,
+    greatest: Floats,
+) -> None:
+    """Add the units from `first` to `last` to the cells they may lie in.
+
+    A unit is some records of one class. `regions` has one column for each column that was generalized: a row of
+    ``region_starts``, which names the cells (as offsets that add up over the columns) and the share of the region that
+    lies in each. Rows of ``starts`` are the classes: their values, the share of each, the probability that two records
+    both have it, the most records that can have it, and how many of the class are sure to lack it.
+    """
+    n_columns = regions.shape[1]
+    position = np.zeros(n_columns, dtype=np.int64)
+    begin = np.zeros(n_columns, dtype=np.int64)
+    end = np.zeros(n_columns, dtype=np.int64)
+    for unit in range(first, last):
+        k = unit_class[unit]
+        size = unit_size[unit]
+        empty = False
+        for column in range(n_columns):
+            begin[column] = region_starts[regions[unit, column]]
+            end[column] = region_starts[regions[unit, column] + 1]
+            position[column] = begin[column]
+            empty |= begin[column] == end[column]
+        while not empty:
+            cell = unit_cell[unit]
+            weight = 1.0
+            for column in range(n_columns):
+                cell += region_cells[position[column]]
+                weight *= region_weights[position[column]]
+            expected = size * weight
+            pairs = size * (size - 1.0) * weight * weight
+            records[cell] += expected
+            for entry in range(starts[k], starts[k + 1]):
+                v = codes[entry]
+                mean = expected * share[entry]
+                counts[cell, v] += mean
+                square = mean * mean
+                noise = mean + pairs * pair[entry] - square
+                if noise > _NOTHING * (mean + square):
+                    variance[cell, v] += noise
+                greatest[cell, v] += min(size, most[entry])
+                if weight >= _CERTAIN:
+                    least[cell, v] += max(0, size - spare[entry])
+            # The next combination of cells, the last column running fastest.
+            column = n_columns - 1
+            while column >= 0:
+                position[column] += 1
+                if position[column] < end[column]:
+                    break
+                position[column] = begin[column]
+                column -= 1
+            if column < 0:
+                break

@@ -1,0 +1,253 @@
+"""Estimates from grouped releases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+
+from ldiversity._checks import name_some
+from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.estimation._class_cells import ClassCells, Units, count_class_cells, make_units
+from ldiversity.estimation._exchange import MOST_VALUES, Exchange
+from ldiversity.estimation._profiles import profile_classes
+from ldiversity.estimation._result import Estimate
+from ldiversity.estimation._runs import Spread
+from ldiversity.estimation._spread import Wanted, spread_column
+from ldiversity.estimation._threads import map_threads
+from ldiversity.release._coded import parse_type
+
+if TYPE_CHECKING:
+    from ldiversity._types import BoolArray, FloatArray
+    from ldiversity.estimation._by import By, Coded
+    from ldiversity.estimation._cells import CellIndex
+    from ldiversity.estimation._class_estimators import ClassEstimator, ClassSolution
+    from ldiversity.estimation._where import Filter
+    from ldiversity.models import ClassCounts
+    from ldiversity.release import ClassRelease
+
+__all__ = ["SPREADS", "ClassQuestion", "estimate_classes"]
+
+SPREADS: Final = ("auto", "uniform", "marginal")
+"""How a class may be spread over its region."""
+
+_HALF_A_RECORD: Final = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class ClassQuestion:
+    """A question to a grouped release, checked."""
+
+    release: ClassRelease
+    names: tuple[str, ...]
+    by: tuple[By, ...]
+    filters: tuple[Filter, ...]
+    solver: ClassEstimator
+    confidence: float
+    min_records: int
+    spread: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it names."""
+        return tuple(dict.fromkeys([*(part.column for part in self.by), *(part.column for part in self.filters)]))
+
+    @property
+    def generalized(self) -> tuple[str, ...]:
+        """Those of them that are published as regions."""
+        forms = self.release.forms
+        return tuple(name for name in self.columns if name in forms and forms[name].kind != "exact")
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    # The selected rows: their classes and the labels of their exact columns.
+    units: Units
+    labels: dict[str, pa.Array]
+    hidden: int
+
+
+def estimate_classes(question: ClassQuestion) -> Estimate:
+    """Answer a question to a grouped release."""
+    release, names = question.release, question.names
+    _check_shared(release, names)
+    classes = [release.classes(name) for name in names]
+    rows = _select(question, classes[0].n_classes)
+    spreads = _spread(question, rows.units, classes[0])
+    by = tuple(part.column for part in question.by)
+    n_values = prod(len(counts.domain) for counts in classes)
+    sums, index = count_class_cells(rows.units, profile_classes(classes), spreads, rows.labels, by, n_values)
+    if not index.n_cells:
+        raise _nothing(question.filters, [])
+    reason = _no_exchange(question)
+    cells = ClassCells(
+        records=sums.records,
+        counts=sums.counts,
+        variance=sums.variance,
+        least=sums.least,
+        greatest=sums.greatest,
+        generalized=bool(spreads),
+        exchange=None if reason else Exchange(classes[0]),
+        reason=reason,
+    )
+    solution = question.solver.solve(cells)
+    low, high = _intervals(cells, solution, confidence=question.confidence, min_records=question.min_records)
+    few = cells.records < question.min_records
+    note = f"fewer than {question.min_records} records"
+    return Estimate(
+        sensitive=names,
+        by=by,
+        labels=index.labels,
+        domains=tuple(release.domain(name) for name in names),
+        records=cells.records if spreads else np.rint(cells.records).astype(np.int64),
+        count=solution.counts,
+        std_error=solution.errors,
+        low=low,
+        high=high,
+        estimator=(solution.estimator,) * index.n_cells,
+        note=tuple(note if marked else "" for marked in few),
+        caveats=(*solution.caveats, *_caveats(question, cells, rows, index)),
+        confidence=question.confidence,
+        where=tuple(map(str, question.filters)),
+        frame_kind=release.frame_kind,
+        _cells=cells,
+        _covariance=solution.covariance,
+    )
+
+
+def _check_shared(release: ClassRelease, names: tuple[str, ...]) -> None:
+    if len({release.class_columns[name] for name in names}) > 1:
+        raise UnsupportedError(
+            f"estimate: {name_some(names)} have classes of their own, which say nothing about them together.",
+            hint="Ask for one attribute at a time.",
+        )
+
+
+def _select(question: ClassQuestion, n_classes: int) -> _Rows:
+    release = question.release
+    exact = [name for name in question.columns if name not in question.generalized]
+    class_of = release.class_of(question.names[0])
+    columns = release.columns(exact)
+    shown: BoolArray = class_of >= 0
+    filters = [part for part in question.filters if part.column in exact]
+    masks = [part.mask(columns[part.column]) for part in filters]
+    selected = np.logical_and.reduce([shown, *masks])
+    if not selected.any():
+        raise _nothing(filters, masks)
+    if not selected.all():
+        class_of, columns = class_of[selected], columns.filter(selected)
+    parts = [part for part in question.by if part.column in exact]
+    coded: list[Coded] = map_threads(lambda part: part.encode(columns[part.column]), parts)
+    units = make_units(class_of, coded, n_classes)
+    return _Rows(units, {part.name: part.labels for part in coded}, int(np.count_nonzero(~shown)))
+
+
+def _spread(question: ClassQuestion, units: Units, classes: ClassCounts) -> dict[str, Spread]:
+    names = question.generalized
+    if not names:
+        return {}
+    by = {part.column: part for part in question.by}
+    wanted = [Wanted(name, by.get(name), tuple(f for f in question.filters if f.column == name)) for name in names]
+    regions = question.release.regions()
+    records = np.zeros(classes.n_classes)
+    np.add.at(records, units.class_of, units.sizes)
+    spreads: dict[str, Spread] = {}
+    # Quantiles come last: they are about the records that the other columns select.
+    for part in sorted(wanted, key=lambda part: part.needs_records):
+        form = question.release.forms[part.name]
+        if question.spread == "marginal" and form.marginal is None:
+            raise UnsupportedError(
+                f"estimate: spread 'marginal' needs the frequencies of the values of {part.name!r}, which this release "
+                "does not publish.",
+                hint="Use spread='uniform'.",
+            )
+        spreads[part.name] = spread_column(
+            part,
+            form,
+            regions[part.name],
+            parse_type(question.release.schema[part.name].type),
+            marginal=question.spread != "uniform" and form.marginal is not None,
+            records=records,
+        )
+        records = records * spreads[part.name].matching
+    if not (records > 0).any():
+        idle = [str(f) for part in wanted for f in part.filters if not (spreads[part.name].matching > 0).any()]
+        raise _nothing(question.filters, [], idle)
+    return {name: spreads[name] for name in names}
+
+
+def _nothing(filters: object, masks: list[BoolArray], idle: list[str] | None = None) -> ParameterError:
+    if not filters:
+        return ParameterError("estimate: the release must have at least one record, got none.")
+    known = idle or [str(part) for part, own in zip(filters, masks, strict=False) if not own.any()]  # type: ignore[call-overload]
+    return ParameterError(
+        "estimate: where must select at least one record, got none.",
+        hint=f"No record matches {name_some(known)} alone." if known else "No record matches all filters.",
+    )
+
+
+def _no_exchange(question: ClassQuestion) -> str:
+    # Why the mixing within classes cannot be undone; "" when it can.
+    release, (first, *others) = question.release, question.names
+    sharing = [name for name, column in release.class_columns.items() if column == release.class_columns[first]]
+    if release.layout != "bucketized":
+        return "it needs exact quasi-identifiers, and this release has regions"
+    if others:
+        return "a joint distribution needs values that were counted together, and classes count each attribute alone"
+    if not release.mechanism(first).blind:
+        return "classes were formed by quasi-identifiers, so that chance alone does not say who is in which"
+    if len(sharing) > 1:
+        return f"classes were formed by {name_some(sharing)} together, and {first!r} alone does not say who is in which"
+    if len(release.domain(first)) > MOST_VALUES:
+        return f"it is offered for at most {MOST_VALUES} values"
+    return ""
+
+
+def _intervals(
+    cells: ClassCells, solution: ClassSolution, *, confidence: float, min_records: int
+) -> tuple[FloatArray, FloatArray]:
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * solution.errors + _HALF_A_RECORD
+    few = (cells.records < min_records)[:, None]
+    centers = np.clip(solution.centers, cells.least, cells.greatest)
+    low = np.where(few, cells.least, np.maximum(centers - reach, cells.least))
+    high = np.where(few, cells.greatest, np.minimum(centers + reach, cells.greatest))
+    return np.minimum(low, solution.counts), np.maximum(high, solution.counts)
+
+
+def _caveats(question: ClassQuestion, cells: ClassCells, rows: _Rows, index: CellIndex) -> tuple[str, ...]:
+    caveats = []
+    if len(question.names) > 1:
+        caveats.append("Attributes are taken as independent within every class, because classes count each alone.")
+    unknown = [name for name in question.generalized if _says_nothing(question, name)]
+    if unknown:
+        caveats.append(
+            f"Some classes say nothing about {name_some(unknown)}: they are spread over all public values, and missing "
+            "ones are taken into account only where frequencies are published."
+        )
+    if cells.generalized:
+        caveats.append("Numbers of records are expected ones, because classes lie across cells.")
+    if rows.hidden:
+        caveats.append(f"{rows.hidden} records show no value of {name_some(question.names)} and are left out.")
+    if question.release.suppressed:
+        caveats.append(f"{question.release.suppressed} records were left out of the release.")
+    few = int(np.count_nonzero(cells.records < question.min_records))
+    if few:
+        caveats.append(
+            f"{few} of {index.n_cells} cells have fewer than {question.min_records} records; their intervals hold "
+            "whatever the records of each class are."
+        )
+    return tuple(caveats)
+
+
+def _says_nothing(question: ClassQuestion, name: str) -> bool:
+    column = question.release.regions()[name]
+    if question.release.forms[name].kind != "interval":
+        return False
+    import pyarrow.compute as pc
+
+    low = pc.struct_field(column, "low")
+    return bool(low.null_count)

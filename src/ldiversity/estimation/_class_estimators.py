@@ -1,0 +1,142 @@
+"""The estimators of grouped releases."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+
+from ldiversity.errors import UnsupportedError
+from ldiversity.estimation._simplex import project
+from ldiversity.mechanisms import CONDITION_LIMIT, SINGULAR_CONDITION
+
+if TYPE_CHECKING:
+    from ldiversity._types import FloatArray
+    from ldiversity.estimation._class_cells import ClassCells
+    from ldiversity.estimation._exchange import Exchange
+
+__all__ = ["CLASS_ESTIMATORS", "ClassEstimator", "ClassSolution"]
+
+_MIXED: Final = (
+    "Every record counts with the shares of its class, whatever its quasi-identifiers are: grouping hid how values go "
+    "with them, so counts are drawn towards the mix of the classes; standard errors do not tell by how much."
+)
+_SPREAD: Final = (
+    "Every class is spread over its region: counts, standard errors and intervals are as good as the assumption that "
+    "records, whatever their value, lie in the region as the spread says."
+)
+_NEGATIVE: Final = "linear undoes the mixing within classes without bias; single counts may be negative."
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSolution:
+    """The reported counts, those that intervals are around, their standard errors, and what the user should know."""
+
+    counts: FloatArray
+    centers: FloatArray
+    errors: FloatArray
+    estimator: str
+    caveats: tuple[str, ...]
+    covariance: Callable[[int], FloatArray] | None = None
+
+
+class ClassEstimator(ABC):
+    """From classes spread over cells to the counts of the true values. Stateless."""
+
+    name: ClassVar[str]
+    """How users ask for it."""
+
+    summary: ClassVar[str]
+    """What it does, in one sentence."""
+
+    @abstractmethod
+    def solve(self, cells: ClassCells) -> ClassSolution:
+        """Estimate the counts of every cell."""
+
+
+class ClassShares(ClassEstimator):
+    """Count every record with the shares that the values have in its class.
+
+    Works for every grouped release. Whatever grouping hid of how values go with quasi-identifiers stays hidden: counts
+    of cells are drawn towards the mix of the classes they lie in.
+    """
+
+    name: ClassVar[str] = "classes"
+    summary: ClassVar[str] = "Every record counts with the shares of its class; for all grouped releases."
+
+    def solve(self, cells: ClassCells) -> ClassSolution:
+        """Give the sums of shares."""
+        caveats = (_SPREAD,) if cells.generalized else (_MIXED,)
+        return ClassSolution(cells.counts, cells.counts, np.sqrt(cells.variance), self.name, caveats)
+
+
+class ClassLinear(ClassEstimator):
+    """Undo the mixing of values within classes that were formed without looking at quasi-identifiers.
+
+    Unbiased; single counts may be negative.
+    """
+
+    name: ClassVar[str] = "linear"
+    summary: ClassVar[str] = "Unbiased where classes were formed blindly; counts may be negative."
+
+    def solve(self, cells: ClassCells) -> ClassSolution:
+        """Multiply the sums of shares by the inverse of the mixing."""
+        exchange = _exchange(cells, self.name)
+        counts = exchange.undo(cells.counts)
+        errors = exchange.standard_errors(counts, cells.records)
+
+        def covariance(cell: int) -> FloatArray:
+            return exchange.covariance(counts[cell], float(cells.records[cell]))
+
+        return ClassSolution(counts, counts, errors, self.name, (_NEGATIVE,), covariance)
+
+
+class ClassSimplex(ClassEstimator):
+    """Move the unbiased counts to the nearest ones that are not negative and sum to the records."""
+
+    name: ClassVar[str] = "simplex"
+    summary: ClassVar[str] = "The nearest counts to linear that are not negative and sum to the records."
+
+    def solve(self, cells: ClassCells) -> ClassSolution:
+        """Project the unbiased counts."""
+        _exchange(cells, self.name)
+        linear = ClassLinear().solve(cells)
+        counts = project(linear.counts, cells.records)
+        caveats = ("Standard errors and intervals are those of linear, widened to hold the reported count.",)
+        return ClassSolution(counts, linear.counts, linear.errors, self.name, caveats, linear.covariance)
+
+
+class ClassAuto(ClassEstimator):
+    """``linear`` where the mixing of values can be undone well, else ``classes``."""
+
+    name: ClassVar[str] = "auto"
+    summary: ClassVar[str] = "linear where classes were formed blindly and mix values well, else classes."
+
+    def solve(self, cells: ClassCells) -> ClassSolution:
+        """Choose for all cells alike."""
+        if cells.exchange is not None and cells.exchange.condition <= CONDITION_LIMIT:
+            return ClassLinear().solve(cells)
+        reason = cells.reason
+        if cells.exchange is not None:
+            reason = "the classes of this release mix some values so evenly that little noise would become much"
+        shares = ClassShares().solve(cells)
+        return replace(shares, caveats=(*shares.caveats, f"The unbiased linear was not taken, because {reason}."))
+
+
+CLASS_ESTIMATORS: Final[Mapping[str, ClassEstimator]] = MappingProxyType(
+    {kind.name: kind() for kind in (ClassAuto, ClassShares, ClassLinear, ClassSimplex)}
+)
+"""Every estimator of grouped releases, by the name under which users ask for it."""
+
+
+def _exchange(cells: ClassCells, name: str) -> Exchange:
+    reason = cells.reason
+    if cells.exchange is not None and not cells.exchange.condition < SINGULAR_CONDITION:
+        reason = "the classes of this release mix some values so evenly that they cannot be told apart"
+    elif cells.exchange is not None:
+        return cells.exchange
+    raise UnsupportedError(f"estimate: {name} is not offered here, because {reason}.", hint="Use 'classes'.")

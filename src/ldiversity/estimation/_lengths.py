@@ -1,0 +1,108 @@
+"""Intervals of fractions, spread over bins by their length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity.errors import UnsupportedError
+from ldiversity.estimation._by import BinnedColumn
+from ldiversity.estimation._runs import Spread, collect, share_runs
+
+if TYPE_CHECKING:
+    from ldiversity._types import FloatArray
+    from ldiversity.estimation._by import By
+    from ldiversity.estimation._regions import Intervals
+    from ldiversity.estimation._where import Filter
+
+__all__ = ["spread_lengths"]
+
+_GRID: Final = 4096
+"""Quantiles of spread intervals are taken on so fine a grid."""
+
+_STEPS: Final = 1000
+
+
+def spread_lengths(
+    name: str,
+    by: By | None,
+    filters: tuple[Filter, ...],
+    intervals: Intervals,
+    kind: pa.DataType,
+    records: FloatArray,
+) -> Spread:
+    """Give the share of every interval that lies in each bin and matches the filters.
+
+    An interval without length is one number, which is where it is.
+    """
+    if by is not None and not isinstance(by, BinnedColumn):
+        raise UnsupportedError(
+            f"estimate: {name!r} was published as intervals of {kind}, which have too many values for a cell each.",
+            hint=f"Use bins({name!r}, ...).",
+        )
+    low, high = intervals.low.astype(np.float64), intervals.high.astype(np.float64)
+    limits = _limits(filters, kind)
+    edges = () if by is None else _edges(by, low, high, limits, records)
+    labels = None if by is None else by.names(edges)
+
+    def place(numbers: NDArray[Any]) -> NDArray[np.int64]:
+        return np.zeros(len(numbers), np.int64) if by is None else by.place(numbers, edges).astype(np.int64)
+
+    # Intervals: the run between two neighboring turns has one label.
+    wide = np.flatnonzero(low < high)
+    inside = [x for x in (*edges, *limits) if low.min() < x < high.max()]
+    turns = np.unique([low.min(), *inside, high.max()])
+    middles = (turns[1:] + turns[:-1]) / 2
+    codes = np.where((middles > limits[0]) & (middles < limits[1]), place(middles), -1)
+    a, b = low[wide], high[wide]
+    region, code, weight = share_runs(a, b, (a, b), turns, turns, codes, name=name)
+    # Single numbers.
+    points = np.flatnonzero(low == high)
+    column = pa.chunked_array([intervals.points.take(pa.array(points))])
+    matches = np.ones(len(points), dtype=np.bool_)
+    for condition in filters:
+        matches &= condition.mask(column)
+    codes = np.where(matches, place(intervals.low[points]), -1)
+    region = np.concatenate([wide[region], points])
+    code, weight = np.concatenate([code, codes]), np.concatenate([weight, np.ones(len(points))])
+    return collect(np.arange(len(low)), len(low), region, code, weight, labels)
+
+
+def _edges(
+    by: BinnedColumn, low: FloatArray, high: FloatArray, limits: tuple[float, float], records: FloatArray
+) -> tuple[float, ...]:
+    least, greatest = max(low.min(), limits[0]), min(high.max(), limits[1])
+    if by.rule.quantiles is None or least >= greatest:
+        return by.rule.fit(np.array([low.min(), high.max()]))
+    grid = np.linspace(least, greatest, _GRID + 1)
+    spread = np.interp(grid, *_distribution(low, high, records))
+    return by.rule.fit((grid[1:] + grid[:-1]) / 2, np.rint(np.diff(spread) * _STEPS).astype(np.int64))
+
+
+def _distribution(low: FloatArray, high: FloatArray, records: FloatArray) -> tuple[FloatArray, FloatArray]:
+    # The expected number of records up to each end of an interval; between the ends it grows evenly. A single number
+    # counts as a very short interval.
+    short = (high.max() - low.min()) / _GRID**2 or 1.0
+    high = np.where(high > low, high, low + short)
+    slope = records / (high - low)
+    ends = np.concatenate([low, high])
+    order = np.argsort(ends)
+    at = ends[order]
+    growth = np.cumsum(np.concatenate([slope, -slope])[order])
+    return at, np.concatenate([[0.0], np.cumsum(growth[:-1] * np.diff(at))])
+
+
+def _limits(filters: tuple[Filter, ...], kind: pa.DataType) -> tuple[float, float]:
+    # What all filters leave of the numbers, apart from single ones.
+    low, high = -np.inf, np.inf
+    for condition in filters:
+        if condition.operator in {"in", "is missing"}:
+            return np.inf, -np.inf
+        if condition.operator in {"not in", "is not missing"}:
+            continue
+        bounds = condition.bounds(kind)
+        low, high = max(low, bounds[0]), min(high, bounds[1])
+    return low, high

@@ -1,0 +1,175 @@
+"""How the region of a class falls into cells: by the public values in it, or by their published frequencies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity.errors import ReleaseFormatError
+from ldiversity.estimation._by import BinnedColumn, By
+from ldiversity.estimation._lengths import spread_lengths
+from ldiversity.estimation._regions import (
+    Intervals,
+    Lists,
+    label_array,
+    number_array,
+    read_intervals,
+    read_lists,
+)
+from ldiversity.estimation._runs import Spread, collect, share_runs
+
+if TYPE_CHECKING:
+    from ldiversity._types import FloatArray
+    from ldiversity.estimation._where import Filter
+    from ldiversity.release import Form
+
+__all__ = ["Wanted", "spread_column"]
+
+_MOST_VALUES: Final = 1 << 22
+"""Integers of a longer public range are spread by length, which makes no difference then."""
+
+_STEPS: Final = 1000
+"""Expected numbers of records are no whole numbers; quantiles take them in steps of 1/1000."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a question asks of one column: the cells it makes, if any, and the filters on it."""
+
+    name: str
+    by: By | None
+    filters: tuple[Filter, ...]
+
+    @property
+    def needs_records(self) -> bool:
+        """Whether its cells depend on how many records are expected where."""
+        return isinstance(self.by, BinnedColumn) and self.by.rule.quantiles is not None
+
+
+def spread_column(
+    wanted: Wanted,
+    form: Form,
+    column: pa.ChunkedArray,
+    kind: pa.DataType,
+    *,
+    marginal: bool,
+    records: FloatArray,
+) -> Spread:
+    """Give the share of every class that lies in each cell and matches the filters.
+
+    Parameters
+    ----------
+    wanted
+        The question about this column.
+    form
+        How it was generalized.
+    column
+        Its regions, one a class.
+    kind
+        The type of its cells before.
+    marginal
+        Whether to follow the published frequencies of its values, instead of taking them as equally frequent.
+    records
+        Shape (classes,): how many records of each class are selected by the other columns; only quantiles need them.
+    """
+    if form.kind != "interval":
+        lists = read_lists(wanted.name, form, column)
+        measure = np.zeros(len(form.labels)) if marginal else np.ones(len(form.labels))
+        if marginal and form.marginal is not None:
+            measure[form.marginal.values] = form.marginal.counts
+        return _spread_lists(wanted, lists, label_array(form.labels, kind), measure)
+    intervals = _within(read_intervals(wanted.name, column), form)
+    if marginal and form.marginal is not None:
+        numbers, measure = form.marginal.values, form.marginal.counts.astype(np.float64)
+        return _spread_values(wanted, intervals, _Values(numbers, measure, form.marginal.missing), kind, records)
+    if form.low is None or form.high is None:
+        return _spread_values(wanted, intervals, _Values(np.empty(0, np.int64), np.empty(0), 1), kind, records)
+    whole = intervals.low.dtype.kind == "i"
+    least, greatest = min(form.low, intervals.low.min()), max(form.high, intervals.high.max())
+    if whole and greatest - least < _MOST_VALUES:
+        numbers = np.arange(int(least), int(greatest) + 1)
+        return _spread_values(wanted, intervals, _Values(numbers, np.ones(len(numbers)), 0), kind, records)
+    return spread_lengths(wanted.name, wanted.by, wanted.filters, intervals, kind, records)
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    # Numbers that may occur, ascending, how frequent each is, and how frequent none is.
+    numbers: NDArray[Any]
+    measure: FloatArray
+    missing: int
+
+
+def _within(intervals: Intervals, form: Form) -> Intervals:
+    # A class that says nothing may lie anywhere in the public range.
+    if form.low is None or form.high is None or not intervals.unknown.any():
+        return intervals
+    ends = [np.asarray(end).astype(intervals.low.dtype) for end in (form.low, form.high)]
+    low = np.where(intervals.unknown, ends[0], intervals.low)
+    return replace(intervals, low=low, high=np.where(intervals.unknown, ends[1], intervals.high))
+
+
+def _spread_values(
+    wanted: Wanted, intervals: Intervals, values: _Values, kind: pa.DataType, records: FloatArray
+) -> Spread:
+    cells = number_array(values.numbers, kind)
+    measure = values.measure
+    if values.missing:  # last: a class that says nothing reaches it, no interval does
+        cells, measure = pa.concat_arrays([cells, pa.nulls(1, kind)]), np.append(measure, values.missing)
+    first = np.searchsorted(values.numbers, intervals.low, side="left")
+    last = np.searchsorted(values.numbers, intervals.high, side="right")
+    first, last = np.where(intervals.unknown, 0, first), np.where(intervals.unknown, len(measure), last)
+    reached = np.concatenate([[0.0], np.cumsum(measure)])
+    total = reached[last] - reached[first]
+    if not (total > 0).all():
+        raise ReleaseFormatError(
+            f"estimate: every region of {wanted.name!r} must hold a value that occurs.",
+            hint="The release is damaged; ask the publisher for a good copy.",
+        )
+    expected = None
+    if wanted.needs_records:
+        density = np.zeros(len(measure) + 1)
+        np.add.at(density, first, records / total)
+        np.add.at(density, last, -records / total)
+        expected = np.cumsum(density)[:-1] * measure
+    codes, labels = _label(wanted, cells, expected)
+    turns = np.concatenate([[0], np.flatnonzero(np.diff(codes)) + 1, [len(codes)]])
+    pairs, region_of = np.unique(first * (len(measure) + 1) + last, return_inverse=True)
+    low, high = pairs // (len(measure) + 1), pairs % (len(measure) + 1)
+    region, code, weight = share_runs(
+        low, high, (reached[low], reached[high]), turns, reached[turns], codes[turns[:-1]], name=wanted.name
+    )
+    return collect(region_of.astype(np.int64), len(pairs), region, code, weight, labels)
+
+
+def _spread_lists(wanted: Wanted, lists: Lists, cells: pa.Array, measure: FloatArray) -> Spread:
+    codes, labels = _label(wanted, cells, None)
+    n_regions = len(lists.starts) - 1
+    region = np.repeat(np.arange(n_regions), np.diff(lists.starts))
+    frequency = measure[lists.values]
+    total = np.bincount(region, weights=frequency, minlength=n_regions)
+    if not (total > 0).all():
+        raise ReleaseFormatError(
+            f"estimate: every region of {wanted.name!r} must hold a value that occurs.",
+            hint="The release is damaged; ask the publisher for a good copy.",
+        )
+    return collect(lists.region_of, n_regions, region, codes[lists.values], frequency / total[region], labels)
+
+
+def _label(wanted: Wanted, cells: pa.Array, expected: FloatArray | None) -> tuple[NDArray[np.int64], pa.Array | None]:
+    # The label of each value, -1 where a filter leaves it out.
+    column = pa.chunked_array([cells])
+    matches = np.ones(len(cells), dtype=np.bool_)
+    for condition in wanted.filters:
+        matches &= condition.mask(column)
+    codes = np.where(matches, 0, -1).astype(np.int64)
+    if wanted.by is None:
+        return codes, None
+    weights = None if expected is None else np.rint(expected[matches] * _STEPS).astype(np.int64)
+    coded = wanted.by.encode(column.filter(pa.array(matches)), weights)
+    codes[matches] = coded.codes
+    return codes, coded.labels
