@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 from click.core import ParameterSource
 
-from ldiversity.cli._method import METHOD_OPTIONS, chosen_method
+from ldiversity.cli._method import METHOD_OPTIONS, chosen_method, is_grouping, method_name
 from ldiversity.cli._text import split_assignment, split_names
 
 if TYPE_CHECKING:
     from ldiversity.tables import Sensitive
 
 __all__ = [
+    "grouping_arguments",
     "holder_arguments",
     "holder_options",
     "parse_types",
@@ -45,7 +46,8 @@ _OPTIONS: Final = (
         "--quasi",
         multiple=True,
         metavar="COLUMNS",
-        help=f"Columns published as they are, by which people might be recognized ({_NAMES}).",
+        help="Columns by which people might be recognized: published as they are, or generalized by methods that "
+        f"group ({_NAMES}).",
     ),
     click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Columns to be hidden."),
     click.option("--drop", multiple=True, metavar="COLUMNS", help="Columns that name people; never published."),
@@ -77,6 +79,19 @@ _OPTIONS: Final = (
         help="Cut numbers: width:10, width:10,low:0,high:100, edges:0/10/20 or quantiles:5.",
     ),
     type_option,
+    click.option(
+        "--hierarchy",
+        "hierarchies",
+        multiple=True,
+        metavar="COLUMN=HIERARCHY",
+        help="For methods that group: how a quasi-identifier is generalized, by a hierarchy file, or auto, date, "
+        "prefix, width:5/10/20 or quantiles:16/4, which are made from its values.",
+    ),
+    click.option(
+        "--person",
+        metavar="COLUMN",
+        help="For methods that group: tells whose row it is, when a person may have several; never published.",
+    ),
 )
 
 
@@ -115,6 +130,22 @@ def holder_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
         "plain": split_names(given["plain"], "--plain"),
         "types": parse_types(given["types"]),
     }
+
+
+def grouping_arguments(given: Mapping[str, Any], table: Path, quasi: Collection[str]) -> dict[str, Any]:
+    """Turn the options that only methods that group records have into arguments; none for other methods."""
+    texts = _assignments(given["hierarchies"], "--hierarchy", "a file, auto, date, prefix, width:5/10/20, ...")
+    if not is_grouping(given):
+        for option, value in (("--hierarchy", texts), ("--person", given["person"])):
+            if value:
+                raise click.UsageError(f"{option} must be left out with {method_name(given)}, which groups no records.")
+        return {}
+    from ldiversity.policy import read_hierarchies
+    from ldiversity.tables import open_source
+
+    source = open_source(table, types=parse_types(given["types"])) if texts else None
+    hierarchies = {} if source is None else read_hierarchies(texts, source, quasi, Path())
+    return {"hierarchies": hierarchies, "person": given["person"]}
 
 
 def parse_types(texts: Sequence[str]) -> dict[str, str]:
@@ -163,11 +194,17 @@ def _missing(names: Sequence[str], texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _by_column(names: Sequence[str], texts: Sequence[str], option: str, what: str) -> dict[str, str]:
+    found = _assignments(texts, option, what)
+    for column in found:
+        if column not in names:
+            raise click.UsageError(f"{option} must name a column of --sensitive, got {column!r}.")
+    return found
+
+
+def _assignments(texts: Sequence[str], option: str, what: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         column, rest = split_assignment(text, option, what)
-        if column not in names:
-            raise click.UsageError(f"{option} must name a column of --sensitive, got {column!r}.")
         if column in found:
             raise click.UsageError(f"{option} must name each column once, got {column!r} again.")
         found[column] = rest

@@ -14,7 +14,7 @@ from ldiversity.cli._text import split_assignment
 if TYPE_CHECKING:
     from ldiversity.methods import Method
 
-__all__ = ["METHOD_OPTIONS", "chosen_method", "is_grouping", "methods_epilog"]
+__all__ = ["METHOD_OPTIONS", "chosen_method", "is_grouping", "method_name", "methods_epilog"]
 
 
 def _click_option(option: Option) -> Callable[[Any], Any]:

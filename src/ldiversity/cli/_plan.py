@@ -10,7 +10,7 @@ import click
 
 from ldiversity.cli._class_pages import render_class_plan
 from ldiversity.cli._faults import EXIT_REFUSED, complain
-from ldiversity.cli._holder import holder_arguments, holder_options, policy_option, refuse_others
+from ldiversity.cli._holder import grouping_arguments, holder_arguments, holder_options, policy_option, refuse_others
 from ldiversity.cli._input import opened_table, read_as_option
 from ldiversity.cli._method import methods_epilog
 from ldiversity.cli._reword import mark_policy, reword
@@ -58,6 +58,7 @@ def command(
     else:
         arguments = holder_arguments(given)
         with opened_table(table, given["read_as"]) as path:
+            arguments |= grouping_arguments(given, path, arguments["quasi"])
             answer = replace(ld.plan(path, **arguments), table=table.name)
     facts = answer.to_dict()
     grouped = "layout" in facts

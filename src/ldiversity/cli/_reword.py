@@ -59,6 +59,7 @@ _COMMAND: Final[tuple[_Rule, ...]] = (
     (re.compile(rf"{_START}(?:{_METHODS}|{_CLASSES}): (?P<name>{_FLAGGED}) must"), _option),
     (re.compile(r"\bmissing=(?P<mark>['\"])(?P<how>\w+)(?P=mark)"), r"--missing \g<how>"),
     (re.compile(r"\btypes=\{(?P<mark>['\"])(?P<name>.+?)(?P=mark): '(?P<type>\w+)'\}"), r"--type \g<name>=\g<type>"),
+    (re.compile(r"\bone of l and model must\b"), "one of -l and --model must"),
     (re.compile(rf"{_START}output: "), "-o: "),
     (re.compile(rf"{_START}record_id: "), "--record-id: "),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ldiversity.policy._hierarchies import HIERARCHY_FORMS, read_hierarchies
 from ldiversity.policy._parts import (
     BinsPolicy,
     KeyPolicy,
@@ -13,6 +14,7 @@ from ldiversity.policy._parts import (
 from ldiversity.policy._policy import Policy
 
 __all__ = [
+    "HIERARCHY_FORMS",
     "BinsPolicy",
     "KeyPolicy",
     "MethodPolicy",
@@ -20,4 +22,5 @@ __all__ = [
     "Policy",
     "SensitivePolicy",
     "TablePolicy",
+    "read_hierarchies",
 ]

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
@@ -43,6 +43,7 @@ from ldiversity.anonymization import anonymize
 from ldiversity.catalog import OPTIONS
 from ldiversity.errors import ParameterError, StorageError
 from ldiversity.methods import Method
+from ldiversity.policy._hierarchies import read_hierarchies
 from ldiversity.policy._options import Part, check_method, make_method
 from ldiversity.policy._parts import KeyPolicy, MethodPolicy, OutputPolicy, SensitivePolicy, TablePolicy
 from ldiversity.policy._wrong import first_fault
@@ -151,6 +152,7 @@ class Policy(Part):
         *,
         overwrite: bool = False,
         insecure_seed: int | None = None,
+        progress: Callable[[float, str], None] | None = None,
     ) -> Release:
         """Publish the table as the policy says.
 
@@ -162,15 +164,23 @@ class Policy(Part):
             Replace a release that is already there.
         insecure_seed
             For tests: draw from a seed that can be repeated.
+        progress
+            Called now and then with the share of the work that is done and a word for it, while records are grouped.
         """
+        table = self._path("table.file", self.table.file)
+        options: dict[str, Any] = {}
+        if self.method is not None:
+            options = {**self._grouped(), "marginals": self.output.marginals, "progress": progress}
+        elif self.output.layout is not None:
+            options = {"layout": self.output.layout}
         return anonymize(
-            self._path("table.file", self.table.file),
+            table,
             **self._decisions(),
+            **options,
             key=None if self.key is None else Key.load(self._path("key.file", self.key.file)),
             record_id=None if self.key is None else self.key.record_id,
             output=self.output_folder if output is None else output,
             data_format=self.output.format,
-            layout=self.output.layout or "sets",
             overwrite=overwrite,
             insecure_seed=insecure_seed,
         )
@@ -191,7 +201,7 @@ class Policy(Part):
             names = [item.name for item in decisions["sensitive"]]
             roles = {role: decisions[role] for role in ("quasi", "drop", "plain")}
             check_roles(source, sensitive=names, record_id=self.key.record_id, **roles)
-        return plan(source, **decisions)
+        return plan(source, **decisions, **self._grouped())
 
     def _decisions(self) -> dict[str, Any]:
         return {
@@ -202,6 +212,16 @@ class Policy(Part):
             "plain": self.table.plain,
             "types": self.table.types,
         }
+
+    def _grouped(self) -> dict[str, Any]:
+        """What is decided for methods that group records only."""
+        if self.method is None:
+            return {}
+        texts, hierarchies = self.table.hierarchies, {}
+        if texts:
+            source = open_source(self._path("table.file", self.table.file), types=self.table.types)
+            hierarchies = read_hierarchies(texts, source, self.table.quasi, self._folder)
+        return {"hierarchies": hierarchies, "person": self.table.person}
 
     def _path(self, key: str, name: str) -> Path:
         path = self._folder / name

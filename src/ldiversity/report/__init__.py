@@ -1,6 +1,7 @@
 """Summaries for the data holder, and pictures of estimates, mechanisms and plans."""
 
 from ldiversity.report._class_outlook import ClassAttributePlan, ClassOutlook, ClassPlan
+from ldiversity.report._column_values import ColumnValues, column_values
 from ldiversity.report._describe import ColumnDescription, Description, Reach, describe
 from ldiversity.report._figures import save_figure
 from ldiversity.report._not_protected import class_not_protected
@@ -14,11 +15,13 @@ __all__ = [
     "ClassOutlook",
     "ClassPlan",
     "ColumnDescription",
+    "ColumnValues",
     "Description",
     "Outlook",
     "Plan",
     "Reach",
     "class_not_protected",
+    "column_values",
     "describe",
     "plan",
     "plot_estimate",

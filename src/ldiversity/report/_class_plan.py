@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity._checks import name_some
-from ldiversity.errors import InfeasibleError
+from ldiversity.errors import InfeasibleError, ParameterError
+from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, SensitiveColumn
 from ldiversity.models import Population, PrivacyModel
 from ldiversity.report._class_outlook import ClassAttributePlan, ClassOutlook, ClassPlan
+from ldiversity.report._column_values import column_values
 from ldiversity.report._not_protected import class_not_protected
 from ldiversity.schema import Domain
 from ldiversity.tables import Coder, Sensitive, Source, check_roles, fit_coder
@@ -47,7 +51,9 @@ def plan_classes(
     method: GroupingMethod,
     *,
     sensitive: Sequence[Sensitive],
-    roles: Mapping[str, Any],
+    roles: Mapping[str, Sequence[str]],
+    hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]],
+    person: str | None,
     cautions: Mapping[str, Sequence[str]],
 ) -> ClassPlan:
     """Say what can be said before the table is grouped.
@@ -55,9 +61,11 @@ def plan_classes(
     A method that looks at sensitive values alone is tried on them, which decides everything; of the others it is
     checked that the most frequent value, or the table as a whole, does not rule out the promise.
     """
-    without_role = check_roles(source, sensitive=[item.name for item in sensitive], **roles)
+    names = [item.name for item in sensitive]
+    without_role = check_roles(source, sensitive=names, record_id=() if person is None else person, **roles)
+    _check_hierarchies(source, hierarchies, roles["quasi"])
     questions = tuple(_Question(item, *fit_coder(source, item)) for item in sensitive)
-    judge = _Tried(_columns(source, questions)) if method.blind else _Checked(questions)
+    judge = _Tried(_table(source, questions, person)) if method.blind else _Checked(questions)
     outlook = judge(method)
     return ClassPlan(
         table=source.name,
@@ -105,12 +113,12 @@ def largest_l(counts: NDArray[np.int64]) -> int:
 class _Tried:
     """Group the sensitive columns alone: exact for methods that look at nothing else."""
 
-    columns: tuple[SensitiveColumn, ...]
+    table: CodedTable
 
     def __call__(self, method: GroupingMethod) -> ClassOutlook:
         l = _l_of(method)
         try:
-            grouping = method.group(CodedTable((), self.columns), GroupingRun())
+            grouping = method.group(self.table, GroupingRun())
         except InfeasibleError as error:
             return ClassOutlook(l, error.message, error.hint, tuple(error.nearest))
         partition = max(grouping.partitions, key=lambda one: one.suppressed)
@@ -136,20 +144,45 @@ class _Checked:
         )
 
 
-def _columns(source: Source, questions: tuple[_Question, ...]) -> tuple[SensitiveColumn, ...]:
-    """The codes of the rows that have a value in every sensitive column that drops missing ones."""
+def _table(source: Source, questions: tuple[_Question, ...], person: str | None) -> CodedTable:
+    """The rows that have a value in every sensitive column that drops missing ones, without quasi-identifiers."""
     names = [question.name for question in questions]
+    wanted = names if person is None else [*names, person]
     parts: list[list[NDArray[np.int32]]] = [[] for _ in questions]
-    for batch in source.batches(names):
+    people: list[pa.Array] = []
+    for batch in source.batches(wanted):
         codes = [question.coder.codes(batch.column(question.name)) for question in questions]
         kept = np.logical_and.reduce([one >= 0 for one in codes])
         for part, one in zip(parts, codes, strict=True):
             part.append(one[kept])
+        if person is not None:
+            people.append(batch.column(person).filter(pa.array(kept)))
     empty = np.zeros(0, dtype=np.int32)
-    return tuple(
+    columns = tuple(
         SensitiveColumn(question.name, np.concatenate([empty, *part]), question.domain)
         for question, part in zip(questions, parts, strict=True)
     )
+    return CodedTable((), columns, _numbered(people) if people else None)
+
+
+def _numbered(people: list[pa.Array]) -> NDArray[np.int64]:
+    """A number for each person; a missing one counts as a person."""
+    coded = pa.chunked_array(people).combine_chunks().dictionary_encode(null_encoding="encode")
+    return np.asarray(coded.indices, dtype=np.int64)
+
+
+def _check_hierarchies(
+    source: Source, hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]], quasi: Sequence[str]
+) -> None:
+    others = [column for column in hierarchies if column not in quasi]
+    if others:
+        raise ParameterError(
+            f"plan: hierarchies must be of quasi-identifiers, got one of {others[0]!r}.",
+            hint=f"Quasi-identifiers are {name_some(quasi)}.",
+        )
+    for column, given in hierarchies.items():
+        hierarchy = given if isinstance(given, Hierarchy) else Hierarchy.read(given)
+        hierarchy.positions(column_values(source, column).values)
 
 
 def _of_counts(method: GroupingMethod, question: _Question) -> ClassOutlook:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -14,6 +15,7 @@ from ldiversity._types import FloatArray
 from ldiversity.anonymization import Preparation, prepare
 from ldiversity.distances import Distance
 from ldiversity.errors import InfeasibleError, LDiversityError, UnsupportedError
+from ldiversity.hierarchies import Hierarchy
 from ldiversity.mechanisms import SetMechanism, UniformSelection
 from ldiversity.methods import GroupingMethod, Method, RandomizingMethod
 from ldiversity.privacy import claim_of
@@ -33,7 +35,7 @@ _SMALLER: Final = 3
 _LARGER: Final = 2
 
 
-def plan(
+def plan(  # noqa: PLR0913 - the decisions of `anonymize`
     data: Any,  # noqa: ANN401 - any frame or path
     *,
     quasi: str | Sequence[str] = (),
@@ -42,6 +44,8 @@ def plan(
     drop: str | Sequence[str] = (),
     plain: str | Sequence[str] = (),
     types: Mapping[str, str] | None = None,
+    hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
+    person: str | None = None,
 ) -> Plan | ClassPlan:
     """Say what publishing a table would promise and cost; takes the decisions that `anonymize` takes.
 
@@ -64,6 +68,8 @@ def plan(
             method,
             sensitive=_listed(sensitive),
             roles={"quasi": quasi, "drop": drop, "plain": plain},
+            hierarchies=hierarchies or {},
+            person=person,
             cautions={item.name: _read_off(item) for item in _listed(sensitive)},
         )
     decisions: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "drop": drop, "plain": plain}

@@ -1,0 +1,108 @@
+"""Hierarchies of quasi-identifiers as the command line and policies write them: a file, or made from the values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from ldiversity._checks import name_some
+from ldiversity.errors import LDiversityError, ParameterError
+from ldiversity.hierarchies import Hierarchy, automatic_hierarchy
+from ldiversity.report import ColumnValues, column_values
+from ldiversity.tables import Source
+
+__all__ = ["HIERARCHY_FORMS", "is_automatic", "read_hierarchies"]
+
+HIERARCHY_FORMS: Final = (
+    "a file, auto, date, prefix, prefix:3/2, width:5/10/20, width:5/10,low:0,high:119 or quantiles:16/4"
+)
+"""What may stand for a hierarchy."""
+
+
+def _auto(column: ColumnValues, _: str, **limits: float) -> Hierarchy:
+    return automatic_hierarchy(column.values, **limits)
+
+
+def _date(column: ColumnValues, _: str) -> Hierarchy:
+    return Hierarchy.by_date(column.values)
+
+
+def _prefix(column: ColumnValues, text: str) -> Hierarchy:
+    return Hierarchy.by_prefix(column.values, [int(part) for part in text.split("/")] if text else None)
+
+
+def _width(column: ColumnValues, text: str, **limits: float) -> Hierarchy:
+    return Hierarchy.by_width(column.values, [_number(part) for part in text.split("/")], **limits)
+
+
+def _quantiles(column: ColumnValues, text: str) -> Hierarchy:
+    return Hierarchy.by_quantiles(column.values, [int(part) for part in text.split("/")], counts=column.counts)
+
+
+_MADE: Final[Mapping[str, Callable[..., Hierarchy]]] = {
+    "auto": _auto,
+    "date": _date,
+    "prefix": _prefix,
+    "width": _width,
+    "quantiles": _quantiles,
+}
+
+
+def is_automatic(text: str) -> bool:
+    """Whether a hierarchy is made from the values, and not read from a file.
+
+    Examples
+    --------
+    >>> is_automatic("width:5/10"), is_automatic("zip.csv"), is_automatic("date")
+    (True, False, True)
+    """
+    return text.partition(":")[0].strip() in _MADE
+
+
+def read_hierarchies(
+    texts: Mapping[str, str], source: Source, quasi: Collection[str], folder: Path
+) -> dict[str, Hierarchy]:
+    """Read or make the hierarchy of each column.
+
+    Parameters
+    ----------
+    texts
+        By column, in one of the `HIERARCHY_FORMS`.
+    source
+        The table, from whose values automatic hierarchies are made.
+    quasi
+        The quasi-identifiers: no other column is generalized.
+    folder
+        Where relative paths start.
+    """
+    others = [column for column in texts if column not in quasi]
+    if others:
+        raise ParameterError(
+            f"hierarchy: the column must be a quasi-identifier, got {others[0]!r}.",
+            hint=f"Quasi-identifiers are {name_some(quasi)}." if quasi else "There are no quasi-identifiers.",
+        )
+    return {column: _hierarchy(column, text.strip(), source, folder) for column, text in texts.items()}
+
+
+def _hierarchy(column: str, text: str, source: Source, folder: Path) -> Hierarchy:
+    try:
+        if not is_automatic(text):
+            return Hierarchy.read(folder / text)
+        first, *limits = text.split(",")
+        word, _, argument = (part.strip() for part in first.partition(":"))
+        return _MADE[word](column_values(source, column), argument, **_limits(limits))
+    except (TypeError, ValueError) as error:
+        if isinstance(error, LDiversityError):
+            error.message = f"hierarchy of {column!r}: {error.message}"
+            raise
+        raise ParameterError(f"hierarchy of {column!r}: it must be {HIERARCHY_FORMS}, got {text!r}.") from None
+
+
+def _limits(texts: Sequence[str]) -> dict[str, float]:
+    pairs = [text.partition(":") for text in texts]
+    return {name.strip(): _number(number) for name, _, number in pairs}
+
+
+def _number(text: str) -> float:
+    return float(text) if set(text) & set(".eE") else int(text)
