@@ -14,7 +14,6 @@ Ints: TypeAlias = NDArray[np.int64]
 Codes: TypeAlias = NDArray[np.int32]
 Floats: TypeAlias = NDArray[np.float64]
 
-_CERTAIN = 1.0 - 1e-12
 _NOTHING = 1e-12  # of the terms that cancel: rounding, not variance
 
 
@@ -27,6 +26,7 @@ def spread_units(
     region_starts: Ints,
     region_cells: Ints,
     region_weights: Floats,
+    region_sure: NDArray[np.bool_],
     starts: Ints,
     codes: Codes,
     share: Floats,
@@ -45,8 +45,9 @@ def spread_units(
 
     A unit is some records of one class. `regions` has one column for each column that was generalized: a row of
     ``region_starts``, which names the cells (as offsets that add up over the columns) and the share of the region that
-    lies in each. Rows of ``starts`` are the classes: their values, the share of each, the probability that two records
-    both have it, the most records that can have it, and how many of the class are sure to lack it.
+    lies in each; ``region_sure`` says whether it can lie in no other. Rows of ``starts`` are the classes: their values,
+    the share of each, the probability that two records both have it, the most records that can have it, and how many
+    of the class can be without it.
     """
     n_columns = regions.shape[1]
     position = np.zeros(n_columns, dtype=np.int64)
@@ -55,12 +56,13 @@ def spread_units(
     for unit in range(first, last):
         k = unit_class[unit]
         size = unit_size[unit]
-        empty = False
+        empty, sure = False, True
         for column in range(n_columns):
             begin[column] = region_starts[regions[unit, column]]
             end[column] = region_starts[regions[unit, column] + 1]
             position[column] = begin[column]
             empty |= begin[column] == end[column]
+            sure &= region_sure[regions[unit, column]]
         while not empty:
             cell = unit_cell[unit]
             weight = 1.0
@@ -79,7 +81,7 @@ def spread_units(
                 if noise > _NOTHING * (mean + square):
                     variance[cell, v] += noise
                 greatest[cell, v] += min(size, most[entry])
-                if weight >= _CERTAIN:
+                if sure:
                     least[cell, v] += max(0, size - spare[entry])
             # The next combination of cells, the last column running fastest.
             column = n_columns - 1

@@ -16,7 +16,7 @@ from ldiversity.estimation._by import Coded
 from ldiversity.estimation._cells import CellIndex, index_cells
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity._types import BoolArray, FloatArray
     from ldiversity.estimation._exchange import Exchange
     from ldiversity.estimation._profiles import Profiles
     from ldiversity.estimation._runs import Spread
@@ -143,7 +143,8 @@ def count_class_cells(
         )
     sums = _Sums(np.zeros(n_cells), *(np.zeros((n_cells, n_values)) for _ in range(4)))
     strides = [prod(sizes[position + 1 :]) for position in range(len(sizes))]
-    regions, starts, cells, weights = _stack(units, list(spreads.values()), strides)
+    regions = np.empty((len(units.sizes), len(spreads)), dtype=np.int64)
+    starts, cells, weights, sure = _stack(units, list(spreads.values()), strides, regions)
     spread_units(
         units.class_of,
         units.sizes,
@@ -152,6 +153,7 @@ def count_class_cells(
         starts,
         cells,
         weights,
+        sure,
         profiles.starts,
         profiles.codes,
         profiles.share,
@@ -170,20 +172,21 @@ def count_class_cells(
 
 
 def _stack(
-    units: Units, spreads: Sequence[Spread], strides: Sequence[int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], FloatArray]:
-    # The regions of all columns as rows of one table.
-    regions = np.empty((len(units.sizes), len(spreads)), dtype=np.int64)
+    units: Units, spreads: Sequence[Spread], strides: Sequence[int], regions: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray, BoolArray]:
+    # The regions of all columns as rows of one table, to which `regions` points.
     starts, cells, weights = [np.zeros(1, dtype=np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
+    sure = [np.empty(0, np.bool_)]
     rows = entries = 0
     for column, (spread, stride) in enumerate(zip(spreads, strides, strict=True)):
         regions[:, column] = spread.region_of[units.class_of] + rows
         starts.append(spread.starts[1:] + entries)
         cells.append(spread.codes * stride)
         weights.append(spread.weights)
+        sure.append(spread.sure)
         rows += len(spread.starts) - 1
         entries += len(spread.codes)
-    return regions, np.concatenate(starts), np.concatenate(cells), np.concatenate(weights)
+    return np.concatenate(starts), np.concatenate(cells), np.concatenate(weights), np.concatenate(sure)
 
 
 def _sorted(

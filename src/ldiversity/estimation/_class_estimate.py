@@ -210,6 +210,8 @@ def _no_exchange(question: ClassQuestion) -> str:
 def _intervals(
     cells: ClassCells, solution: ClassSolution, *, confidence: float, min_records: int
 ) -> tuple[FloatArray, FloatArray]:
+    if solution.certain:
+        return cells.least, cells.greatest
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * solution.errors + _HALF_A_RECORD
     few = (cells.records < min_records)[:, None]
     centers = np.clip(solution.centers, cells.least, cells.greatest)
@@ -237,8 +239,8 @@ def _caveats(question: ClassQuestion, cells: ClassCells, rows: _Rows, index: Cel
     few = int(np.count_nonzero(cells.records < question.min_records))
     if few:
         caveats.append(
-            f"{few} of {index.n_cells} cells have fewer than {question.min_records} records; their intervals hold "
-            "whatever the records of each class are."
+            f"{few} of {index.n_cells} cells have fewer than {question.min_records} records; their intervals are the "
+            "least and the greatest counts that the classes allow."
         )
     return tuple(caveats)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._simplex import project
-from ldiversity.mechanisms import CONDITION_LIMIT, SINGULAR_CONDITION
+from ldiversity.mechanisms import SINGULAR_CONDITION
 
 if TYPE_CHECKING:
     from ldiversity._types import FloatArray
@@ -21,26 +21,37 @@ if TYPE_CHECKING:
 
 __all__ = ["CLASS_ESTIMATORS", "ClassEstimator", "ClassSolution"]
 
+WELL_CONDITIONED: Final = 100.0
+"""Up to this condition of the mixing, auto takes linear."""
+
 _MIXED: Final = (
     "Every record counts with the shares of its class, whatever its quasi-identifiers are: grouping hid how values go "
-    "with them, so counts are drawn towards the mix of the classes; standard errors do not tell by how much."
+    "with them, so counts are drawn towards the mix of the classes, and standard errors do not tell by how much."
 )
 _SPREAD: Final = (
-    "Every class is spread over its region: counts, standard errors and intervals are as good as the assumption that "
-    "records, whatever their value, lie in the region as the spread says."
+    "Every class is spread over its region: counts and standard errors are as good as the assumption that records, "
+    "whatever their value, lie in the region as the spread says."
+)
+_CERTAIN: Final = (
+    "Intervals hold for certain, whatever the confidence: they are the least and the greatest counts that the classes "
+    "allow."
 )
 _NEGATIVE: Final = "linear undoes the mixing within classes without bias; single counts may be negative."
 
 
 @dataclass(frozen=True, eq=False)
 class ClassSolution:
-    """The reported counts, those that intervals are around, their standard errors, and what the user should know."""
+    """The reported counts, those that intervals are around, their standard errors, and what the user should know.
+
+    `certain`: no noise is known, and intervals are the limits that hold for certain.
+    """
 
     counts: FloatArray
     centers: FloatArray
     errors: FloatArray
     estimator: str
     caveats: tuple[str, ...]
+    certain: bool = False
     covariance: Callable[[int], FloatArray] | None = None
 
 
@@ -70,8 +81,8 @@ class ClassShares(ClassEstimator):
 
     def solve(self, cells: ClassCells) -> ClassSolution:
         """Give the sums of shares."""
-        caveats = (_SPREAD,) if cells.generalized else (_MIXED,)
-        return ClassSolution(cells.counts, cells.counts, np.sqrt(cells.variance), self.name, caveats)
+        caveats = (_SPREAD if cells.generalized else _MIXED, _CERTAIN)
+        return ClassSolution(cells.counts, cells.counts, np.sqrt(cells.variance), self.name, caveats, certain=True)
 
 
 class ClassLinear(ClassEstimator):
@@ -92,7 +103,7 @@ class ClassLinear(ClassEstimator):
         def covariance(cell: int) -> FloatArray:
             return exchange.covariance(counts[cell], float(cells.records[cell]))
 
-        return ClassSolution(counts, counts, errors, self.name, (_NEGATIVE,), covariance)
+        return ClassSolution(counts, counts, errors, self.name, (_NEGATIVE,), covariance=covariance)
 
 
 class ClassSimplex(ClassEstimator):
@@ -107,7 +118,7 @@ class ClassSimplex(ClassEstimator):
         linear = ClassLinear().solve(cells)
         counts = project(linear.counts, cells.records)
         caveats = ("Standard errors and intervals are those of linear, widened to hold the reported count.",)
-        return ClassSolution(counts, linear.counts, linear.errors, self.name, caveats, linear.covariance)
+        return ClassSolution(counts, linear.counts, linear.errors, self.name, caveats, covariance=linear.covariance)
 
 
 class ClassAuto(ClassEstimator):
@@ -118,11 +129,11 @@ class ClassAuto(ClassEstimator):
 
     def solve(self, cells: ClassCells) -> ClassSolution:
         """Choose for all cells alike."""
-        if cells.exchange is not None and cells.exchange.condition <= CONDITION_LIMIT:
+        if cells.exchange is not None and cells.exchange.condition <= WELL_CONDITIONED:
             return ClassLinear().solve(cells)
         reason = cells.reason
         if cells.exchange is not None:
-            reason = "the classes of this release mix some values so evenly that little noise would become much"
+            reason = "classes mix some values so evenly that it would be very noisy; it can be asked for by name"
         shares = ClassShares().solve(cells)
         return replace(shares, caveats=(*shares.caveats, f"The unbiased linear was not taken, because {reason}."))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -43,6 +44,11 @@ def spread_lengths(
             f"estimate: {name!r} was published as intervals of {kind}, which have too many values for a cell each.",
             hint=f"Use bins({name!r}, ...).",
         )
+    if any(part.operator in {"in", "not in"} for part in filters) and (intervals.low < intervals.high).any():
+        raise UnsupportedError(
+            f"estimate: {name!r} was published as intervals of {kind}, which have no share at single numbers.",
+            hint="Use <, >= or between.",
+        )
     low, high = intervals.low.astype(np.float64), intervals.high.astype(np.float64)
     limits = _limits(filters, kind)
     edges = () if by is None else _edges(by, low, high, limits, records)
@@ -58,7 +64,7 @@ def spread_lengths(
     middles = (turns[1:] + turns[:-1]) / 2
     codes = np.where((middles > limits[0]) & (middles < limits[1]), place(middles), -1)
     a, b = low[wide], high[wide]
-    region, code, weight = share_runs(a, b, (a, b), turns, turns, codes, name=name)
+    region, code, weight = share_runs(a, b, (a, b), turns, turns, codes, name=name, closed=True)
     # Single numbers.
     points = np.flatnonzero(low == high)
     column = pa.chunked_array([intervals.points.take(pa.array(points))])
@@ -68,7 +74,8 @@ def spread_lengths(
     codes = np.where(matches, place(intervals.low[points]), -1)
     region = np.concatenate([wide[region], points])
     code, weight = np.concatenate([code, codes]), np.concatenate([weight, np.ones(len(points))])
-    return collect(np.arange(len(low)), len(low), region, code, weight, labels)
+    spread = collect(np.arange(len(low)), len(low), region, code, weight, labels)
+    return replace(spread, sure=spread.sure & ~intervals.unknown)
 
 
 def _edges(
@@ -99,9 +106,9 @@ def _limits(filters: tuple[Filter, ...], kind: pa.DataType) -> tuple[float, floa
     # What all filters leave of the numbers, apart from single ones.
     low, high = -np.inf, np.inf
     for condition in filters:
-        if condition.operator in {"in", "is missing"}:
+        if condition.operator == "is missing":
             return np.inf, -np.inf
-        if condition.operator in {"not in", "is not missing"}:
+        if condition.operator in {"in", "not in", "is not missing"}:  # of single numbers, which are looked at
             continue
         bounds = condition.bounds(kind)
         low, high = max(low, bounds[0]), min(high, bounds[1])

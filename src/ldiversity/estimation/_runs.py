@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ldiversity.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity._types import BoolArray, FloatArray
 
 __all__ = ["Spread", "collect", "share_runs"]
 
@@ -34,6 +34,8 @@ class Spread:
         The labels that a region reaches, each once.
     weights
         The share of the region in each of them; together less than 1 where filters leave some of it out.
+    sure
+        Shape (regions,): whether all that can be in the region is of one label and matches the filters.
     labels
         The labels; None when the column is only filtered.
     """
@@ -42,6 +44,7 @@ class Spread:
     starts: NDArray[np.int64]
     codes: NDArray[np.int64]
     weights: FloatArray
+    sure: BoolArray
     labels: pa.Array | None
 
     @property
@@ -57,7 +60,7 @@ class Spread:
         return np.clip(shares, 0.0, 1.0)
 
 
-def share_runs(
+def share_runs(  # noqa: PLR0913 - regions, turns and what lies below each
     low: NDArray[Any],
     high: NDArray[Any],
     reached: tuple[FloatArray, FloatArray],
@@ -66,6 +69,7 @@ def share_runs(
     codes: NDArray[np.int64],
     *,
     name: str,
+    closed: bool = False,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
     """Cut regions ``low <= x < high`` at `turns`, between which all is of one label.
 
@@ -81,13 +85,16 @@ def share_runs(
         Shape (runs,): the label of each run.
     name
         The column, for messages.
+    closed
+        Whether ``high`` belongs to the region, and runs may hold either of their ends: then runs that a region only
+        touches have a piece with no share.
 
     Returns
     -------
     The region, the label and the share of each piece.
     """
-    first = np.searchsorted(turns, low, side="right") - 1
-    last = np.searchsorted(turns, high, side="left")
+    first = np.maximum(np.searchsorted(turns, low, side="left" if closed else "right") - 1, 0)
+    last = np.minimum(np.searchsorted(turns, high, side="right" if closed else "left"), len(codes))
     lengths = last - first
     if lengths.sum() > _MOST_SHARES:
         raise UnsupportedError(
@@ -97,7 +104,7 @@ def share_runs(
     region = np.repeat(np.arange(len(low)), lengths)
     run = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths) + first[region]
     piece = np.minimum(reached[1][region], reached_turns[run + 1]) - np.maximum(reached[0][region], reached_turns[run])
-    return region, codes[run], piece / (reached[1] - reached[0])[region]
+    return region, codes[run], np.maximum(piece, 0.0) / (reached[1] - reached[0])[region]
 
 
 def collect(
@@ -108,9 +115,16 @@ def collect(
     weights: FloatArray,
     labels: pa.Array | None,
 ) -> Spread:
-    """Add up the shares of each region in each label; pieces with label -1 are left out."""
+    """Add up the shares of each region in each label; pieces with label -1 are left out.
+
+    A piece without a share can still hold something, which makes its region unsure.
+    """
     n_labels = 1 if labels is None else max(1, len(labels))
-    kept = (codes >= 0) & (weights > 0)
+    least = np.full(n_regions, n_labels)
+    np.minimum.at(least, region, codes)
+    greatest = np.full(n_regions, -1)
+    np.maximum.at(greatest, region, codes)
+    kept = codes >= 0
     keys = region[kept] * n_labels + codes[kept]
     if (np.diff(keys) > 0).all():
         found, sums = keys, weights[kept]
@@ -118,4 +132,5 @@ def collect(
         found, inverse = np.unique(keys, return_inverse=True)
         sums = np.bincount(inverse, weights=weights[kept], minlength=len(found)).astype(np.float64)
     starts = np.searchsorted(found, np.arange(n_regions + 1) * n_labels).astype(np.int64)
-    return Spread(region_of, starts, found % n_labels, np.minimum(sums, 1.0), labels)
+    sure = (least == greatest) & (least >= 0)
+    return Spread(region_of, starts, found % n_labels, np.minimum(sums, 1.0), sure, labels)

@@ -85,23 +85,24 @@ def spread_column(
     intervals = _within(read_intervals(wanted.name, column), form)
     if marginal and form.marginal is not None:
         numbers, measure = form.marginal.values, form.marginal.counts.astype(np.float64)
-        return _spread_values(wanted, intervals, _Values(numbers, measure, form.marginal.missing), kind, records)
+        return _spread_values(wanted, intervals, _Values(numbers, measure, form.marginal.missing, True), kind, records)
     if form.low is None or form.high is None:
-        return _spread_values(wanted, intervals, _Values(np.empty(0, np.int64), np.empty(0), 1), kind, records)
+        return _spread_values(wanted, intervals, _Values(np.empty(0, np.int64), np.empty(0), 1, True), kind, records)
     whole = intervals.low.dtype.kind == "i"
     least, greatest = min(form.low, intervals.low.min()), max(form.high, intervals.high.max())
     if whole and greatest - least < _MOST_VALUES:
         numbers = np.arange(int(least), int(greatest) + 1)
-        return _spread_values(wanted, intervals, _Values(numbers, np.ones(len(numbers)), 0), kind, records)
+        return _spread_values(wanted, intervals, _Values(numbers, np.ones(len(numbers)), 0, False), kind, records)
     return spread_lengths(wanted.name, wanted.by, wanted.filters, intervals, kind, records)
 
 
 @dataclass(frozen=True, eq=False)
 class _Values:
-    # Numbers that may occur, ascending, how frequent each is, and how frequent none is.
+    # Numbers that may occur, ascending, how frequent each is, how frequent none is, and whether that is known.
     numbers: NDArray[Any]
     measure: FloatArray
     missing: int
+    complete: bool
 
 
 def _within(intervals: Intervals, form: Form) -> Intervals:
@@ -143,7 +144,13 @@ def _spread_values(
     region, code, weight = share_runs(
         low, high, (reached[low], reached[high]), turns, reached[turns], codes[turns[:-1]], name=wanted.name
     )
-    return collect(region_of.astype(np.int64), len(pairs), region, code, weight, labels)
+    occurs = weight > 0
+    spread = collect(region_of.astype(np.int64), len(pairs), region[occurs], code[occurs], weight[occurs], labels)
+    if values.complete:
+        return spread
+    sure = spread.sure.copy()
+    sure[region_of[intervals.unknown]] = False  # a number may be missing
+    return replace(spread, sure=sure)
 
 
 def _spread_lists(wanted: Wanted, lists: Lists, cells: pa.Array, measure: FloatArray) -> Spread:
@@ -151,13 +158,15 @@ def _spread_lists(wanted: Wanted, lists: Lists, cells: pa.Array, measure: FloatA
     n_regions = len(lists.starts) - 1
     region = np.repeat(np.arange(n_regions), np.diff(lists.starts))
     frequency = measure[lists.values]
+    occurs = frequency > 0
     total = np.bincount(region, weights=frequency, minlength=n_regions)
     if not (total > 0).all():
         raise ReleaseFormatError(
             f"estimate: every region of {wanted.name!r} must hold a value that occurs.",
             hint="The release is damaged; ask the publisher for a good copy.",
         )
-    return collect(lists.region_of, n_regions, region, codes[lists.values], frequency / total[region], labels)
+    weights = frequency / total[region]
+    return collect(lists.region_of, n_regions, region[occurs], codes[lists.values][occurs], weights[occurs], labels)
 
 
 def _label(wanted: Wanted, cells: pa.Array, expected: FloatArray | None) -> tuple[NDArray[np.int64], pa.Array | None]:
