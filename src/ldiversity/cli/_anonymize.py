@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ldiversity.cli._holder import holder_arguments, holder_options, policy_option, refuse_others
+from ldiversity.cli._class_pages import class_facts, render_classes
+from ldiversity.cli._holder import grouping_arguments, holder_arguments, holder_options, policy_option, refuse_others
 from ldiversity.cli._input import opened_table, read_as_option
-from ldiversity.cli._method import methods_epilog
+from ldiversity.cli._method import is_grouping, method_name, methods_epilog
+from ldiversity.cli._progress import progress_bar
 from ldiversity.cli._reword import mark_policy
 from ldiversity.cli._show import Facts, Page, number, percent, show
 from ldiversity.cli._text import join_names, shell_line, split_names
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_PASSED_ON: Final = ("output", "data_format", "layout", "overwrite", "insecure_seed")
+_PASSED_ON: Final = ("output", "data_format", "overwrite", "insecure_seed")
 _WITH_POLICY: Final = {"policy", "output", "overwrite", "insecure_seed", "as_json"}
 
 
@@ -36,8 +38,12 @@ _WITH_POLICY: Final = {"policy", "output", "overwrite", "insecure_seed", "as_jso
     help="How rows are stored.",
 )  # fmt: skip
 @click.option(
-    "--layout", type=click.Choice(["sets", "exploded"]), default="sets", show_default=True,
-    help="One row a record, or one row a member of its set.",
+    "--layout", type=click.Choice(["sets", "exploded"]),
+    help="One row a record (sets, the default), or one row a member of its set. Methods that group have their own.",
+)  # fmt: skip
+@click.option(
+    "--marginals", is_flag=True,
+    help="For methods that generalize: publish how often each value of a quasi-identifier occurs.",
 )  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace a release that is already there.")
 @click.option("--workers", type=click.IntRange(min=1), help="Threads; as many as there are cores unless given.")
@@ -48,13 +54,14 @@ _WITH_POLICY: Final = {"policy", "output", "overwrite", "insecure_seed", "as_jso
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
 @click.pass_context
 def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options by name
-    """Publish TABLE as a release: quasi-identifiers as they are, each sensitive value hidden in a set of l.
+    """Publish TABLE as a release: each sensitive value hidden in a set of l, or among the records of a class.
 
     The claim is checked on what was written before the folder gets its name; a failure leaves nothing behind.
 
     \b
     ldiversity anonymize patients.csv --quasi age,sex,zip --sensitive disease --drop name -l 3 -o release
     ldiversity anonymize patients.csv --quasi age,sex --sensitive disease -l 3 -d 2 --distance tree:diseases.csv -o r
+    ldiversity anonymize patients.csv --quasi age,sex,zip --sensitive disease --method bsgi -l 4 -o release
     ldiversity anonymize --policy policy.toml
     """  # noqa: D301 - click reads the backspace
     if given["insecure_seed"] is not None:
@@ -66,24 +73,37 @@ def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **give
     if policy is not None:
         mark_policy(ctx)
         refuse_others(ctx, _WITH_POLICY)
-        release, folder, keyed = _publish_policy(policy, given)
+        release, folder, keyed = _publish_policy(policy, given, quiet=as_json)
     else:
-        release, folder, keyed = _publish(given)
-    show(_facts(release, folder, keyed=keyed), _render, as_json=as_json)
+        release, folder, keyed = _publish(given, quiet=as_json)
+    from ldiversity.release import ClassRelease
+
+    grouped = isinstance(release, ClassRelease)
+    facts = class_facts(release) if isinstance(release, ClassRelease) else _facts(release, keyed=keyed)
+    common = {
+        "folder": str(folder),
+        "records": release.n_rows,
+        "layout": release.layout,
+        "columns": [{"name": a.name, "role": a.role.value, "type": a.type} for a in release.schema.attributes],
+    }
+    last = {"notes": list(release.notes), "next": _next(release, folder)}
+    show({**common, **facts, **last}, render_classes if grouped else _render, as_json=as_json)
 
 
-def _publish_policy(file: Path, given: dict[str, Any]) -> tuple[Release, Path, bool]:
+def _publish_policy(file: Path, given: dict[str, Any], *, quiet: bool) -> tuple[Release, Path, bool]:
     import ldiversity as ld
 
     policy = ld.Policy.read(file)
     folder = given["output"] or policy.output_folder
     if folder is None:
         raise click.UsageError("-o must name the folder of the release, as output.folder of the policy does not.")
-    release = policy.publish(folder, overwrite=given["overwrite"], insecure_seed=given["insecure_seed"])
+    choices = {"overwrite": given["overwrite"], "insecure_seed": given["insecure_seed"]}
+    with progress_bar(wanted=policy.method is not None and not quiet) as progress:
+        release = policy.publish(folder, **choices, progress=progress)
     return release, folder, policy.key is not None
 
 
-def _publish(given: dict[str, Any]) -> tuple[Release, Path, bool]:
+def _publish(given: dict[str, Any], *, quiet: bool) -> tuple[Release, Path, bool]:
     if given["table"] is None:
         raise click.UsageError("TABLE must be given, or --policy.")
     if given["output"] is None:
@@ -97,9 +117,33 @@ def _publish(given: dict[str, Any]) -> tuple[Release, Path, bool]:
     options["key"] = None if given["key"] is None else ld.Key.load(given["key"])
     options["record_id"] = split_names(given["record_id"], "--record-id") or None
     options["engine"] = _engine(given)
-    with opened_table(given["table"], given["read_as"]) as table:
+    _refuse_misplaced(given)
+    if given["layout"] is not None:
+        options["layout"] = given["layout"]
+    grouping = is_grouping(given)
+    with (
+        opened_table(given["table"], given["read_as"]) as table,
+        progress_bar(wanted=grouping and not quiet) as progress,
+    ):
+        arguments |= grouping_arguments(given, table, arguments["quasi"])
+        if grouping:
+            options |= {"marginals": given["marginals"], "progress": progress}
         release = ld.anonymize(table, **arguments, **options)
     return release, given["output"], given["key"] is not None
+
+
+def _refuse_misplaced(given: dict[str, Any]) -> None:
+    """Refuse options that mean nothing to the method."""
+    grouping, name = is_grouping(given), method_name(given)
+    if grouping:
+        wrong = [("--key", given["key"]), ("--layout", given["layout"]), ("--chunk-rows", given["chunk_rows"])]
+        why = f"with {name}, which groups all records at once"
+    else:
+        wrong = [("--marginals", given["marginals"])]
+        why = f"with {name}, which generalizes nothing"
+    for option, value in wrong:
+        if value:
+            raise click.UsageError(f"{option} must be left out {why}.")
 
 
 def _engine(given: dict[str, Any]) -> Any:  # noqa: ANN401 - an engine or None
@@ -113,15 +157,10 @@ def _engine(given: dict[str, Any]) -> Any:  # noqa: ANN401 - an engine or None
     return LocalEngine(**chosen)
 
 
-def _facts(release: Release, folder: Path, *, keyed: bool) -> dict[str, Any]:
+def _facts(release: Release, *, keyed: bool) -> dict[str, Any]:
     from ldiversity.privacy import NOT_PROTECTED, USE_A_KEY
 
-    sensitive = ["--sensitive", join_names(release.sensitive[:1])] if len(release.sensitive) > 1 else []
     return {
-        "folder": str(folder),
-        "records": release.n_rows,
-        "layout": release.layout,
-        "columns": [{"name": a.name, "role": a.role.value, "type": a.type} for a in release.schema.attributes],
         "claims": [
             {
                 "attribute": claim.attribute,
@@ -135,11 +174,14 @@ def _facts(release: Release, folder: Path, *, keyed: bool) -> dict[str, Any]:
             for claim in release.claims
         ],
         "keyed": keyed,
-        "notes": list(release.notes),
         # With a key, the advice to use one would only confuse.
         "not_protected": [text.removesuffix(f" {USE_A_KEY}") if keyed else text for text in NOT_PROTECTED],
-        "next": shell_line("ldiversity", "estimate", folder, *_by(release), *sensitive),
     }
+
+
+def _next(release: Release, folder: Path) -> str:
+    sensitive = ["--sensitive", join_names(release.sensitive[:1])] if len(release.sensitive) > 1 else []
+    return shell_line("ldiversity", "estimate", folder, *_by(release), *sensitive)
 
 
 def _by(release: Release) -> list[str]:

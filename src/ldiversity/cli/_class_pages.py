@@ -2,9 +2,100 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from ldiversity.cli._show import Facts, Page, number, percent
 
-__all__ = ["render_class_plan"]
+if TYPE_CHECKING:
+    from ldiversity.release import ClassRelease
+
+__all__ = ["class_facts", "render_class_plan", "render_classes"]
+
+
+def class_facts(release: ClassRelease) -> dict[str, Any]:
+    """What is to be said about a grouped release that was just made."""
+    from ldiversity.privacy import class_not_protected
+
+    return {
+        "suppressed": release.suppressed,
+        "claims": [_claim_facts(release, name) for name in release.sensitive],
+        "forms": [{"column": name, "form": form.kind} for name, form in release.forms.items()],
+        "warnings": list(release.warnings),
+        "not_protected": list(class_not_protected(release.layout)),
+    }
+
+
+def _claim_facts(release: ClassRelease, name: str) -> dict[str, Any]:
+    claim, mechanism, sizes = release.claim(name), release.mechanism(name), release.classes(name).sizes
+    return {
+        "attribute": name,
+        "method": mechanism.method,
+        "parameters": dict(mechanism.parameters),
+        "model": claim.model,
+        "l": claim.l,
+        "posterior": claim.posterior,
+        "values": len(release.domain(name)),
+        "statement": claim.statement,
+        "classes": len(sizes),
+        "average_size": float(sizes.mean()) if len(sizes) else None,
+        "smallest": int(sizes.min()) if len(sizes) else None,
+        "largest": int(sizes.max()) if len(sizes) else None,
+        "facts": dict(mechanism.facts),
+    }
+
+
+def render_classes(facts: Facts, page: Page) -> None:
+    """Show a grouped release that was just made."""
+    left_out = "none left out" if not facts["suppressed"] else f"{number(facts['suppressed'])} left out"
+    page.title(f"Published in {facts['folder']}: {number(facts['records'])} records, {facts['layout']}, {left_out}")
+    for warning in facts["warnings"]:
+        page.warning(f"Warning: {warning}")
+    forms = {form["column"]: form["form"] for form in facts["forms"]}
+    page.table(
+        ["column", "role", "type", "published as"],
+        [[c["name"], c["role"], c["type"], _form(c, forms, facts["layout"])] for c in facts["columns"]],
+    )
+    page.title("Promised, and checked on what was written")
+    page.table(
+        ["attribute", "method", "model", "largest share of a value", "classes", "average size", "smallest", "largest"],
+        [
+            [
+                claim["attribute"],
+                claim["method"],
+                claim["model"],
+                percent(claim["posterior"]),
+                number(claim["classes"]),
+                number(claim["average_size"]),
+                number(claim["smallest"]),
+                number(claim["largest"]),
+            ]
+            for claim in facts["claims"]
+        ],
+        right={3, 4, 5, 6, 7},
+    )
+    page.bullets(claim["statement"] for claim in facts["claims"])
+    if facts["notes"]:
+        page.title("Notes")
+        page.bullets(facts["notes"])
+    page.title("Not protected")
+    page.bullets(facts["not_protected"])
+    page.title("Next")
+    page.text("The folder is all that a data user needs. To try it:")
+    page.command(facts["next"])
+
+
+_FORMS = {
+    "exact": "as it is",
+    "interval": "interval of its class",
+    "node": "node of its hierarchy",
+    "values": "list of the values of its class",
+}
+
+
+def _form(column: Facts, forms: dict[str, str], layout: str) -> str:
+    if column["role"] == "sensitive":
+        return "counts of its class" if layout == "bucketized" else "shuffled within its class"
+    return _FORMS[forms.get(column["name"], "exact")]
 
 
 def render_class_plan(facts: Facts, page: Page) -> None:

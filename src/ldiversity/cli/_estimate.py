@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,7 +41,16 @@ _JOINT: Final = " & "
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="auto, linear, mle, map or simplex; paper, existing and naive to compare with the papers.",
+    help="auto, linear, mle, map or simplex; paper, existing and naive to compare with the papers. Of grouped releases "
+    "auto, classes, linear or simplex.",
+)
+@click.option(
+    "--spread",
+    type=click.Choice(["auto", "uniform", "marginal"]),
+    default="auto",
+    show_default=True,
+    help="How a class lies in its region, where quasi-identifiers were generalized: evenly, by their published "
+    "frequencies, or by these where they are published.",
 )
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
 @click.option(
@@ -78,6 +88,7 @@ def command(
         estimator=given["estimator"],
         confidence=given["confidence"],
         min_records=given["min_records"],
+        spread=given["spread"],
     )
     if plot is not None:  # first, as it may be refused
         from ldiversity.report import save_figure
@@ -159,14 +170,18 @@ def _rows(cell: Facts, by: list[str]) -> list[list[str]]:
                 _value_name(value),
                 f"{value['count']:.1f}",
                 percent(value["share"]),
-                f"{value['std_error']:.1f}",
-                f"{value['low']:.1f}",
-                f"{value['high']:.1f}",
+                _decimal(value["std_error"]),
+                _decimal(value["low"]),
+                _decimal(value["high"]),
                 cell["estimator"] if position == 0 else "",
                 cell["note"] if position == 0 else "",
             ]
         )
     return rows
+
+
+def _decimal(value: float) -> str:
+    return f"{value:.1f}" if math.isfinite(value) else "-"
 
 
 def _cell_name(cell: Facts) -> str:

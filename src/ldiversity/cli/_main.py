@@ -22,7 +22,6 @@ _MODULES: Final = MappingProxyType(
     {
         "describe": "_describe",
         "hierarchy": "_hierarchy",
-        "hierarchy": "_hierarchy",
         "plan": "_plan",
         "anonymize": "_anonymize",
         "estimate": "_estimate",

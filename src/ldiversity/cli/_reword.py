@@ -46,7 +46,10 @@ _START: Final = r"(?P<before>^|(?<=: ))"
 _SHARED: Final[tuple[_Rule, ...]] = (
     (re.compile(rf"{_START}(?:save_figure|plot_estimate): "), "--plot: "),
     (re.compile(rf"{_START}(?P<name>by|where): "), r"--\g<name>: "),
-    (re.compile(rf"{_START}estimate: (?P<name>by|where|sensitive|estimator|confidence|min_records) must"), _option),
+    (
+        re.compile(rf"{_START}estimate: (?P<name>by|where|sensitive|estimator|confidence|min_records|spread) must"),
+        _option,
+    ),
     (re.compile(rf"{_START}(?:{'|'.join(_OWNERS)}): "), ""),
     (re.compile(rf"{_START}Bins: "), "bins: "),
     (re.compile(r"\ballow overwriting\b"), "give --overwrite"),

@@ -54,6 +54,10 @@ class Page:
         """Add a sentence or more."""
         self._blocks.append(("text", printable(text)))
 
+    def warning(self, text: str) -> None:
+        """Add a sentence that must not be overlooked: red on a terminal."""
+        self._blocks.append(("warning", printable(text)))
+
     def bullet(self, text: str) -> None:
         """Add an item of a list."""
         self._blocks.append(("bullet", printable(text)))
@@ -91,7 +95,7 @@ class Page:
         from rich.text import Text
 
         console = Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
-        styles = {"title": "bold", "command": "cyan", "text": "", "bullet": ""}
+        styles = {"title": "bold", "command": "cyan", "text": "", "bullet": "", "warning": "bold red"}
         for position, (kind, content) in enumerate(self._blocks):
             if kind == "table":
                 heads, rows, right = content

@@ -4,7 +4,6 @@ from ldiversity.report._class_outlook import ClassAttributePlan, ClassOutlook, C
 from ldiversity.report._column_values import ColumnValues, column_values
 from ldiversity.report._describe import ColumnDescription, Description, Reach, describe
 from ldiversity.report._figures import save_figure
-from ldiversity.report._not_protected import class_not_protected
 from ldiversity.report._outlook import AttributePlan, Outlook, Plan
 from ldiversity.report._plan import plan
 from ldiversity.report._plots import plot_estimate, plot_inclusion, plot_plan
@@ -20,7 +19,6 @@ __all__ = [
     "Outlook",
     "Plan",
     "Reach",
-    "class_not_protected",
     "column_values",
     "describe",
     "plan",

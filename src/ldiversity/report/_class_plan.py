@@ -16,9 +16,9 @@ from ldiversity.errors import InfeasibleError, ParameterError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, SensitiveColumn
 from ldiversity.models import Population, PrivacyModel
+from ldiversity.privacy import class_not_protected
 from ldiversity.report._class_outlook import ClassAttributePlan, ClassOutlook, ClassPlan
 from ldiversity.report._column_values import column_values
-from ldiversity.report._not_protected import class_not_protected
 from ldiversity.schema import Domain
 from ldiversity.tables import Coder, Sensitive, Source, check_roles, fit_coder
 
