@@ -2,6 +2,18 @@
 
 from ldiversity.privacy._claims import NOT_PROTECTED, USE_A_KEY, Claim, claim_of
 from ldiversity.privacy._class_claims import ClassClaim
+from ldiversity.privacy._class_limits import class_not_protected
 from ldiversity.privacy._published import verify_exploded, verify_sets
+from ldiversity.privacy._verify_classes import verify_classes
 
-__all__ = ["NOT_PROTECTED", "USE_A_KEY", "Claim", "ClassClaim", "claim_of", "verify_exploded", "verify_sets"]
+__all__ = [
+    "NOT_PROTECTED",
+    "USE_A_KEY",
+    "Claim",
+    "ClassClaim",
+    "claim_of",
+    "class_not_protected",
+    "verify_classes",
+    "verify_exploded",
+    "verify_sets",
+]

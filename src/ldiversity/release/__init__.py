@@ -9,7 +9,8 @@ from ldiversity.release._load import load_release
 from ldiversity.release._manifest import Manifest
 from ldiversity.release._set_release import SetRelease, explode_rows
 from ldiversity.release._shuffle import shuffle_batches, shuffle_table
-from ldiversity.release._write import staging_folder, write_release
+from ldiversity.release._staging import staging_folder
+from ldiversity.release._write import write_release
 
 __all__ = [
     "ClassDescription",

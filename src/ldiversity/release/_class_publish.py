@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Final
+
 import numpy as np
 import pyarrow as pa
 
 from ldiversity._types import CodeArray
 from ldiversity.models import ClassCounts
+from ldiversity.release._cells import to_texts
 from ldiversity.release._class_rows import ClassRows
 from ldiversity.release._coded import parse_type
 from ldiversity.release._description import ClassDescription
@@ -15,26 +19,41 @@ from ldiversity.tables import domain_array
 
 __all__ = ["publish_counts", "publish_rows"]
 
+_CHUNK_ROWS: Final = 1 << 18
 
-def publish_rows(description: ClassDescription, rows: ClassRows, part: slice) -> pa.Table:
-    """Some rows as a table: class columns first, then the columns of the schema in their order."""
-    schema = description.schema
-    columns: dict[str, pa.Array | pa.ChunkedArray] = {}
-    for column in dict.fromkeys(description.class_columns.values()):
-        columns[column] = _numbers(rows.class_of(column)[part])
-    for attribute in schema.attributes:
-        name = attribute.name
-        if attribute.role is Role.SENSITIVE:
-            if description.layout == "generalized":
-                values = domain_array(schema.domain(name), parse_type(attribute.type))
-                columns[name] = values.take(pa.array(rows.values(name)[part]))
-        elif attribute.role is Role.QUASI and description.forms[name].kind != "exact":
-            (column,) = set(description.class_columns.values())
-            columns[name] = rows.regions()[name].take(pa.array(rows.class_of(column)[part]))
-        else:
-            whole = rows.columns([name])[name]
-            columns[name] = whole.slice(part.start, part.stop - part.start).cast(parse_type(attribute.type))
-    return pa.table(columns)
+
+def publish_rows(description: ClassDescription, rows: ClassRows, *, as_texts: bool = False) -> Iterator[pa.Table]:
+    """The rows as tables of bounded size: class columns first, then the columns of the schema in their order.
+
+    Parameters
+    ----------
+    description
+        All but the rows.
+    rows
+        The rows.
+    as_texts
+        Publish generalized cells as texts (CSV).
+    """
+    class_columns = list(dict.fromkeys(description.class_columns.values()))
+    classes = {column: rows.class_of(column) for column in class_columns}
+    apart = description.layout == "bucketized"
+    regions = {} if apart else _regions(description, rows, as_texts=as_texts)
+    codes = {} if apart else {name: rows.values(name) for name in description.schema.names(Role.SENSITIVE)}
+    plain = rows.columns(_plain_columns(description))
+    n_rows = len(classes[class_columns[0]])
+    for start in range(0, max(n_rows, 1), _CHUNK_ROWS):
+        part = slice(start, min(start + _CHUNK_ROWS, n_rows))
+        columns: dict[str, pa.Array | pa.ChunkedArray] = {name: _numbers(of[part]) for name, of in classes.items()}
+        for attribute in description.schema.attributes:
+            name, kind = attribute.name, parse_type(attribute.type)
+            if name in codes:
+                values = domain_array(description.schema.domain(name), kind)
+                columns[name] = values.take(pa.array(codes[name][part]))
+            elif name in regions:
+                columns[name] = regions[name].take(pa.array(classes[class_columns[0]][part]))
+            elif attribute.role is not Role.SENSITIVE:
+                columns[name] = plain.column(name).slice(start, part.stop - start).cast(kind)
+        yield pa.table(columns)
 
 
 def publish_counts(description: ClassDescription, attribute: str, classes: ClassCounts) -> pa.Table:
@@ -50,6 +69,21 @@ def publish_counts(description: ClassDescription, attribute: str, classes: Class
     )
 
 
+def _plain_columns(description: ClassDescription) -> list[str]:
+    exact = [name for name, form in description.forms.items() if form.kind == "exact"]
+    named = {*exact, *description.schema.names(Role.PLAIN)}
+    return [name for name in description.schema.names() if name in named]
+
+
+def _regions(description: ClassDescription, rows: ClassRows, *, as_texts: bool) -> dict[str, pa.Array]:
+    columns = {}
+    for name, column in zip((table := rows.regions()).column_names, table.columns, strict=True):
+        whole = column.combine_chunks()
+        whole = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
+        columns[name] = to_texts(whole, description.forms[name]) if as_texts else whole
+    return columns
+
+
 def _numbers(class_of: CodeArray) -> pa.Array:
     """Published numbers of classes; nothing where a record has none."""
-    return pa.array(class_of + 1, mask=class_of < 0) if (class_of < 0).any() else pa.array(class_of + 1)
+    return pa.array(class_of + np.int32(1), mask=class_of < 0)

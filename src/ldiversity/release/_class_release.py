@@ -19,9 +19,13 @@ from ldiversity.mechanisms import ClassMechanism
 from ldiversity.models import ClassCounts, PrivacyModel, count_classes
 from ldiversity.privacy import ClassClaim
 from ldiversity.release._base import Release
+from ldiversity.release._class_publish import publish_counts, publish_rows
 from ldiversity.release._class_rows import ClassRows, MemoryClassRows
+from ldiversity.release._class_verify import verify_class_rows
+from ldiversity.release._class_write import write_classes
 from ldiversity.release._description import ClassDescription, ClassLayout, Format
 from ldiversity.release._forms import Form
+from ldiversity.release._staging import staging_folder
 from ldiversity.schema import Role, Schema
 from ldiversity.tables import to_native
 
@@ -202,7 +206,7 @@ class ClassRelease(Release):
     @cached_property
     def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
         """The published table as a data frame, with the class of each row."""
-        return to_native(self._published(), self.frame_kind)
+        return to_native(pa.concat_tables(publish_rows(self._description, self._rows)), self.frame_kind)
 
     @property
     def sensitive_table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
@@ -217,17 +221,19 @@ class ClassRelease(Release):
     @cached_property
     def sensitive_tables(self) -> Mapping[str, Any]:
         """The table of the values of each sensitive attribute."""
-        return {name: to_native(self._counted(name), self.frame_kind) for name in self.sensitive}
+        counted = {name: publish_counts(self._description, name, self.classes(name)) for name in self.sensitive}
+        return {name: to_native(table, self.frame_kind) for name, table in counted.items()}
 
     # --- files --------------------------------------------------------------------------------------
 
     def save(self, folder: str | os.PathLike[str], *, data_format: Format = "parquet", overwrite: bool = False) -> None:
         """Write the release as a folder, after checking its claims on the bytes written; all or nothing."""
-        raise NotImplementedError(Path(folder), data_format, overwrite)
+        with staging_folder(Path(folder), overwrite=overwrite) as staging:
+            write_classes(staging, self._description, self._rows, data_format=data_format)
 
     def verify(self) -> None:
         """Check every claim on every class, or raise `ClaimError`."""
-        raise NotImplementedError
+        verify_class_rows(self._rows, self._description, n_rows=self.n_rows)
 
     @property
     def _description(self) -> ClassDescription:
@@ -244,13 +250,3 @@ class ClassRelease(Release):
 
     def _n_classes(self, attribute: str) -> int:
         return self._rows.n_classes(self.class_columns[attribute])
-
-    def _published(self) -> pa.Table:
-        from ldiversity.release._class_publish import publish_rows
-
-        return publish_rows(self._description, self._rows, slice(0, self.n_rows))
-
-    def _counted(self, attribute: str) -> pa.Table:
-        from ldiversity.release._class_publish import publish_counts
-
-        return publish_counts(self._description, attribute, self.classes(attribute))

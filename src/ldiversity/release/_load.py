@@ -14,10 +14,11 @@ from ldiversity.mechanisms import SetMechanism, mechanism_from_dict
 from ldiversity.privacy import Claim
 from ldiversity.release._base import Release
 from ldiversity.release._coded import parse_type
-from ldiversity.release._manifest import Manifest, read_manifest
+from ldiversity.release._load_classes import load_classes
+from ldiversity.release._manifest import DataEntry, Manifest, SensitiveEntry, TableEntry, read_manifest
 from ldiversity.release._read import FolderData
 from ldiversity.release._set_release import SetRelease
-from ldiversity.release._write import sha256_of
+from ldiversity.release._sinks import sha256_of
 from ldiversity.schema import Attribute, Domain, Role, Schema
 from ldiversity.tables import domain_array
 
@@ -44,13 +45,11 @@ def load_release(folder: str | os.PathLike[str], *, frame: str = "arrow") -> Rel
     path = Path(folder)
     try:
         manifest = read_manifest(path)
-        _check_file(path, manifest)
+        _check_files(path, manifest)
         schema = _schema_of(manifest)
-        mechanisms = {
-            entry.attribute: mechanism_from_dict(entry.mechanism, schema.domain(entry.attribute))
-            for entry in manifest.sensitive
-        }
-        _check_counts(manifest, mechanisms)
+        if manifest.data.layout in {"generalized", "bucketized"}:
+            return load_classes(path, manifest, schema, frame=frame)
+        return _load_sets(path, manifest, schema, frame=frame)
     except (ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
         # What a stranger wrote may fail in ways that nobody foresaw; it is damage all the same.
         if isinstance(error, LDiversityError):
@@ -59,21 +58,28 @@ def load_release(folder: str | os.PathLike[str], *, frame: str = "arrow") -> Rel
             "release: release.json cannot be read, or describes something impossible.",
             hint="The release is damaged; ask the publisher for a good copy.",
         ) from None
+
+
+def _load_sets(folder: Path, manifest: Manifest, schema: Schema, *, frame: str) -> SetRelease:
+    mechanisms = {
+        entry.attribute: mechanism_from_dict(entry.mechanism, schema.domain(entry.attribute))
+        for entry in manifest.sensitive
+    }
+    _check_counts(manifest, mechanisms)
     return SetRelease(
         schema=schema,
         mechanisms=mechanisms,
-        claims=tuple(claim_from(entry.attribute, manifest) for entry in manifest.sensitive),
+        claims=tuple(_claim(entry) for entry in manifest.sensitive),
         n_rows=manifest.records,
-        layout=manifest.data.layout,
+        layout="exploded" if manifest.data.layout == "exploded" else "sets",
         frame_kind=frame,
-        _rows=FolderData(path, manifest, schema, mechanisms),
+        _rows=FolderData(folder, manifest, schema, mechanisms),
     )
 
 
-def claim_from(attribute: str, manifest: Manifest) -> Claim:
-    """The claim that a manifest makes about an attribute."""
-    entry = next(entry for entry in manifest.sensitive if entry.attribute == attribute).claim
-    return Claim(attribute=attribute, model=entry.model, l=entry.l, d=entry.d, posterior=entry.posterior)
+def _claim(entry: SensitiveEntry) -> Claim:
+    claim = entry.claim
+    return Claim(attribute=entry.attribute, model=claim.model, l=claim.l or 0, d=claim.d, posterior=claim.posterior)
 
 
 def _schema_of(manifest: Manifest) -> Schema:
@@ -103,7 +109,9 @@ def _check_counts(manifest: Manifest, mechanisms: Mapping[str, SetMechanism]) ->
         mechanism, claim = mechanisms[entry.attribute], entry.claim
         d = getattr(mechanism, "d", None)
         model = "l-diversity" if d is None else "semantic-diversity"
-        if (claim.l, claim.d, claim.model) != (mechanism.l, d, model) or claim.posterior < (1 - _ROUNDING) / claim.l:
+        if (claim.l, claim.d, claim.model) != (mechanism.l, d, model) or claim.posterior < (
+            1 - _ROUNDING
+        ) / mechanism.l:
             raise ReleaseFormatError(f"release: the claim about {entry.attribute!r} must be its mechanism's.")
     each = mechanisms[manifest.sensitive[0].attribute].l if manifest.data.layout == "exploded" else 1
     if manifest.data.rows != manifest.records * each or (each > 1 and len(manifest.sensitive) > 1):
@@ -112,12 +120,15 @@ def _check_counts(manifest: Manifest, mechanisms: Mapping[str, SetMechanism]) ->
         raise ReleaseFormatError("release: the data file is too small for the rows that release.json names.")
 
 
-def _check_file(folder: Path, manifest: Manifest) -> None:
-    file = folder / manifest.data.file
-    if file.is_symlink() or not file.is_file():
-        raise ReleaseFormatError(f"release: folder must contain {manifest.data.file} as a regular file.")
-    if file.stat().st_size != manifest.data.bytes or sha256_of(file) != manifest.data.sha256:
-        raise ReleaseFormatError(
-            f"release: {manifest.data.file} must have the size and checksum that release.json names.",
-            hint="The file is damaged or was changed; ask the publisher for a good copy.",
-        )
+def _check_files(folder: Path, manifest: Manifest) -> None:
+    tables = [] if manifest.classes is None else manifest.classes.tables
+    entries: list[DataEntry | TableEntry] = [manifest.data, *tables]
+    for entry in entries:
+        file = folder / entry.file
+        if file.is_symlink() or not file.is_file():
+            raise ReleaseFormatError(f"release: folder must contain {entry.file} as a regular file.")
+        if file.stat().st_size != entry.bytes or sha256_of(file) != entry.sha256:
+            raise ReleaseFormatError(
+                f"release: {entry.file} must have the size and checksum that release.json names.",
+                hint="The file is damaged or was changed; ask the publisher for a good copy.",
+            )

@@ -13,14 +13,28 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ldiversity.errors import ReleaseFormatError
 
-__all__ = ["MANIFEST_NAME", "ColumnEntry", "DataEntry", "Manifest", "SensitiveEntry", "read_manifest"]
+__all__ = [
+    "MANIFEST_NAME",
+    "ClaimEntry",
+    "ClassesEntry",
+    "ColumnEntry",
+    "DataEntry",
+    "FormEntry",
+    "Manifest",
+    "MarginalEntry",
+    "SensitiveEntry",
+    "TableEntry",
+    "read_manifest",
+]
 
 MANIFEST_NAME: Final = "release.json"
 _MANIFEST_BYTES: Final = 256 * 1024 * 1024
 _MOST_COLUMNS: Final = 10_000
 _MOST_VALUES: Final = 100_000
+_MOST_LEVELS: Final = 64
 
 _Text = Annotated[str, Field(max_length=10_000)]
+_Path = Annotated[list[_Text], Field(max_length=_MOST_LEVELS)]
 _Value = str | int | float | bool | None
 
 
@@ -48,11 +62,12 @@ class DomainEntry(_Entry):
 class ClaimEntry(_Entry):
     """What is promised about a sensitive attribute."""
 
-    model: Literal["l-diversity", "semantic-diversity"]
-    l: Annotated[int, Field(ge=2)]
+    model: _Text = Field(description="l-diversity or semantic-diversity of sets; the rule's name for classes.")
+    l: Annotated[int, Field(ge=1)] | None = None
     d: float | None = None
     posterior: Annotated[float, Field(gt=0, le=1)]
     statement: _Text
+    rule: dict[str, Any] | None = Field(default=None, description="Classes only: the rule in full; `name` names it.")
 
 
 class SensitiveEntry(_Entry):
@@ -69,12 +84,62 @@ class DataEntry(_Entry):
 
     file: Literal["data.parquet", "data.csv"]
     format: Literal["parquet", "csv"]
-    layout: Literal["sets", "exploded"] = Field(
-        description="sets: one row a record; exploded: one row a member of a record's set."
+    layout: Literal["sets", "exploded", "generalized", "bucketized"] = Field(
+        description="sets: one row a record; exploded: one row a member of a record's set; generalized: one row a "
+        "record, alike within a class; bucketized: one row a record, values in tables of their own."
     )
     rows: Annotated[int, Field(ge=0)]
     bytes: Annotated[int, Field(ge=0)]
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class TableEntry(_Entry):
+    """The file with the values of one sensitive attribute: class, value and count."""
+
+    attribute: _Text
+    file: Annotated[str, Field(pattern=r"^sensitive_[1-9][0-9]{0,4}\.(parquet|csv)$")]
+    rows: Annotated[int, Field(ge=0)]
+    bytes: Annotated[int, Field(ge=0)]
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class MarginalEntry(_Entry):
+    """Counts of the exact values of a quasi-identifier."""
+
+    values: Annotated[list[int | float], Field(max_length=_MOST_VALUES)] = Field(
+        description="Numbers, days and instants as integers of their unit, or positions among the public values."
+    )
+    counts: Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=_MOST_VALUES)]
+    missing: Annotated[int, Field(ge=0)] = 0
+
+
+class FormEntry(_Entry):
+    """How a quasi-identifier is published."""
+
+    column: _Text
+    kind: Literal["exact", "interval", "node", "values"]
+    hierarchy: (
+        Annotated[list[Annotated[list[_Text], Field(max_length=_MOST_LEVELS)]], Field(max_length=_MOST_VALUES)] | None
+    ) = Field(default=None, description="Of a node: one row a leaf, its labels up to the root.")
+    low: int | float | None = Field(default=None, description="Of an interval: least public number.")
+    high: int | float | None = Field(default=None, description="Of an interval: greatest public number.")
+    labels: Annotated[list[_Text], Field(max_length=_MOST_VALUES)] | None = Field(
+        default=None, description="Of values: the public values."
+    )
+    marginal: MarginalEntry | None = None
+
+
+class ClassesEntry(_Entry):
+    """What a grouped release has besides."""
+
+    columns: dict[str, _Text] = Field(description="The class column of each sensitive attribute.")
+    numbers: dict[str, Annotated[int, Field(ge=1)]] = Field(description="How many classes each class column has.")
+    suppressed: Annotated[int, Field(ge=0)] = Field(default=0, description="Records that were left out.")
+    forms: Annotated[list[FormEntry], Field(max_length=_MOST_COLUMNS)]
+    tables: Annotated[list[TableEntry], Field(max_length=_MOST_COLUMNS)] = Field(
+        default=[], description="The values of each sensitive attribute, when they do not stand in the rows."
+    )
+    warnings: list[_Text] = []
 
 
 class Manifest(_Entry):
@@ -87,8 +152,15 @@ class Manifest(_Entry):
     columns: Annotated[list[ColumnEntry], Field(min_length=1, max_length=_MOST_COLUMNS)]
     sensitive: Annotated[list[SensitiveEntry], Field(min_length=1, max_length=_MOST_COLUMNS)]
     data: DataEntry
+    classes: ClassesEntry | None = None
     order: _Text = "Rows are in a uniformly random order; members of a set are in domain order."
     not_protected: list[_Text]
+
+    @property
+    def files(self) -> set[str]:
+        """The names of the files of the folder, this one included."""
+        tables = [] if self.classes is None else self.classes.tables
+        return {MANIFEST_NAME, self.data.file, *(table.file for table in tables)}
 
 
 def read_manifest(folder: Path) -> Manifest:

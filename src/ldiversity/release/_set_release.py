@@ -19,8 +19,10 @@ from ldiversity.privacy import Claim, claim_of
 from ldiversity.release._base import Release
 from ldiversity.release._coded import codes_of, publish_batch, sets_of, wrap_sets
 from ldiversity.release._description import Format, ReleaseDescription, SetLayout
+from ldiversity.release._sinks import no_records_left
+from ldiversity.release._staging import staging_folder
 from ldiversity.release._verify import Rows, verify_rows
-from ldiversity.release._write import no_records_left, staging_folder, write_release
+from ldiversity.release._write import write_release
 from ldiversity.schema import Role, Schema
 from ldiversity.tables import to_native
 

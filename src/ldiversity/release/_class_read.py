@@ -1,0 +1,187 @@
+"""Reading the rows of a grouped release from a folder that may come from a stranger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity._types import CodeArray
+from ldiversity.models import ClassCounts
+from ldiversity.release._cells import Cells, cell_type, cells_of, column_of, from_texts, join_cells
+from ldiversity.release._coded import code_column, parse_type
+from ldiversity.release._description import ClassDescription, Format
+from ldiversity.release._files import DataFile, damage, damaged, gather
+from ldiversity.release._manifest import Manifest, TableEntry
+from ldiversity.schema import Attribute, Role
+
+__all__ = ["FolderClassRows"]
+
+_BLOCK_ROWS: Final = 1 << 20
+_MOST_NUMBER: Final = 2**31 - 2
+
+
+@dataclass(frozen=True, eq=False)
+class FolderClassRows:
+    """The rows of a folder, read column by column when they are asked for.
+
+    Parameters
+    ----------
+    folder
+        Where the files are.
+    manifest
+        What it says of them.
+    description
+        The same, as the release has it.
+    """
+
+    folder: Path
+    manifest: Manifest
+    description: ClassDescription
+    _known: dict[str, CodeArray] = field(default_factory=dict, repr=False)
+
+    def n_classes(self, class_column: str) -> int:
+        """How many classes there are."""
+        return self._numbers[class_column]
+
+    def class_of(self, class_column: str) -> CodeArray:
+        """The class of each row; -1 where a record shows no value of the attribute."""
+        if class_column not in self._known:
+            parts = [batch.column(class_column) for batch in self._data.batches([class_column])]
+            ids = self._class_ids(pa.chunked_array([c for p in parts for c in p.chunks] or [[]]), class_column)
+            if (ids < 0).any() and not self._separate:
+                raise damaged(f"column {class_column!r} must have a number in every row")
+            self._known[class_column] = ids
+        return self._known[class_column]
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Columns that are published as they were, in row order."""
+        types = {name: parse_type(self.description.schema[name].type) for name in names}
+        return gather(self._data.batches(list(names)), types, self.manifest.data.rows)
+
+    def values(self, attribute: str) -> CodeArray:
+        """The code of each row."""
+        return self._codes(self._data, attribute)
+
+    def regions(self) -> pa.Table:
+        """The generalized quasi-identifiers, one row a class; every row of a class must have the same."""
+        (class_column,) = set(self.description.class_columns.values())
+        class_of, m = self.class_of(class_column), self.n_classes(class_column)
+        first = np.full(m, -1, dtype=np.int64)
+        first[class_of[::-1]] = np.arange(len(class_of) - 1, -1, -1)
+        if (first < 0).any():
+            raise damaged("every class must have a row")
+        columns = {}
+        for attribute in self.description.schema.attributes:
+            form = self.description.forms.get(attribute.name)
+            if form is None or form.kind == "exact":
+                continue
+            cells = self._cells(attribute)
+            shared = cells.take(first)
+            _check_shared(attribute.name, cells, shared, class_of)
+            with damage(attribute.name):
+                columns[attribute.name] = column_of(shared, form, parse_type(attribute.type))
+        return pa.table(columns) if columns else pa.table({"": pa.nulls(m)}).select([])
+
+    def counts(self, attribute: str) -> ClassCounts:
+        """The values of each class, from their own table."""
+        class_column = self.description.class_columns[attribute]
+        entry = next(table for table in self._tables if table.attribute == attribute)
+        file = self._table_file(entry, class_column, attribute)
+        read = gather(
+            file.batches([class_column, "count"]), {class_column: pa.int64(), "count": pa.int64()}, entry.rows
+        )
+        classes, m = self._class_ids(read[class_column], class_column), self.n_classes(class_column)
+        if read["count"].null_count or (classes < 0).any():
+            raise damaged(f"{entry.file} must have a class and a count in every row")
+        counts = read["count"].to_numpy().astype(np.int64)
+        if len(counts) and not 1 <= counts.min() <= counts.max() <= self.manifest.records:
+            raise damaged(f"{entry.file} must have positive counts that are not above the number of records")
+        codes = self._codes(file, attribute)
+        domain = self.description.schema.domain(attribute)
+        keys = classes.astype(np.int64) * len(domain) + codes
+        if (np.diff(keys) <= 0).any():
+            raise damaged(f"{entry.file} must be in the order of classes and values, each once")
+        starts = np.searchsorted(classes, np.arange(m + 1)).astype(np.int64)
+        if (np.diff(starts) < 1).any():
+            raise damaged(f"{entry.file} must have a value for every class")
+        return ClassCounts(starts, codes, counts, domain)
+
+    @property
+    def _separate(self) -> bool:
+        return len(self.description.class_columns) > 1 and len(set(self.description.class_columns.values())) > 1
+
+    @property
+    def _numbers(self) -> Mapping[str, int]:
+        return {} if self.manifest.classes is None else self.manifest.classes.numbers
+
+    @property
+    def _tables(self) -> Sequence[TableEntry]:
+        return [] if self.manifest.classes is None else self.manifest.classes.tables
+
+    @property
+    def _format(self) -> Format:
+        return self.manifest.data.format
+
+    @property
+    def _data(self) -> DataFile:
+        data = self.manifest.data
+        types: dict[str, pa.DataType] = dict.fromkeys(self.description.class_columns.values(), pa.int64())
+        for attribute in self.description.schema.attributes:
+            form = self.description.forms.get(attribute.name)
+            if attribute.role is Role.SENSITIVE and self.description.layout == "bucketized":
+                continue
+            exact = form is None or form.kind == "exact"
+            types[attribute.name] = parse_type(attribute.type) if exact else pa.string()
+        return DataFile(self.folder, data.file, data.format, data.rows, data.bytes, types)
+
+    def _table_file(self, entry: TableEntry, class_column: str, attribute: str) -> DataFile:
+        kind = parse_type(self.description.schema[attribute].type)
+        types = {class_column: pa.int64(), attribute: kind, "count": pa.int64()}
+        return DataFile(self.folder, entry.file, self._format, entry.rows, entry.bytes, types)
+
+    def _codes(self, file: DataFile, attribute: str) -> CodeArray:
+        schema = self.description.schema
+        domain, kind = schema.domain(attribute), parse_type(schema[attribute].type)
+        with damage(attribute):
+            parts = [code_column(batch.column(attribute), domain, kind) for batch in file.batches([attribute])]
+        return np.concatenate([np.empty(0, dtype=np.int32), *parts])
+
+    def _class_ids(self, column: pa.ChunkedArray, class_column: str) -> CodeArray:
+        """Published numbers as classes from 0; -1 where there is none."""
+        with damage(class_column):
+            numbers = column.cast(pa.int64())
+            ids: NDArray[Any] = numbers.fill_null(0).to_numpy()
+        if numbers.null_count and bool(np.any((ids == 0) & ~np.asarray(numbers.is_null()))):
+            raise damaged(f"column {class_column!r} must hold numbers of classes")
+        most = min(self.n_classes(class_column), _MOST_NUMBER)
+        least = 0 if numbers.null_count else 1
+        if len(ids) and not least <= ids.min() <= ids.max() <= most:
+            raise damaged(f"column {class_column!r} must hold numbers of classes")
+        return (ids - 1).astype(np.int32)
+
+    def _cells(self, attribute: Attribute) -> Cells:
+        name, kind, form = attribute.name, parse_type(attribute.type), self.description.forms[attribute.name]
+        parts = []
+        with damage(name):
+            for batch in self._data.batches([name]):
+                for chunk in batch.column(name).chunks:
+                    cells = chunk
+                    if self._format == "csv":
+                        cells = from_texts(name, chunk, form, kind)
+                    parts.append(cells_of(name, cells, form, kind))
+        if not parts:
+            return cells_of(name, pa.array([], cell_type(form, kind)), form, kind)
+        return join_cells(parts)
+
+
+def _check_shared(name: str, cells: Cells, shared: Cells, class_of: CodeArray) -> None:
+    for start in range(0, len(cells), _BLOCK_ROWS):
+        rows = np.arange(start, min(start + _BLOCK_ROWS, len(cells)))
+        if not cells.take(rows).same(shared.take(class_of[rows])):
+            raise damaged(f"rows of one class must share {name!r}")

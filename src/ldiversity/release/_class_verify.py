@@ -1,0 +1,62 @@
+"""Re-checking the claims of a grouped release on what was published."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ldiversity.errors import ClaimError, ReleaseFormatError
+from ldiversity.privacy import verify_classes
+from ldiversity.release._class_rows import ClassRows
+from ldiversity.release._description import ClassDescription
+from ldiversity.schema import Role
+
+__all__ = ["verify_class_rows"]
+
+
+def verify_class_rows(
+    rows: ClassRows, description: ClassDescription, *, n_rows: int, n_records: int | None = None
+) -> None:
+    """Raise `ClaimError` unless every class satisfies the claim, and every record is there or counted as left out.
+
+    Parameters
+    ----------
+    rows
+        What was published, as a stranger would read it.
+    description
+        What is said of it.
+    n_rows
+        How many rows there must be.
+    n_records
+        How many records the holder had, where that is known.
+    """
+    if {claim.attribute for claim in description.claims} != set(description.schema.names(Role.SENSITIVE)):
+        raise ClaimError("release: every sensitive attribute must have a claim.")
+    if n_records is not None and n_rows + description.suppressed != n_records:
+        raise ClaimError(
+            f"release: {n_records} records must be published or counted as left out, "
+            f"got {n_rows} and {description.suppressed}."
+        )
+    try:
+        _verify(rows, description, n_rows)
+    except ReleaseFormatError as error:
+        raise ClaimError(f"release: what was written cannot be published: {error.message}") from None
+
+
+def _verify(rows: ClassRows, description: ClassDescription, n_rows: int) -> None:
+    for claim in description.claims:
+        class_column = description.class_columns[claim.attribute]
+        row_classes, n_classes = rows.class_of(class_column), rows.n_classes(class_column)
+        if len(row_classes) != n_rows:
+            raise ClaimError(f"{claim.attribute}: there must be {n_rows} records, got {len(row_classes)}.")
+        domain = description.schema.domain(claim.attribute)
+        said: dict[str, Any] = {"domain": domain, "n_classes": n_classes, "row_classes": row_classes}
+        if description.layout == "bucketized":
+            held = rows.counts(claim.attribute)
+            classes = np.repeat(np.arange(held.n_classes), np.diff(held.starts))
+            verify_classes(claim, **said, classes=classes, codes=held.codes, counts=held.counts)
+        else:
+            verify_classes(claim, **said, classes=row_classes, codes=rows.values(claim.attribute))
+        if description.layout == "generalized" and rows.regions().num_rows != n_classes:
+            raise ClaimError(f"release: every class must have one region, and there must be {n_classes}.")

@@ -1,0 +1,168 @@
+"""Writing a grouped release, and checking its claims on what the disk holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ldiversity._version import __version__
+from ldiversity.privacy import class_not_protected
+from ldiversity.release._class_publish import publish_counts, publish_rows
+from ldiversity.release._class_read import FolderClassRows
+from ldiversity.release._class_rows import ClassRows
+from ldiversity.release._class_verify import verify_class_rows
+from ldiversity.release._description import ClassDescription, Format
+from ldiversity.release._forms import Form
+from ldiversity.release._manifest import (
+    MANIFEST_NAME,
+    ClassesEntry,
+    ColumnEntry,
+    DataEntry,
+    FormEntry,
+    Manifest,
+    SensitiveEntry,
+    TableEntry,
+)
+from ldiversity.release._sinks import no_records_left, sha256_of, write_tables
+from ldiversity.schema import Role
+
+__all__ = ["write_classes"]
+
+_ORDER = (
+    "Rows are in a uniformly random order, and so are the numbers of classes; where values stand in the rows, those of "
+    "each sensitive attribute are in a random order of their own within each class."
+)
+
+
+def write_classes(
+    staging: Path,
+    description: ClassDescription,
+    rows: ClassRows,
+    *,
+    data_format: Format,
+    n_records: int | None = None,
+) -> Manifest:
+    """Write rows, tables of values and manifest into `staging`, and check the claims on what the disk holds.
+
+    Parameters
+    ----------
+    staging
+        An empty private folder.
+    description
+        All but the rows.
+    rows
+        The rows in their final order.
+    data_format
+        ``"parquet"`` or ``"csv"``.
+    n_records
+        How many records the holder had, where that is known.
+    """
+    file = staging / f"data.{data_format}"
+    n_rows = write_tables(file, publish_rows(description, rows, as_texts=data_format == "csv"), data_format)
+    if n_rows == 0:
+        raise no_records_left()
+    tables = _write_counts(staging, description, rows, data_format) if description.layout == "bucketized" else []
+    manifest = _manifest(description, rows, file, data_format, n_rows, tables)
+    written = FolderClassRows(staging, manifest, description)
+    verify_class_rows(written, description, n_rows=n_rows, n_records=n_records)
+    content = manifest.model_dump_json(indent=2, exclude_none=False) + "\n"
+    (staging / MANIFEST_NAME).write_text(content, encoding="utf-8")
+    return manifest
+
+
+def _write_counts(
+    staging: Path, description: ClassDescription, rows: ClassRows, data_format: Format
+) -> list[TableEntry]:
+    entries = []
+    for number, name in enumerate(description.schema.names(Role.SENSITIVE), start=1):
+        file = staging / f"sensitive_{number}.{data_format}"
+        n_rows = write_tables(file, [publish_counts(description, name, rows.counts(name))], data_format)
+        described = {
+            "attribute": name,
+            "file": file.name,
+            "rows": n_rows,
+            "bytes": file.stat().st_size,
+            "sha256": sha256_of(file),
+        }
+        entries.append(TableEntry.model_validate(described))
+    return entries
+
+
+def _manifest(
+    description: ClassDescription,
+    rows: ClassRows,
+    file: Path,
+    data_format: Format,
+    n_rows: int,
+    tables: list[TableEntry],
+) -> Manifest:
+    schema = description.schema
+    class_columns = dict(description.class_columns)
+    return Manifest(
+        software=f"ldiversity {__version__}",
+        records=n_rows,
+        columns=[
+            ColumnEntry.model_validate({"name": a.name, "role": a.role.value, "type": a.type})
+            for a in schema.attributes
+        ],
+        sensitive=[_sensitive_entry(description, name) for name in schema.names(Role.SENSITIVE)],
+        data=DataEntry.model_validate(
+            {
+                "file": file.name,
+                "format": data_format,
+                "layout": description.layout,
+                "rows": n_rows,
+                "bytes": file.stat().st_size,
+                "sha256": sha256_of(file),
+            }
+        ),
+        classes=ClassesEntry(
+            columns=class_columns,
+            numbers={column: rows.n_classes(column) for column in class_columns.values()},
+            suppressed=description.suppressed,
+            forms=[_form_entry(name, form) for name, form in description.forms.items()],
+            tables=tables,
+            warnings=list(description.warnings),
+        ),
+        order=_ORDER,
+        not_protected=list(class_not_protected(description.layout)),
+    )
+
+
+def _sensitive_entry(description: ClassDescription, name: str) -> SensitiveEntry:
+    claim = next(claim for claim in description.claims if claim.attribute == name)
+    return SensitiveEntry.model_validate(
+        {
+            "attribute": name,
+            "domain": description.schema.domain(name).to_dict(),
+            "mechanism": description.mechanisms[name].to_dict(),
+            "claim": {
+                "model": claim.model,
+                "l": claim.l,
+                "d": claim.d,
+                "posterior": claim.posterior,
+                "statement": claim.statement,
+                "rule": claim.rule.to_dict(),
+            },
+        }
+    )
+
+
+def _form_entry(name: str, form: Form) -> FormEntry:
+    marginal = form.marginal
+    return FormEntry.model_validate(
+        {
+            "column": name,
+            "kind": form.kind,
+            "hierarchy": None if form.hierarchy is None else form.hierarchy.to_rows(),
+            "low": form.low,
+            "high": form.high,
+            "labels": list(form.labels) if form.kind == "values" else None,
+            "marginal": None
+            if marginal is None
+            else {
+                "values": marginal.values.tolist(),
+                "counts": marginal.counts.tolist(),
+                "missing": marginal.missing,
+            },
+        }
+    )

@@ -1,0 +1,56 @@
+"""Tables into files, a chunk at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from ldiversity.errors import SchemaError
+from ldiversity.release._description import Format
+from ldiversity.release._prefetch import prefetch
+
+__all__ = ["no_records_left", "sha256_of", "write_tables"]
+
+
+def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) -> int:
+    """Write tables of one schema into a file, each made while the one before is written; return the rows."""
+    rows = 0
+    sink: pq.ParquetWriter | pa_csv.CSVWriter | None = None
+    try:
+        for made in prefetch(tables):
+            table = made.replace_schema_metadata(None)
+            if sink is None:
+                sink = _open_sink(file, table.schema, data_format)
+            sink.write_table(table)
+            rows += table.num_rows
+    finally:
+        if sink is not None:
+            sink.close()
+    return rows
+
+
+def _open_sink(file: Path, schema: pa.Schema, data_format: Format) -> pq.ParquetWriter | pa_csv.CSVWriter:
+    if data_format == "parquet":
+        # Without Arrow's own schema in the file, every tool reads plain lists of values.
+        return pq.ParquetWriter(file, schema, compression="snappy", store_schema=False)
+    # Texts are always quoted, so that an empty text differs from a missing one.
+    return pa_csv.CSVWriter(file, schema, write_options=pa_csv.WriteOptions(quoting_style="needed"))
+
+
+def no_records_left() -> SchemaError:
+    """The error of a table of which no row can be published."""
+    return SchemaError(
+        "table: no record is left to publish, because every row has a missing sensitive value.",
+        hint="Use missing='category' instead of 'drop'.",
+    )
+
+
+def sha256_of(file: Path) -> str:
+    """The checksum by which damage to a file is noticed."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

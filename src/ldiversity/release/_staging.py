@@ -1,0 +1,121 @@
+"""A folder that gets its name only when it is complete."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError, StorageError
+from ldiversity.release._manifest import read_manifest
+
+__all__ = ["staging_folder"]
+
+
+@contextmanager
+def staging_folder(target: Path, *, overwrite: bool) -> Iterator[Path]:
+    """A private folder beside `target` that becomes `target` when the block ends well, and vanishes otherwise."""
+    staging: Path | None = None
+    try:
+        target = _resolved(target)
+        if target.exists():
+            _check_replaceable(target, overwrite=overwrite)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        staging = target.parent / f".{target.name}.partial-{secrets.token_hex(6)}"
+        staging.mkdir(mode=0o700)
+        yield staging
+        _promote(staging, target, overwrite=overwrite)
+    except OSError as error:
+        if isinstance(error, LDiversityError):
+            raise
+        reason = error.strerror or "the disk may be full"
+        raise StorageError(
+            f"output: folder {str(target)!r} cannot be written: {reason}.",
+            hint="Nothing was published. Choose another folder, or make room on the disk.",
+        ) from None
+    finally:
+        if staging is not None:
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+def _resolved(target: Path) -> Path:
+    try:
+        return target.resolve()
+    except ValueError:
+        raise ParameterError("output: the path of the folder must not contain a zero byte.") from None
+
+
+def _check_replaceable(target: Path, *, overwrite: bool) -> None:
+    """Refuse a target that exists, unless it is a release, and nothing but one, that may be overwritten."""
+    if not overwrite:
+        raise ParameterError(
+            f"output: folder {str(target)!r} must not exist yet.", hint="Choose another folder, or allow overwriting."
+        )
+    if not _is_release_alone(target):
+        raise ParameterError(
+            f"output: {str(target)!r} must be a release, and hold nothing else, to be overwritten.",
+            hint="Choose another folder.",
+        )
+
+
+def _is_release_alone(target: Path) -> bool:
+    try:
+        manifest = read_manifest(target)
+    except ReleaseFormatError:
+        return False
+    files = {path.name for path in target.iterdir() if path.is_file() and not path.is_symlink()}
+    return files == {path.name for path in target.iterdir()} == manifest.files
+
+
+def _promote(staging: Path, target: Path, *, overwrite: bool) -> None:
+    """Give the finished folder its name. An old release steps aside first, and comes back on any fault."""
+    _sync(staging)
+    staging.chmod(_usual_mode(staging))
+    if not (overwrite and target.exists()):
+        # A folder that appeared meanwhile is never replaced: renaming onto one that holds anything fails.
+        staging.rename(target)
+    else:
+        _check_replaceable(target, overwrite=True)
+        retired = target.parent / f".{target.name}.retired-{secrets.token_hex(6)}"
+        target.rename(retired)
+        try:
+            staging.rename(target)
+        except BaseException:
+            retired.rename(target)
+            raise
+        try:
+            shutil.rmtree(retired, ignore_errors=True)
+        except BaseException:
+            shutil.rmtree(retired, ignore_errors=True)
+            raise
+    _sync_folder(target.parent)
+
+
+def _sync(folder: Path) -> None:
+    """See that the disk itself holds every file before the folder gets its name."""
+    for path in folder.iterdir():
+        with path.open("rb") as stream:
+            os.fsync(stream.fileno())
+    _sync_folder(folder)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _usual_mode(staging: Path) -> int:
+    """The mode that a new folder gets here, found by making one: the umask cannot be read without changing it."""
+    probe = staging / "mode"
+    probe.mkdir()
+    mode = probe.stat().st_mode & 0o777
+    probe.rmdir()
+    return mode
