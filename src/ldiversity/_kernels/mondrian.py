@@ -1,0 +1,336 @@
+"""Cutting many nodes of a table at once: how wide each is, where to cut it, what the sides hold, and the cut itself.
+
+A table is a matrix of 32-bit integers, a row a record: ranks of the quasi-identifiers, codes of the sensitive columns,
+and the number of the record. A node is a range of rows. A rank is the position of a value among those of its column:
+of numbers in ascending order, missing ones last; of categories in the order of the leaves of their tree, so that all
+leaves under one ancestor are neighbors.
+
+A tree is given by the first and the last leaf under the ancestor of each leaf at each level; a number column by the
+coordinate of each rank. Those of all columns stand one after the other, from ``offsets[k]`` on.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["CHILDREN", "HALVES", "LISTED", "NONE", "NUMBER", "THRESHOLD", "TREE", "count", "cut", "measure", "plan"]
+
+Ints: TypeAlias = NDArray[np.int64]
+Rows: TypeAlias = NDArray[np.int32]
+Floats: TypeAlias = NDArray[np.float64]
+
+NUMBER, TREE, LISTED = 0, 1, 2
+"""Kinds of columns."""
+
+NONE, THRESHOLD, HALVES, CHILDREN = 0, 1, 2, 3
+"""Kinds of cuts: none; up to a rank; up to a rank of which only so many records are taken; the children of a node."""
+
+
+@njit(nogil=True, cache=True)
+def measure(
+    rows: Rows,
+    starts: Ints,
+    ends: Ints,
+    kinds: Ints,
+    sizes: Ints,
+    offsets: Ints,
+    coordinates: Floats,
+    leaves: Rows,
+    levels: Ints,
+    low: Ints,
+    high: Ints,
+    spans: Floats,
+) -> None:
+    """Find the least and greatest rank of every node in every column, and the share of the domain it spans."""
+    n_columns = kinds.shape[0]
+    widest = 1
+    for k in range(n_columns):
+        if kinds[k] == LISTED:
+            widest = max(widest, sizes[k])
+    stamps = np.full(widest, -1, dtype=np.int64)
+    stamp = 0
+    for i in range(starts.shape[0]):
+        for k in range(n_columns):
+            low[i, k] = rows[starts[i], k]
+            high[i, k] = low[i, k]
+        for r in range(starts[i], ends[i]):
+            for k in range(n_columns):
+                rank = rows[r, k]
+                low[i, k] = min(low[i, k], rank)
+                high[i, k] = max(high[i, k], rank)
+        for k in range(n_columns):
+            a, b = low[i, k], high[i, k]
+            if a == b:
+                spans[i, k] = 0.0
+            elif kinds[k] == NUMBER:
+                # The rank after all numbers is that of missing ones: with numbers beside them nothing is published.
+                beyond = b == sizes[k]
+                spans[i, k] = 1.0 if beyond else coordinates[offsets[k] + b] - coordinates[offsets[k] + a]
+            elif kinds[k] == TREE:
+                level = _common_level(leaves, offsets[k], levels[k], a, b)
+                under = offsets[k] + a * levels[k] + level
+                spans[i, k] = (leaves[under, 1] - leaves[under, 0] + 1) / sizes[k]
+            else:
+                seen = 0
+                for r in range(starts[i], ends[i]):
+                    if stamps[rows[r, k]] != stamp:
+                        stamps[rows[r, k]] = stamp
+                        seen += 1
+                stamp += 1
+                spans[i, k] = seen / sizes[k]
+
+
+@njit(nogil=True, cache=True)
+def plan(
+    rows: Rows,
+    starts: Ints,
+    ends: Ints,
+    columns: Ints,
+    low: Ints,
+    high: Ints,
+    attempt: int,
+    share: float,
+    strict: bool,  # noqa: FBT001 - numba takes arguments by position
+    kinds: Ints,
+    sizes: Ints,
+    offsets: Ints,
+    leaves: Rows,
+    levels: Ints,
+    n_ranks: int,
+    cuts: Ints,
+) -> None:
+    """Choose the cut of each node on its column: kind, rank or level, records of the rank, number of sides.
+
+    Attempt 0 parts missing numbers from numbers, or a node of the tree into its children. Attempt 1 is the cut that
+    leaves nearest to `share` of the records on the first side; exactly so many when equal values may part. Attempt 2 is
+    the next one on the other side of that record; when equal values may part, the one that keeps them together.
+    """
+    widest, largest = 1, 1
+    for i in range(starts.shape[0]):
+        span, size = high[i] - low[i] + 1, ends[i] - starts[i]
+        if span <= 4 * size:
+            widest = max(widest, span)
+        else:
+            largest = max(largest, size)
+    histogram = np.zeros(widest, dtype=np.int64)
+    copied = np.empty(largest, dtype=np.int32)
+    stamps = np.full(n_ranks if attempt == 0 else 1, -1, dtype=np.int64)
+    for i in range(starts.shape[0]):
+        k, a, b = columns[i], low[i], high[i]
+        start, end = starts[i], ends[i]
+        cuts[i, 0] = NONE
+        level = -1
+        if kinds[k] == TREE:
+            level = _common_level(leaves, offsets[k], levels[k], a, b) - 1
+        if attempt == 0:
+            if kinds[k] == TREE:
+                cuts[i, 0], cuts[i, 1], cuts[i, 2], cuts[i, 3] = CHILDREN, level, 0, 0
+                for r in range(start, end):
+                    child = leaves[offsets[k] + rows[r, k] * levels[k] + level, 0]
+                    if stamps[child] != i:
+                        stamps[child] = i
+                        cuts[i, 3] += 1
+            elif kinds[k] == NUMBER and b == sizes[k]:
+                cuts[i, 0], cuts[i, 1], cuts[i, 2], cuts[i, 3] = THRESHOLD, b - 1, 0, 2
+            continue
+        size = end - start
+        wanted = min(max(np.int64(np.ceil(share * size)), 1), size - 1)
+        if b - a + 1 <= 4 * size:
+            middle = _rank_by_counting(rows, start, end, k, wanted, a, b, histogram)
+        else:
+            middle = _rank_by_parting(rows, start, end, k, wanted, copied)
+        if not strict and attempt == 1:
+            below = 0
+            for r in range(start, end):
+                if rows[r, k] < middle:
+                    below += 1
+            cuts[i, 0], cuts[i, 1], cuts[i, 2], cuts[i, 3] = HALVES, middle, wanted - below, 2
+            continue
+        first, final = middle, middle
+        if kinds[k] == TREE:
+            under = offsets[k] + middle * levels[k] + level
+            first, final = leaves[under, 0], leaves[under, 1]
+        below, inside, before = 0, 0, np.int64(-1)
+        for r in range(start, end):
+            rank = rows[r, k]
+            if rank < first:
+                below += 1
+                before = max(before, np.int64(rank))
+            elif rank <= final:
+                inside += 1
+        upper = size - below - inside
+        # The side that holds the median may be closed above it or below it; the more even cut comes first.
+        closed_above = upper > 0 and (below == 0 or below + inside - wanted <= wanted - below)
+        if attempt == 2 and strict:  # noqa: PLR2004 - the number of the attempt
+            if below == 0 or upper == 0:
+                continue
+            closed_above = not closed_above
+        cuts[i, 0], cuts[i, 1], cuts[i, 2], cuts[i, 3] = THRESHOLD, final if closed_above else before, 0, 2
+
+
+@njit(nogil=True, cache=True)
+def count(
+    rows: Rows,
+    starts: Ints,
+    ends: Ints,
+    columns: Ints,
+    cuts: Ints,
+    firsts: Ints,
+    sensitive: int,
+    offsets: Ints,
+    leaves: Rows,
+    levels: Ints,
+    n_ranks: int,
+    counts: Ints,
+) -> None:
+    """Count the sensitive values on each side of each cut; the sides of cut i are ``firsts[i]`` and those after it."""
+    sides = np.full(n_ranks, -1, dtype=np.int64)
+    for i in range(starts.shape[0]):
+        k, kind, taken, found = columns[i], cuts[i, 0], 0, 0
+        for r in range(starts[i], ends[i]):
+            side, taken, found = _side(rows[r, k], k, kind, cuts[i], taken, found, offsets, leaves, levels, sides)
+            counts[firsts[i] + side, rows[r, sensitive]] += 1
+        if kind == CHILDREN:
+            _forget(rows, starts[i], ends[i], k, cuts[i, 1], offsets, leaves, levels, sides)
+
+
+@njit(nogil=True, cache=True)
+def cut(
+    rows: Rows,
+    starts: Ints,
+    ends: Ints,
+    columns: Ints,
+    cuts: Ints,
+    firsts: Ints,
+    places: Ints,
+    offsets: Ints,
+    leaves: Rows,
+    levels: Ints,
+    n_ranks: int,
+    parted: Rows,
+    bounds: Ints,
+) -> None:
+    """Write each node to its place in `parted`, side after side, rows in their order; `bounds` are the sides' ends."""
+    sides = np.full(n_ranks, -1, dtype=np.int64)
+    most = 2
+    for i in range(starts.shape[0]):
+        most = max(most, cuts[i, 3])
+    filled = np.zeros(most, dtype=np.int64)
+    for i in range(starts.shape[0]):
+        k, kind, parts = columns[i], cuts[i, 0], cuts[i, 3]
+        filled[:parts] = 0
+        taken, found = 0, 0
+        for r in range(starts[i], ends[i]):
+            side, taken, found = _side(rows[r, k], k, kind, cuts[i], taken, found, offsets, leaves, levels, sides)
+            filled[side] += 1
+        place = places[i]
+        for side in range(parts):
+            place += filled[side]
+            bounds[firsts[i] + side] = place
+            filled[side] = place - filled[side]
+        taken = 0
+        for r in range(starts[i], ends[i]):
+            side, taken, found = _side(rows[r, k], k, kind, cuts[i], taken, found, offsets, leaves, levels, sides)
+            for column in range(rows.shape[1]):
+                parted[filled[side], column] = rows[r, column]
+            filled[side] += 1
+        if kind == CHILDREN:
+            _forget(rows, starts[i], ends[i], k, cuts[i, 1], offsets, leaves, levels, sides)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _side(
+    rank: int,
+    k: int,
+    kind: int,
+    where: Ints,
+    taken: int,
+    found: int,
+    offsets: Ints,
+    leaves: Rows,
+    levels: Ints,
+    sides: Ints,
+) -> tuple[int, int, int]:
+    """The side of a record; children are numbered in the order in which they are first met."""
+    if kind == THRESHOLD:
+        return (0 if rank <= where[1] else 1), taken, found
+    if kind == HALVES:
+        if rank == where[1]:
+            return (0 if taken < where[2] else 1), taken + 1, found
+        return (0 if rank < where[1] else 1), taken, found
+    child = leaves[offsets[k] + rank * levels[k] + where[1], 0]
+    if sides[child] < 0:
+        sides[child] = found
+        found += 1
+    return sides[child], taken, found
+
+
+@njit(nogil=True, cache=True)
+def _forget(
+    rows: Rows,
+    start: int,
+    end: int,
+    k: int,
+    level: int,
+    offsets: Ints,
+    leaves: Rows,
+    levels: Ints,
+    sides: Ints,
+) -> None:
+    for r in range(start, end):
+        sides[leaves[offsets[k] + rows[r, k] * levels[k] + level, 0]] = -1
+
+
+@njit(nogil=True, cache=True)
+def _common_level(leaves: Rows, offset: int, n_levels: int, a: int, b: int) -> int:
+    """The lowest level at which leaves `a` and `b` have the same ancestor."""
+    level = 0
+    while level < n_levels - 1 and leaves[offset + a * n_levels + level, 1] < b:
+        level += 1
+    return level
+
+
+@njit(nogil=True, cache=True)
+def _rank_by_counting(rows: Rows, start: int, end: int, k: int, wanted: int, a: int, b: int, histogram: Ints) -> int:
+    """The rank of the record that is the `wanted`-th in order, by counting ranks from `a` to `b`."""
+    histogram[: b - a + 1] = 0
+    for r in range(start, end):
+        histogram[rows[r, k] - a] += 1
+    passed, rank = histogram[0], 0
+    while passed < wanted:
+        rank += 1
+        passed += histogram[rank]
+    return a + rank
+
+
+@njit(nogil=True, cache=True)
+def _rank_by_parting(rows: Rows, start: int, end: int, k: int, wanted: int, copied: Rows) -> int:
+    """The rank of the record that is the `wanted`-th in order, by parting a copy around pivots (Hoare)."""
+    size = end - start
+    for r in range(size):
+        copied[r] = rows[start + r, k]
+    left, right = 0, size - 1
+    while left < right:
+        pivot = copied[(left + right) // 2]
+        i, j = left, right
+        while i <= j:
+            while copied[i] < pivot:
+                i += 1
+            while copied[j] > pivot:
+                j -= 1
+            if i <= j:
+                copied[i], copied[j] = copied[j], copied[i]
+                i += 1
+                j -= 1
+        if wanted - 1 <= j:
+            right = j
+        elif wanted - 1 >= i:
+            left = i
+        else:
+            break
+    found: int = copied[wanted - 1]
+    return found

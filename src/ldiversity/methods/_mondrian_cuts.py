@@ -1,0 +1,248 @@
+"""Cutting all nodes of a table level by level, while every side satisfies a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._types import BoolArray, CodeArray
+from ldiversity.methods._base import GroupingRun, Partition
+from ldiversity.methods._coded import SensitiveColumn
+from ldiversity.methods._mondrian_ranks import Ranks
+from ldiversity.methods._rule import least_size
+from ldiversity.models import Population, PrivacyModel
+
+__all__ = ["Cutter"]
+
+_BLOCK_CELLS: Final = 1 << 22
+_ROWS_A_THREAD: Final = 1 << 15
+_ATTEMPTS: Final = (
+    ((0, 1 / 2), (1, 1 / 2), (2, 1 / 2), (1, 3 / 8), (1, 5 / 8), (1, 1 / 4), (1, 3 / 4)),
+    *(((1, share),) for share in (1 / 8, 7 / 8, 1 / 16, 15 / 16, 1 / 32, 31 / 32)),
+)
+"""Kinds of attempts (see the kernel `plan`) and shares of the records on the first side. All of the first tuple are
+tried on a column before the next column; each of the others on all columns before the next."""
+
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Nodes:
+    """Ranges of rows, and the cut of each: column, and what the kernels say of it; kind 0 is no cut."""
+
+    starts: Ints
+    ends: Ints
+    columns: Ints
+    cuts: Ints
+
+    @classmethod
+    def between(cls, starts: Ints, ends: Ints) -> _Nodes:
+        return cls(starts, ends, np.zeros(len(starts), dtype=np.int64), np.zeros((len(starts), 4), dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, chosen: slice | Ints | BoolArray) -> _Nodes:
+        return _Nodes(self.starts[chosen], self.ends[chosen], self.columns[chosen], self.cuts[chosen])
+
+    @property
+    def sizes(self) -> Ints:
+        return self.ends - self.starts
+
+    @property
+    def first_sides(self) -> Ints:
+        """The number of the first side of each cut, and after the last one the number of all sides."""
+        return np.concatenate([[0], np.cumsum(self.cuts[:, 3])])
+
+
+@dataclass(frozen=True, eq=False)
+class _Threads:
+    """Threads that share work on nodes."""
+
+    pool: ThreadPoolExecutor
+    workers: int
+
+    def run(self, work: Callable[[slice], None], nodes: _Nodes) -> None:
+        """Do the work for runs of nodes of about equal numbers of rows, at the same time."""
+        if not len(nodes):
+            return
+        running = np.cumsum(nodes.sizes)
+        threads = int(min(self.workers, max(1, running[-1] // _ROWS_A_THREAD)))
+        inner = np.searchsorted(running, running[-1] * np.arange(1, threads) / threads)
+        bounds = [0, *(int(bound) for bound in inner), len(nodes)]
+        parts = [slice(first, last) for first, last in pairwise(bounds) if first < last]
+        if len(parts) == 1:
+            work(parts[0])
+        else:
+            list(self.pool.map(work, parts))
+
+
+@dataclass(frozen=True, eq=False)
+class Cutter:
+    """Cuts a table.
+
+    Parameters
+    ----------
+    ranks
+        The table.
+    sensitive
+        Its sensitive columns; every one must satisfy the rule on every side of a cut.
+    rule
+        The rule; all records together satisfy it.
+    weights
+        How much each quasi-identifier counts.
+    strict
+        Whether equal values must stay together.
+    """
+
+    ranks: Ranks
+    sensitive: tuple[SensitiveColumn, ...]
+    rule: PrivacyModel
+    weights: NDArray[np.float64]
+    strict: bool
+
+    def partition(self, run: GroupingRun) -> Partition:
+        """Cut until no node can be cut."""
+        rows = self.ranks.rows
+        n = len(rows)
+        class_of = np.empty(n, dtype=np.int32)
+        n_classes = 0
+        nodes = _Nodes.between(np.zeros(1, dtype=np.int64), np.array([n], dtype=np.int64))
+        with ThreadPoolExecutor(max(1, run.workers)) as pool:
+            threads = _Threads(pool, max(1, run.workers))
+            while len(nodes):
+                self._choose(rows, nodes, threads)
+                whole = nodes.cuts[:, 0] == 0
+                n_classes = _finish(rows, nodes[whole], class_of, n_classes)
+                rows, nodes = self._apply(rows, nodes[~whole], threads)
+                run.progress(1 - len(rows) / max(n, 1), "cutting")
+        return Partition(class_of, n_classes)
+
+    def _choose(self, rows: CodeArray, nodes: _Nodes, threads: _Threads) -> None:
+        """Find the first cut of each node that the rule allows; columns of greatest span first."""
+        from ldiversity._kernels import mondrian as kernels
+
+        ranks = self.ranks
+        shape = (len(nodes), ranks.n_quasi)
+        low, high, spans = np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape)
+
+        def measure(part: slice) -> None:
+            kernels.measure(
+                rows, nodes.starts[part], nodes.ends[part], ranks.kinds, ranks.sizes, ranks.offsets, ranks.coordinates,
+                ranks.leaves, ranks.levels, low[part], high[part], spans[part],
+            )  # fmt: skip
+
+        threads.run(measure, nodes)
+        spans *= self.weights
+        order = np.argsort(-spans, axis=1, kind="stable")
+        pending = np.flatnonzero((nodes.sizes >= 2 * least_size(self.rule)) & (spans > 0).any(axis=1))
+        for attempts in _ATTEMPTS:
+            for place in range(ranks.n_quasi):
+                for attempt, share in attempts:
+                    columns = order[pending, place]
+                    wide = spans[pending, columns] > 0
+                    some, columns = pending[wide], columns[wide]
+                    self._try(
+                        rows, nodes, some, columns, (low[some, columns], high[some, columns]), (attempt, share), threads
+                    )
+                    pending = pending[nodes.cuts[pending, 0] == 0]
+
+    def _try(
+        self,
+        rows: CodeArray,
+        nodes: _Nodes,
+        some: Ints,
+        columns: Ints,
+        bounds: tuple[Ints, Ints],
+        attempt: tuple[int, float],
+        threads: _Threads,
+    ) -> None:
+        """Plan a cut of some nodes, and keep those that the rule allows."""
+        from ldiversity._kernels import mondrian as kernels
+
+        ranks = self.ranks
+        tried = _Nodes(nodes.starts[some], nodes.ends[some], columns, np.zeros((len(some), 4), dtype=np.int64))
+
+        def plan(part: slice) -> None:
+            kernels.plan(
+                rows, tried.starts[part], tried.ends[part], columns[part], bounds[0][part], bounds[1][part], *attempt,
+                self.strict, ranks.kinds, ranks.sizes, ranks.offsets, ranks.leaves, ranks.levels, ranks.n_leaves,
+                tried.cuts[part],
+            )  # fmt: skip
+
+        threads.run(plan, tried)
+        planned = np.flatnonzero(tried.cuts[:, 0] > 0)
+        allowed = planned[self._allowed(rows, tried[planned], threads)]
+        nodes.columns[some[allowed]] = columns[allowed]
+        nodes.cuts[some[allowed]] = tried.cuts[allowed]
+
+    def _allowed(self, rows: CodeArray, nodes: _Nodes, threads: _Threads) -> BoolArray:
+        """Which cuts leave every side satisfying the rule for every sensitive column."""
+        allowed = np.ones(len(nodes), dtype=bool)
+        for s, column in enumerate(self.sensitive):
+            population = Population(column.domain, column.counts)
+            for block in _blocks(nodes.cuts[:, 3], len(column.domain)):
+                cut = nodes[block]
+                firsts = cut.first_sides
+                counts = self._count(rows, cut, firsts, s, threads)
+                holds = self.rule.holds(counts, population)
+                allowed[block] &= np.logical_and.reduceat(holds, firsts[:-1])
+        return allowed
+
+    def _count(self, rows: CodeArray, nodes: _Nodes, firsts: Ints, s: int, threads: _Threads) -> Ints:
+        """Shape (sides, F): the values of a sensitive column on every side of every cut."""
+        from ldiversity._kernels import mondrian as kernels
+
+        ranks = self.ranks
+        counts = np.zeros((firsts[-1], len(self.sensitive[s].domain)), dtype=np.int64)
+
+        def count(part: slice) -> None:
+            kernels.count(
+                rows, nodes.starts[part], nodes.ends[part], nodes.columns[part], nodes.cuts[part], firsts[:-1][part],
+                ranks.n_quasi + s, ranks.offsets, ranks.leaves, ranks.levels, ranks.n_leaves, counts,
+            )  # fmt: skip
+
+        threads.run(count, nodes)
+        return counts
+
+    def _apply(self, rows: CodeArray, nodes: _Nodes, threads: _Threads) -> tuple[CodeArray, _Nodes]:
+        """Cut: the rows of the sides, one after the other, and their ranges."""
+        from ldiversity._kernels import mondrian as kernels
+
+        ranks = self.ranks
+        firsts = nodes.first_sides
+        places = np.concatenate([[0], np.cumsum(nodes.sizes)])
+        parted = np.empty((places[-1], rows.shape[1]), dtype=np.int32)
+        ends = np.empty(firsts[-1], dtype=np.int64)
+
+        def cut(part: slice) -> None:
+            kernels.cut(
+                rows, nodes.starts[part], nodes.ends[part], nodes.columns[part], nodes.cuts[part], firsts[:-1][part],
+                places[:-1][part], ranks.offsets, ranks.leaves, ranks.levels, ranks.n_leaves, parted, ends,
+            )  # fmt: skip
+
+        threads.run(cut, nodes)
+        return parted, _Nodes.between(np.concatenate([[0], ends[:-1]]) if len(ends) else ends, ends)
+
+
+def _finish(rows: CodeArray, nodes: _Nodes, class_of: CodeArray, n_classes: int) -> int:
+    """Make each node a class, and give the number of classes so far."""
+    sizes = nodes.sizes
+    running = np.concatenate([[0], np.cumsum(sizes)])
+    inside = np.arange(running[-1]) - np.repeat(running[:-1] - nodes.starts, sizes)
+    class_of[rows[inside, -1]] = np.repeat(np.arange(n_classes, n_classes + len(nodes), dtype=np.int32), sizes)
+    return n_classes + len(nodes)
+
+
+def _blocks(sides: Ints, n_values: int) -> Iterator[slice]:
+    """Runs of cuts whose sides, with a number for each value, are of bounded size."""
+    numbers = np.cumsum(sides) * n_values // _BLOCK_CELLS
+    bounds = np.flatnonzero(np.diff(numbers, prepend=-1))
+    for first, last in pairwise([*bounds, len(sides)]):
+        yield slice(int(first), int(last))

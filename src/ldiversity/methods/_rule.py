@@ -1,0 +1,102 @@
+"""The rule that classes must satisfy, for methods that take any privacy model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ldiversity.errors import InfeasibleError, ParameterError, UnsupportedError
+from ldiversity.methods._coded import CodedTable, SensitiveColumn
+from ldiversity.models import ClassCounts, FrequencyDiversity, PrivacyModel, parse_model
+
+__all__ = ["check_whole", "describe_rule", "least_size", "refuse_persons", "rule_of", "way_out"]
+
+
+def rule_of(owner: str, l: int | None, model: PrivacyModel | str | None) -> PrivacyModel:
+    """Read the two ways of saying what a class must satisfy, of which exactly one must be used.
+
+    Examples
+    --------
+    >>> rule_of("Mondrian", 3, None)
+    FrequencyDiversity(l=3)
+    >>> rule_of("Mondrian", None, "unique:2")
+    UniqueDiversity(l=2)
+    """
+    if (l is None) == (model is None):
+        raise ParameterError(
+            f"{owner}: exactly one of l and model must be given, got {'neither' if l is None else 'both'}.",
+            hint="l=3 is short for model='frequency:3'.",
+        )
+    if l is not None:
+        return FrequencyDiversity(l)
+    if isinstance(model, str):
+        return parse_model(model)
+    if not isinstance(model, PrivacyModel):
+        raise ParameterError(f"{owner}: model must be a privacy model or its text form, got {model!r}.")
+    return model
+
+
+def describe_rule(l: int | None, rule: PrivacyModel) -> dict[str, Any]:
+    """The rule among the public parameters of a method."""
+    return {"model": rule.to_dict()} if l is None else {"l": l}
+
+
+def refuse_persons(owner: str, table: CodedTable) -> None:
+    """Refuse a table in which one person may have several records."""
+    if table.person is not None:
+        raise UnsupportedError(
+            f"{owner}: person is not offered; records are counted, not the people behind them.",
+            hint="BSGI keeps records of one person apart.",
+        )
+
+
+def least_size(rule: PrivacyModel) -> int:
+    """Records that a class needs at least: the share of one record may not exceed what one value may have.
+
+    Examples
+    --------
+    >>> least_size(FrequencyDiversity(3))
+    3
+    """
+    return max(1, math.ceil(1 / rule.posterior - 1e-9))
+
+
+def check_whole(owner: str, rule: PrivacyModel, columns: tuple[SensitiveColumn, ...]) -> None:
+    """Raise `InfeasibleError` when not even all records together satisfy the rule.
+
+    Names what they reach, and the strongest form of the rule that they satisfy.
+    """
+    for column in columns:
+        occurring = np.flatnonzero(column.counts)
+        if not occurring.size:
+            raise InfeasibleError(f"{owner}: there must be records to group, got none.")
+        ends = np.array([0, len(occurring)], dtype=np.int64)
+        whole = ClassCounts(ends, occurring.astype(np.int32), column.counts[occurring], column.domain)
+        if not rule.failing(whole).size:
+            continue
+        reached = float(rule.reached(whole.dense(), whole.population)[0])
+        weaker = rule.weakened(whole)
+        nearest: dict[str, float] = {} if weaker is None else {rule.scale: getattr(weaker, rule.scale)}
+        raise InfeasibleError(
+            f"{owner}: the whole table must satisfy {rule!r} for {column.name!r}, "
+            f"but all records together reach {reached:.6g}.",
+            hint=way_out(nearest),
+            nearest=[nearest] if nearest else None,
+        )
+
+
+def way_out(nearest: Mapping[str, float]) -> str:
+    """A sentence that names the nearest setting that holds.
+
+    Examples
+    --------
+    >>> way_out({"l": 3})
+    'l=3 holds.'
+    """
+    if not nearest:
+        return "No setting of this model holds; choose another model."
+    name, value = next(iter(nearest.items()))
+    return f"{name}={value!r} holds."
