@@ -22,7 +22,7 @@ _M8 = np.uint64(0x0101010101010101)
 
 
 @njit(nogil=True, cache=True)
-def count_apart(counts: Ints, order: Ints, near: Words) -> Ints:
+def count_apart(counts: Ints, order: Ints, near: Words, enough: int) -> Ints:
     """Count, in each class, the values that a pass in the given order keeps: those near no value kept before.
 
     Parameters
@@ -33,6 +33,8 @@ def count_apart(counts: Ints, order: Ints, near: Words) -> Ints:
         Shape (F,): a perfect elimination order of the values.
     near
         Shape (F, words): bit i of row k says that the i-th and the k-th value of the order are near each other.
+    enough
+        Stop a class when so many are kept.
     """
     n_classes, n_values = counts.shape
     n_words = near.shape[1]
@@ -46,6 +48,8 @@ def count_apart(counts: Ints, order: Ints, near: Words) -> Ints:
                 word, bit = place >> 6, np.uint64(place & 63)
                 if (blocked[word] >> bit) & _ONE == _ZERO:
                     kept += 1
+                    if kept >= enough:
+                        break
                     for k in range(word, n_words):
                         blocked[k] |= near[place, k]
         found[row] = kept

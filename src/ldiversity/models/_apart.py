@@ -58,7 +58,9 @@ class Apart:
     exact_pass: bool
 
     def count(self, counts: NDArray[np.int64], enough: int | None = None) -> NDArray[np.int64]:
-        """Shape (classes,): how many present values can be chosen no two of which are near; at least `enough`.
+        """Shape (classes,): how many present values can be chosen no two of which are near.
+
+        Counting stops at `enough`: then the number is at least that.
 
         Raises
         ------
@@ -67,11 +69,12 @@ class Apart:
         """
         from ldiversity._kernels.models import count_apart, search_apart
 
+        enough = len(self.order) if enough is None else enough
         if self.exact_pass:
-            return count_apart(np.ascontiguousarray(counts), self.order, self.near)
+            return count_apart(np.ascontiguousarray(counts), self.order, self.near, enough)
         present = _packed(counts[:, self.order] > 0)
         sets, set_of = np.unique(present, axis=0, return_inverse=True)
-        found = search_apart(sets, self.near, len(self.order) if enough is None else enough, MOST_STEPS)
+        found = search_apart(sets, self.near, enough, MOST_STEPS)
         if (found < 0).any():
             raise UnsupportedError(
                 f"(l,d)-diversity: {np.count_nonzero(found < 0)} sets of values cannot be decided exactly in "

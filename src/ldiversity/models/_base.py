@@ -23,6 +23,7 @@ __all__ = ["PrivacyModel"]
 
 _NUDGES: Final = 64
 """Steps between neighboring floats that may lie between what is reached and what holds."""
+_LEAST: Final = 1e-9
 
 
 class PrivacyModel(ABC):
@@ -103,7 +104,10 @@ class PrivacyModel(ABC):
             try:
                 weaker = replace(self, **{self.scale: value})  # type: ignore[type-var]
             except ParameterError:
-                return None
+                if value != 0 or self.higher_is_safer:
+                    return None
+                value = _LEAST  # a class just like all records reaches 0, which is no parameter
+                continue
             if not weaker.failing(classes).size:
                 return weaker
             value = nextafter(value, -inf if self.higher_is_safer else inf)

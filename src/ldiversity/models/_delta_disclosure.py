@@ -79,7 +79,8 @@ class DeltaDisclosure(PrivacyModel):
         distances = np.abs(_logarithms(counts, population))
         inside: BoolArray = distances < self.delta
         total, sizes, limit = int(population.counts.sum()), counts.sum(axis=1), as_written(self.delta)
-        for row, code in np.argwhere(np.abs(distances - self.delta) <= _BORDER):
+        border = (np.abs(distances - self.delta) <= _BORDER) & (population.counts > 0)
+        for row, code in np.argwhere(border):
             everywhere = Fraction(int(population.counts[code]), total)
             ratio = Fraction(int(counts[row, code]), int(sizes[row])) / everywhere
             inside[row, code] = is_positive(partial(_room, limit, ratio))
@@ -96,12 +97,12 @@ class DeltaDisclosure(PrivacyModel):
 
 def _logarithms(counts: NDArray[np.int64], population: Population) -> FloatArray:
     """Shape (classes, F): ``ln(q / p)``; 0 for a value that occurs nowhere."""
-    with np.errstate(divide="ignore"):
-        inside = np.log(counts) - np.log(counts.sum(axis=1, keepdims=True))
-        everywhere = np.log(population.counts) - np.log(population.counts.sum())
+    total, sizes = float(population.counts.sum()), counts.sum(axis=1, keepdims=True)
     nowhere = (counts == 0) & (population.counts == 0)
-    logarithms: FloatArray = np.zeros(counts.shape)
-    np.subtract(inside, everywhere, where=~nowhere, out=logarithms)
+    ratios: FloatArray = np.ones(counts.shape)
+    with np.errstate(divide="ignore"):
+        np.divide(counts * total, sizes * population.counts.astype(np.float64), where=~nowhere, out=ratios)
+        logarithms: FloatArray = np.log(ratios, out=ratios)
     return logarithms
 
 

@@ -77,7 +77,7 @@ class LevelDiversity(PrivacyModel):
 
     def holds(self, counts: NDArray[np.int64], population: Population) -> BoolArray:
         """Whether there are l different nodes at depth e."""
-        holds: BoolArray = self._apart(population).count(counts) >= self.l
+        holds: BoolArray = self._apart(population).count(counts, self.l) >= self.l
         return holds
 
     def statement(self, attribute: str) -> str:

@@ -1,0 +1,136 @@
+"""Verdicts over all classes, and the strongest form of a model that holds."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from ldiversity.models import (
+    AlphaK,
+    BetaLikeness,
+    ClassCounts,
+    DeltaDisclosure,
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    PrivacyModel,
+    RecursiveDiversity,
+    SemanticClassDiversity,
+    TCloseness,
+    UniqueDiversity,
+    _counts,
+    count_classes,
+    judge,
+)
+from ldiversity.schema import Domain
+
+DOMAIN = Domain(("flu", "cold", "cut", "burn"), ordered=True)
+
+
+def classes_of(*rows: list[int]) -> ClassCounts:
+    counts = np.array(rows, dtype=np.int64).reshape(-1, len(DOMAIN))
+    class_of, codes = np.nonzero(counts)
+    times = counts[class_of, codes]
+    return count_classes(np.repeat(class_of, times), np.repeat(codes, times).astype(np.int32), len(counts), DOMAIN)
+
+
+THREE = classes_of([2, 2, 0, 0], [3, 0, 0, 0], [1, 1, 1, 1])
+
+
+def test_a_planted_class_of_one_value_fails_and_comes_first() -> None:
+    verdict = DistinctDiversity(2).verdict(THREE)
+
+    assert not verdict.passed
+    assert (verdict.reached, verdict.required, verdict.margin) == (1, 2, -1)
+    assert (verdict.n_classes, verdict.n_records, verdict.n_failing, verdict.n_records_failing) == (3, 11, 1, 3)
+    assert [(one.index, one.size, one.passed) for one in verdict.worst] == [(1, 3, False), (0, 4, True), (2, 4, True)]
+
+
+def test_the_margin_is_positive_on_the_safe_side_where_less_is_safer() -> None:
+    verdict = RecursiveDiversity(c=5, l=2).verdict(classes_of([2, 2, 0, 0], [3, 1, 0, 0]))
+
+    assert verdict.passed
+    assert (verdict.reached, verdict.margin) == (3, 2)
+
+
+def test_no_classes_satisfy_everything() -> None:
+    verdict = DistinctDiversity(2).verdict(classes_of())
+
+    assert verdict.passed
+    assert verdict.reached == np.inf
+    assert TCloseness(0.1).verdict(classes_of()).reached == 0
+
+
+def test_a_verdict_survives_json_even_when_infinite() -> None:
+    told = json.loads(json.dumps(RecursiveDiversity(3, 2).verdict(THREE).to_dict(), allow_nan=False))
+
+    assert told["reached"] is None
+    assert told["passed"] is False
+    assert told["worst"][0] == {"index": 1, "size": 3, "reached": None, "passed": False}
+
+
+def test_at_most_ten_classes_are_named() -> None:
+    verdict = KAnonymity(2).verdict(classes_of(*([[1, 1, 0, 0]] * 30)))
+
+    assert len(verdict.worst) == 10
+
+
+def test_several_models_are_judged_in_one_pass_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    models = [KAnonymity(2), EntropyDiversity(2), TCloseness(0.2), SemanticClassDiversity(2, 2, "ordered")]
+    one_by_one = tuple(model.verdict(THREE) for model in models)
+    monkeypatch.setattr(_counts, "_BLOCK_CELLS", 4)
+
+    assert judge(models, THREE) == one_by_one
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (KAnonymity(5), KAnonymity(3)),
+        (FrequencyDiversity(5), FrequencyDiversity(2)),
+        (AlphaK(0.1, 2), AlphaK(0.5, 2)),
+        (SemanticClassDiversity(4, 2, "ordered"), SemanticClassDiversity(2, 2, "ordered")),
+    ],
+)
+def test_the_strongest_form_that_holds_is_named(model: PrivacyModel, expected: PrivacyModel) -> None:
+    assert model.weakened(classes_of([2, 2, 2, 2], [1, 0, 1, 1], [0, 2, 0, 2])) == expected
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        EntropyDiversity(4),
+        RecursiveDiversity(0.1, 2),
+        AlphaK(0.01, 2),
+        TCloseness(0),
+        TCloseness(0, "ordered"),
+        BetaLikeness(0.001),
+        DeltaDisclosure(0.001),
+    ],
+)
+def test_the_strongest_number_holds_and_is_what_was_reached(model: PrivacyModel) -> None:
+    classes = classes_of([3, 1, 1, 2], [1, 1, 1, 3], [2, 3, 1, 1])
+    weaker = model.weakened(classes)
+
+    assert weaker is not None
+    assert not weaker.failing(classes).size
+    assert weaker.required == pytest.approx(model.verdict(classes).reached, rel=1e-14)
+
+
+@pytest.mark.parametrize("model", [BetaLikeness(1), DeltaDisclosure(1)])
+def test_classes_just_like_all_records_satisfy_the_smallest_parameter(model: PrivacyModel) -> None:
+    weaker = model.weakened(classes_of([1, 1, 2, 0], [2, 2, 4, 0]))
+
+    assert weaker is not None
+    assert weaker.required == 1e-9
+
+
+@pytest.mark.parametrize(
+    "model",
+    [DistinctDiversity(3), EntropyDiversity(2), UniqueDiversity(2), RecursiveDiversity(3, 2), DeltaDisclosure(1)],
+)
+def test_no_form_is_named_when_none_means_anything(model: PrivacyModel) -> None:
+    assert model.weakened(THREE) is None
