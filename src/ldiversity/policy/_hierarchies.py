@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ldiversity._checks import name_some
 from ldiversity.errors import LDiversityError, ParameterError
@@ -20,19 +21,19 @@ HIERARCHY_FORMS: Final = (
 """What may stand for a hierarchy."""
 
 
-def _auto(column: ColumnValues, _: str, **limits: float) -> Hierarchy:
+def _auto(column: ColumnValues, _: str, **limits: Any) -> Hierarchy:  # noqa: ANN401 - checked by it
     return automatic_hierarchy(column.values, **limits)
 
 
-def _date(column: ColumnValues, _: str) -> Hierarchy:
-    return Hierarchy.by_date(column.values)
+def _date(column: ColumnValues, _: str, **limits: Any) -> Hierarchy:  # noqa: ANN401 - same
+    return Hierarchy.by_date(column.values, **limits)
 
 
 def _prefix(column: ColumnValues, text: str) -> Hierarchy:
     return Hierarchy.by_prefix(column.values, [int(part) for part in text.split("/")] if text else None)
 
 
-def _width(column: ColumnValues, text: str, **limits: float) -> Hierarchy:
+def _width(column: ColumnValues, text: str, **limits: Any) -> Hierarchy:  # noqa: ANN401 - same
     return Hierarchy.by_width(column.values, [_number(part) for part in text.split("/")], **limits)
 
 
@@ -57,7 +58,7 @@ def is_automatic(text: str) -> bool:
     >>> is_automatic("width:5/10"), is_automatic("zip.csv"), is_automatic("date")
     (True, False, True)
     """
-    return text.partition(":")[0].strip() in _MADE
+    return re.split("[:,]", text, maxsplit=1)[0].strip() in _MADE
 
 
 def read_hierarchies(
@@ -99,9 +100,10 @@ def _hierarchy(column: str, text: str, source: Source, folder: Path) -> Hierarch
         raise ParameterError(f"hierarchy of {column!r}: it must be {HIERARCHY_FORMS}, got {text!r}.") from None
 
 
-def _limits(texts: Sequence[str]) -> dict[str, float]:
+def _limits(texts: Sequence[str]) -> dict[str, float | str]:
+    """The public range: numbers, or dates as texts."""
     pairs = [text.partition(":") for text in texts]
-    return {name.strip(): _number(number) for name, _, number in pairs}
+    return {name.strip(): limit.strip() if limit.count("-") > 1 else _number(limit) for name, _, limit in pairs}
 
 
 def _number(text: str) -> float:
