@@ -37,6 +37,15 @@ if TYPE_CHECKING:
     from ldiversity.estimation import estimate as estimate
     from ldiversity.estimation import groups as groups
     from ldiversity.hierarchies import Hierarchy as Hierarchy
+    from ldiversity.measures import QueryWorkload as QueryWorkload
+    from ldiversity.measures import additional_loss as additional_loss
+    from ldiversity.measures import average_class_size as average_class_size
+    from ldiversity.measures import discernibility as discernibility
+    from ldiversity.measures import distribution_mse as distribution_mse
+    from ldiversity.measures import hide_loss as hide_loss
+    from ldiversity.measures import kl_divergence as kl_divergence
+    from ldiversity.measures import ncp as ncp
+    from ldiversity.measures import suppression as suppression
     from ldiversity.methods import Method as Method
     from ldiversity.methods._randomized_addition import RandomizedAddition as RandomizedAddition
     from ldiversity.methods._semantic_diversity import SemanticDiversity as SemanticDiversity
@@ -89,6 +98,17 @@ _ROOMS = {
     ),
     "estimation": ("Estimate", "bins", "estimate", "groups"),
     "hierarchies": ("Hierarchy",),
+    "measures": (
+        "QueryWorkload",
+        "additional_loss",
+        "average_class_size",
+        "discernibility",
+        "distribution_mse",
+        "hide_loss",
+        "kl_divergence",
+        "ncp",
+        "suppression",
+    ),
     "methods": ("Method", "RandomizedAddition", "SemanticDiversity"),
     "models": (
         "AlphaK",
