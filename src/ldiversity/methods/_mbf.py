@@ -67,7 +67,7 @@ class MBF(GroupingMethod):
         """
         columns = [column.codes for column in table.sensitive]
         check_columns("MBF", table, columns, self.l)
-        partition = best_of("MBF", Cells.of(columns, table.person), self.l, (0.0,), run)
+        partition = best_of("MBF", [Cells.of(columns, table.person)], self.l, (0.0,), run)
         return describe(partition, self.l)
 
     def promise(self, domain: Domain) -> UniqueDiversity:  # noqa: ARG002 - the same for every domain

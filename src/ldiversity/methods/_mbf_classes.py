@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ldiversity._types import CodeArray
 from ldiversity.errors import InfeasibleError
-from ldiversity.methods._anatomy_classes import check_shares, losses
+from ldiversity.methods._anatomy_classes import check_shares, losses, most_classes
 from ldiversity.methods._base import Grouping, GroupingRun, Partition
 from ldiversity.methods._coded import CodedTable
 
@@ -70,6 +70,15 @@ class Cells:
             person=np.empty(0, dtype=np.int64) if person is None else np.asarray(person, dtype=np.int64),
         )
 
+    def fewest_hidden(self, l: int) -> int:
+        """A bound from below: how many rows the worst column alone makes any division hide."""
+        sizes = np.diff(self.starts)
+        hidden = 0
+        for levels in self.levels.T:
+            counts = np.bincount(levels, weights=sizes).astype(np.int64)
+            hidden = max(hidden, int(np.maximum(counts - most_classes(counts, l), 0).sum()))
+        return hidden
+
     def classes(self, l: int, power: float) -> Partition:
         """Form classes of at least `l` rows that differ in every column; see the kernel for `power`."""
         from ldiversity._kernels.mbf import fill_from_cells
@@ -86,22 +95,28 @@ def check_columns(owner: str, table: CodedTable, columns: Sequence[CodeArray], l
         check_shares(owner, column.name, np.bincount(levels), l, overflow="suppress")
 
 
-def best_of(owner: str, cells: Cells, l: int, powers: Sequence[float], run: GroupingRun) -> Partition:
-    """The classes that hide the fewest rows among several ways to choose cells; the first of equals.
+def best_of(owner: str, grids: Sequence[Cells], l: int, powers: Sequence[float], run: GroupingRun) -> Partition:
+    """The classes that hide the fewest rows, among all grids and all ways to choose cells; the first of equals.
+
+    The search ends at once when the first grid's columns, one by one, show that no fewer can be hidden.
 
     Raises
     ------
     InfeasibleError
         When there is no class.
     """
-    found: list[Partition] = []
-    with ThreadPoolExecutor(max_workers=max(1, min(run.workers, len(powers)))) as pool:
-        for partition in pool.map(lambda power: cells.classes(l, power), powers):
-            found.append(partition)
-            run.progress(len(found) / len(powers), "forming classes")
-    best = min(found, key=lambda partition: partition.suppressed)
-    if best.n_classes == 0:
-        fewer = next((fewer for fewer in range(l - 1, 1, -1) if cells.classes(fewer, powers[-1]).n_classes), None)
+    ways = [(cells, power) for cells in grids for power in powers]
+    fewest = grids[0].fewest_hidden(l)
+    best: Partition | None = None
+    with ThreadPoolExecutor(max_workers=max(1, min(run.workers, len(ways)))) as pool:
+        for done, partition in enumerate(pool.map(lambda way: way[0].classes(l, way[1]), ways), start=1):
+            best = partition if best is None or partition.suppressed < best.suppressed else best
+            run.progress(done / len(ways), "forming classes")
+            if best.suppressed <= fewest:
+                pool.shutdown(cancel_futures=True)
+                break
+    if best is None or best.n_classes == 0:
+        fewer = next((fewer for fewer in range(l - 1, 1, -1) if grids[0].classes(fewer, powers[-1]).n_classes), None)
         raise InfeasibleError(
             f"{owner}: l must leave at least one class of records that differ in every sensitive column, got {l}.",
             hint=None if fewer is None else f"Use l={fewer}, or fewer sensitive columns.",

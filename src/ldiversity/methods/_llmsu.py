@@ -1,0 +1,157 @@
+"""L-LMSU: classes of L different levels of every sensitive column (Cui, Yang, Meng and Xie)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._checks import check_integer
+from ldiversity._types import CodeArray
+from ldiversity.errors import ParameterError
+from ldiversity.methods._anatomy_classes import divide, losses
+from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
+from ldiversity.methods._coded import CodedTable
+from ldiversity.methods._llmsu_merge import merge_levels
+from ldiversity.methods._mbf_classes import Cells, best_of, check_columns, describe
+from ldiversity.models import UniqueDiversity
+from ldiversity.schema import Domain
+
+__all__ = ["LLMSU", "POWERS"]
+
+POWERS: Final = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 16.0)
+"""Ways to choose cells that are tried for several columns; the first is MBF's."""
+
+_WARNING: Final = (
+    "Classes were formed for each sensitive column separately, so a record's classes together tell more than 1/l: on "
+    "the Adult table (workclass and occupation, l=2) someone who knows how the two columns go together gives the true "
+    "value a probability of 0.6 on average, and above 0.9 for one record in seven. Do not publish what needs the claim."
+)
+
+
+@dataclass(frozen=True)
+class LLMSU(GroupingMethod):
+    """Classes of at least `l` records that differ in every sensitive column; what fits into none is hidden.
+
+    Stops an attacker who finds a person in the table from naming any of the values with more certainty than 1/l.
+
+    Parameters
+    ----------
+    l
+        Least number of records in a class (the paper's L).
+    merge
+        Merge rare values into levels first, as published, and let levels differ rather than values. Never hides
+        fewer records, because classes of different levels are classes of different values.
+    joint
+        One partition for all sensitive columns. False is the paper's separate mode, a partition for each of
+        them, which breaks the claim for whoever knows how the columns go together: for comparison only.
+
+    Notes
+    -----
+    One column: the largest number of classes is k, the largest number with ``sum(min(n_s, k)) >= k * l``, and
+    ``max(0, n_s - k)`` records of each value s are hidden: no method can hide fewer. O(n log F).
+
+    Several columns: records are taken from the cells of their grid. A cell is worth its number of records times
+    ``(1 - share) ** power`` for each of its values, so that records which rule many others out do not use up the few
+    that fit beside them; of several powers (power 0 is MBF), with and without merged levels, the one that hides the
+    fewest records is kept. So no more are hidden than by MBF, or by merging.
+
+    Hide loss is hidden / n; additional loss is the sum of (size - l) over the classes / (classes * l).
+
+    References
+    ----------
+    Cui, Yang, Meng and Xie, A privacy protection algorithm based on hierarchical multiple sensitive attributes allowed
+    by least mean square criterion.
+
+    Examples
+    --------
+    >>> from ldiversity.methods import SensitiveColumn
+    >>> table_1 = np.array([5, 5, 4, 4, 3, 2, 1, 0], dtype=np.int32)
+    >>> countries = SensitiveColumn("country", table_1, Domain(tuple("bcfhja")))
+    >>> LLMSU(l=4).group(CodedTable((), (countries,)), GroupingRun()).facts["hide_loss"]
+    0.0
+    """
+
+    name: ClassVar[str] = "llmsu"
+    layout: ClassVar[Literal["generalized", "bucketized"]] = "bucketized"
+    blind: ClassVar[bool] = True
+
+    l: int
+    merge: bool = False
+    joint: bool = True
+
+    def __post_init__(self) -> None:
+        check_integer("LLMSU", "l", self.l, minimum=2)
+        for name in ("merge", "joint"):
+            if not isinstance(getattr(self, name), bool):
+                raise ParameterError(f"LLMSU: {name} must be True or False, got {getattr(self, name)!r}.")
+
+    def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
+        """Divide the rows into classes that differ in every sensitive column, and hide the rest.
+
+        Raises
+        ------
+        InfeasibleError
+            When no class can be formed.
+        """
+        levels = {column.name: self._levels(column.counts) for column in table.sensitive}
+        columns = [levels[column.name][column.codes] for column in table.sensitive]
+        check_columns("LLMSU", table, columns, self.l)
+        if self.joint or len(columns) == 1:
+            grouping = describe(self._divide(columns, table.person, run), self.l)
+        else:
+            grouping = self._separately(columns, table, run)
+        if not self.merge:
+            return grouping
+        merged = {name: own.tolist() for name, own in levels.items()}
+        return replace(grouping, facts={**grouping.facts, "levels": merged})
+
+    def promise(self, domain: Domain) -> UniqueDiversity:  # noqa: ARG002 - the same for every domain
+        """At least l records in every class, all with different values: values of different levels differ."""
+        return UniqueDiversity(self.l)
+
+    def _levels(self, counts: NDArray[np.int64]) -> CodeArray:
+        return merge_levels(counts, self.l) if self.merge else np.arange(len(counts), dtype=np.int32)
+
+    def _divide(self, columns: list[CodeArray], person: NDArray[np.int64] | None, run: GroupingRun) -> Partition:
+        """One partition, distinct on all columns."""
+        if len(columns) == 1 and (person is None or len(np.unique(person)) == len(person)):
+            return divide(columns[0], int(columns[0].max(initial=0)) + 1, self.l)
+        grids = [columns]
+        if len(columns) > 1 and not self.merge:
+            grids.append([merge_levels(np.bincount(codes), self.l)[codes] for codes in columns])
+        return best_of("LLMSU", [Cells.of(grid, person) for grid in grids], self.l, POWERS, run)
+
+    def _separately(self, columns: list[CodeArray], table: CodedTable, run: GroupingRun) -> Grouping:
+        """One partition for each column, all of the same rows.
+
+        A record that is hidden for one column has one of its most frequent values there: published with its other
+        classes it would give that value away. So it is hidden for all, and the columns are divided again without it.
+        """
+        rows = np.arange(table.n_rows)
+        alone: list[dict[str, Any]] = []
+        while True:
+            person = None if table.person is None else table.person[rows]
+            found = [self._divide([codes[rows]], person, run) for codes in columns]
+            alone = alone or [losses(partition, self.l) for partition in found]
+            kept = np.all([partition.class_of >= 0 for partition in found], axis=0)
+            if kept.all():
+                break
+            rows = rows[kept]
+            check_columns("LLMSU", table, [codes[rows] for codes in columns], self.l)
+        partitions = []
+        for partition in found:
+            class_of = np.full(table.n_rows, -1, dtype=np.int32)
+            class_of[rows] = partition.class_of
+            partitions.append(Partition(class_of, partition.n_classes))
+        facts: dict[str, Any] = {
+            "hidden": table.n_rows - len(rows),
+            "hide_loss": 1 - len(rows) / table.n_rows,
+            "additional_loss": float(np.mean([losses(part, self.l)["additional_loss"] for part in partitions])),
+            "separate_hide_loss": {
+                column.name: own["hide_loss"] for column, own in zip(table.sensitive, alone, strict=True)
+            },
+        }
+        return Grouping(tuple(partitions), facts=facts, warnings=(_WARNING,))
