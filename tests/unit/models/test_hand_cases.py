@@ -114,6 +114,7 @@ def test_ordered_closeness_is_that_of_the_papers_salaries() -> None:
 
     assert reached(TCloseness(0.1, "ordered"), [1, 1, 1, 0, 0, 0, 0, 0, 0], salaries) == pytest.approx(0.375)
     assert reached(TCloseness(0.1, "ordered"), [0, 0, 0, 1, 0, 1, 0, 0, 1], salaries) == pytest.approx(1 / 6)
+    assert reached(TCloseness(0.1, "ordered"), [0, 0, 0, 0, 1, 0, 1, 1, 0], salaries) == pytest.approx(17 / 72)
 
 
 def test_equal_closeness_is_half_the_sum_of_differences() -> None:
