@@ -1,0 +1,194 @@
+"""The loss of a class: every quasi-identifier is a coordinate, and a class is the box around its records.
+
+Numbers are scaled so that the range of the domain is their weight. A category is its place among the leaves of its
+tree, read from left to right, so that every node is a run of places and the lowest common ancestor of a class is the
+smallest run that holds its least and its greatest place: boxes serve both.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["Loss", "Query", "added_loss", "aim", "box_loss", "make_query", "pair_losses", "total_loss"]
+
+_FAR = np.float32(3e38)
+_ZERO = np.float32(0)
+
+
+class Loss(NamedTuple):
+    """How boxes are charged. Coordinates are numbers first, then categories.
+
+    Attributes
+    ----------
+    caps
+        Shape (numbers,): the most that each number can lose, its weight.
+    levels, base
+        Shape (categories,): how many levels each tree has, and where its entries begin. The ancestor at level k of
+        place p is entry ``base + p * levels + k``.
+    first, last, cost
+        Of each entry: the first and the last place under the node, and the loss of publishing it.
+    """
+
+    caps: NDArray[np.float32]
+    levels: NDArray[np.int64]
+    base: NDArray[np.int64]
+    first: NDArray[np.float32]
+    last: NDArray[np.float32]
+    cost: NDArray[np.float32]
+
+
+class Query(NamedTuple):
+    """A box, prepared for asking what each record would add to its loss.
+
+    Attributes
+    ----------
+    low, high
+        Shape (coordinates,).
+    room
+        Shape (numbers,): what is left of each number until all is lost.
+    first, last, rise
+        Shape (categories, levels): the nodes from the box's own up to the root, and what publishing each would add.
+    """
+
+    low: NDArray[np.float32]
+    high: NDArray[np.float32]
+    room: NDArray[np.float32]
+    first: NDArray[np.float32]
+    last: NDArray[np.float32]
+    rise: NDArray[np.float32]
+
+
+@njit(nogil=True, cache=True)
+def make_query(loss: Loss) -> Query:
+    """A query without a box."""
+    n_numbers = loss.caps.shape[0]
+    n_categories = loss.levels.shape[0]
+    deepest = 1
+    for c in range(n_categories):
+        deepest = max(deepest, loss.levels[c])
+    return Query(
+        np.zeros(n_numbers + n_categories, dtype=np.float32),
+        np.zeros(n_numbers + n_categories, dtype=np.float32),
+        np.zeros(n_numbers, dtype=np.float32),
+        np.zeros((n_categories, deepest), dtype=np.float32),
+        np.zeros((n_categories, deepest), dtype=np.float32),
+        np.zeros((n_categories, deepest), dtype=np.float32),
+    )
+
+
+@njit(nogil=True, cache=True)
+def aim(query: Query, loss: Loss) -> None:
+    """Prepare a query whose `low` and `high` were set."""
+    levels, base, firsts, lasts, costs = loss.levels, loss.base, loss.first, loss.last, loss.cost
+    low, high, room = query.low, query.high, query.room
+    first, last, rise = query.first, query.last, query.rise
+    n_numbers = room.shape[0]
+    for d in range(n_numbers):
+        room[d] = max(_ZERO, loss.caps[d] - (high[d] - low[d]))
+    for c in range(levels.shape[0]):
+        entry = base[c] + np.int64(low[n_numbers + c]) * levels[c]
+        end = entry + levels[c]
+        while lasts[entry] < high[n_numbers + c]:
+            entry += 1
+        here = costs[entry]
+        k = 0
+        while entry < end:
+            first[c, k] = firsts[entry]
+            last[c, k] = lasts[entry]
+            rise[c, k] = costs[entry] - here
+            entry += 1
+            k += 1
+
+
+@njit(nogil=True, cache=True, inline="always")
+def added_loss(
+    box_low: NDArray[np.float32],
+    box_high: NDArray[np.float32],
+    room: NDArray[np.float32],
+    first: NDArray[np.float32],
+    last: NDArray[np.float32],
+    rise: NDArray[np.float32],
+    low: NDArray[np.float32],
+    high: NDArray[np.float32],
+    i: int,
+) -> np.float32:
+    """What a box would lose more if it took in the nearest point of box `i`; a record is a box of one point.
+
+    The first six are the parts of a `Query`: taken out of it once, they are cheaper to reach.
+    """
+    added = _ZERO
+    n_numbers = room.shape[0]
+    for d in range(n_numbers):
+        away = max(box_low[d] - high[i, d], low[i, d] - box_high[d])
+        if away > _ZERO:
+            added += min(away, room[d])
+    for c in range(first.shape[0]):
+        k = 0
+        while high[i, n_numbers + c] < first[c, k] or low[i, n_numbers + c] > last[c, k]:
+            k += 1
+        added += rise[c, k]
+    return added
+
+
+@njit(nogil=True, cache=True)
+def box_loss(loss: Loss, low: NDArray[np.float32], high: NDArray[np.float32]) -> np.float32:
+    """The loss of a record whose class fills this box."""
+    caps, levels, base, last, cost = loss.caps, loss.levels, loss.base, loss.last, loss.cost
+    total = _ZERO
+    n_numbers = caps.shape[0]
+    for d in range(n_numbers):
+        total += min(high[d] - low[d], caps[d])
+    for c in range(levels.shape[0]):
+        entry = base[c] + np.int64(low[n_numbers + c]) * levels[c]
+        while last[entry] < high[n_numbers + c]:
+            entry += 1
+        total += cost[entry]
+    return total
+
+
+@njit(nogil=True, cache=True)
+def pair_losses(
+    loss: Loss, points: NDArray[np.float32], rows: NDArray[np.int32], start: int, end: int, pairs: int
+) -> NDArray[np.float64]:
+    """Shape (coordinates,): the mean loss of two of the rows ``rows[start:end]``, from `pairs` evenly spread ones."""
+    n_numbers = loss.caps.shape[0]
+    size = end - start
+    losses = np.zeros(points.shape[1], dtype=np.float64)
+    for pair in range(pairs):
+        i = rows[start + (pair * size) // pairs]
+        j = rows[start + (pair * 7919 + size // 2) % size]
+        for d in range(n_numbers):
+            losses[d] += min(abs(points[i, d] - points[j, d]), loss.caps[d])
+        for c in range(loss.levels.shape[0]):
+            least = min(points[i, n_numbers + c], points[j, n_numbers + c])
+            most = max(points[i, n_numbers + c], points[j, n_numbers + c])
+            entry = loss.base[c] + np.int64(least) * loss.levels[c]
+            while loss.last[entry] < most:
+                entry += 1
+            losses[n_numbers + c] += loss.cost[entry]
+    return losses / pairs
+
+
+@njit(nogil=True, cache=True)
+def total_loss(loss: Loss, points: NDArray[np.float32], class_of: NDArray[np.int32], n_classes: int) -> float:
+    """The loss of all records together; rows of class -1 are left out."""
+    size = np.zeros(n_classes, dtype=np.int64)
+    low = np.full((n_classes, points.shape[1]), _FAR, dtype=np.float32)
+    high = np.full((n_classes, points.shape[1]), -_FAR, dtype=np.float32)
+    for i in range(points.shape[0]):
+        g = class_of[i]
+        if g < 0:
+            continue
+        size[g] += 1
+        for d in range(points.shape[1]):
+            low[g, d] = min(low[g, d], points[i, d])
+            high[g, d] = max(high[g, d], points[i, d])
+    total = 0.0
+    for g in range(n_classes):
+        if size[g] > 0:
+            total += size[g] * box_loss(loss, low[g], high[g])
+    return total

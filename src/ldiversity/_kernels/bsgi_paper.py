@@ -1,0 +1,110 @@
+"""The published greedy: one record from each of the l largest buckets, each the one that adds least loss."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ldiversity._kernels.bsgi_loss import Loss, added_loss, aim, make_query
+
+__all__ = ["select_paper"]
+
+_FAR = np.float32(3e38)
+
+
+@njit(nogil=True, cache=True)
+def _largest_first(live: NDArray[np.int64], order: NDArray[np.int64]) -> None:
+    """Sort the buckets by size again, equal ones by number; little has changed since the last time."""
+    for i in range(1, order.shape[0]):
+        bucket = order[i]
+        j = i
+        while j > 0 and (live[order[j - 1]], -order[j - 1]) < (live[bucket], -bucket):
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = bucket
+
+
+@njit(nogil=True, cache=True)
+def select_paper(
+    loss: Loss,
+    points: NDArray[np.float32],
+    keys: NDArray[np.int32],
+    n_values: int,
+    l: int,
+    class_of: NDArray[np.int32],
+) -> int:
+    """Select and group as in Fig. 1 and 2 of the paper; return how many classes were formed.
+
+    Buckets hold the records of one value of the first key. The first record of a class is the next one of the largest
+    bucket. A record that shares another key with one already selected is passed over; a bucket without any other
+    is, too, and a first record without partners is left out.
+    """
+    n, n_coordinates = points.shape
+    n_keys = keys.shape[1]
+    live = np.zeros(n_values, dtype=np.int64)
+    for row in range(n):
+        live[keys[row, 0]] += 1
+    start = np.zeros(n_values, dtype=np.int64)
+    for value in range(1, n_values):
+        start[value] = start[value - 1] + live[value - 1]
+    # The last of a bucket is its next record, so that taking it out is cheap.
+    rows = np.empty(n, dtype=np.int32)
+    filled = np.zeros(n_values, dtype=np.int64)
+    for row in range(n - 1, -1, -1):
+        value = keys[row, 0]
+        rows[start[value] + filled[value]] = row
+        filled[value] += 1
+    held = points[rows]
+    order = np.argsort(-live, kind="mergesort")
+    query = make_query(loss)
+    low, high, room, first, last, rise = query.low, query.high, query.room, query.first, query.last, query.rise
+    members = np.empty(l, dtype=np.int64)
+    places = np.empty(l, dtype=np.int64)
+    class_of[:] = -1
+    n_classes = 0
+    while True:
+        _largest_first(live, order)
+        if live[order[l - 1]] == 0:
+            break
+        found = 0
+        for bucket in order:
+            if found == l or live[bucket] == 0:
+                break
+            begin = start[bucket]
+            best = begin + live[bucket] - 1
+            if found > 0:
+                aim(query, loss)
+                best = -1
+                least = _FAR
+                for i in range(begin, begin + live[bucket]):
+                    cost = added_loss(low, high, room, first, last, rise, held, held, i)
+                    if cost >= least:
+                        continue
+                    fits = True
+                    for k in range(1, n_keys):
+                        for j in range(found):
+                            fits &= keys[members[j], k] != keys[rows[i], k]
+                    if fits:
+                        least = cost
+                        best = i
+            if best < 0:
+                continue
+            for d in range(n_coordinates):
+                value = held[best, d]
+                low[d] = value if found == 0 else min(low[d], value)
+                high[d] = value if found == 0 else max(high[d], value)
+            members[found] = rows[best]
+            places[found] = best
+            found += 1
+        complete = found == l
+        for j in range(l if complete else 1):
+            bucket = keys[members[j], 0]
+            live[bucket] -= 1
+            end = start[bucket] + live[bucket]
+            rows[places[j]] = rows[end]
+            held[places[j]] = held[end]
+            if complete:
+                class_of[members[j]] = n_classes
+        n_classes += complete
+    return n_classes

@@ -1,0 +1,226 @@
+"""Placing the records that are left over: into classes that lack their values, at least loss."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ldiversity._kernels.bsgi_loss import Loss, box_loss
+
+__all__ = ["Classes", "displace", "gather", "incorporate", "pair_up"]
+
+_FAR = np.float32(3e38)
+
+
+class Classes(NamedTuple):
+    """Classes as boxes and as linked lists of rows.
+
+    Attributes
+    ----------
+    low, high
+        Shape (classes, coordinates): the box of each class.
+    size, head
+        Shape (classes,): how many records, and the first of them.
+    following
+        Shape (n,): the next record of the same class, -1 after the last.
+    """
+
+    low: NDArray[np.float32]
+    high: NDArray[np.float32]
+    size: NDArray[np.int32]
+    head: NDArray[np.int32]
+    following: NDArray[np.int32]
+
+
+@njit(nogil=True, cache=True)
+def gather(points: NDArray[np.float32], class_of: NDArray[np.int32], n_classes: int) -> Classes:
+    """Read the classes off `class_of`."""
+    classes = Classes(
+        np.full((n_classes, points.shape[1]), _FAR, dtype=np.float32),
+        np.full((n_classes, points.shape[1]), -_FAR, dtype=np.float32),
+        np.zeros(n_classes, dtype=np.int32),
+        np.full(n_classes, -1, dtype=np.int32),
+        np.full(points.shape[0], -1, dtype=np.int32),
+    )
+    for row in range(points.shape[0]):
+        if class_of[row] >= 0:
+            _join(classes, points, class_of, row, class_of[row])
+    return classes
+
+
+@njit(nogil=True, cache=True)
+def _join(classes: Classes, points: NDArray[np.float32], class_of: NDArray[np.int32], row: int, g: int) -> None:
+    class_of[row] = g
+    classes.size[g] += 1
+    classes.following[row] = classes.head[g]
+    classes.head[g] = row
+    for d in range(points.shape[1]):
+        classes.low[g, d] = min(classes.low[g, d], points[row, d])
+        classes.high[g, d] = max(classes.high[g, d], points[row, d])
+
+
+@njit(nogil=True, cache=True)
+def _leave(classes: Classes, points: NDArray[np.float32], class_of: NDArray[np.int32], row: int) -> None:
+    """Take a row out; its class gets the box of the others."""
+    g = class_of[row]
+    class_of[row] = -1
+    member = classes.head[g]
+    classes.head[g] = -1
+    classes.size[g] = 0
+    classes.low[g] = _FAR
+    classes.high[g] = -_FAR
+    while member >= 0:
+        following = classes.following[member]
+        if member != row:
+            _join(classes, points, class_of, member, g)
+        member = following
+    classes.following[row] = -1
+
+
+@njit(nogil=True, cache=True)
+def _fits(classes: Classes, keys: NDArray[np.int32], row: int, g: int, without: int) -> bool:
+    """Whether a row differs in every key from all members of a class but `without`."""
+    member = classes.head[g]
+    while member >= 0:
+        if member != without:
+            for k in range(keys.shape[1]):
+                if keys[member, k] == keys[row, k]:
+                    return False
+        member = classes.following[member]
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _place(
+    loss: Loss,
+    points: NDArray[np.float32],
+    keys: NDArray[np.int32],
+    classes: Classes,
+    row: int,
+    besides: int,
+    first: int,
+    n_tries: int,
+) -> int:
+    """The class of ``first, first + 1, ...`` that loses least by taking the row in; -1 when none of them can."""
+    low = np.empty(points.shape[1], dtype=np.float32)
+    high = np.empty(points.shape[1], dtype=np.float32)
+    n_classes = classes.size.shape[0]
+    best = -1
+    least = np.inf
+    for step in range(min(n_tries, n_classes)):
+        g = (first + step) % n_classes
+        if classes.size[g] == 0 or g == besides:
+            continue
+        for d in range(points.shape[1]):
+            low[d] = min(classes.low[g, d], points[row, d])
+            high[d] = max(classes.high[g, d], points[row, d])
+        before = np.float64(box_loss(loss, classes.low[g], classes.high[g]))
+        added = np.float64(box_loss(loss, low, high)) * (classes.size[g] + 1) - before * classes.size[g]
+        if added < least and _fits(classes, keys, row, g, -1):
+            least = added
+            best = g
+    return best
+
+
+@njit(nogil=True, cache=True)
+def incorporate(
+    loss: Loss,
+    points: NDArray[np.float32],
+    keys: NDArray[np.int32],
+    classes: Classes,
+    class_of: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    n_tries: int,
+) -> int:
+    """Give each of `rows` to the class that loses least by it among those that it fits; return how many found none.
+
+    At most `n_tries` classes are looked at for a row.
+    """
+    failed = 0
+    for number in range(rows.shape[0]):
+        row = rows[number]
+        g = _place(loss, points, keys, classes, row, -1, (number * 7919) % max(1, classes.size.shape[0]), n_tries)
+        if g >= 0:
+            _join(classes, points, class_of, row, g)
+        else:
+            failed += 1
+    return failed
+
+
+@njit(nogil=True, cache=True)
+def pair_up(
+    points: NDArray[np.float32],
+    keys: NDArray[np.int32],
+    classes: Classes,
+    class_of: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    l: int,
+    first_class: int,
+    n_tries: int,
+) -> int:
+    """Form further classes of `l` from `rows` that differ in every key; return how many.
+
+    The classes are numbered from `first_class`, where `classes` has room. A row looks at the `n_tries` rows behind it.
+    """
+    n_new = 0
+    members = np.empty(l, dtype=np.int64)
+    for start in range(rows.shape[0]):
+        if class_of[rows[start]] >= 0:
+            continue
+        found = 0
+        for number in range(start, min(rows.shape[0], start + n_tries)):
+            row = rows[number]
+            if class_of[row] >= 0:
+                continue
+            fits = True
+            for j in range(found):
+                for k in range(keys.shape[1]):
+                    fits &= keys[members[j], k] != keys[row, k]
+            if fits:
+                members[found] = row
+                found += 1
+                if found == l:
+                    break
+        if found == l and first_class + n_new < classes.size.shape[0]:
+            for j in range(l):
+                _join(classes, points, class_of, members[j], first_class + n_new)
+            n_new += 1
+    return n_new
+
+
+@njit(nogil=True, cache=True)
+def displace(
+    loss: Loss,
+    points: NDArray[np.float32],
+    keys: NDArray[np.int32],
+    classes: Classes,
+    class_of: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    n_tries: int,
+) -> int:
+    """Let each of `rows` take the place of a member that fits another class; return how many found no such place."""
+    failed = 0
+    n_classes = classes.size.shape[0]
+    for number in range(rows.shape[0]):
+        row = rows[number]
+        done = False
+        for step in range(min(n_tries, n_classes)):
+            g = (number * 7919 + step) % n_classes
+            member = classes.head[g]
+            while member >= 0 and not done:
+                following = classes.following[member]
+                if _fits(classes, keys, row, g, member):
+                    h = _place(loss, points, keys, classes, member, g, (g + 1) % n_classes, n_tries)
+                    if h >= 0:
+                        _leave(classes, points, class_of, member)
+                        _join(classes, points, class_of, member, h)
+                        _join(classes, points, class_of, row, g)
+                        done = True
+                member = following
+            if done:
+                break
+        failed += not done
+    return failed

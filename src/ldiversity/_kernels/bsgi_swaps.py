@@ -1,0 +1,234 @@
+"""Swapping records between the classes of one part where both together lose less."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ldiversity._kernels.bsgi_loss import Loss, Query, added_loss, aim, box_loss, make_query
+from ldiversity._kernels.bsgi_tree import Tree
+
+__all__ = ["swap_passes"]
+
+_FAR = np.float32(3e38)
+_LEAST_GAIN = np.float32(1e-6)
+
+
+@njit(nogil=True, cache=True)
+def _box_without(
+    points: NDArray[np.float32],
+    members: NDArray[np.int32],
+    skip: int,
+    low: NDArray[np.float32],
+    high: NDArray[np.float32],
+) -> None:
+    for d in range(points.shape[1]):
+        low[d] = _FAR
+        high[d] = -_FAR
+    for j in range(members.shape[0]):
+        if j != skip:
+            for d in range(points.shape[1]):
+                low[d] = min(low[d], points[members[j], d])
+                high[d] = max(high[d], points[members[j], d])
+
+
+@njit(nogil=True, cache=True)
+def _loss_with(
+    loss: Loss,
+    points: NDArray[np.float32],
+    members: NDArray[np.int32],
+    skip: int,
+    joins: int,
+    low: NDArray[np.float32],
+    high: NDArray[np.float32],
+) -> np.float32:
+    """The loss of a class without member `skip` and with record `joins` (-1: none)."""
+    _box_without(points, members, skip, low, high)
+    if joins >= 0:
+        for d in range(points.shape[1]):
+            low[d] = min(low[d], points[joins, d])
+            high[d] = max(high[d], points[joins, d])
+    return box_loss(loss, low, high)
+
+
+@njit(nogil=True, cache=True)
+def _fits(keys: NDArray[np.int32], members: NDArray[np.int32], skip: int, joins: int) -> bool:
+    for j in range(members.shape[0]):
+        if j != skip:
+            for k in range(keys.shape[1]):
+                if keys[members[j], k] == keys[joins, k]:
+                    return False
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _node_gains(tree: Tree, gain: NDArray[np.float32], node_gain: NDArray[np.float32]) -> None:
+    for q in range(tree.left.shape[0] - 1, -1, -1):
+        if tree.left[q] < 0:
+            node_gain[q] = 0
+            for i in range(tree.start[q], tree.end[q]):
+                node_gain[q] = max(node_gain[q], gain[i])
+        else:
+            node_gain[q] = max(node_gain[tree.left[q]], node_gain[tree.left[q] + 1])
+
+
+@njit(nogil=True, cache=True)
+def _candidates(
+    tree: Tree,
+    query: Query,
+    members: NDArray[np.int32],
+    skip: int,
+    group_of: NDArray[np.int32],
+    gain: NDArray[np.float32],
+    node_gain: NDArray[np.float32],
+    bound: np.float32,
+    budget: int,
+    found: NDArray[np.int32],
+    costs: NDArray[np.float32],
+    stack: NDArray[np.int32],
+    bounds: NDArray[np.float32],
+) -> int:
+    """The records of other classes with the least added loss minus what their own class gains without them."""
+    points, keys, low, high, left = tree.points, tree.keys, tree.low, tree.high, tree.left
+    starts, ends = tree.start, tree.end
+    box_low, box_high, room = query.low, query.high, query.room
+    first, last, rise = query.first, query.last, query.rise
+    group = group_of[members[0]]
+    n_found = 0
+    stack[0] = 0
+    bounds[0] = -_FAR
+    height = 1
+    while height > 0:
+        height -= 1
+        if bounds[height] >= bound:
+            continue
+        q = stack[height]
+        while left[q] >= 0:
+            one = left[q]
+            two = one + 1
+            one_bound = added_loss(box_low, box_high, room, first, last, rise, low, high, one) - node_gain[one]
+            two_bound = added_loss(box_low, box_high, room, first, last, rise, low, high, two) - node_gain[two]
+            if two_bound < one_bound:
+                one, two = two, one
+                one_bound, two_bound = two_bound, one_bound
+            if two_bound < bound:
+                stack[height] = two
+                bounds[height] = two_bound
+                height += 1
+            q = one
+            if one_bound >= bound:
+                q = -1
+                break
+        if q < 0:
+            continue
+        budget -= 1
+        if budget < 0:
+            break
+        for i in range(starts[q], ends[q]):
+            if group_of[i] < 0 or group_of[i] == group:
+                continue
+            cost = added_loss(box_low, box_high, room, first, last, rise, points, points, i) - gain[i]
+            if cost >= bound or not _fits(keys, members, skip, i):
+                continue
+            j = min(n_found, found.shape[0] - 1)
+            while j > 0 and costs[j - 1] > cost:
+                costs[j] = costs[j - 1]
+                found[j] = found[j - 1]
+                j -= 1
+            costs[j] = cost
+            found[j] = i
+            n_found = min(n_found + 1, found.shape[0])
+            if n_found == found.shape[0]:
+                bound = min(bound, costs[n_found - 1])
+    return n_found
+
+
+@njit(nogil=True, cache=True)
+def swap_passes(
+    loss: Loss,
+    tree: Tree,
+    group_of: NDArray[np.int32],
+    members: NDArray[np.int32],
+    n_passes: int,
+    n_candidates: int,
+    budget: int,
+) -> int:
+    """Swap records while both classes together lose less and stay diverse; return how many swaps were made.
+
+    Parameters
+    ----------
+    tree
+        All records of the part, by leaf.
+    group_of
+        Shape (n,): the class of each place of the tree; -1 for none. Updated.
+    members
+        Shape (classes, l): the places of each class. Updated.
+    """
+    n = tree.points.shape[0]
+    n_classes, l = members.shape
+    points, keys = tree.points, tree.keys
+    low = np.empty(points.shape[1], dtype=np.float32)
+    high = np.empty(points.shape[1], dtype=np.float32)
+    current = np.empty(n_classes, dtype=np.float32)
+    gain = np.zeros(n, dtype=np.float32)
+    node_gain = np.zeros(tree.left.shape[0], dtype=np.float32)
+    slot = np.zeros(n, dtype=np.int32)
+    found = np.empty(n_candidates, dtype=np.int32)
+    costs = np.empty(n_candidates, dtype=np.float32)
+    stack = np.empty(tree.left.shape[0] + 2, dtype=np.int32)
+    bounds = np.empty(tree.left.shape[0] + 2, dtype=np.float32)
+    query = make_query(loss)
+    for g in range(n_classes):
+        current[g] = _loss_with(loss, points, members[g], -1, -1, low, high)
+        for j in range(l):
+            slot[members[g, j]] = j
+            gain[members[g, j]] = current[g] - _loss_with(loss, points, members[g], j, -1, low, high)
+    n_swaps = 0
+    for _ in range(n_passes):
+        _node_gains(tree, gain, node_gain)
+        before = n_swaps
+        for g in np.argsort(-current):
+            for j in range(l):
+                record = members[g, j]
+                own = gain[record]
+                if own <= _LEAST_GAIN:
+                    continue
+                _box_without(points, members[g], j, query.low, query.high)
+                aim(query, loss)
+                n_found = _candidates(
+                    tree, query, members[g], j, group_of, gain, node_gain, own, budget, found, costs, stack, bounds
+                )
+                best = -1
+                change = -_LEAST_GAIN
+                here = there = np.float32(0)
+                for x in range(n_found):
+                    other = found[x]
+                    h = group_of[other]
+                    if not _fits(keys, members[h], slot[other], record):
+                        continue
+                    one = _loss_with(loss, points, members[g], j, other, low, high)
+                    two = _loss_with(loss, points, members[h], slot[other], record, low, high)
+                    if one - current[g] + two - current[h] < change:
+                        change = one - current[g] + two - current[h]
+                        best = other
+                        here = one
+                        there = two
+                if best < 0:
+                    continue
+                h = group_of[best]
+                slot[record] = slot[best]
+                slot[best] = j
+                members[h, slot[record]] = record
+                members[g, j] = best
+                group_of[best] = g
+                group_of[record] = h
+                current[g] = here
+                current[h] = there
+                n_swaps += 1
+                for x in range(l):
+                    gain[members[g, x]] = here - _loss_with(loss, points, members[g], x, -1, low, high)
+                    gain[members[h, x]] = there - _loss_with(loss, points, members[h], x, -1, low, high)
+        if n_swaps == before:
+            break
+    return n_swaps

@@ -1,0 +1,315 @@
+"""A k-d tree over the records of a part that are not yet in a class, with the sensitive values each node still has."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ldiversity._kernels.bsgi_loss import Loss, Query, added_loss, box_loss
+
+__all__ = ["Rules", "Tree", "build_tree", "fold", "nearest", "remove"]
+
+_FAR = np.float32(3e38)
+_ONE = np.uint64(1)
+
+
+class Tree(NamedTuple):
+    """Records in the order of the leaves; the children of node q are ``left[q]`` and ``left[q] + 1``.
+
+    Attributes
+    ----------
+    points, keys, rows
+        Shape (n, ...): coordinates, keys and original position of each record, by leaf. Within a leaf those that are
+        still free stand first.
+    where
+        Shape (n,): the place of each original position.
+    low, high
+        Shape (nodes, coordinates): the box of each node when the tree was built.
+    mask
+        Shape (nodes,): `fold` of every value of the first key among the free records; 0 when there are none.
+    left, parent
+        Shape (nodes,): -1 at leaves, and at the root.
+    start, end
+        Shape (nodes,): the records of each node.
+    leaf_of
+        Shape (n,): the leaf of each place.
+    """
+
+    points: NDArray[np.float32]
+    keys: NDArray[np.int32]
+    rows: NDArray[np.int32]
+    where: NDArray[np.int32]
+    low: NDArray[np.float32]
+    high: NDArray[np.float32]
+    mask: NDArray[np.uint64]
+    left: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    start: NDArray[np.int32]
+    end: NDArray[np.int32]
+    leaf_of: NDArray[np.int32]
+
+
+class Rules(NamedTuple):
+    """Who may join the class that is being formed.
+
+    Attributes
+    ----------
+    stamps
+        Shape (keys, values): which class last took each value.
+    counts
+        Shape (keys, values): how many free records have each value.
+    must
+        Shape (keys,): whether only values may join that every class from now on needs.
+    """
+
+    stamps: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    must: NDArray[np.bool_]
+
+
+@njit(nogil=True, cache=True, inline="always")
+def fold(value: int) -> np.uint64:
+    """The bit of a value in a mask: values may share one, so a mask can only say that a value is not there."""
+    return _ONE << np.uint64(value & 63)
+
+
+@njit(nogil=True, cache=True)
+def _select(key: NDArray[np.float32], order: NDArray[np.int32], start: int, end: int, k: int) -> None:
+    """Bring the k-th least key of ``order[start:end]`` to place k, lesser ones before it and greater ones behind."""
+    while end - start > 1:
+        first, pivot, last = key[order[start]], key[order[(start + end) // 2]], key[order[end - 1]]
+        pivot = max(min(first, pivot), min(max(first, pivot), last))
+        i = start
+        j = end - 1
+        while i <= j:
+            while key[order[i]] < pivot:
+                i += 1
+            while key[order[j]] > pivot:
+                j -= 1
+            if i <= j:
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if k <= j:
+            end = j + 1
+        elif k >= i:
+            start = i
+        else:
+            return
+
+
+@njit(nogil=True, cache=True)
+def _boundary(key: NDArray[np.float32], order: NDArray[np.int32], start: int, end: int) -> int:
+    """Part ``order[start:end]`` where the key changes, as near to the middle as can be; the place of the first right."""
+    middle = (start + end) // 2
+    pivot = key[order[middle]]
+    less = 0
+    at_most = 0
+    for i in range(start, end):
+        if key[order[i]] < pivot:
+            less += 1
+        if key[order[i]] <= pivot:
+            at_most += 1
+    below = less > 0 and (at_most == end - start or middle - start - less < start + at_most - middle)
+    i = start
+    j = end - 1
+    while i <= j:
+        if key[order[i]] < pivot or (not below and key[order[i]] == pivot):
+            i += 1
+        else:
+            order[i], order[j] = order[j], order[i]
+            j -= 1
+    return i
+
+
+@njit(nogil=True, cache=True)
+def build_tree(loss: Loss, points: NDArray[np.float32], keys: NDArray[np.int32], leaf_size: int) -> Tree:
+    """Build the tree, cutting where the records of a node lose most when they are taken together."""
+    n, n_coordinates = points.shape
+    n_numbers = loss.caps.shape[0]
+    most = 4 * (n // leaf_size + 4)
+    low = np.empty((most, n_coordinates), dtype=np.float32)
+    high = np.empty((most, n_coordinates), dtype=np.float32)
+    left = np.full(most, -1, dtype=np.int32)
+    parent = np.full(most, -1, dtype=np.int32)
+    start = np.zeros(most, dtype=np.int32)
+    end = np.zeros(most, dtype=np.int32)
+    order = np.arange(n).astype(np.int32)
+    key = np.empty(n, dtype=np.float32)
+    one_low = np.zeros(n_coordinates, dtype=np.float32)
+    one_high = np.zeros(n_coordinates, dtype=np.float32)
+    end[0] = n
+    n_nodes = 1
+    q = 0
+    while q < n_nodes:
+        a, b = start[q], end[q]
+        low[q] = _FAR
+        high[q] = -_FAR
+        for i in range(a, b):
+            for d in range(n_coordinates):
+                value = points[order[i], d]
+                low[q, d] = min(low[q, d], value)
+                high[q, d] = max(high[q, d], value)
+        if b - a > leaf_size and n_nodes + 2 <= most:
+            widest = -1
+            width = np.float32(0)
+            for d in range(n_coordinates):
+                one_low[:] = low[q]
+                one_high[:] = low[q]
+                one_high[d] = high[q, d]
+                spread = box_loss(loss, one_low, one_high)
+                if spread > width:
+                    width = spread
+                    widest = d
+            middle = (a + b) // 2
+            if widest >= 0:
+                for i in range(a, b):
+                    key[order[i]] = points[order[i], widest]
+                _select(key, order, a, b, middle)
+                if widest >= n_numbers:
+                    middle = _boundary(key, order, a, b)
+            left[q] = n_nodes
+            parent[n_nodes] = q
+            parent[n_nodes + 1] = q
+            start[n_nodes] = a
+            end[n_nodes] = middle
+            start[n_nodes + 1] = middle
+            end[n_nodes + 1] = b
+            n_nodes += 2
+        q += 1
+    where = np.empty(n, dtype=np.int32)
+    leaf_of = np.empty(n, dtype=np.int32)
+    for i in range(n):
+        where[order[i]] = i
+    mask = np.zeros(n_nodes, dtype=np.uint64)
+    for q in range(n_nodes - 1, -1, -1):
+        if left[q] < 0:
+            for i in range(start[q], end[q]):
+                leaf_of[i] = q
+                mask[q] |= fold(keys[order[i], 0])
+        else:
+            mask[q] = mask[left[q]] | mask[left[q] + 1]
+    return Tree(
+        points[order],
+        keys[order],
+        order,
+        where,
+        low[:n_nodes].copy(),
+        high[:n_nodes].copy(),
+        mask,
+        left[:n_nodes].copy(),
+        parent[:n_nodes].copy(),
+        start[:n_nodes].copy(),
+        end[:n_nodes].copy(),
+        leaf_of,
+    )
+
+
+@njit(nogil=True, cache=True)
+def remove(tree: Tree, free: NDArray[np.int32], i: int) -> None:
+    """Take the record at place `i` out; `free` counts the free records of each leaf."""
+    points, keys, rows, masks = tree.points, tree.keys, tree.rows, tree.mask
+    q = tree.leaf_of[i]
+    free[q] -= 1
+    j = tree.start[q] + free[q]
+    if i != j:
+        for d in range(points.shape[1]):
+            points[i, d], points[j, d] = points[j, d], points[i, d]
+        for k in range(keys.shape[1]):
+            keys[i, k], keys[j, k] = keys[j, k], keys[i, k]
+        rows[i], rows[j] = rows[j], rows[i]
+        tree.where[rows[i]] = i
+        tree.where[rows[j]] = j
+    mask = np.uint64(0)
+    for place in range(tree.start[q], j):
+        mask |= fold(keys[place, 0])
+    while mask != masks[q]:
+        masks[q] = mask
+        q = tree.parent[q]
+        if q < 0:
+            return
+        mask = masks[tree.left[q]] | masks[tree.left[q] + 1]
+
+
+@njit(nogil=True, cache=True)
+def nearest(
+    tree: Tree,
+    free: NDArray[np.int32],
+    query: Query,
+    rules: Rules,
+    mark: int,
+    classes_left: int,
+    allowed: np.uint64,
+    penalty: np.float32,
+    n_penalized: int,
+    budget: int,
+    stack: NDArray[np.int32],
+    bounds: NDArray[np.float32],
+) -> int:
+    """The free record that adds least to the box, plus a penalty where its value is scarce; -1 when none may join.
+
+    Once one is found, at most `budget` further leaves are looked at.
+    """
+    points, keys, low, high, left, masks = tree.points, tree.keys, tree.low, tree.high, tree.left, tree.mask
+    box_low, box_high, room = query.low, query.high, query.room
+    first, last, rise = query.first, query.last, query.rise
+    starts = tree.start
+    stamps, counts, must = rules.stamps, rules.counts, rules.must
+    n_keys = keys.shape[1]
+    share = np.float32(1.0 / classes_left)
+    best = -1
+    least = _FAR
+    stack[0] = 0
+    bounds[0] = np.float32(0)
+    height = 1
+    while height > 0:
+        height -= 1
+        if bounds[height] >= least:
+            continue
+        q = stack[height]
+        while left[q] >= 0:
+            one = left[q]
+            two = one + 1
+            one_bound = _FAR
+            two_bound = _FAR
+            if masks[one] & allowed:
+                one_bound = added_loss(box_low, box_high, room, first, last, rise, low, high, one)
+            if masks[two] & allowed:
+                two_bound = added_loss(box_low, box_high, room, first, last, rise, low, high, two)
+            if two_bound < one_bound:
+                one, two = two, one
+                one_bound, two_bound = two_bound, one_bound
+            if two_bound < least:
+                stack[height] = two
+                bounds[height] = two_bound
+                height += 1
+            q = one
+            if one_bound >= least:
+                q = -1
+                break
+        if q < 0:
+            continue
+        if best >= 0:
+            budget -= 1
+            if budget < 0:
+                break
+        for i in range(starts[q], starts[q] + free[q]):
+            admitted = True
+            cost = np.float32(0)
+            for k in range(n_keys):
+                value = keys[i, k]
+                if stamps[k, value] == mark or (must[k] and counts[k, value] < classes_left):
+                    admitted = False
+                    break
+                if k < n_penalized:
+                    cost += penalty * max(np.float32(0), np.float32(1) - counts[k, value] * share)
+            if not admitted or cost >= least:
+                continue
+            cost += added_loss(box_low, box_high, room, first, last, rise, points, points, i)
+            if cost < least:
+                least = cost
+                best = i
+    return best

@@ -1,0 +1,172 @@
+"""BSGI: classes of l records with l different values, formed so that little is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._checks import check_choice, check_integer, check_number
+from ldiversity._types import CodeArray
+from ldiversity.errors import InfeasibleError, ParameterError
+from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
+from ldiversity.methods._bsgi_near import group_near, keep_eligible
+from ldiversity.methods._bsgi_paper import group_paper
+from ldiversity.methods._bsgi_repair import place_left_over
+from ldiversity.methods._bsgi_space import Keys, Space, make_keys, make_space
+from ldiversity.methods._coded import CodedTable
+from ldiversity.models import UniqueDiversity
+from ldiversity.schema import Domain
+
+__all__ = ["BSGI"]
+
+_LEAST_L: Final = 2
+
+
+@dataclass(frozen=True)
+class BSGI(GroupingMethod):
+    """Bucketize, select, group, incorporate: classes of `l` records, no two with the same sensitive value.
+
+    As many classes are formed as there can be, ``n // l``; the fewer than `l` records that remain join classes that
+    lack their value. Two records of one person never share a class, and with several sensitive columns the records
+    of a class differ in each.
+
+    Does not hide who is in the table, and a reader who can rule out values of a class learns from the others.
+
+    Parameters
+    ----------
+    l
+        How many values hide each other, at least 2.
+    selection
+        ``near``: records that lie near each other, wherever their value allows it. ``paper``: the published greedy,
+        which takes from the l largest buckets only; slower (it grows with the square of the rows) and at greater
+        loss.
+    swaps
+        Passes that swap records between classes while that lowers the loss (``near`` only).
+    overflow
+        What to do when records cannot be placed, above all because one value has more than 1/l of them: ``refuse``,
+        or ``suppress`` as few of them as possible.
+    weights
+        How much the loss of each quasi-identifier counts; 1 for those that are not named.
+
+    References
+    ----------
+    Ye, Deng, Wang, Lv, Liu, Feng: BSGI, an effective algorithm towards stronger l-diversity.
+
+    Examples
+    --------
+    >>> BSGI(l=4).promise(Domain(("flu", "cold", "cut", "sty", "gout")))
+    UniqueDiversity(l=4)
+    """
+
+    name: ClassVar[str] = "bsgi"
+    layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
+
+    l: int
+    selection: str = "near"
+    swaps: int = 0
+    overflow: str = "refuse"
+    weights: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        check_integer("BSGI", "l", self.l, minimum=_LEAST_L)
+        check_choice("BSGI", "selection", self.selection, ("near", "paper"))
+        check_integer("BSGI", "swaps", self.swaps, minimum=0)
+        check_choice("BSGI", "overflow", self.overflow, ("refuse", "suppress"))
+        if self.swaps and self.selection == "paper":
+            raise ParameterError(
+                f"BSGI: swaps must be 0 with selection='paper', got {self.swaps}.", hint="Leave selection out."
+            )
+        for column, weight in (self.weights or {}).items():
+            check_number("BSGI", f"weight of {column!r}", weight, minimum=0)
+
+    @staticmethod
+    def suggest_l(counts: Sequence[int] | NDArray[np.int64]) -> int:
+        """The paper's choice of l for a column whose values occur so often: ``max(2, n // n_1)`` (Corollary 3).
+
+        The greatest `l` that no value stands against, unless one has more than half of the records: then no `l` is
+        feasible without suppression, and 2 is returned all the same.
+
+        Examples
+        --------
+        >>> BSGI.suggest_l([4, 3, 3, 2])
+        3
+        """
+        known = np.asarray(counts, dtype=np.int64)
+        most = int(known.max(initial=0))
+        return max(_LEAST_L, int(known.sum()) // most) if most else _LEAST_L
+
+    def promise(self, domain: Domain) -> UniqueDiversity:  # noqa: ARG002 - the same for every domain
+        """At least l records, all with different values."""
+        return UniqueDiversity(self.l)
+
+    def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
+        """Form the classes.
+
+        Raises
+        ------
+        InfeasibleError
+            When a value (or a person) has more than 1/l of the records, or records of several keys cannot be placed.
+        """
+        keys = make_keys(table)
+        space = make_space("BSGI", table, self.weights)
+        rows = np.arange(table.n_rows, dtype=np.int32)
+        if self.overflow == "suppress":
+            rows = keep_eligible(keys, rows, self.l)
+            self._check_some_left(keys, rows, table.n_rows)
+        else:
+            self._check_eligible(keys, table.n_rows)
+        kept = np.zeros(table.n_rows, dtype=np.bool_)
+        kept[rows] = True
+        if len(rows):
+            class_of, n_classes = self._select(space, keys, rows, run)
+            class_of, n_classes = place_left_over(space, keys, class_of, n_classes, kept, self.l)
+        else:
+            class_of, n_classes = np.full(table.n_rows, -1, dtype=np.int32), 0
+        lost = int(np.count_nonzero(kept & (class_of < 0)))
+        if lost and self.overflow == "refuse":
+            raise self._unplaced(keys, lost)
+        run.progress(1.0, "grouping")
+        partition = Partition(class_of, n_classes)
+        return Grouping((partition,), facts=self._facts(partition))
+
+    def _select(self, space: Space, keys: Keys, rows: NDArray[np.int32], run: GroupingRun) -> tuple[CodeArray, int]:
+        if self.selection == "paper":
+            return group_paper(space, keys, rows, self.l)
+        return group_near(space, keys, rows, self.l, swaps=self.swaps, run=run)
+
+    @staticmethod
+    def _facts(partition: Partition) -> dict[str, Any]:
+        return {"classes": partition.n_classes, "suppressed": partition.suppressed}
+
+    def _check_eligible(self, keys: Keys, n_rows: int) -> None:
+        most = [int(keys.counts(key).max(initial=0)) for key in range(len(keys.names))]
+        worst = int(np.argmax(most))
+        if most[worst] * self.l <= n_rows:
+            return
+        possible = n_rows // most[worst]
+        who = f"one value of {keys.names[worst]}" if worst < keys.n_sensitive else f"one person of {keys.names[worst]}"
+        hint = f"The largest possible l is {possible}." if possible >= _LEAST_L else "No l is possible."
+        raise InfeasibleError(
+            f"BSGI: l must be at most {possible}, because {who} has more than 1/{self.l} of the records; got {self.l}.",
+            hint=f"{hint} overflow='suppress' leaves out as few records as needed.",
+            nearest=[{"l": possible}] if possible >= _LEAST_L else [],
+        )
+
+    def _check_some_left(self, keys: Keys, rows: NDArray[np.int32], n_rows: int) -> None:
+        if n_rows and not len(rows):
+            distinct = min(int(np.count_nonzero(keys.counts(key))) for key in range(len(keys.names)))
+            raise InfeasibleError(
+                f"BSGI: l must be at most {distinct}, the number of different values in the records; got {self.l}.",
+                hint="No class of so many different values can be formed.",
+                nearest=[{"l": distinct}] if distinct >= _LEAST_L else [],
+            )
+
+    def _unplaced(self, keys: Keys, lost: int) -> InfeasibleError:
+        return InfeasibleError(
+            f"BSGI: {lost} records could not be placed in classes of {self.l} that differ in {', '.join(keys.names)}.",
+            hint="Use a smaller l, or overflow='suppress' to leave them out.",
+        )

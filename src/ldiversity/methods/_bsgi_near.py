@@ -1,0 +1,201 @@
+"""BSGI's default selection: parts in which classes can be formed independently, each by nearest partners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from threading import Lock
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._types import CodeArray
+from ldiversity.methods._base import GroupingRun
+from ldiversity.methods._bsgi_space import Keys, Space
+
+__all__ = ["group_near"]
+
+_PART: Final = 8192
+"""Most rows of a part."""
+
+_TOLERANCES: Final = (0.01, 0.03, 0.05)
+"""Shares of records that may change sides at a cut, of which a pilot chooses one."""
+
+_PILOT: Final = 16_384
+"""Most rows of the pilot; at most a quarter of all."""
+
+
+def group_near(
+    space: Space, keys: Keys, rows: NDArray[np.int32], l: int, *, swaps: int, run: GroupingRun
+) -> tuple[CodeArray, int]:
+    """Form ``len(rows) // l`` classes (fewer where several keys conflict); some rows stay without, marked -1.
+
+    No value of the first key may have more than ``len(rows) // l`` of the rows. `rows` is reordered.
+    """
+    class_of = np.full(len(space.points), -1, dtype=np.int32)
+    rows = set_aside(keys, rows, len(rows) % l)
+    part = max(_PART, 2 * l - 1)
+    with ThreadPoolExecutor(max(1, run.workers)) as pool:
+        tolerance = _choose_tolerance(space, keys, rows, l, pool) if len(rows) > part else 0.0
+        bounds = _cut_all(space, keys, rows, l, part, tolerance, pool)
+        formed = _group_all(space, keys, rows, bounds, l, swaps, run, pool, class_of)
+    return close_gaps(class_of, np.array(bounds[:-1]) // l, formed)
+
+
+def _choose_tolerance(space: Space, keys: Keys, rows: NDArray[np.int32], l: int, pool: ThreadPoolExecutor) -> float:
+    """Group a sample with each tolerance, in as many parts as the table will have; the one that loses least."""
+    from ldiversity._kernels.bsgi_loss import total_loss
+
+    # Rows come in a random order: the first ones are a fair sample.
+    sample = rows[: min(_PILOT, len(rows) // 4)]
+    own_space = Space(space.points[sample], space.loss, space.centers, space.rarity)
+    own_keys = Keys(keys.codes[sample], keys.sizes, keys.names, keys.n_sensitive)
+    part = max(2 * l - 1, -(-_PART * len(sample) // len(rows)))
+    best, least = 0.0, np.inf
+    for tolerance in _TOLERANCES:
+        chosen = keep_eligible(own_keys, np.arange(len(sample), dtype=np.int32), l)
+        chosen = set_aside(own_keys, chosen, len(chosen) % l)
+        if not len(chosen):
+            return _TOLERANCES[0]
+        class_of = np.full(len(sample), -1, dtype=np.int32)
+        bounds = _cut_all(own_space, own_keys, chosen, l, part, tolerance, pool)
+        _group_all(own_space, own_keys, chosen, bounds, l, 0, GroupingRun(workers=1), pool, class_of)
+        loss = total_loss(space.loss, own_space.points, class_of, len(chosen) // l)
+        if loss < least:
+            best, least = tolerance, loss
+    return best
+
+
+def set_aside(keys: Keys, rows: NDArray[np.int32], n_out: int) -> NDArray[np.int32]:
+    """Leave out one row of each of the `n_out` most frequent values of the first key."""
+    codes = keys.codes[rows, 0]
+    counts = np.bincount(codes, minlength=int(keys.sizes[0]))
+    largest = np.argsort(-counts, kind="stable")[:n_out]
+    out = [int(np.argmax(codes == value)) for value in largest]
+    return np.delete(rows, out)
+
+
+def keep_eligible(keys: Keys, rows: NDArray[np.int32], l: int) -> NDArray[np.int32]:
+    """Keep as many rows as can be, the first of each value, so that no value of a key exceeds 1/l of them.
+
+    With one key: no more than k of each value, for the greatest k with ``sum(min(count, k)) >= k * l``. With several,
+    the same key by key until none is too frequent.
+    """
+    while True:
+        before = len(rows)
+        for key in range(keys.codes.shape[1]):
+            codes = keys.codes[rows, key]
+            counts = np.bincount(codes, minlength=int(keys.sizes[key]))
+            most = greatest_number_of_classes(counts, l)
+            if counts.max(initial=0) > most:
+                order = np.argsort(codes, kind="stable")
+                rank = np.empty(len(rows), dtype=np.int64)
+                rank[order] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+                rows = rows[rank < most]
+        if len(rows) == before:
+            return rows
+
+
+def greatest_number_of_classes(counts: NDArray[np.int64], l: int) -> int:
+    """The greatest k with ``sum(min(count, k)) >= k * l``: more classes of l different values cannot be formed.
+
+    Examples
+    --------
+    >>> greatest_number_of_classes(np.array([5, 2, 1]), 2)
+    3
+    """
+    low, high = 0, int(counts.sum()) // l
+    while low < high:
+        middle = (low + high + 1) // 2
+        if int(np.minimum(counts, middle).sum()) >= middle * l:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def close_gaps(class_of: CodeArray, firsts: NDArray[np.int64], formed: list[int]) -> tuple[CodeArray, int]:
+    """Renumber classes when a part formed fewer than it has numbers for."""
+    total = sum(formed)
+    starts = np.cumsum([0, *formed])[:-1]
+    if np.array_equal(starts, firsts):
+        return class_of, total
+    placed = class_of >= 0
+    part = np.searchsorted(firsts, class_of[placed], side="right") - 1
+    class_of[placed] += (starts - firsts)[part].astype(np.int32)
+    return class_of, total
+
+
+def _cut_all(  # noqa: PLR0913, PLR0917 - one call
+    space: Space,
+    keys: Keys,
+    rows: NDArray[np.int32],
+    l: int,
+    part: int,
+    tolerance: float,
+    pool: ThreadPoolExecutor,
+) -> list[int]:
+    """Cut until no part has more than `part` rows; all parts of a round at once."""
+    from ldiversity._kernels.bsgi_parts import cut
+
+    values = np.ascontiguousarray(keys.codes[:, 0])
+    bounds = [0, len(rows)]
+
+    def halve(span: tuple[int, int]) -> list[int]:
+        start, end = span
+        if end - start <= part:
+            return [start]
+        place = cut(space.loss, space.points, values, int(keys.sizes[0]), rows[start:end], l, tolerance)
+        return [start, start + int(place)]
+
+    while max(np.diff(bounds)) > part:
+        bounds = [*_flat(pool.map(halve, pairwise(bounds))), len(rows)]
+    return bounds
+
+
+def _flat(parts: Iterable[list[int]]) -> list[int]:
+    return [place for part in parts for place in part]
+
+
+def _group_all(  # noqa: PLR0913, PLR0917 - one call
+    space: Space,
+    keys: Keys,
+    rows: NDArray[np.int32],
+    bounds: list[int],
+    l: int,
+    swaps: int,
+    run: GroupingRun,
+    pool: ThreadPoolExecutor,
+    class_of: CodeArray,
+) -> list[int]:
+    """Form the classes of every part; return how many each has."""
+    from ldiversity._kernels.bsgi_group import group_part
+
+    done = 0
+    lock = Lock()
+
+    def group(span: tuple[int, int]) -> int:
+        nonlocal done
+        start, end = span
+        formed = group_part(
+            space.loss,
+            space.points,
+            keys.codes,
+            keys.sizes,
+            keys.n_sensitive,
+            space.centers,
+            space.rarity,
+            rows[start:end],
+            l,
+            swaps,
+            start // l,
+            class_of,
+        )
+        with lock:
+            done += end - start
+            run.progress(done / len(rows), "grouping")
+        return int(formed)
+
+    return list(pool.map(group, pairwise(bounds)))
