@@ -72,7 +72,7 @@ def is_positive(term: Callable[[], Decimal]) -> bool:
     ----------
     term
         Computes the number in the current decimal context; it must not be 0. One that is 0 to 2,560 digits counts
-        as positive.
+        as not positive, so that a rule which cannot be decided is not claimed.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def is_positive(term: Callable[[], Decimal]) -> bool:
             if abs(value) > Decimal(10) ** (20 - digits):
                 return value > 0
         digits *= 4
-    return True
+    return False
 
 
 def to_decimal(number: Fraction) -> Decimal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from ldiversity.models import (
     TCloseness,
     UniqueDiversity,
 )
+from ldiversity.models._exact import is_positive
 from ldiversity.schema import Domain
 
 DISEASES = Hierarchy.from_rows(
@@ -161,6 +163,18 @@ def test_enhanced_likeness_keeps_a_frequent_value_from_certainty() -> None:
     assert holds(BetaLikeness(1), [4, 0], everyone([6, 2]))
     assert not holds(BetaLikeness(1, enhanced=True), [4, 0], everyone([6, 2]))
     assert reached(BetaLikeness(1, enhanced=True), [4, 0], everyone([6, 2])) == math.inf
+
+
+def test_enhanced_likeness_at_the_border_is_decided_with_enough_digits() -> None:
+    # p = 1/2 and gains .6931471804 and .6931471806 against ln 2 = .69314718056.
+    halves = everyone([10**10, 10**10])
+
+    assert holds(BetaLikeness(1, enhanced=True), [8465735902, 10**10 - 8465735902], halves)
+    assert not holds(BetaLikeness(1, enhanced=True), [8465735903, 10**10 - 8465735903], halves)
+
+
+def test_a_sign_that_no_digits_decide_is_not_claimed() -> None:
+    assert not is_positive(lambda: Decimal(0))
 
 
 def test_enhanced_likeness_allows_the_only_value_there_is() -> None:
