@@ -57,23 +57,23 @@ def spread_lengths(
     def place(numbers: NDArray[Any]) -> NDArray[np.int64]:
         return np.zeros(len(numbers), np.int64) if by is None else by.place(numbers, edges).astype(np.int64)
 
-    # Intervals: the run between two neighboring turns has one label.
-    wide = np.flatnonzero(low < high)
+    def place_ends(rows: NDArray[np.intp], end: int) -> NDArray[np.int64]:
+        column = pa.chunked_array([intervals.ends[end].take(pa.array(rows))])
+        matches = np.logical_and.reduce([np.ones(len(rows), np.bool_), *(part.mask(column) for part in filters)])
+        return np.where(matches, place((intervals.low, intervals.high)[end][rows]), -1)
+
+    # The run between two neighboring turns has one label; the ends of an interval, which occur, may have another.
+    wide, points = np.flatnonzero(low < high), np.flatnonzero(low == high)
     inside = [x for x in (*edges, *limits) if low.min() < x < high.max()]
     turns = np.unique([low.min(), *inside, high.max()])
     middles = (turns[1:] + turns[:-1]) / 2
     codes = np.where((middles > limits[0]) & (middles < limits[1]), place(middles), -1)
     a, b = low[wide], high[wide]
-    region, code, weight = share_runs(a, b, (a, b), turns, turns, codes, name=name, closed=True)
-    # Single numbers.
-    points = np.flatnonzero(low == high)
-    column = pa.chunked_array([intervals.points.take(pa.array(points))])
-    matches = np.ones(len(points), dtype=np.bool_)
-    for condition in filters:
-        matches &= condition.mask(column)
-    codes = np.where(matches, place(intervals.low[points]), -1)
-    region = np.concatenate([wide[region], points])
-    code, weight = np.concatenate([code, codes]), np.concatenate([weight, np.ones(len(points))])
+    region, code, weight = share_runs(a, b, (a, b), turns, turns, codes, name=name)
+    told = wide[~intervals.unknown[wide]]
+    region = np.concatenate([wide[region], told, told, points])
+    code = np.concatenate([code, place_ends(told, 0), place_ends(told, 1), place_ends(points, 0)])
+    weight = np.concatenate([weight, np.zeros(2 * len(told)), np.ones(len(points))])
     spread = collect(np.arange(len(low)), len(low), region, code, weight, labels)
     return replace(spread, sure=spread.sure & ~intervals.unknown)
 

@@ -30,14 +30,14 @@ class Intervals:
         Shape (classes,): integers (days and instants in their unit) or floats; zero where unknown.
     unknown
         Which classes say nothing: any number of the public range, or none.
-    points
-        The lower ends as they are published.
+    ends
+        The lower and the upper ends as they are published.
     """
 
     low: NDArray[Any]
     high: NDArray[Any]
     unknown: BoolArray
-    points: pa.Array
+    ends: tuple[pa.Array, pa.Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def read_intervals(name: str, column: pa.ChunkedArray) -> Intervals:
     (lows, known), (highs, known_high) = _numbers(low), _numbers(high)
     if not np.array_equal(known, known_high) or (lows > highs).any():
         raise _damaged(name, "must be intervals whose lower end is not above the upper one")
-    return Intervals(lows, highs, ~known, low)
+    return Intervals(lows, highs, ~known, (low, high))
 
 
 def read_lists(name: str, form: Form, column: pa.ChunkedArray) -> Lists:

@@ -60,7 +60,7 @@ class Spread:
         return np.clip(shares, 0.0, 1.0)
 
 
-def share_runs(  # noqa: PLR0913 - regions, turns and what lies below each
+def share_runs(
     low: NDArray[Any],
     high: NDArray[Any],
     reached: tuple[FloatArray, FloatArray],
@@ -69,7 +69,6 @@ def share_runs(  # noqa: PLR0913 - regions, turns and what lies below each
     codes: NDArray[np.int64],
     *,
     name: str,
-    closed: bool = False,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
     """Cut regions ``low <= x < high`` at `turns`, between which all is of one label.
 
@@ -85,16 +84,13 @@ def share_runs(  # noqa: PLR0913 - regions, turns and what lies below each
         Shape (runs,): the label of each run.
     name
         The column, for messages.
-    closed
-        Whether ``high`` belongs to the region, and runs may hold either of their ends: then runs that a region only
-        touches have a piece with no share.
 
     Returns
     -------
     The region, the label and the share of each piece.
     """
-    first = np.maximum(np.searchsorted(turns, low, side="left" if closed else "right") - 1, 0)
-    last = np.minimum(np.searchsorted(turns, high, side="right" if closed else "left"), len(codes))
+    first = np.searchsorted(turns, low, side="right") - 1
+    last = np.searchsorted(turns, high, side="left")
     lengths = last - first
     if lengths.sum() > _MOST_SHARES:
         raise UnsupportedError(
@@ -104,7 +100,7 @@ def share_runs(  # noqa: PLR0913 - regions, turns and what lies below each
     region = np.repeat(np.arange(len(low)), lengths)
     run = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths) + first[region]
     piece = np.minimum(reached[1][region], reached_turns[run + 1]) - np.maximum(reached[0][region], reached_turns[run])
-    return region, codes[run], np.maximum(piece, 0.0) / (reached[1] - reached[0])[region]
+    return region, codes[run], piece / (reached[1] - reached[0])[region]
 
 
 def collect(
