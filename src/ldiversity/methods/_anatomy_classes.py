@@ -87,7 +87,7 @@ def check_people(owner: str, table: CodedTable) -> None:
 
 
 def check_shares(
-    owner: str, column: str, counts: NDArray[np.int64], l: int, *, noun: str = "value", overflow: str = "refuse"
+    owner: str, column: str, counts: NDArray[np.int64], l: int, *, depth: int | None = None, overflow: str = "refuse"
 ) -> None:
     """Refuse what no division into classes can keep.
 
@@ -96,10 +96,12 @@ def check_shares(
     InfeasibleError
         When fewer than l levels occur, or (unless rows may be suppressed) one has more than 1/l of the rows.
     """
+    at = "" if depth is None else f" at depth {depth}"
+    noun, nouns = ("value", "values") if depth is None else (f"ancestor{at}", f"ancestors{at}")
     n_rows, n_levels, most = int(counts.sum()), int(np.count_nonzero(counts)), int(counts.max(initial=0))
     if n_levels < l:
         raise InfeasibleError(
-            f"{owner}: l must be at most the number of {noun}s of {column!r} that occur, {n_levels}, got {l}.",
+            f"{owner}: l must be at most the number of {nouns} of {column!r} that occur, {n_levels}, got {l}.",
             nearest=[{"l": n_levels}] if n_levels > 1 else [],
         )
     if overflow == "suppress" or most * l <= n_rows:

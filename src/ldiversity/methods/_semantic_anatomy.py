@@ -123,7 +123,7 @@ class SemanticAnatomy(GroupingMethod):
                 column.name,
                 _count(levels, column),
                 self.l,
-                noun=f"ancestor at depth {self.e}",
+                depth=self.e,
                 overflow=self.overflow,
             )
         except InfeasibleError as error:
