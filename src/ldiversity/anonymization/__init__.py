@@ -1,6 +1,7 @@
 """The data holder's side: the way from a table to a release."""
 
 from ldiversity.anonymization._draw import draw_sets
-from ldiversity.anonymization._pipeline import Preparation, anonymize, prepare
+from ldiversity.anonymization._pipeline import anonymize
+from ldiversity.anonymization._prepare import GroupPreparation, Preparation, prepare, prepare_groups
 
-__all__ = ["Preparation", "anonymize", "draw_sets", "prepare"]
+__all__ = ["GroupPreparation", "Preparation", "anonymize", "draw_sets", "prepare", "prepare_groups"]

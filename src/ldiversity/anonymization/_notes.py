@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ldiversity._checks import name_some
 from ldiversity.tables import Sensitive, Source
 
-__all__ = ["domain_notes", "holder_notes", "is_declared", "key_note"]
+__all__ = ["domain_notes", "holder_notes", "is_declared", "key_note", "plain_notes"]
 
 _NEAR_UNIQUE: Final = 0.5
 _ENOUGH_ROWS: Final = 20
@@ -54,6 +54,14 @@ def domain_notes(undeclared: Sequence[str]) -> tuple[str, ...]:
         f"{name}: the domain was read off the table and becomes public, so it tells which values occur."
         for name in undeclared
     )
+
+
+def plain_notes(plain: Sequence[str]) -> tuple[str, ...]:
+    """What plain columns do beside classes."""
+    if not plain:
+        return ()
+    said = f"Plain columns stay as they are, row by row: {name_some(plain)}."
+    return (f"{said} They tell rows of a class apart; within a class no value is linked to them.",)
 
 
 def key_note(undeclared: Sequence[str]) -> str:

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from ldiversity._checks import check_choice, name_some
+from ldiversity._checks import check_choice
 from ldiversity._random import FreshWords, Key, KeyedWords
-from ldiversity.anonymization._columns import published_type
-from ldiversity.anonymization._draw import (
-    FreshWordsPerThread,
-    HiddenAttribute,
-    Randomizer,
-    RecordIds,
-    draw_context,
-)
-from ldiversity.anonymization._notes import domain_notes, holder_notes, is_declared, key_note
+from ldiversity.anonymization._draw import FreshWordsPerThread, Randomizer, RecordIds, draw_context
+from ldiversity.anonymization._groups import Choices, publish_groups
+from ldiversity.anonymization._notes import domain_notes, key_note
+from ldiversity.anonymization._prepare import Preparation, prepare, prepare_groups
 from ldiversity.engines import Engine, LocalEngine
-from ldiversity.errors import LDiversityError, LDiversityWarning, ParameterError, UnsupportedError
-from ldiversity.mechanisms import SetMechanism
-from ldiversity.methods import Method, RandomizingMethod
+from ldiversity.errors import LDiversityWarning, ParameterError, UnsupportedError
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.methods import GroupingMethod, Method
 from ldiversity.privacy import claim_of
 from ldiversity.release import (
     Format,
@@ -37,46 +32,9 @@ from ldiversity.release import (
     staging_folder,
     write_release,
 )
-from ldiversity.schema import Attribute, Domain, Role, Schema
-from ldiversity.tables import Sensitive, Source, check_roles, fit_coder, open_source
+from ldiversity.tables import Sensitive
 
-__all__ = ["Preparation", "anonymize", "prepare"]
-
-
-@dataclass(frozen=True)
-class Preparation:
-    """All that is decided before the first value is hidden.
-
-    Attributes
-    ----------
-    source
-        The table.
-    schema
-        The columns that will be published.
-    hidden
-        The sensitive attributes with their mechanisms.
-    counts
-        How often each value occurs: the holder's knowledge, never published.
-    notes
-        What the holder should know.
-    undeclared
-        Sensitive attributes whose domain was read off the table.
-    """
-
-    source: Source
-    schema: Schema
-    hidden: tuple[HiddenAttribute, ...]
-    counts: Mapping[str, Any]
-    n_rows: int
-    record_id: tuple[str, ...]
-    notes: tuple[str, ...]
-    undeclared: tuple[str, ...] = ()
-
-    @property
-    def published_types(self) -> dict[str, pa.DataType]:
-        """The columns that are published as they are, with their types."""
-        names = self.schema.names(Role.QUASI, Role.PLAIN)
-        return {name: published_type(name, self.source.columns[name]) for name in names}
+__all__ = ["anonymize"]
 
 
 def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision of the holder
@@ -85,33 +43,48 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
     quasi: str | Sequence[str] = (),
     sensitive: str | Sensitive | Sequence[str | Sensitive],
     method: Method | Mapping[str, Method],
+    hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
+    person: str | None = None,
+    marginals: bool = False,
     drop: str | Sequence[str] = (),
     plain: str | Sequence[str] = (),
     key: Key | None = None,
     record_id: str | Sequence[str] | None = None,
     output: str | os.PathLike[str] | None = None,
     data_format: Format = "parquet",
-    layout: SetLayout = "sets",
+    layout: SetLayout | None = None,
     overwrite: bool = False,
     types: Mapping[str, str] | None = None,
     engine: Engine | None = None,
+    progress: Callable[[float, str], None] | None = None,
     insecure_seed: int | None = None,
 ) -> Release:
     """Publish a table so that nobody learns any one person's sensitive value from it.
 
-    Every record keeps its quasi-identifiers; each sensitive value is hidden in a set. Rows come out in a
-    uniformly random order. Before a release is handed out, its claims are checked on what was produced.
+    A method either hides each sensitive value in a set, while every record keeps its quasi-identifiers, or groups
+    records into classes in which nothing says which value belongs to whom. Rows come out in a uniformly random order.
+    Before a release is handed out, its claims are checked on what was produced.
 
     Parameters
     ----------
     data
         A data frame (pandas, polars, pyarrow, or anything that speaks Arrow) or the path of a file.
     quasi
-        Columns published as they are, by which people might be recognized.
+        Columns by which people might be recognized. Published as they are, or generalized by methods that do so.
     sensitive
         Columns to be hidden; a name, or `Sensitive` to declare a domain, bins or a policy for missing values.
     method
-        How: one method for all sensitive columns, or one for each by name.
+        How: one method for all sensitive columns, or one for each by name. A method that groups records serves all
+        of them together.
+    hierarchies
+        Of quasi-identifiers, for methods that group: a `Hierarchy`, or the path of its file, by column. Columns with
+        one are generalized to its nodes, others to intervals of numbers or lists of values.
+    person
+        The column that tells whose row it is, when a person may have several, for methods that group: no class
+        holds two rows of one person.
+    marginals
+        Publish how often each exact value of a generalized quasi-identifier occurs. Estimates become better; a rare
+        value is shown to be rare.
     drop
         Columns that name people. Columns without any role are dropped as well; `Release.notes` lists them.
     plain
@@ -120,18 +93,21 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
         Keyed draws: the same record with the same value gets the same set in every release made with this key, so
         that releases cannot be intersected. `record_id` names the columns that tell records apart.
     output
-        A folder to write. A file is then streamed: memory does not grow with the table. Without it the
-        release stays in memory.
+        A folder to write. A file is then streamed, and memory does not grow with the table, except for methods that
+        group, which need all rows at once. Without it the release stays in memory.
     data_format
         ``"parquet"`` or ``"csv"``, when there is an `output`.
     layout
-        ``"sets"``, or ``"exploded"`` for one row a member, as in the paper on semantic diversity.
+        ``"sets"``, the default, or ``"exploded"`` for one row a member, as in the paper on semantic diversity. The
+        layout of a grouped release is its method's.
     overwrite
         Replace a release that is already at `output`.
     types
         Types of columns of a text file, where the inferred one is not wanted, for example ``{"zip": "text"}``.
     engine
         Where to compute; this machine when None.
+    progress
+        Called now and then with the share of the work that is done and a word for it, by methods that group.
     insecure_seed
         Draw from a seed that can be repeated. For tests: whoever learns the seed learns the true values.
 
@@ -150,8 +126,29 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
     >>> sorted(release.table["age"].to_pylist()), release.sets("disease").shape
     ([41, 50, 68], (3, 2))
     """
-    check_choice("anonymize", "layout", layout, ("sets", "exploded"))
     check_choice("anonymize", "data_format", data_format, ("parquet", "csv"))
+    target = None if output is None else Path(output)
+    if isinstance(method, GroupingMethod):
+        _check_left_out("a method that groups records", key=key, record_id=record_id, layout=layout)
+        groups = prepare_groups(
+            data,
+            quasi=quasi,
+            sensitive=sensitive,
+            method=method,
+            drop=drop,
+            plain=plain,
+            types=types,
+            hierarchies=hierarchies,
+            person=person,
+        )
+        groups = replace(groups, notes=(*groups.notes, *domain_notes(groups.undeclared)))
+        choices = Choices(marginals, progress, engine, insecure_seed)
+        return publish_groups(groups, choices, output=target, data_format=data_format, overwrite=overwrite)
+    _check_left_out(
+        "a method that hides values in sets", hierarchies=hierarchies, person=person, marginals=marginals or None
+    )
+    layout = "sets" if layout is None else layout
+    check_choice("anonymize", "layout", layout, ("sets", "exploded"))
     if (key is None) != (record_id is None):
         raise ParameterError(
             "anonymize: key and record_id must be given together.",
@@ -181,47 +178,20 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
     notes = (*preparation.notes, *domain_notes(preparation.undeclared), *keyed)
     preparation = replace(preparation, notes=notes)
     run = _Run(preparation, key, layout, engine, insecure_seed)
-    if output is None:
+    if target is None:
         return run.in_memory()
-    return run.to_folder(Path(output), data_format=data_format, overwrite=overwrite)
+    return run.to_folder(target, data_format=data_format, overwrite=overwrite)
 
 
-def prepare(  # noqa: PLR0913 - the holder's decisions, as for `anonymize`
-    data: Any,  # noqa: ANN401 - any frame or path
-    *,
-    quasi: str | Sequence[str] = (),
-    sensitive: str | Sensitive | Sequence[str | Sensitive],
-    method: Method | Mapping[str, Method],
-    drop: str | Sequence[str] = (),
-    plain: str | Sequence[str] = (),
-    record_id: str | Sequence[str] | None = None,
-    types: Mapping[str, str] | None = None,
-) -> Preparation:
-    """Read the domains, fit the mechanisms, and say what would be published; hides nothing yet."""
-    source = data if isinstance(data, Source) else open_source(data, types=types)
-    quasi, drop, plain = _names(quasi), _names(drop), _names(plain)
-    ids = _names(record_id or ())
-    wanted = _sensitive(sensitive)
-    names = [attribute.name for attribute in wanted]
-    without_role = check_roles(source, quasi=quasi, sensitive=names, drop=drop, plain=plain, record_id=ids)
-    methods = _methods(method, names)
-    published = {*quasi, *plain}
-    hidden: list[HiddenAttribute] = []
-    counts: dict[str, Any] = {}
-    for attribute in wanted:
-        coder, counts[attribute.name] = fit_coder(source, attribute)
-        mechanism = _fit(attribute.name, methods[attribute.name], coder.domain)
-        hidden.append(HiddenAttribute(attribute.name, coder, mechanism))
-    return Preparation(
-        source=source,
-        schema=_schema(source, quasi, plain, hidden),
-        hidden=tuple(hidden),
-        counts=counts,
-        n_rows=min(int(count.sum()) for count in counts.values()),
-        record_id=tuple(ids),
-        undeclared=tuple(attribute.name for attribute in wanted if not is_declared(attribute)),
-        notes=holder_notes(source, wanted, counts, without_role=without_role, ids=[i for i in ids if i in published]),
-    )
+def _check_left_out(family: str, **given: object) -> None:
+    found = [name for name, value in given.items() if value is not None]
+    if found:
+        why = {
+            "key": "Keyed draws are for sets; classes of two releases can be intersected whatever the key.",
+            "record_id": "Keyed draws are for sets; classes of two releases can be intersected whatever the key.",
+            "layout": "The layout of a grouped release is its method's.",
+        }
+        raise ParameterError(f"anonymize: {found[0]} must be left out with {family}.", hint=why.get(found[0]))
 
 
 @dataclass(frozen=True)
@@ -309,49 +279,3 @@ class _Run:
             claims=tuple(claim_of(a.name, a.mechanism) for a in hidden),
             layout=self.layout,
         )
-
-
-def _fit(column: str, method: RandomizingMethod, domain: Domain) -> SetMechanism:
-    """Fit a method, and name the column in whatever it has to say against it."""
-    try:
-        return method.fit(domain)
-    except LDiversityError as error:
-        error.message = f"{column}: {error.message}"
-        raise
-
-
-def _names(names: str | Sequence[str]) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
-
-
-def _sensitive(sensitive: str | Sensitive | Sequence[str | Sensitive]) -> list[Sensitive]:
-    listed = [sensitive] if isinstance(sensitive, str | Sensitive) else list(sensitive)
-    return [Sensitive(item) if isinstance(item, str) else item for item in listed]
-
-
-def _methods(method: Method | Mapping[str, Method], names: list[str]) -> dict[str, RandomizingMethod]:
-    chosen = dict(method) if isinstance(method, Mapping) else dict.fromkeys(names, method)
-    if set(chosen) != set(names):
-        raise ParameterError(
-            "anonymize: method must name every sensitive column and no other.",
-            hint=f"Sensitive are {name_some(names)}.",
-        )
-    methods = {name: one for name, one in chosen.items() if isinstance(one, RandomizingMethod)}
-    if len(methods) < len(chosen):
-        raise ParameterError(
-            "anonymize: method must be a method object.", hint="For example method=ld.RandomizedAddition(l=3)."
-        )
-    return methods
-
-
-def _schema(source: Source, quasi: list[str], plain: list[str], hidden: list[HiddenAttribute]) -> Schema:
-    by_name = {attribute.name: attribute for attribute in hidden}
-    attributes = []
-    for name, kind in source.columns.items():
-        if name in by_name:
-            coder = by_name[name].coder
-            attributes.append(Attribute(name, Role.SENSITIVE, str(coder.type), coder.domain))
-        elif name in quasi or name in plain:
-            role = Role.QUASI if name in quasi else Role.PLAIN
-            attributes.append(Attribute(name, role, str(published_type(name, kind))))
-    return Schema(tuple(attributes))

@@ -1,0 +1,257 @@
+"""Publishing with a method that groups records: from a table to a grouped release."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity._random import FreshWords, random_order
+from ldiversity._types import CodeArray
+from ldiversity.anonymization._coding import Reading
+from ldiversity.anonymization._prepare import GroupPreparation
+from ldiversity.anonymization._regions import ClassRowsInOrder, make_forms, make_regions
+from ldiversity.engines import Engine
+from ldiversity.errors import ClaimError, InternalError, LDiversityWarning, SchemaError
+from ldiversity.mechanisms import ClassMechanism
+from ldiversity.methods import Grouping, GroupingMethod, GroupingRun, Partition
+from ldiversity.models import count_classes
+from ldiversity.privacy import ClassClaim
+from ldiversity.release import (
+    ClassDescription,
+    ClassRelease,
+    Form,
+    Format,
+    load_release,
+    staging_folder,
+)
+from ldiversity.release._class_rows import MemoryClassRows
+from ldiversity.release._class_verify import verify_class_rows
+from ldiversity.release._class_write import write_classes
+from ldiversity.schema import Role, Schema
+
+__all__ = ["Choices", "publish_groups"]
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the holder chose besides."""
+
+    marginals: bool = False
+    progress: Progress | None = None
+    engine: Engine | None = None
+    insecure_seed: int | None = None
+
+    @property
+    def run(self) -> GroupingRun:
+        """Where the method runs."""
+        run = GroupingRun() if self.progress is None else GroupingRun(progress=self.progress)
+        workers = getattr(self.engine, "workers", None)
+        return run if workers is None else replace(run, workers=workers)
+
+
+def publish_groups(
+    preparation: GroupPreparation,
+    choices: Choices,
+    *,
+    output: Path | None,
+    data_format: Format,
+    overwrite: bool,
+) -> ClassRelease:
+    """Group the records of a table, and publish the classes."""
+    if output is None:
+        made = _make(preparation, choices)
+        verify_class_rows(made.rows, made.description, n_rows=made.n_rows, n_records=made.n_records)
+        return made.release(preparation.source.frame_kind)
+    with staging_folder(output, overwrite=overwrite) as staging:
+        made = _make(preparation, choices)
+        write_classes(staging, made.description, made.rows, data_format=data_format, n_records=made.n_records)
+    release = load_release(output, frame=preparation.source.frame_kind)
+    if not isinstance(release, ClassRelease):
+        raise InternalError("anonymize: what was written must be a grouped release.")
+    return replace(release, notes=made.notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """A release before it is handed out."""
+
+    description: ClassDescription
+    rows: MemoryClassRows
+    n_rows: int
+    n_records: int
+    notes: tuple[str, ...]
+
+    def release(self, frame_kind: str) -> ClassRelease:
+        description = self.description
+        return ClassRelease(
+            schema=description.schema,
+            mechanisms=description.mechanisms,
+            claims=description.claims,
+            n_rows=self.n_rows,
+            layout=description.layout,
+            frame_kind=frame_kind,
+            forms=description.forms,
+            class_columns=description.class_columns,
+            suppressed=description.suppressed,
+            warnings=description.warnings,
+            _rows=self.rows,
+            notes=self.notes,
+        )
+
+
+def _make(preparation: GroupPreparation, choices: Choices) -> _Made:
+    seed = choices.insecure_seed
+    words = FreshWords() if seed is None else FreshWords.from_insecure_seed(seed)
+    method = preparation.method
+    reading = preparation.read(words)
+    grouping = method.group(reading.table, choices.run)
+    _check_grouping(grouping, reading, method)
+    for warning in grouping.warnings:
+        warnings.warn(warning, LDiversityWarning, stacklevel=5)
+    partitions = [_renumber(partition, words) for partition in grouping.partitions]
+    published = np.flatnonzero(np.logical_or.reduce([partition.class_of >= 0 for partition in partitions]))
+    if not len(published):
+        raise SchemaError("table: no record is left to publish.", hint="Choose a smaller l, or another method.")
+    order = published[random_order(len(published), words)].astype(np.int32)
+    class_columns = _class_columns(preparation.schema, len(partitions))
+    by_column = dict(zip(dict.fromkeys(class_columns.values()), partitions, strict=True))
+    if method.layout == "generalized":
+        forms, rows = _generalized(reading, grouping, by_column, order, words, marginals=choices.marginals)
+    else:
+        forms, rows = _bucketized(reading, by_column, class_columns, order)
+    mechanism = ClassMechanism(method.name, method.parameters(), method.blind, dict(grouping.facts))
+    names = preparation.schema.names(Role.SENSITIVE)
+    description = ClassDescription(
+        schema=preparation.schema,
+        mechanisms=dict.fromkeys(names, mechanism),
+        claims=tuple(ClassClaim(name, method.promise(preparation.coders[name].domain)) for name in names),
+        layout=method.layout,
+        forms=forms,
+        class_columns=class_columns,
+        suppressed=reading.table.n_rows - len(order),
+        warnings=grouping.warnings,
+    )
+    notes = (*preparation.notes, *grouping.notes, *_marginal_notes(forms, wanted=choices.marginals))
+    return _Made(description, rows, len(order), reading.table.n_rows, notes)
+
+
+def _check_grouping(grouping: Grouping, reading: Reading, method: GroupingMethod) -> None:
+    n, n_sensitive = reading.table.n_rows, len(reading.table.sensitive)
+    several = len(grouping.partitions)
+    if several not in {1, n_sensitive} or (several > 1 and method.layout == "generalized"):
+        raise InternalError(f"{method.name}: there must be one partition, or one for each sensitive column.")
+    for partition in grouping.partitions:
+        if len(partition.class_of) != n or not partition.sizes.all() or partition.class_of.max(initial=-1) < 0:
+            raise InternalError(f"{method.name}: every row must have a class, and every class a row.")
+        _check_people(partition, reading)
+
+
+def _check_people(partition: Partition, reading: Reading) -> None:
+    person = reading.table.person
+    if person is None:
+        return
+    kept = partition.class_of >= 0
+    pairs = partition.class_of[kept] * (np.int64(person.max()) + 1) + person[kept]
+    if len(np.unique(pairs)) < len(pairs):
+        raise ClaimError("person: no class may hold two rows of one person.", hint="Nothing was published.")
+
+
+def _renumber(partition: Partition, words: FreshWords) -> Partition:
+    """Give the classes numbers in a random order, so that a number tells nothing."""
+    numbers = random_order(partition.n_classes, words).astype(np.int32)
+    # Class -1, not published, finds the last entry.
+    lookup = np.concatenate([numbers, np.array([-1], dtype=np.int32)])
+    return Partition(lookup[partition.class_of], partition.n_classes)
+
+
+def _class_columns(schema: Schema, n_partitions: int) -> dict[str, str]:
+    names = schema.names(Role.SENSITIVE)
+    return {name: "class_id" if n_partitions == 1 else f"class_id_{name}" for name in names}
+
+
+def _generalized(
+    reading: Reading,
+    grouping: Grouping,
+    by_column: Mapping[str, Partition],
+    order: NDArray[np.int32],
+    words: FreshWords,
+    *,
+    marginals: bool,
+) -> tuple[dict[str, Form], MemoryClassRows]:
+    ((class_column, partition),) = by_column.items()
+    in_order = ClassRowsInOrder.of(partition.class_of, partition.n_classes)
+    forms = make_forms(reading, in_order, exact=False, marginals=marginals)
+    regions = make_regions(
+        reading, in_order, forms, levels=grouping.levels, suppress_differences=grouping.suppress_differences
+    )
+    class_of = partition.class_of[order]
+    places = ClassRowsInOrder.of(class_of, partition.n_classes).order
+    codes = {
+        column.name: _shuffled(column.codes, partition, order, places, words) for column in reading.table.sensitive
+    }
+    rows = MemoryClassRows(
+        sizes={class_column: partition.n_classes},
+        classes={class_column: class_of},
+        plain=_take(reading.plain, order),
+        region_table=regions,
+        codes=codes,
+        class_counts={},
+    )
+    return forms, rows
+
+
+def _shuffled(
+    codes: CodeArray, partition: Partition, order: NDArray[np.int32], places: NDArray[np.int32], words: FreshWords
+) -> CodeArray:
+    """The values of each class in an order of their own, so that nothing links them to other columns."""
+    again = order[random_order(len(order), words)]
+    by_class = again[ClassRowsInOrder.of(partition.class_of[again], partition.n_classes).order]
+    shuffled = np.empty(len(order), dtype=np.int32)
+    shuffled[places] = codes[by_class]
+    return shuffled
+
+
+def _bucketized(
+    reading: Reading,
+    by_column: Mapping[str, Partition],
+    class_columns: Mapping[str, str],
+    order: NDArray[np.int32],
+) -> tuple[dict[str, Form], MemoryClassRows]:
+    counts = {}
+    for column in reading.table.sensitive:
+        partition = by_column[class_columns[column.name]]
+        counts[column.name] = count_classes(partition.class_of, column.codes, partition.n_classes, column.domain)
+    plain = _take(reading.plain, order)
+    for quasi in reading.table.quasi:
+        cells = reading.exact(quasi, order)
+        plain = plain.append_column(quasi.name, cells) if plain.num_columns else pa.table({quasi.name: cells})
+    rows = MemoryClassRows(
+        sizes={column: partition.n_classes for column, partition in by_column.items()},
+        classes={column: partition.class_of[order] for column, partition in by_column.items()},
+        plain=plain,
+        region_table=pa.table({}),
+        codes={},
+        class_counts=counts,
+    )
+    return {column.name: Form("exact") for column in reading.table.quasi}, rows
+
+
+def _take(table: pa.Table, order: NDArray[np.int32]) -> pa.Table:
+    return table.take(pa.array(order)) if table.num_columns else table
+
+
+def _marginal_notes(forms: Mapping[str, Form], *, wanted: bool) -> tuple[str, ...]:
+    if not wanted:
+        return ()
+    without = [name for name, form in forms.items() if form.marginal is None]
+    if not without:
+        return ("Counts of the exact values of quasi-identifiers are published: a rare value is shown to be rare.",)
+    return (f"No counts of exact values are published for {', '.join(map(repr, without))}: exact, or too many values.",)

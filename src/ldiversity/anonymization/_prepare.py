@@ -1,0 +1,270 @@
+"""All that is decided before the first value is hidden."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity._checks import name_some
+from ldiversity._random import FreshWords
+from ldiversity.anonymization._coding import Reading, read_table
+from ldiversity.anonymization._columns import published_type
+from ldiversity.anonymization._draw import HiddenAttribute
+from ldiversity.anonymization._notes import holder_notes, is_declared, plain_notes
+from ldiversity.errors import LDiversityError, ParameterError, SchemaError
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.mechanisms import SetMechanism
+from ldiversity.methods import GroupingMethod, Method, RandomizingMethod
+from ldiversity.schema import Attribute, Domain, Role, Schema
+from ldiversity.tables import Coder, Sensitive, Source, check_roles, fit_coder, open_source
+
+__all__ = ["GroupPreparation", "Preparation", "prepare", "prepare_groups"]
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """All that is decided before the first value is hidden.
+
+    Attributes
+    ----------
+    source
+        The table.
+    schema
+        The columns that will be published.
+    hidden
+        The sensitive attributes with their mechanisms.
+    counts
+        How often each value occurs: the holder's knowledge, never published.
+    notes
+        What the holder should know.
+    undeclared
+        Sensitive attributes whose domain was read off the table.
+    """
+
+    source: Source
+    schema: Schema
+    hidden: tuple[HiddenAttribute, ...]
+    counts: Mapping[str, Any]
+    n_rows: int
+    record_id: tuple[str, ...]
+    notes: tuple[str, ...]
+    undeclared: tuple[str, ...] = ()
+
+    @property
+    def published_types(self) -> dict[str, pa.DataType]:
+        """The columns that are published as they are, with their types."""
+        names = self.schema.names(Role.QUASI, Role.PLAIN)
+        return {name: published_type(name, self.source.columns[name]) for name in names}
+
+
+@dataclass(frozen=True)
+class GroupPreparation:
+    """All that is decided before the first row is grouped.
+
+    Attributes
+    ----------
+    source
+        The table.
+    schema
+        The columns that will be published.
+    method
+        How records are grouped.
+    coders
+        How each sensitive column is coded.
+    counts
+        How often each value occurs: the holder's knowledge, never published.
+    n_rows
+        About how many records there are.
+    hierarchies
+        Of some quasi-identifiers.
+    person
+        The column that tells whose row it is.
+    notes
+        What the holder should know.
+    undeclared
+        Sensitive attributes whose domain was read off the table.
+    """
+
+    source: Source
+    schema: Schema
+    method: GroupingMethod
+    coders: Mapping[str, Coder]
+    counts: Mapping[str, NDArray[np.int64]]
+    n_rows: int
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    person: str | None = None
+    notes: tuple[str, ...] = ()
+    undeclared: tuple[str, ...] = ()
+
+    def read(self, words: FreshWords) -> Reading:
+        """Read the table as the method sees it."""
+        return read_table(
+            self.source,
+            quasi=self.schema.names(Role.QUASI),
+            plain=self.schema.names(Role.PLAIN),
+            coders=self.coders,
+            words=words,
+            hierarchies=self.hierarchies,
+            person=self.person,
+            automatic=self.method.needs_hierarchies,
+            exact=self.method.layout == "bucketized",
+        )
+
+
+def prepare(  # noqa: PLR0913 - the holder's decisions, as for `anonymize`
+    data: Any,  # noqa: ANN401 - any frame or path
+    *,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | Sensitive | Sequence[str | Sensitive],
+    method: Method | Mapping[str, Method],
+    drop: str | Sequence[str] = (),
+    plain: str | Sequence[str] = (),
+    record_id: str | Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
+) -> Preparation:
+    """Read the domains, fit the mechanisms, and say what would be published; hides nothing yet."""
+    source = data if isinstance(data, Source) else open_source(data, types=types)
+    quasi, drop, plain = _names(quasi), _names(drop), _names(plain)
+    ids = _names(record_id or ())
+    wanted = _sensitive(sensitive)
+    names = [attribute.name for attribute in wanted]
+    without_role = check_roles(source, quasi=quasi, sensitive=names, drop=drop, plain=plain, record_id=ids)
+    methods = _methods(method, names)
+    published = {*quasi, *plain}
+    hidden: list[HiddenAttribute] = []
+    counts: dict[str, Any] = {}
+    for attribute in wanted:
+        coder, counts[attribute.name] = fit_coder(source, attribute)
+        mechanism = _fit(attribute.name, methods[attribute.name], coder.domain)
+        hidden.append(HiddenAttribute(attribute.name, coder, mechanism))
+    return Preparation(
+        source=source,
+        schema=_schema(source, quasi, plain, {attribute.name: attribute.coder for attribute in hidden}),
+        hidden=tuple(hidden),
+        counts=counts,
+        n_rows=min(int(count.sum()) for count in counts.values()),
+        record_id=tuple(ids),
+        undeclared=tuple(attribute.name for attribute in wanted if not is_declared(attribute)),
+        notes=holder_notes(source, wanted, counts, without_role=without_role, ids=[i for i in ids if i in published]),
+    )
+
+
+def prepare_groups(  # noqa: PLR0913 - the holder's decisions, as for `anonymize`
+    data: Any,  # noqa: ANN401 - any frame or path
+    *,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | Sensitive | Sequence[str | Sensitive],
+    method: GroupingMethod,
+    drop: str | Sequence[str] = (),
+    plain: str | Sequence[str] = (),
+    types: Mapping[str, str] | None = None,
+    hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
+    person: str | None = None,
+) -> GroupPreparation:
+    """Read the domains, and say what would be published; groups nothing yet."""
+    source = data if isinstance(data, Source) else open_source(data, types=types)
+    quasi, drop, plain = _names(quasi), _names(drop), _names(plain)
+    wanted = _sensitive(sensitive)
+    names = [attribute.name for attribute in wanted]
+    people = _names(person or ())
+    without_role = check_roles(source, quasi=quasi, sensitive=names, drop=drop, plain=plain, record_id=people)
+    trees = _hierarchies(hierarchies or {}, quasi)
+    coders: dict[str, Coder] = {}
+    counts: dict[str, NDArray[np.int64]] = {}
+    for attribute in wanted:
+        coders[attribute.name], counts[attribute.name] = fit_coder(source, attribute)
+    schema = _schema(source, quasi, plain, coders)
+    _check_free(schema)
+    published = {*quasi, *plain}
+    notes = holder_notes(
+        source, wanted, counts, without_role=without_role, ids=[name for name in people if name in published]
+    )
+    return GroupPreparation(
+        source=source,
+        schema=schema,
+        method=method,
+        coders={name: coders[name] for name in schema.names(Role.SENSITIVE)},
+        counts=counts,
+        n_rows=min(int(count.sum()) for count in counts.values()),
+        hierarchies=trees,
+        person=person,
+        notes=(*notes, *plain_notes(plain)),
+        undeclared=tuple(attribute.name for attribute in wanted if not is_declared(attribute)),
+    )
+
+
+def _fit(column: str, method: RandomizingMethod, domain: Domain) -> SetMechanism:
+    """Fit a method, and name the column in whatever it has to say against it."""
+    try:
+        return method.fit(domain)
+    except LDiversityError as error:
+        error.message = f"{column}: {error.message}"
+        raise
+
+
+def _names(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _sensitive(sensitive: str | Sensitive | Sequence[str | Sensitive]) -> list[Sensitive]:
+    listed = [sensitive] if isinstance(sensitive, str | Sensitive) else list(sensitive)
+    return [Sensitive(item) if isinstance(item, str) else item for item in listed]
+
+
+def _methods(method: Method | Mapping[str, Method], names: list[str]) -> dict[str, RandomizingMethod]:
+    chosen = dict(method) if isinstance(method, Mapping) else dict.fromkeys(names, method)
+    if set(chosen) != set(names):
+        raise ParameterError(
+            "anonymize: method must name every sensitive column and no other.",
+            hint=f"Sensitive are {name_some(names)}.",
+        )
+    if any(isinstance(one, GroupingMethod) for one in chosen.values()):
+        raise ParameterError(
+            "anonymize: a method that groups records must serve all sensitive columns together.",
+            hint="Give it alone, not by column, as in method=ld.Anatomy(l=3).",
+        )
+    methods = {name: one for name, one in chosen.items() if isinstance(one, RandomizingMethod)}
+    if len(methods) < len(chosen):
+        raise ParameterError(
+            "anonymize: method must be a method object.", hint="For example method=ld.RandomizedAddition(l=3)."
+        )
+    return methods
+
+
+def _schema(source: Source, quasi: list[str], plain: list[str], coders: Mapping[str, Coder]) -> Schema:
+    attributes = []
+    for name, kind in source.columns.items():
+        if name in coders:
+            coder = coders[name]
+            attributes.append(Attribute(name, Role.SENSITIVE, str(coder.type), coder.domain))
+        elif name in quasi or name in plain:
+            role = Role.QUASI if name in quasi else Role.PLAIN
+            attributes.append(Attribute(name, role, str(published_type(name, kind))))
+    return Schema(tuple(attributes))
+
+
+def _hierarchies(given: Mapping[str, Hierarchy | str | os.PathLike[str]], quasi: Sequence[str]) -> dict[str, Hierarchy]:
+    unknown = [name for name in given if name not in quasi]
+    if unknown:
+        raise ParameterError(
+            f"anonymize: hierarchies must be those of quasi-identifiers, got {name_some(unknown)}.",
+            hint=f"Quasi-identifiers are {name_some(quasi)}." if quasi else "Name the columns in quasi.",
+        )
+    return {name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree) for name, tree in given.items()}
+
+
+def _check_free(schema: Schema) -> None:
+    """Refuse columns that have the names which a grouped release needs."""
+    sensitive = schema.names(Role.SENSITIVE)
+    needed = {"class_id", *(f"class_id_{name}" for name in sensitive)}
+    clash = [name for name in schema.names() if name in needed or (name == "count" and name in sensitive)]
+    if clash:
+        raise SchemaError(
+            f"table: column {clash[0]!r} has a name that a grouped release needs.", hint="Rename the column."
+        )
