@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ldiversity.methods import METHODS
+from ldiversity.catalog import CATALOG
 
 ROOT = Path(__file__).parents[2]
-PAGES = {"randomized-addition": "randomized-addition.md", "semantic": "semantic-diversity.md"}
+PARTS = ("claim", "threat", "what is not protected", "cost", "when to choose it")
 TEXTS = [
     path
     for folder in ("src", "tests", "docs", "examples", "benchmarks")
@@ -19,12 +19,16 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_has_a_page_that_says_what_is_not_protected(method: str) -> None:
-    page = (ROOT / "docs" / "methods" / PAGES[method]).read_text(encoding="utf-8").lower()
+@pytest.mark.parametrize("method", CATALOG)
+def test_every_method_has_a_page_with_all_its_parts(method: str) -> None:
+    page = (ROOT / "docs" / "methods" / f"{method}.md").read_text(encoding="utf-8").lower()
 
-    assert "## claim" in page
-    assert "## what is not protected" in page
+    assert [part for part in PARTS if f"\n## {part}" not in page] == []
+
+
+@pytest.mark.parametrize("method", CATALOG)
+def test_the_first_page_names_every_method_and_links_its_page(method: str) -> None:
+    assert f"docs/methods/{method}.md" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_no_doctest_is_skipped() -> None:

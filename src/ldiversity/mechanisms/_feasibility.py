@@ -3,7 +3,7 @@
 A *clique* here is a group of values that are all closer than d to each other; a published set holds at most one of
 them. On a chain (ordered domain, tree) balanced weights exist when no clique holds more than 1/l of the domain
 (or of the prior), and the distribution can be recovered when every clique holds less. The proof is in
-``docs/methods/semantic-diversity.md``. Elsewhere a linear program decides.
+``docs/methods/semantic.md``. Elsewhere a linear program decides.
 """
 
 from __future__ import annotations
