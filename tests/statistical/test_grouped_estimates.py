@@ -1,0 +1,174 @@
+"""Estimates from grouped releases: what repeated groupings and arrangements give, against what is reported.
+
+Every test fails by chance at most once in 100,000 runs with other seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import binom, chi2, norm
+
+from ldiversity.estimation import Estimate, bins, estimate
+from ldiversity.mechanisms import ClassMechanism
+from ldiversity.methods import Anatomy, CodedTable, GroupingRun, SensitiveColumn
+from ldiversity.models import FrequencyDiversity
+from ldiversity.release import ClassRelease, Form
+from ldiversity.schema import Attribute, Domain, Role, Schema
+
+ALARM = 1e-5
+DRAWS = 400
+N_VALUES, N_CELLS = 8, 4
+DOMAIN = Domain(tuple(f"v{code}" for code in range(N_VALUES)))
+SENSITIVE = Attribute("why", Role.SENSITIVE, "string", DOMAIN)
+
+
+def table(n_rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Values whose distribution depends strongly on the cell."""
+    cells = rng.integers(0, N_CELLS, n_rows)
+    tilt = np.linspace(-1, 1, N_VALUES)[None, :] * (cells[:, None] - 1.5)
+    shares = np.cumsum(np.exp(0.6 * tilt), axis=1)
+    codes = (rng.random(n_rows)[:, None] * shares[:, -1:] > shares).sum(axis=1)
+    return cells, codes.astype(np.int32)
+
+
+def anatomize(cells: Any, codes: Any, l: int, rng: np.random.Generator) -> ClassRelease:
+    order = rng.permutation(len(codes))
+    column = SensitiveColumn("why", codes[order], DOMAIN)
+    (partition,) = Anatomy(l=l).group(CodedTable((), (column,)), GroupingRun()).partitions
+    return ClassRelease.in_memory(
+        schema=Schema((Attribute("g", Role.QUASI, "int64"), SENSITIVE)),
+        layout="bucketized",
+        rules={"why": FrequencyDiversity(l)},
+        class_of=partition.class_of,
+        values={"why": codes[order]},
+        columns=pa.table({"g": cells[order]}),
+        mechanisms={"why": ClassMechanism("anatomy", {"l": l}, blind=True)},
+    )
+
+
+@pytest.fixture(scope="module")
+def regrouped() -> Callable[[str], Any]:
+    """400 groupings of one table with 1,600 records, analyzed by their linear estimates."""
+    rng = np.random.default_rng(3)
+    cells, codes = table(1600, rng)
+    truth = np.zeros((N_CELLS, N_VALUES))
+    np.add.at(truth, (cells, codes), 1)
+    results = [estimate(anatomize(cells, codes, 3, rng), "g", estimator="linear") for _ in range(DRAWS)]
+    stacked = {name: np.array([getattr(result, name) for result in results]) for name in ("count", "std_error")}
+    stacked |= {name: np.array([getattr(result, name) for result in results]) for name in ("low", "high")}
+    return lambda name: truth if name == "truth" else stacked[name]
+
+
+def test_linear_is_unbiased_over_groupings(regrouped: Any) -> None:
+    counts, truth = regrouped("count"), regrouped("truth")
+    z = (counts.mean(axis=0) - truth) / (counts.std(axis=0, ddof=1) / np.sqrt(DRAWS))
+
+    # The mean of 400 draws is normal; one of 32 means lies outside with probability 1e-5.
+    assert np.abs(z).max() < norm.isf(ALARM / (2 * z.size))
+
+
+def test_class_proportions_are_biased_where_values_go_with_cells() -> None:
+    rng = np.random.default_rng(4)
+    cells, codes = table(1600, rng)
+    truth = np.zeros((N_CELLS, N_VALUES))
+    np.add.at(truth, (cells, codes), 1)
+
+    result = estimate(anatomize(cells, codes, 3, rng), "g", estimator="classes")
+
+    # The tilt is 0.6 (far from 0), so that errors are many standard errors: sure, not a matter of luck.
+    assert np.abs((result.count - truth) / result.std_error).max() > 5
+
+
+def test_standard_errors_are_those_of_repeated_groupings(regrouped: Any) -> None:
+    found = regrouped("count").var(axis=0, ddof=1)
+    given = (regrouped("std_error") ** 2).mean(axis=0)
+    tail = ALARM / (2 * found.size)
+
+    # (n - 1) variance / truth is chi-squared for normal draws; 5 % more is allowed for the noise of the plug-in.
+    assert (found / given < 1.05 * chi2.isf(tail, DRAWS - 1) / (DRAWS - 1)).all()
+    assert (found / given > chi2.ppf(tail, DRAWS - 1) / (DRAWS - 1) / 1.05).all()
+
+
+def test_intervals_of_linear_hold_the_truth_as_often_as_they_say(regrouped: Any) -> None:
+    truth = regrouped("truth")
+    held = ((regrouped("low") <= truth) & (truth <= regrouped("high"))).sum(axis=0)
+
+    # Each of 32 intervals holds with probability .94 or more; fewer hits come by chance with probability 1e-5 in all.
+    assert held.min() >= binom.ppf(ALARM / held.size, DRAWS, 0.94)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_limits_that_the_classes_allow_always_hold(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cells, codes = table(120, rng)
+    truth = np.zeros((N_CELLS, N_VALUES))
+    np.add.at(truth, (cells, codes), 1)
+
+    result = estimate(anatomize(cells, codes, 2, rng), "g", estimator="classes")
+
+    assert (result.low <= truth).all()
+    assert (truth <= result.high).all()
+
+
+# --- the models under which class proportions have standard errors ---------------------------------------
+
+
+def check(result: Estimate, draws: Any) -> None:
+    """Mean and variance of simulated true counts against the reported ones."""
+    moving = result.std_error > 0
+    z = (draws.mean(axis=0) - result.count)[moving] / (result.std_error[moving] / np.sqrt(len(draws)))
+    # Sums of many bounded terms: means of 400 are normal, and variances vary like those of normal draws.
+    assert np.abs(z).max() < norm.isf(ALARM / (2 * z.size))
+    ratio = draws.var(axis=0, ddof=1)[moving] / result.std_error[moving] ** 2
+    tail = ALARM / (2 * ratio.size)
+    assert ratio.max() < 1.1 * chi2.isf(tail, len(draws) - 1) / (len(draws) - 1)
+    assert ratio.min() > chi2.ppf(tail, len(draws) - 1) / (len(draws) - 1) / 1.1
+    assert (draws[:, ~moving] == result.count[~moving]).all()
+
+
+def test_values_dealt_out_at_random_vary_as_reported() -> None:
+    rng = np.random.default_rng(6)
+    class_of = np.repeat(np.arange(150), 4)
+    cells, codes = rng.integers(0, 3, 600), rng.integers(0, N_VALUES, 600)
+    release = ClassRelease.in_memory(
+        schema=Schema((Attribute("g", Role.QUASI, "int64"), SENSITIVE)),
+        layout="bucketized",
+        rules={"why": FrequencyDiversity(2)},
+        class_of=class_of,
+        values={"why": codes},
+        columns=pa.table({"g": cells}),
+    )
+
+    def dealt() -> Any:
+        shuffled = rng.permuted(codes.reshape(150, 4), axis=1).ravel()
+        return np.bincount(cells * N_VALUES + shuffled, minlength=3 * N_VALUES).reshape(3, N_VALUES)
+
+    check(estimate(release, "g", estimator="classes"), np.array([dealt() for _ in range(DRAWS)]))
+
+
+def test_records_placed_at_random_in_regions_vary_as_reported() -> None:
+    rng = np.random.default_rng(7)
+    class_of = np.repeat(np.arange(150), 4)
+    low = rng.integers(0, 80, 150)
+    high = low + rng.integers(0, 30, 150)
+    codes = rng.integers(0, N_VALUES, 600)
+    release = ClassRelease.in_memory(
+        schema=Schema((Attribute("age", Role.QUASI, "int64"), SENSITIVE)),
+        layout="generalized",
+        rules={"why": FrequencyDiversity(2)},
+        class_of=class_of,
+        values={"why": codes},
+        regions=pa.table({"age": [{"low": int(a), "high": int(b)} for a, b in zip(low, high, strict=True)]}),
+        forms={"age": Form("interval", low=0, high=120)},
+    )
+
+    def placed() -> Any:
+        ages = rng.integers(low[class_of], high[class_of] + 1)
+        return np.bincount(ages // 40 * N_VALUES + codes, minlength=3 * N_VALUES).reshape(3, N_VALUES)
+
+    check(estimate(release, bins("age", width=40)), np.array([placed() for _ in range(DRAWS)]))
