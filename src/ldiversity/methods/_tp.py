@@ -1,0 +1,111 @@
+"""TP: suppression of whole records in three phases (Xiao, Yi, Tao)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._checks import check_integer
+from ldiversity.errors import UnsupportedError
+from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
+from ldiversity.methods._coded import CodedTable
+from ldiversity.methods._combinations import codes_of, number_combinations
+from ldiversity.methods._rule import check_whole, refuse_persons
+from ldiversity.models import FrequencyDiversity, PrivacyModel
+from ldiversity.schema import Domain
+
+__all__ = ["TP"]
+
+
+@dataclass(frozen=True)
+class TP(GroupingMethod):
+    """Publish records exactly where enough of them agree on all quasi-identifiers, and hide the others' in one class.
+
+    Records with the same quasi-identifiers are a class, published as it is, once no value has more than 1/l of it.
+    What must leave the classes for that, and what the records that left need so that no value has more than 1/l of
+    them either, is one class of its own: the residue, whose quasi-identifiers are suppressed wherever they differ.
+
+    Suits tables of few distinct combinations; where almost every combination is unique, almost all is suppressed.
+
+    Parameters
+    ----------
+    l
+        No value has more than 1/l of a class; at least 2.
+
+    References
+    ----------
+    Xiao, Yi, Tao, The Hardness and Approximation Algorithms for L-Diversity, EDBT 2010, arXiv 0912.5426.
+
+    Examples
+    --------
+    >>> from ldiversity.methods import CategoryColumn, SensitiveColumn
+    >>> sex = CategoryColumn("sex", np.array([0, 0, 0, 1], dtype=np.int32), ("F", "M"))
+    >>> disease = SensitiveColumn("disease", np.array([0, 1, 0, 1], dtype=np.int32), Domain(("flu", "cut")))
+    >>> TP(l=2).group(CodedTable((sex,), (disease,)), GroupingRun()).partitions[0].class_of.tolist()
+    [0, 0, 1, 1]
+    """
+
+    name: ClassVar[str] = "tp"
+    layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
+
+    l: int
+
+    def __post_init__(self) -> None:
+        check_integer("TP", "l", self.l, minimum=2)
+
+    def promise(self, domain: Domain) -> PrivacyModel:  # noqa: ARG002 - the same for every domain
+        """No value has more than 1/l of a class."""
+        return FrequencyDiversity(self.l)
+
+    def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
+        """Make classes of records that agree on everything, and one of the rest."""
+        from ldiversity._kernels.tp import three_phases
+
+        refuse_persons("TP", table)
+        if len(table.sensitive) > 1:
+            raise UnsupportedError(
+                f"TP: one sensitive column is offered, got {len(table.sensitive)}.",
+                hint="Mondrian and BSGI take several.",
+            )
+        check_whole("TP", FrequencyDiversity(self.l), table.sensitive)
+        column = table.sensitive[0]
+        group_of, _ = number_combinations(map(codes_of, table.quasi), table.n_rows)
+        run.progress(0.5, "grouping equal records")
+        order, first_rows, groups, values = _entries(group_of, column.codes, len(column.domain))
+        held = np.diff(first_rows)
+        left = held.copy()
+        starts = np.searchsorted(groups, np.arange(groups[-1] + 2))
+        after, _ = three_phases(starts, values, left, len(column.domain), self.l)
+        run.progress(1.0, "moving records to the residue")
+        # Of each entry the first records stay; which ones is chance, because rows come in a random order.
+        place = np.arange(len(order)) - np.repeat(first_rows[:-1], held)
+        moved = np.empty(len(order), dtype=bool)
+        moved[order] = place >= np.repeat(left, held)
+        facts = {"residue": int(after[2, 0]), "phases": _phases(after, self.l)}
+        return Grouping((_partition(group_of, moved),), suppress_differences=True, facts=facts)
+
+
+def _entries(
+    group_of: NDArray[np.int64], codes: NDArray[np.int32], n_values: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Rows by group and value; where each pair begins among them, and at last their number; its group; its value."""
+    keys = group_of * n_values + codes
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    first_rows = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    pairs = ordered[first_rows]
+    return order, np.append(first_rows, len(order)), pairs // n_values, pairs % n_values
+
+
+def _phases(after: NDArray[np.int64], l: int) -> int:
+    """How many phases were needed until the residue was eligible."""
+    return 1 + int(np.argmax(after[:, 0] >= l * after[:, 1]))
+
+
+def _partition(group_of: NDArray[np.int64], moved: NDArray[np.bool_]) -> Partition:
+    """Classes of what is left of the groups, and the residue as the last one."""
+    found, class_of = np.unique(np.where(moved, group_of.max() + 1, group_of), return_inverse=True)
+    return Partition(class_of.astype(np.int32), len(found))
