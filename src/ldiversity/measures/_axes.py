@@ -91,7 +91,7 @@ def reach_of(axis: Axis, form: Form, column: pa.ChunkedArray) -> Reach:
     if form.kind != "interval":
         return _lists(axis, form, column, measure)
     intervals = read_intervals(axis.name, column)
-    numbers, known = to_numbers(axis.values.cast(intervals.points.type, safe=False))
+    numbers, known = to_numbers(axis.values.cast(column.type.field("low").type, safe=False))
     numbers = numbers[known]  # a missing value is last
     first = np.searchsorted(numbers, intervals.low, side="left")
     last = np.searchsorted(numbers, intervals.high, side="right")

@@ -117,7 +117,7 @@ def ncp_by_column(original: Any, release: Release) -> dict[str, float]:  # noqa:
 
 def _interval_losses(name: str, column: pa.ChunkedArray, original: pa.ChunkedArray) -> FloatArray:
     intervals = read_intervals(name, column)
-    numbers, known = to_numbers(original.cast(intervals.points.type, safe=False))
+    numbers, known = to_numbers(original.cast(column.type.field("low").type, safe=False))
     values = numbers[known]
     span = float(values.max() - values.min()) if len(values) else 0.0
     lengths = np.asarray(intervals.high, dtype=np.float64) - np.asarray(intervals.low, dtype=np.float64)
