@@ -47,8 +47,15 @@ if TYPE_CHECKING:
     from ldiversity.measures import ncp as ncp
     from ldiversity.measures import suppression as suppression
     from ldiversity.methods import Method as Method
+    from ldiversity.methods._anatomy import Anatomy as Anatomy
+    from ldiversity.methods._bsgi import BSGI as BSGI
+    from ldiversity.methods._llmsu import LLMSU as LLMSU
+    from ldiversity.methods._mbf import MBF as MBF
+    from ldiversity.methods._mondrian import Mondrian as Mondrian
     from ldiversity.methods._randomized_addition import RandomizedAddition as RandomizedAddition
+    from ldiversity.methods._semantic_anatomy import SemanticAnatomy as SemanticAnatomy
     from ldiversity.methods._semantic_diversity import SemanticDiversity as SemanticDiversity
+    from ldiversity.methods._tp import TP as TP
     from ldiversity.models import AlphaK as AlphaK
     from ldiversity.models import BetaLikeness as BetaLikeness
     from ldiversity.models import DeltaDisclosure as DeltaDisclosure
@@ -64,7 +71,9 @@ if TYPE_CHECKING:
     from ldiversity.models import UniqueDiversity as UniqueDiversity
     from ldiversity.models import Verdict as Verdict
     from ldiversity.policy import Policy as Policy
+    from ldiversity.release import ClassRelease as ClassRelease
     from ldiversity.release import Release as Release
+    from ldiversity.release import SetRelease as SetRelease
     from ldiversity.release import load_release as load_release
     from ldiversity.report import describe as describe
     from ldiversity.report import plan as plan
@@ -109,7 +118,18 @@ _ROOMS = {
         "ncp",
         "suppression",
     ),
-    "methods": ("Method", "RandomizedAddition", "SemanticDiversity"),
+    "methods": (
+        "BSGI",
+        "LLMSU",
+        "MBF",
+        "TP",
+        "Anatomy",
+        "Method",
+        "Mondrian",
+        "RandomizedAddition",
+        "SemanticAnatomy",
+        "SemanticDiversity",
+    ),
     "models": (
         "AlphaK",
         "BetaLikeness",
@@ -127,7 +147,7 @@ _ROOMS = {
         "Verdict",
     ),
     "policy": ("Policy",),
-    "release": ("Release", "load_release"),
+    "release": ("ClassRelease", "Release", "SetRelease", "load_release"),
     "report": ("describe", "plan"),
     "schema": ("Domain",),
     "tables": ("Sensitive",),
