@@ -87,7 +87,7 @@ def show_warnings() -> Iterator[None]:
         file: TextIO | None = None,  # noqa: ARG001
         line: str | None = None,  # noqa: ARG001
     ) -> None:
-        text = one_line(reword(str(message)))
+        text = one_line(reword(str(message), settings=False))
         if issubclass(category, LDiversityWarning) and text not in shown:
             shown.add(text)
             click.echo(f"Warning: {text}", err=True)

@@ -89,8 +89,15 @@ def mark_policy(ctx: click.Context) -> None:
     ctx.meta[_POLICY] = True
 
 
-def reword(text: str) -> str:
+def reword(text: str, *, settings: bool = True) -> str:
     """Say a message of the package in the words of the command line.
+
+    Parameters
+    ----------
+    text
+        The message.
+    settings
+        Whether settings such as ``l=3`` are advice, to be said as they are typed.
 
     Examples
     --------
@@ -105,6 +112,8 @@ def reword(text: str) -> str:
     in_policy = context is not None and bool(context.meta.get(_POLICY))
     for pattern, said in (*(_IN_POLICY if in_policy else _COMMAND), *_SHARED):
         text = pattern.sub(said, text)
+    if not settings:
+        return text
     parts = _QUOTED.split(text)
     parts[::2] = [_unquoted(part, in_policy=in_policy) for part in parts[::2]]
     return "".join(parts)

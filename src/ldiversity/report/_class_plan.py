@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -11,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity._checks import name_some
-from ldiversity.errors import InfeasibleError, ParameterError
+from ldiversity.anonymization import GroupPreparation
+from ldiversity.errors import InfeasibleError, SchemaError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, SensitiveColumn
 from ldiversity.models import Population, PrivacyModel
@@ -20,7 +19,7 @@ from ldiversity.privacy import class_not_protected
 from ldiversity.report._class_outlook import ClassAttributePlan, ClassOutlook, ClassPlan
 from ldiversity.report._column_values import column_values
 from ldiversity.schema import Domain
-from ldiversity.tables import Coder, Sensitive, Source, check_roles, fit_coder
+from ldiversity.tables import Coder, Source
 
 __all__ = ["largest_l", "most_classes", "plan_classes"]
 
@@ -33,43 +32,30 @@ _LARGER: Final = 2
 
 @dataclass(frozen=True, eq=False)
 class _Question:
-    item: Sensitive
+    name: str
     coder: Coder
     counts: NDArray[np.int64]
-
-    @property
-    def name(self) -> str:
-        return self.item.name
 
     @property
     def domain(self) -> Domain:
         return self.coder.domain
 
 
-def plan_classes(
-    source: Source,
-    method: GroupingMethod,
-    *,
-    sensitive: Sequence[Sensitive],
-    roles: Mapping[str, Sequence[str]],
-    hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]],
-    person: str | None,
-    cautions: Mapping[str, Sequence[str]],
-) -> ClassPlan:
+def plan_classes(preparation: GroupPreparation, cautions: Mapping[str, Sequence[str]]) -> ClassPlan:
     """Say what can be said before the table is grouped.
 
     A method that looks at sensitive values alone is tried on them, which decides everything; of the others it is
     checked that the most frequent value, or the table as a whole, does not rule out the promise.
     """
-    names = [item.name for item in sensitive]
-    without_role = check_roles(source, sensitive=names, record_id=() if person is None else person, **roles)
-    _check_hierarchies(source, hierarchies, roles["quasi"])
-    questions = tuple(_Question(item, *fit_coder(source, item)) for item in sensitive)
-    judge = _Tried(_table(source, questions, person)) if method.blind else _Checked(questions)
+    source, method = preparation.source, preparation.method
+    for column, hierarchy in preparation.hierarchies.items():
+        _check_values(source, column, hierarchy)
+    questions = tuple(_Question(name, coder, preparation.counts[name]) for name, coder in preparation.coders.items())
+    judge = _Tried(_table(source, questions, preparation.person)) if method.blind else _Checked(questions)
     outlook = judge(method)
     return ClassPlan(
         table=source.name,
-        n_rows=min(int(question.counts.sum()) for question in questions),
+        n_rows=preparation.n_rows,
         method=method.name,
         layout=method.layout,
         parameters=method.parameters(),
@@ -77,7 +63,7 @@ def plan_classes(
         outlook=outlook,
         choices=tuple(_choices(judge, method, questions, outlook)),
         exact=method.blind,
-        notes=(f"Not published, because they were given no role: {name_some(without_role)}.",) if without_role else (),
+        notes=preparation.notes,
         not_protected=class_not_protected(method.layout),
     )
 
@@ -171,18 +157,13 @@ def _numbered(people: list[pa.Array]) -> NDArray[np.int64]:
     return np.asarray(coded.indices, dtype=np.int64)
 
 
-def _check_hierarchies(
-    source: Source, hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]], quasi: Sequence[str]
-) -> None:
-    others = [column for column in hierarchies if column not in quasi]
-    if others:
-        raise ParameterError(
-            f"plan: hierarchies must be of quasi-identifiers, got one of {others[0]!r}.",
-            hint=f"Quasi-identifiers are {name_some(quasi)}.",
-        )
-    for column, given in hierarchies.items():
-        hierarchy = given if isinstance(given, Hierarchy) else Hierarchy.read(given)
+def _check_values(source: Source, column: str, hierarchy: Hierarchy) -> None:
+    """Refuse a hierarchy that misses values, and name them."""
+    try:
         hierarchy.positions(column_values(source, column).values)
+    except SchemaError as error:
+        error.message = f"hierarchy of {column!r}: {error.message}"
+        raise
 
 
 def _of_counts(method: GroupingMethod, question: _Question) -> ClassOutlook:

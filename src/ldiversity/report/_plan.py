@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity._types import FloatArray
-from ldiversity.anonymization import Preparation, prepare
+from ldiversity.anonymization import Preparation, prepare, prepare_groups
 from ldiversity.distances import Distance
 from ldiversity.errors import InfeasibleError, LDiversityError, UnsupportedError
 from ldiversity.hierarchies import Hierarchy
@@ -63,15 +63,11 @@ def plan(  # noqa: PLR0913 - the decisions of `anonymize`
     """
     source = open_source(data, types=types)
     if isinstance(method, GroupingMethod):
-        return plan_classes(
-            source,
-            method,
-            sensitive=_listed(sensitive),
-            roles={"quasi": quasi, "drop": drop, "plain": plain},
-            hierarchies=hierarchies or {},
-            person=person,
-            cautions={item.name: _read_off(item) for item in _listed(sensitive)},
+        roles: dict[str, Any] = {"quasi": quasi, "drop": drop, "plain": plain}
+        groups = prepare_groups(
+            source, sensitive=sensitive, method=method, hierarchies=hierarchies, person=person, **roles
         )
+        return plan_classes(groups, {item.name: _read_off(item) for item in _listed(sensitive)})
     decisions: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "drop": drop, "plain": plain}
     try:
         preparation = prepare(source, method=method, **decisions)
