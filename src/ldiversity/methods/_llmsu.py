@@ -27,7 +27,7 @@ POWERS: Final = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 16.0)
 _WARNING: Final = (
     "Classes were formed for each sensitive column separately, so a record's classes together tell more than 1/l: on "
     "the Adult table (workclass and occupation, l=2) someone who knows how the two columns go together gives the true "
-    "value a probability of 0.6 on average, and above 0.9 for one record in seven. Do not publish what needs the claim."
+    "value a probability of 0.66 on average, and above 0.9 for one record in five. Joint classes keep the claim."
 )
 
 
@@ -42,8 +42,8 @@ class LLMSU(GroupingMethod):
     l
         Least number of records in a class (the paper's L).
     merge
-        Merge rare values into levels first, as published, and let levels differ rather than values. Never hides
-        fewer records, because classes of different levels are classes of different values.
+        Merge rare values into levels first, as published, and let levels differ rather than values. It never hides
+        fewer records than without, because classes of different levels are classes of different values.
     joint
         One partition for all sensitive columns. False is the paper's separate mode, a partition for each of
         them, which breaks the claim for whoever knows how the columns go together: for comparison only.
