@@ -1,0 +1,87 @@
+"""Small grouped releases."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import ldiversity as ld
+from ldiversity.models import UniqueDiversity
+from ldiversity.release import Form
+from ldiversity.schema import Attribute, Role, Schema
+
+PLACES = ld.Hierarchy.from_rows([("Bonn", "west"), ("Köln", "west"), ("Jena", "east")])
+DISEASE = Attribute("disease", Role.SENSITIVE, "string", ld.Domain(("cold", "cut", "flu")))
+
+
+@pytest.fixture
+def generalized() -> ld.ClassRelease:
+    """Three classes of two records with intervals, nodes and lists, and a plain column."""
+    day = dt.date(2020, 2, 29)
+    schema = Schema(
+        (
+            Attribute("age", Role.QUASI, "int64"),
+            Attribute("born", Role.QUASI, "date32[day]"),
+            Attribute("place", Role.QUASI, "string"),
+            Attribute("job", Role.QUASI, "string"),
+            Attribute("ward", Role.PLAIN, "string"),
+            DISEASE,
+        )
+    )
+    regions = pa.table(
+        {
+            "age": [{"low": -5, "high": -3}, {"low": None, "high": None}, {"low": 7, "high": 7}],
+            "born": [{"low": day, "high": day}] * 3,
+            "place": ["west", "Jena", "*"],
+            "job": [["a|b", "c\\"], [""], ["(missing)", "c\\"]],
+        }
+    )
+    return ld.ClassRelease.in_memory(
+        schema=schema,
+        layout="generalized",
+        rules={"disease": UniqueDiversity(l=2)},
+        class_of=np.array([0, 1, 2, 0, 1, 2]),
+        values={"disease": np.array([0, 1, 2, 1, 2, 0])},
+        regions=regions.set_column(
+            1, "born", regions["born"].cast(pa.struct([("low", pa.date32()), ("high", pa.date32())]))
+        ),
+        columns=pa.table({"ward": ["w1", "w2", None, "w4", "w5", ""]}),
+        forms={
+            "age": Form("interval", low=-5, high=7),
+            "born": Form("interval", low=18321, high=18321),
+            "place": Form("node", hierarchy=PLACES, labels=PLACES.leaves),
+            "job": Form("values", labels=("", "(missing)", "a|b", "c\\")),
+        },
+        suppressed=2,
+        warnings=("Read with care.",),
+    )
+
+
+@pytest.fixture
+def bucketized() -> ld.ClassRelease:
+    """Two classes of two records."""
+    return ld.ClassRelease.in_memory(
+        schema=Schema((Attribute("age", Role.QUASI, "int64"), DISEASE)),
+        layout="bucketized",
+        rules={"disease": UniqueDiversity(l=2)},
+        class_of=np.array([1, 0, 0, 1]),
+        values={"disease": np.array([0, 1, 2, 1])},
+        columns=pa.table({"age": [20, 30, None, 50]}),
+    )
+
+
+@pytest.fixture
+def separate() -> ld.ClassRelease:
+    """Two sensitive attributes with classes of their own; a record shows no value of one of them."""
+    job = Attribute("job", Role.SENSITIVE, "int64", ld.Domain((1, 2, 3)))
+    return ld.ClassRelease.in_memory(
+        schema=Schema((Attribute("age", Role.QUASI, "int64"), DISEASE, job)),
+        layout="bucketized",
+        rules={"disease": UniqueDiversity(l=2), "job": UniqueDiversity(l=2)},
+        class_of={"disease": np.array([0, 0, 1, 1]), "job": np.array([0, -1, -1, 0])},
+        values={"disease": np.array([0, 1, 0, 2]), "job": np.array([0, 0, 0, 1])},
+        columns=pa.table({"age": [20, 30, 40, 50]}),
+    )
