@@ -35,13 +35,13 @@ class Axis:
     def __len__(self) -> int:
         return len(self.values)
 
-    def codes(self, column: pa.ChunkedArray) -> NDArray[np.int32]:
+    def codes(self, column: pa.ChunkedArray) -> NDArray[np.intp]:
         """Give the position of each cell; that of a value which is not on the axis is its length."""
         cells = column if column.type == self.values.type else column.cast(self.values.type, safe=False)
         if pa.types.is_floating(cells.type):
             cells = pc.if_else(pc.is_nan(cells), pa.scalar(None, cells.type), cells)
         found = pc.fill_null(pc.index_in(cells, value_set=self.values), len(self))
-        return np.asarray(found).astype(np.int32)
+        return np.asarray(found).astype(np.intp)
 
     @cached_property
     def texts(self) -> dict[str, int]:

@@ -27,7 +27,7 @@ Chosen = Mapping[str, "BoolArray"]
 
 
 def count_true(
-    queries: Sequence[Chosen], axes: Mapping[str, NDArray[np.int32]], codes: CodeArray, n_values: int
+    queries: Sequence[Chosen], axes: Mapping[str, NDArray[np.intp]], codes: CodeArray, n_values: int
 ) -> FloatArray:
     """Count the values of the selected records, shape (queries, F).
 
@@ -62,7 +62,7 @@ def count_estimated(queries: Sequence[Chosen], axes: Mapping[str, Axis], release
 class _Rows:
     """The position of each record on some axes."""
 
-    positions: Mapping[str, NDArray[np.int32]]
+    positions: Mapping[str, NDArray[np.intp]]
     n_rows: int
 
     def selected(self, query: Chosen) -> NDArray[np.int64]:
@@ -72,7 +72,7 @@ class _Rows:
             # One place more, for values that are not on the axis.
             hit = np.append(chosen, False)
             positions = self.positions[name]
-            rows = np.flatnonzero(hit[positions]) if rows is None else rows[hit[positions[rows]]]
+            rows = np.flatnonzero(hit.take(positions)) if rows is None else rows[hit.take(positions.take(rows))]
         return np.arange(self.n_rows) if rows is None else rows
 
 

@@ -14,6 +14,7 @@ from ldiversity._checks import check_choice, check_number
 from ldiversity.errors import ParameterError
 from ldiversity.estimation import bins, estimate
 from ldiversity.estimation._by import as_by
+from ldiversity.measures._errors import squared_errors
 from ldiversity.measures._original import chosen_sensitive, code_sensitive, read_columns, to_numbers
 from ldiversity.schema import Role
 
@@ -60,9 +61,11 @@ def distribution_mse(
 
     Notes
     -----
-    With V the true counts of the F values in a cell of N records and V^ the estimated ones, the error of a cell is
-    ``sum of (V/N - V^/N)^2 / F``, and the result is the mean over the cells that have a record. Per table, N is the
-    number of all records, and the mean is over all cells that have a record or an estimate.
+    With V the true counts of the F values in a cell, V^ the estimated ones, and N and N^ their sums, the error of a
+    cell is ``sum of (V/N - V^/N^)^2 / F``, and the result is the mean over the cells that have a record. N^ is N, as in the
+    paper, for all releases that keep quasi-identifiers; where these are generalized, the number of records in a
+    cell is an estimate too, and its error shows per table only. There the error is ``(V/n - V^/n)^2`` with n the number
+    of all records, and the mean is over all cells that have a record or an estimate, and over their values.
 
     Examples
     --------
@@ -77,12 +80,11 @@ def distribution_mse(
     check_choice("distribution_mse", "per", per, ["cell", "table"])
     errors = []
     for cells in _compare("distribution_mse", original, release, by, sensitive, estimator):
-        occurring = cells.records > 0
         if per == "cell":
-            difference = (cells.truth - cells.estimate)[occurring] / cells.records[occurring, None]
+            errors.append(float(np.mean(squared_errors(cells.truth, cells.estimate))))
         else:
             difference = (cells.truth - cells.estimate) / cells.records.sum()
-        errors.append(float(np.mean(difference**2)))
+            errors.append(float(np.mean(difference**2)))
     return float(np.mean(errors))
 
 

@@ -15,6 +15,7 @@ from ldiversity._checks import check_integer, check_number, name_some
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.measures._axes import Axis, make_axis
 from ldiversity.measures._counting import Chosen, count_estimated, count_true
+from ldiversity.measures._errors import squared_errors
 from ldiversity.measures._original import code_sensitive, read_columns
 from ldiversity.schema import Domain
 from ldiversity.tables import open_source, value_type
@@ -185,16 +186,11 @@ class QueryWorkload:
     def mean_squared_error(self, original: Any, release: Release) -> float:  # noqa: ANN401 - a path or any frame
         """Give the mean over the queries of the error that paper 000 measures (Eq. 2). Lower is better.
 
-        The cell of a query are the records that its quasi-identifiers select, N of them: ``sum of (V/N - V^/N)^2 / F``
-        over all F sensitive values. Queries that select no record are left out.
+        The cell of a query are the records that its quasi-identifiers select; its error is that of `distribution_mse`
+        per cell. Queries that select no record are left out.
         """
-        truth = self._true(original)
-        records = truth.sum(axis=1)
-        kept = records > 0
-        if not kept.any():
-            return 0.0
-        difference = (truth - self._estimated(release))[kept] / records[kept, None]
-        return float(np.mean(difference**2))
+        errors = squared_errors(self._true(original), self._estimated(release))
+        return float(np.mean(errors)) if len(errors) else 0.0
 
     def _true(self, original: Any) -> FloatArray:  # noqa: ANN401 - a path or any frame
         names = list(dict.fromkeys(name for query in self.queries for name in query.chosen))
