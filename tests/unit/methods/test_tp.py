@@ -93,7 +93,7 @@ def test_a_thin_group_gives_one_of_each_pillar() -> None:
 
 
 def test_phase_three_lets_the_greatest_count_grow_when_all_groups_conflict() -> None:
-    # The residue has two records of each of the first two values; both other groups are thin, and one of them is a pillar.
+    # The residue has two of each of the first two values; the other groups are thin, each with one of them a pillar.
     left, after, residue = phases([[2, 2, 0, 0], [3, 0, 3, 3], [0, 3, 3, 3]], 3)
 
     assert after.tolist() == [[4, 2], [4, 2], [10, 3]]

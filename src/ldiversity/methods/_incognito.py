@@ -1,0 +1,109 @@
+"""Incognito: the least full-domain generalization that satisfies a privacy model (LeFevre, DeWitt, Ramakrishnan)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ldiversity._checks import check_number, name_some
+from ldiversity.errors import InternalError, ParameterError, UnsupportedError
+from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
+from ldiversity.methods._coded import CodedTable, NumberColumn
+from ldiversity.methods._rule import check_whole, describe_rule, refuse_persons, rule_of
+from ldiversity.models import PrivacyModel
+from ldiversity.schema import Domain
+
+__all__ = ["Incognito"]
+
+
+@dataclass(frozen=True)
+class Incognito(GroupingMethod):
+    """Publish every quasi-identifier at one level of its hierarchy, the same for all records.
+
+    Of all choices of levels that satisfy the model, the one of least loss is taken: the mean over records and columns
+    of the share of the leaves that stand under the published node, 0 for a leaf. No other choice that satisfies the
+    model is lower in one column and higher in none.
+
+    Parameters
+    ----------
+    l
+        Short for ``model=FrequencyDiversity(l)``; exactly one of the two must be given.
+    model
+        What every class must satisfy, for every sensitive column: a monotone privacy model, or its text form.
+    suppression
+        The largest share of the records that may be left out because their class does not satisfy the model.
+
+    References
+    ----------
+    LeFevre, DeWitt, Ramakrishnan, Incognito: Efficient Full-Domain K-Anonymity, SIGMOD 2005.
+
+    Examples
+    --------
+    >>> from ldiversity.hierarchies import Hierarchy
+    >>> from ldiversity.methods import CategoryColumn, SensitiveColumn
+    >>> tree = Hierarchy.from_rows([("131", "13*", "*"), ("132", "13*", "*"), ("148", "14*", "*"), ("149", "14*", "*")])
+    >>> code = CategoryColumn("zip", np.array([0, 1, 2, 3], dtype=np.int32), tree.leaves, tree)
+    >>> disease = SensitiveColumn("disease", np.array([0, 1, 1, 0], dtype=np.int32), Domain(("flu", "cut")))
+    >>> Incognito(l=2).group(CodedTable((code,), (disease,)), GroupingRun()).levels
+    {'zip': 1}
+    """
+
+    name: ClassVar[str] = "incognito"
+    layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
+    needs_hierarchies: ClassVar[bool] = True
+
+    l: int | None = None
+    model: PrivacyModel | str | None = None
+    suppression: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_number("Incognito", "suppression", self.suppression, minimum=0, maximum=1)
+        if not self.rule.monotone:
+            raise ParameterError(
+                f"Incognito: model must be monotone, got {self.rule!r}.",
+                hint="Two classes may satisfy it and their union not, so the lattice cannot be searched; use Mondrian.",
+            )
+
+    @cached_property
+    def rule(self) -> PrivacyModel:
+        """What every class satisfies."""
+        return rule_of("Incognito", self.l, self.model)
+
+    def promise(self, domain: Domain) -> PrivacyModel:  # noqa: ARG002 - the same for every domain
+        """What every class satisfies."""
+        return self.rule
+
+    def parameters(self) -> dict[str, Any]:
+        """The public parameters in JSON's types."""
+        return describe_rule(self.l, self.rule) | {"suppression": float(self.suppression)}
+
+    def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
+        """Find the levels of least loss, and the classes of records that agree at them."""
+        from ldiversity.methods._incognito_counts import combine
+        from ldiversity.methods._incognito_lattice import find_least
+
+        refuse_persons("Incognito", table)
+        numbers = [column.name for column in table.quasi if isinstance(column, NumberColumn)]
+        if numbers:
+            raise UnsupportedError(
+                f"Incognito: every quasi-identifier must have a hierarchy, but {name_some(numbers)} has none.",
+                hint="Give one, or an automatic one.",
+            )
+        most = int(self.suppression * table.n_rows + 1e-9)
+        if most == 0 or not table.n_rows:
+            check_whole("Incognito", self.rule, table.sensitive)
+        full, combination_of = combine(table, table.categories)
+        found = find_least(full, self.rule, most, run)
+        if found is None:
+            # One class of all records is a node too, so they cannot satisfy the rule.
+            check_whole("Incognito", self.rule, table.sensitive)
+            raise InternalError("Incognito: the root of the lattice satisfies the model and was not found.")
+        levels, left_out = found
+        class_of, _ = full.classes(levels)
+        renumbered = np.where(left_out, -1, np.cumsum(~left_out) - 1).astype(np.int32)
+        partition = Partition(renumbered[class_of][combination_of], int(np.count_nonzero(~left_out)))
+        chosen = {column.name: level for column, level in zip(table.quasi, levels, strict=True)}
+        return Grouping((partition,), levels=chosen, facts={"levels": chosen})

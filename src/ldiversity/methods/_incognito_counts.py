@@ -1,0 +1,148 @@
+"""A table as the distinct combinations of its quasi-identifiers, with how often each sensitive value occurs in each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._types import BoolArray
+from ldiversity.methods._coded import CategoryColumn, CodedTable
+from ldiversity.methods._combinations import number_combinations
+from ldiversity.methods._rule import least_size
+from ldiversity.models import ClassCounts, Population, PrivacyModel
+from ldiversity.schema import Domain
+
+__all__ = ["Combinations", "combine"]
+
+_DENSE_CELLS: Final = 1 << 22
+
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """How often values of one sensitive column occur: only pairs of combination and value that do."""
+
+    combinations: Ints
+    values: Ints
+    counts: Ints
+    domain: Domain
+
+    def roll_up(self, class_of: Ints, n_classes: int) -> _Values:
+        """The same for unions of combinations."""
+        n_values = len(self.domain)
+        keys = class_of[self.combinations] * n_values + self.values
+        if n_classes * n_values <= max(_DENSE_CELLS, len(keys)):
+            dense = np.bincount(keys, weights=self.counts, minlength=n_classes * n_values)
+            pairs = np.flatnonzero(dense)
+            counts = np.rint(dense[pairs]).astype(np.int64)
+        else:
+            pairs, found = np.unique(keys, return_inverse=True)
+            counts = np.rint(np.bincount(found, weights=self.counts)).astype(np.int64)
+        return _Values(pairs // n_values, pairs % n_values, counts, self.domain)
+
+    def classes(self, n_classes: int, kept: BoolArray) -> tuple[ClassCounts, Ints]:
+        """The counts of the kept classes, numbered anew, and their old numbers."""
+        chosen = kept[self.combinations]
+        renumbered = (np.cumsum(kept) - 1)[self.combinations[chosen]]
+        old = np.flatnonzero(kept[:n_classes])
+        starts = np.searchsorted(renumbered, np.arange(len(old) + 1)).astype(np.int64)
+        codes = self.values[chosen].astype(np.int32)
+        return ClassCounts(starts, codes, self.counts[chosen], self.domain), old
+
+
+@dataclass(frozen=True, eq=False)
+class Combinations:
+    """Distinct combinations of some quasi-identifiers.
+
+    Parameters
+    ----------
+    columns
+        The quasi-identifiers.
+    codes
+        One array a quasi-identifier, shape (combinations,).
+    sizes
+        Shape (combinations,): records of each.
+    values
+        What occurs in them, one a sensitive column.
+    """
+
+    columns: tuple[CategoryColumn, ...]
+    codes: tuple[Ints, ...]
+    sizes: Ints
+    values: tuple[_Values, ...]
+
+    def only(self, chosen: Sequence[int]) -> Combinations:
+        """The combinations of fewer quasi-identifiers, rolled up."""
+        columns = tuple(self.columns[k] for k in chosen)
+        class_of, n_classes = self._number([(self.codes[k], len(self.columns[k].labels)) for k in chosen])
+        codes = tuple(np.zeros(n_classes, dtype=np.int64) for _ in chosen)
+        for k, new in zip(chosen, codes, strict=True):
+            new[class_of] = self.codes[k]
+        sizes = _add_up(self.sizes, class_of, n_classes)
+        return Combinations(columns, codes, sizes, tuple(v.roll_up(class_of, n_classes) for v in self.values))
+
+    def classes(self, levels: Sequence[int]) -> tuple[Ints, int]:
+        """The class of each combination when every column is published at its level, and their number."""
+        known = zip(self.columns, self.codes, levels, strict=True)
+        at_level = [
+            (column.nodes[codes, level], int(column.nodes[:, level].max()) + 1) for column, codes, level in known
+        ]
+        return self._number(at_level)
+
+    def suppressed(self, levels: Sequence[int], rule: PrivacyModel, most: int) -> BoolArray | None:
+        """Which classes must be left out so that all others satisfy the rule; None when that is over `most` records.
+
+        What is left is checked against itself, again and again, because some rules compare a class with all others.
+        """
+        class_of, n_classes = self.classes(levels)
+        sizes = _add_up(self.sizes, class_of, n_classes)
+        kept = sizes >= least_size(rule)
+        if sizes[~kept].sum() > most:
+            return None
+        values = [column.roll_up(class_of, n_classes) for column in self.values]
+        changed = True
+        while changed and kept.any():
+            changed = False
+            for column in values:
+                counted, old = column.classes(n_classes, kept)
+                failing = _failing(rule, counted)
+                kept[old[failing]] = False
+                changed |= bool(failing.size)
+                if sizes[~kept].sum() > most:
+                    return None
+                if not kept.any():
+                    break
+        return ~kept if kept.any() else None
+
+    def _number(self, codes: Sequence[tuple[NDArray[np.integer], int]]) -> tuple[Ints, int]:
+        return number_combinations(codes, len(self.sizes))
+
+
+def combine(table: CodedTable, columns: tuple[CategoryColumn, ...]) -> tuple[Combinations, Ints]:
+    """The distinct combinations of a table, and the number of each row's combination."""
+    known = [(column.codes, len(column.labels)) for column in columns]
+    row_of, n_rows = number_combinations(known, table.n_rows)
+    ones = np.ones(table.n_rows, dtype=np.int64)
+    every = tuple(_Values(np.arange(table.n_rows), s.codes.astype(np.int64), ones, s.domain) for s in table.sensitive)
+    codes = tuple(np.zeros(n_rows, dtype=np.int64) for _ in columns)
+    for column, new in zip(columns, codes, strict=True):
+        new[row_of] = column.codes
+    values = tuple(each.roll_up(row_of, n_rows) for each in every)
+    return Combinations(columns, codes, np.bincount(row_of, minlength=n_rows).astype(np.int64), values), row_of
+
+
+def _add_up(sizes: Ints, class_of: Ints, n_classes: int) -> Ints:
+    return np.rint(np.bincount(class_of, weights=sizes, minlength=n_classes)).astype(np.int64)
+
+
+def _failing(rule: PrivacyModel, classes: ClassCounts) -> Ints:
+    """The classes that break the rule."""
+    if classes.n_classes * len(classes.domain) > _DENSE_CELLS:
+        return rule.failing(classes)
+    population = Population(classes.domain, classes.population.counts)
+    return np.flatnonzero(~rule.holds(classes.dense(), population))

@@ -1,0 +1,105 @@
+"""The lattice of levels: which nodes satisfy a rule, and which of them loses least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from math import prod
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity._types import BoolArray
+from ldiversity.errors import UnsupportedError
+from ldiversity.methods._base import GroupingRun
+from ldiversity.methods._incognito_counts import Combinations
+from ldiversity.models import PrivacyModel
+
+__all__ = ["MOST_NODES", "Levels", "find_least", "losses"]
+
+MOST_NODES: Final = 1 << 17
+"""Nodes of a lattice that are searched at most."""
+
+Levels: TypeAlias = tuple[int, ...]
+
+
+def find_least(full: Combinations, rule: PrivacyModel, most: int, run: GroupingRun) -> tuple[Levels, BoolArray] | None:
+    """The node of least loss at which at most `most` records are in classes that must be left out.
+
+    Nodes are tried in ascending order of loss, so the first that satisfies the rule is the one. When nothing may be
+    left out, nodes are first ruled out by fewer columns: a node satisfies the rule only if it does for every subset of
+    its columns, because a class of fewer columns is a union of classes, and the rule is monotone. When records may be
+    left out this does not follow (one bad class of a union may be left out, the union is bad as a whole), and no node
+    is ruled out.
+
+    Returns
+    -------
+    The level of each column, and which of its classes are left out; None when there is no such node.
+    """
+    depths = [column.nodes.shape[1] for column in full.columns]
+    n_nodes = prod(depth + 1 for depth in depths) if most == 0 else prod(depths)
+    if n_nodes > MOST_NODES:
+        raise UnsupportedError(
+            f"Incognito: the lattice must have at most {MOST_NODES} nodes, got {n_nodes}.",
+            hint="Use fewer quasi-identifiers, or hierarchies of fewer levels; or Mondrian, which needs no lattice.",
+        )
+    possible = np.ones(depths, dtype=bool) if most else _possible(full, rule, depths, run)
+    for levels in _by_loss(full, possible):
+        left_out = full.suppressed(levels, rule, most)
+        if left_out is not None:
+            run.progress(1.0, "searching the lattice")
+            return levels, left_out
+    return None
+
+
+def losses(full: Combinations) -> list[NDArray[np.float64]]:
+    """The mean loss of each column at each of its levels, over all records."""
+    n = full.sizes.sum()
+    return [
+        (full.sizes[:, None] * column.costs[codes]).sum(axis=0, dtype=np.float64) / n
+        for column, codes in zip(full.columns, full.codes, strict=True)
+    ]
+
+
+def _by_loss(full: Combinations, possible: BoolArray) -> Iterator[Levels]:
+    """Nodes in ascending order of loss; among equals the lower ones first."""
+    nodes = np.argwhere(possible)
+    loss = np.zeros(len(nodes))
+    for k, column in enumerate(losses(full)):
+        loss += column[nodes[:, k]]
+    for node in nodes[np.lexsort((nodes.sum(axis=1), loss.round(12)))]:
+        yield tuple(int(level) for level in node)
+
+
+def _possible(full: Combinations, rule: PrivacyModel, depths: list[int], run: GroupingRun) -> BoolArray:
+    """Which nodes of the whole lattice satisfy the rule for all proper subsets of the columns."""
+    n = len(depths)
+    surviving: dict[Levels, BoolArray] = {(): np.ones((), dtype=bool)}
+    for size in range(1, n):
+        surviving |= {
+            chosen: _survivors(full.only(chosen), rule, _candidates(chosen, depths, surviving))
+            for chosen in combinations(range(n), size)
+        }
+        run.progress(size / n, "searching the lattice")
+    return _candidates(tuple(range(n)), depths, surviving)
+
+
+def _candidates(chosen: Levels, depths: list[int], surviving: dict[Levels, BoolArray]) -> BoolArray:
+    """Nodes of some columns that survived for all subsets with one column less."""
+    possible = np.ones([depths[k] for k in chosen], dtype=bool)
+    for axis, k in enumerate(chosen):
+        fewer = surviving[tuple(other for other in chosen if other != k)]
+        possible &= np.expand_dims(fewer, axis)
+    return possible
+
+
+def _survivors(some: Combinations, rule: PrivacyModel, possible: BoolArray) -> BoolArray:
+    """Which of the possible nodes satisfy the rule; all above one that does, do."""
+    satisfied = np.zeros_like(possible)
+    nodes = np.argwhere(possible)
+    for node in nodes[np.argsort(nodes.sum(axis=1), kind="stable")]:
+        levels = tuple(int(level) for level in node)
+        if not satisfied[levels] and some.suppressed(levels, rule, 0) is not None:
+            satisfied[tuple(slice(level, None) for level in levels)] = True
+    return satisfied
