@@ -22,6 +22,7 @@ __all__ = ["decimal_text", "doubling_widths", "width_rows"]
 
 _MOST_BINS: Final = 32
 _MOST_LEAVES: Final = 1_000_000
+_MOST_PLACES: Final = 20
 _STEPS: Final = (1, 2, 5)
 
 
@@ -65,14 +66,17 @@ def decimal_text(number: Fraction) -> str:
 
     Examples
     --------
-    >>> decimal_text(Fraction(-5, 4)), decimal_text(Fraction(30))
-    ('-1.25', '30')
+    >>> decimal_text(Fraction(-5, 4)), decimal_text(Fraction(30)), decimal_text(Fraction(7, 10**30))
+    ('-1.25', '30', '7e-30')
     """
     digits = 0
     while (number * 10**digits).denominator != 1:
         digits += 1
-    whole = str(abs(int(number * 10**digits))).rjust(digits + 1, "0")
-    text = whole if digits == 0 else f"{whole[:-digits]}.{whole[-digits:]}"
+    whole = int(number * 10**digits)
+    if digits > _MOST_PLACES:
+        return f"{whole}e-{digits}"
+    padded = str(abs(whole)).rjust(digits + 1, "0")
+    text = padded if digits == 0 else f"{padded[:-digits]}.{padded[-digits:]}"
     return f"-{text}" if number < 0 else text
 
 

@@ -62,8 +62,8 @@ def distribution_mse(
     Notes
     -----
     With V the true counts of the F values in a cell, V^ the estimated ones, and N and N^ their sums, the error of a
-    cell is ``sum of (V/N - V^/N^)^2 / F``, and the result is the mean over the cells that have a record. N^ is N, as in the
-    paper, for all releases that keep quasi-identifiers; where these are generalized, the number of records in a
+    cell is ``sum of (V/N - V^/N^)^2 / F``, and the result is the mean over the cells that have a record. N^ is N, as in
+    the paper, for all releases that keep quasi-identifiers; where these are generalized, the number of records in a
     cell is an estimate too, and its error shows per table only. There the error is ``(V/n - V^/n)^2`` with n the number
     of all records, and the mean is over all cells that have a record or an estimate, and over their values.
 
