@@ -111,13 +111,13 @@ def _publish(given: dict[str, Any], *, quiet: bool) -> tuple[Release, Path, bool
     if (given["key"] is None) != (not given["record_id"]):
         raise click.UsageError("--key and --record-id must be given together.")
     arguments = holder_arguments(given)
+    _refuse_misplaced(given)
     import ldiversity as ld
 
     options: dict[str, Any] = {name: given[name] for name in _PASSED_ON}
     options["key"] = None if given["key"] is None else ld.Key.load(given["key"])
     options["record_id"] = split_names(given["record_id"], "--record-id") or None
     options["engine"] = _engine(given)
-    _refuse_misplaced(given)
     if given["layout"] is not None:
         options["layout"] = given["layout"]
     grouping = is_grouping(given)

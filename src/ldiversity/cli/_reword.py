@@ -76,11 +76,11 @@ _IN_POLICY: Final[tuple[_Rule, ...]] = (
 )
 
 
-_QUOTED: Final = re.compile(r"""((?<![\w=])'[^']*'|(?<![\w=])"[^"]*")""")
-"""Names of columns and files stand in quotes, and stay as they are."""
+_QUOTED: Final = re.compile(r"""((?<![\w=])'[^']*'|(?<![\w=])"[^"]*"|\w+\([^()]*\))""")
+"""Names of columns and files stand in quotes, and stay as they are, as do objects."""
 
 _CLASS: Final = re.compile(rf"\b(?P<name>{_CLASSES})\b(?!\()")
-_SETTING: Final = re.compile(rf"\b(?P<name>{_FLAGGED})=(?P<mark>['\"]?)(?P<value>[\w:.-]*\w)(?P=mark)")
+_SETTING: Final = re.compile(rf"\b(?P<name>{_FLAGGED})=(?P<mark>['\"]?)(?P<value>[\w:.-]*\w)(?P=mark)(?! holds)")
 _NAME_OF: Final = {entry.class_name: entry.name for entry in CATALOG.values()}
 
 

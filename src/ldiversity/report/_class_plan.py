@@ -172,21 +172,21 @@ def _of_counts(method: GroupingMethod, question: _Question) -> ClassOutlook:
     if l is None or rule.name not in _BY_COUNTS:
         return _of_whole(rule, question, l)
     counts, n = question.counts, int(question.counts.sum())
-    occurring, reach = int(np.count_nonzero(counts)), largest_l(counts)
     classes = most_classes(counts, l)
-    suppresses = getattr(method, "overflow", "refuse") == "suppress"
-    if reach < l and not (suppresses and classes):
-        return ClassOutlook(
-            l,
-            f"l must be at most {reach}, because the most frequent value of {question.name!r} has {counts.max()} of "
-            f"{n} records, got {l}."
-            if occurring >= l
-            else f"l must be at most {occurring}, the number of values of {question.name!r} that occur, got {l}.",
-            f"Use l={reach}." if reach > 1 else "No l is possible without leaving records out.",
-            ({"l": reach},) if reach > 1 else (),
-        )
-    left_out = int(np.maximum(counts - classes, 0).sum()) if reach < l else 0
-    return ClassOutlook(l, most_classes=classes, least_suppressed=left_out)
+    if getattr(method, "overflow", "refuse") == "suppress":
+        limit = int(np.count_nonzero(counts))
+        why = f"the number of values of {question.name!r} that occur"
+    else:
+        limit = largest_l(counts)
+        why = f"because the most frequent value of {question.name!r} has {counts.max()} of {n} records"
+    if limit >= l:
+        return ClassOutlook(l, most_classes=classes, least_suppressed=int(np.maximum(counts - classes, 0).sum()))
+    return ClassOutlook(
+        l,
+        f"{type(method).__name__}: l must be at most {limit}, {why}, got {l}.",
+        f"Use l={limit}." if limit > 1 else "No l is possible without leaving records out.",
+        ({"l": limit},) if limit > 1 else (),
+    )
 
 
 def _of_whole(rule: PrivacyModel, question: _Question, l: int | None) -> ClassOutlook:
