@@ -163,7 +163,9 @@ class damage:  # noqa: N801 - reads as a clause: `with damage(attribute):`
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, LDiversityError) and not isinstance(error, ReleaseFormatError):
+        if isinstance(error, ReleaseFormatError):
+            return  # says already what is wrong
+        if isinstance(error, LDiversityError):
             raise damaged(f"column {self._attribute!r} must hold values of its domain") from None
         if isinstance(error, pa.ArrowException | ArithmeticError | LookupError | TypeError | ValueError):
             raise damaged(f"column {self._attribute!r} cannot be read") from None
