@@ -61,11 +61,6 @@ class ClassCells:
     exchange: Exchange | None
     reason: str
 
-    @property
-    def n_cells(self) -> int:
-        """The number of cells."""
-        return len(self.records)
-
 
 @dataclass(frozen=True, eq=False)
 class Units:

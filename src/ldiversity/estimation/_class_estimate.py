@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from statistics import NormalDist
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ldiversity._checks import name_some
 from ldiversity.errors import ParameterError, UnsupportedError
@@ -137,7 +139,7 @@ def _select(question: ClassQuestion, n_classes: int) -> _Rows:
     masks = [part.mask(columns[part.column]) for part in filters]
     selected = np.logical_and.reduce([shown, *masks])
     if not selected.any():
-        raise _nothing(filters, masks)
+        raise _nothing(filters, [part for part, own in zip(filters, masks, strict=True) if not own.any()])
     if not selected.all():
         class_of, columns = class_of[selected], columns.filter(selected)
     parts = [part for part in question.by if part.column in exact]
@@ -175,18 +177,18 @@ def _spread(question: ClassQuestion, units: Units, classes: ClassCounts) -> dict
         )
         records = records * spreads[part.name].matching
     if not (records > 0).any():
-        idle = [str(f) for part in wanted for f in part.filters if not (spreads[part.name].matching > 0).any()]
-        raise _nothing(question.filters, [], idle)
+        idle = [part for part in wanted if not (spreads[part.name].matching > 0).any()]
+        raise _nothing(question.filters, [condition for part in idle for condition in part.filters])
     return {name: spreads[name] for name in names}
 
 
-def _nothing(filters: object, masks: list[BoolArray], idle: list[str] | None = None) -> ParameterError:
+def _nothing(filters: Sequence[Filter], idle: Sequence[Filter]) -> ParameterError:
     if not filters:
         return ParameterError("estimate: the release must have at least one record, got none.")
-    known = idle or [str(part) for part, own in zip(filters, masks, strict=False) if not own.any()]  # type: ignore[call-overload]
+    named = name_some(str(part) for part in idle)
     return ParameterError(
         "estimate: where must select at least one record, got none.",
-        hint=f"No record matches {name_some(known)} alone." if known else "No record matches all filters.",
+        hint=f"No record matches {named} alone." if idle else "No record matches all filters.",
     )
 
 
@@ -246,10 +248,6 @@ def _caveats(question: ClassQuestion, cells: ClassCells, rows: _Rows, index: Cel
 
 
 def _says_nothing(question: ClassQuestion, name: str) -> bool:
-    column = question.release.regions()[name]
     if question.release.forms[name].kind != "interval":
         return False
-    import pyarrow.compute as pc
-
-    low = pc.struct_field(column, "low")
-    return bool(low.null_count)
+    return bool(pc.struct_field(question.release.regions()[name], "low").null_count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 import numpy as np
@@ -194,6 +194,28 @@ def test_days_are_counted(ages: Any) -> None:
 
     assert estimate(release, where="age < 2020-01-06").records == pytest.approx([1.0])
     assert labels(estimate(release, "age"))[0] == date(2020, 1, 1)
+
+
+def test_instants_are_spread_by_length(ages: Any) -> None:
+    day = {"low": datetime(2020, 1, 1), "high": datetime(2020, 1, 2)}  # noqa: DTZ001 - of no time zone
+    start = 1_577_836_800_000_000
+    release = ages([day], "timestamp[us]", low=start, high=start + 86_400_000_000)
+
+    assert estimate(release, where="age < 2020-01-01 06:00:00").records == pytest.approx([0.5])
+
+
+@pytest.mark.parametrize(("high", "error"), [(10**10, "too many values"), (32.5, "texts or integers")])
+def test_long_ranges_have_no_beginnings(ages: Any, high: float, error: str) -> None:
+    release = ages([{"low": type(high)(0), "high": high}], "int64" if high > 100 else "double", low=0, high=high)
+
+    with pytest.raises(ParameterError, match=error):
+        estimate(release, where="age starts with 1")
+
+
+def test_a_column_without_numbers_is_missing(ages: Any) -> None:
+    nothing = pa.array([{"low": None, "high": None}], pa.struct({"low": pa.int64(), "high": pa.int64()}))
+
+    assert labels(estimate(ages(nothing, low=None, high=None), "age")) == [None]
 
 
 def test_a_class_that_says_nothing_is_spread_over_the_public_range(ages: Any) -> None:
