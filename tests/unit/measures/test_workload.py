@@ -214,3 +214,13 @@ def test_a_sensitive_column_is_no_quasi_identifier(original: pa.Table) -> None:
 def test_a_release_with_another_domain_is_refused(original: pa.Table, sets: SetRelease) -> None:
     with pytest.raises(ld.SchemaError, match="'disease' must be sensitive in the release"):
         _workload(original).estimates(sets)
+
+
+@pytest.mark.parametrize("layout", ["generalized", "bucketized"])
+def test_a_query_is_answered_as_estimate_answers_it(
+    layout: str, original: pa.Table, request: pytest.FixtureRequest
+) -> None:
+    release: ClassRelease = request.getfixturevalue(layout)
+
+    counts = ld.estimate(release, where="job in clerk,pilot", estimator="classes").count
+    assert _one_query(original, "job", ["clerk", "pilot"]).estimates(release).tolist() == pytest.approx([counts.sum()])
