@@ -8,20 +8,25 @@ from numpy.typing import NDArray
 
 from ldiversity._kernels.bsgi_loss import Loss, pair_losses
 
-__all__ = ["cut", "sort_by_key"]
+__all__ = ["cut", "sort_words", "words_of"]
 
 _PAIRS = 2048
 _BITS = 11
 
 
 @njit(nogil=True, cache=True)
-def sort_by_key(key: NDArray[np.float32]) -> NDArray[np.int32]:
-    """The order that sorts `key`, equal ones as they stood: eleven bits a pass, passes that change nothing skipped."""
-    n = key.shape[0]
-    words = key.view(np.uint32).copy()
+def words_of(key: NDArray[np.float32], words: NDArray[np.uint32]) -> None:
+    """Whole numbers in the order of the keys."""
+    bits = key.view(np.uint32)
     sign = np.uint32(0x80000000)
-    for i in range(n):
-        words[i] = ~words[i] if words[i] & sign else words[i] | sign
+    for i in range(key.shape[0]):
+        words[i] = ~bits[i] if bits[i] & sign else bits[i] | sign
+
+
+@njit(nogil=True, cache=True)
+def sort_words(words: NDArray[np.uint32]) -> NDArray[np.int32]:
+    """The order that sorts `words`, equal ones as they stood: eleven bits a pass, needless passes skipped."""
+    n = words.shape[0]
     order = np.arange(n).astype(np.int32)
     other = np.empty(n, dtype=np.int32)
     n_digits = 1 << _BITS
@@ -43,38 +48,53 @@ def sort_by_key(key: NDArray[np.float32]) -> NDArray[np.int32]:
 
 
 @njit(nogil=True, cache=True)
-def _middle(key: NDArray[np.float32], order: NDArray[np.int32], whole: bool) -> int:
-    """Where to cut the sorted keys: in the middle, or (`whole`) where the key changes nearest to it; 0 for nowhere."""
-    n = order.shape[0]
-    middle = n // 2
-    if not whole:
-        return middle
-    best = 0
-    for i in range(1, n):
-        if key[order[i]] != key[order[i - 1]] and (best == 0 or abs(i - middle) < abs(best - middle)):
-            best = i
-    return best
+def _select(words: NDArray[np.uint32], place: int) -> tuple[np.uint32, int, int]:
+    """The word at `place` of the sorted words, how many are less, and how many are at most as great."""
+    less = 0
+    known = np.uint32(0)
+    equal = words.shape[0]
+    for shift in (21, 10, 0):
+        width = 10 if shift == 0 else _BITS
+        counts = np.zeros(1 << width, dtype=np.int64)
+        above = np.uint64(shift + width)
+        for word in words:
+            if np.uint64(word) >> above == np.uint64(known) >> above:
+                counts[(word >> np.uint32(shift)) & np.uint32((1 << width) - 1)] += 1
+        digit = 0
+        while less + counts[digit] <= place:
+            less += counts[digit]
+            digit += 1
+        known |= np.uint32(digit << shift)
+        equal = counts[digit]
+    return known, less, less + equal
 
 
 @njit(nogil=True, cache=True)
-def _take(
-    codes: NDArray[np.int32],
+def _count_first(words: NDArray[np.uint32], codes: NDArray[np.int32], place: int, counts: NDArray[np.int32]) -> None:
+    """Count the values of the first `place` records in the order of their words, equal ones as they stand."""
+    threshold, less, _ = _select(words, place)
+    ties = place - less
+    for i in range(words.shape[0]):
+        if words[i] < threshold:
+            counts[codes[i]] += 1
+        elif ties > 0 and words[i] == threshold:
+            counts[codes[i]] += 1
+            ties -= 1
+
+
+@njit(nogil=True, cache=True)
+def _make_fair(
     present: NDArray[np.int32],
     totals: NDArray[np.int32],
     take: NDArray[np.int32],
     n_left: int,
     n_right: int,
     l: int,
-) -> int:
-    """How many of each value go left, so that none is too frequent on a side; return how many records must move.
+) -> tuple[int, int]:
+    """Change how many of each value go left, so that none is too frequent on a side; how many move, how many go left.
 
-    `codes` in sorted order. A value may be in as many records of a side as the side has classes, n_left or n_right.
+    A value may be in as many records of a side as the side has classes, `n_left` or `n_right`.
     """
-    place = n_left * l
-    for value in present:
-        take[value] = 0
-    for i in range(place):
-        take[codes[i]] += 1
     moved = 0
     taken = 0
     for value in present:
@@ -82,8 +102,22 @@ def _take(
         moved += abs(fair - take[value])
         take[value] = fair
         taken += fair
-    moved += abs(place - taken)
-    # The sum is set right by the records nearest to the cut whose value has room.
+    return moved + abs(n_left * l - taken), taken
+
+
+@njit(nogil=True, cache=True)
+def _make_full(
+    codes: NDArray[np.int32],
+    present: NDArray[np.int32],
+    totals: NDArray[np.int32],
+    take: NDArray[np.int32],
+    taken: int,
+    n_left: int,
+    n_right: int,
+    l: int,
+) -> None:
+    """Set the number that goes left right, by the records nearest to the cut whose value has room. `codes` sorted."""
+    place = n_left * l
     i = place
     while taken < place and i < codes.shape[0]:
         if take[codes[i]] < min(n_left, totals[codes[i]]):
@@ -97,15 +131,14 @@ def _take(
             taken -= 1
         i -= 1
     for value in present:
-        change = min(min(n_left, totals[value]) - take[value], place - taken)
-        if taken < place and change > 0:
+        if taken < place:
+            change = min(min(n_left, totals[value]) - take[value], place - taken)
             take[value] += change
             taken += change
-        change = min(take[value] - max(0, totals[value] - n_right), taken - place)
-        if taken > place and change > 0:
+        elif taken > place:
+            change = min(take[value] - max(0, totals[value] - n_right), taken - place)
             take[value] -= change
             taken -= change
-    return moved
 
 
 @njit(nogil=True, cache=True)
@@ -132,43 +165,46 @@ def cut(
     take = np.zeros(n_values, dtype=np.int32)
     present = np.empty(min(n, n_values), dtype=np.int32)
     n_present = 0
-    for row in rows:
-        value = values[row]
-        if totals[value] == 0:
-            present[n_present] = value
+    codes = np.empty(n, dtype=np.int32)
+    for i in range(n):
+        codes[i] = values[rows[i]]
+        if totals[codes[i]] == 0:
+            present[n_present] = codes[i]
             n_present += 1
-        totals[value] += 1
+        totals[codes[i]] += 1
     present = present[:n_present]
     expected = pair_losses(loss, points, rows, 0, n, min(n, _PAIRS))
     key = np.zeros(n, dtype=np.float32)
-    codes = np.empty(n, dtype=np.int32)
+    words = np.zeros(n, dtype=np.uint32)
     fewest = n + 1
-    chosen = -1
+    chosen = np.int64(-1)
     tried = 0
-    n_left = 0
-    order = np.empty(0, dtype=np.int32)
     while True:
         last = tried == expected.shape[0] or expected.max() <= 0
         coordinate = chosen if last else np.argmax(expected)
+        middle = n // 2
         if coordinate >= 0:
+            expected[coordinate] = 0
+            tried += not last
             for i in range(n):
                 key[i] = points[rows[i], coordinate]
-            if not last:
-                expected[coordinate] = 0
-            tried += 1
-        order = sort_by_key(key)
-        middle = _middle(key, order, coordinate >= n_numbers)
-        if middle == 0:
-            continue
+            words_of(key, words)
+            if coordinate >= n_numbers:
+                _, less, at_most = _select(words, middle)
+                middle = less if less > 0 and (at_most == n or middle - less < at_most - middle) else at_most
         n_left = min(max((middle + l // 2) // l, 1), k - 1)
-        for i in range(n):
-            codes[i] = values[rows[order[i]]]
-        moved = _take(codes, present, totals, take, n_left, k - n_left, l)
+        for value in present:
+            take[value] = 0
+        _count_first(words, codes, n_left * l, take)
+        moved, taken = _make_fair(present, totals, take, n_left, k - n_left, l)
         if last or moved <= tolerance * n:
             break
         if moved < fewest:
             fewest = moved
             chosen = coordinate
+    order = sort_words(words)
+    codes = codes[order]
+    _make_full(codes, present, totals, take, taken, n_left, k - n_left, l)
     sorted_rows = rows[order]
     left = 0
     right = n_left * l
@@ -180,4 +216,4 @@ def cut(
         else:
             rows[right] = sorted_rows[i]
             right += 1
-    return n_left * l
+    return int(n_left * l)

@@ -103,7 +103,7 @@ def _select(key: NDArray[np.float32], order: NDArray[np.int32], start: int, end:
 
 @njit(nogil=True, cache=True)
 def _boundary(key: NDArray[np.float32], order: NDArray[np.int32], start: int, end: int) -> int:
-    """Part ``order[start:end]`` where the key changes, as near to the middle as can be; the place of the first right."""
+    """Part ``order[start:end]`` where the key changes nearest to the middle; return where the right side begins."""
     middle = (start + end) // 2
     pivot = key[order[middle]]
     less = 0

@@ -128,7 +128,7 @@ def close_gaps(class_of: CodeArray, firsts: NDArray[np.int64], formed: list[int]
     return class_of, total
 
 
-def _cut_all(  # noqa: PLR0913, PLR0917 - one call
+def _cut_all(
     space: Space,
     keys: Keys,
     rows: NDArray[np.int32],
