@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ from ldiversity.methods._base import Grouping, GroupingRun, Partition
 from ldiversity.methods._coded import CodedTable
 
 __all__ = ["Cells", "best_of", "check_columns", "describe"]
+
+_PILOT: Final = 65_536
+"""Rows on which powers are chosen, where there are at least four times as many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +74,12 @@ class Cells:
             person=np.empty(0, dtype=np.int64) if person is None else np.asarray(person, dtype=np.int64),
         )
 
+    def first(self, n_rows: int) -> Cells:
+        """The cells of the first rows alone."""
+        kept = self.rows < n_rows
+        starts = np.concatenate([[0], np.cumsum(kept)])[self.starts].astype(np.int64)
+        return Cells(self.levels, self.n_levels, starts, self.rows[kept], self.person[:n_rows])
+
     def fewest_hidden(self, l: int) -> int:
         """A bound from below: how many rows the worst column alone makes any division hide."""
         sizes = np.diff(self.starts)
@@ -98,16 +108,17 @@ def check_columns(owner: str, table: CodedTable, columns: Sequence[CodeArray], l
 def best_of(owner: str, grids: Sequence[Cells], l: int, powers: Sequence[float], run: GroupingRun) -> Partition:
     """The classes that hide the fewest rows, among all grids and all ways to choose cells; the first of equals.
 
-    The search ends at once when the first grid's columns, one by one, show that no fewer can be hidden.
+    The search ends at once when the first grid's columns, one by one, show that no fewer can be hidden. In large
+    tables powers are chosen on the first rows, which are a random sample, and compared with the first power on all.
 
     Raises
     ------
     InfeasibleError
         When there is no class.
     """
-    ways = [(cells, power) for cells in grids for power in powers]
-    fewest = grids[0].fewest_hidden(l)
     best: Partition | None = None
+    fewest = grids[0].fewest_hidden(l)
+    ways = [(cells, power) for cells in grids for power in _finalists(cells, l, powers, run)]
     with ThreadPoolExecutor(max_workers=max(1, min(run.workers, len(ways)))) as pool:
         for done, partition in enumerate(pool.map(lambda way: way[0].classes(l, way[1]), ways), start=1):
             best = partition if best is None or partition.suppressed < best.suppressed else best
@@ -123,6 +134,16 @@ def best_of(owner: str, grids: Sequence[Cells], l: int, powers: Sequence[float],
             nearest=[] if fewer is None else [{"l": fewer}],
         )
     return best
+
+
+def _finalists(cells: Cells, l: int, powers: Sequence[float], run: GroupingRun) -> Sequence[float]:
+    """The powers to try on all rows: all of them, or the first and the one that hides the fewest of a sample."""
+    if len(powers) < 3 or len(cells.rows) < 4 * _PILOT:  # noqa: PLR2004 - nothing to choose
+        return powers
+    sample = cells.first(_PILOT)
+    with ThreadPoolExecutor(max_workers=max(1, min(run.workers, len(powers)))) as pool:
+        hidden = [partition.suppressed for partition in pool.map(lambda power: sample.classes(l, power), powers)]
+    return list(dict.fromkeys([powers[0], powers[int(np.argmin(hidden))]]))
 
 
 def describe(partition: Partition, l: int) -> Grouping:

@@ -8,7 +8,7 @@ import pytest
 import ldiversity as ld
 from ldiversity._types import CodeArray
 from ldiversity.methods import MBF, CodedTable, GroupingRun, Partition, SensitiveColumn
-from ldiversity.methods._mbf_classes import Cells
+from ldiversity.methods._mbf_classes import Cells, best_of
 
 RUN = GroupingRun(workers=1)
 
@@ -153,3 +153,19 @@ def test_cells_of_many_columns_do_not_overflow() -> None:
 def test_bad_parameters_are_refused() -> None:
     with pytest.raises(ld.ParameterError, match="MBF: l must be"):
         MBF(l=1)
+
+
+def test_the_cells_of_the_first_rows() -> None:
+    cells = Cells.of([np.array([0, 1, 0, 2, 1], dtype=np.int32)]).first(3)
+
+    assert (cells.rows.tolist(), cells.starts.tolist()) == ([0, 2, 1], [0, 2, 3, 3])
+
+
+def test_in_large_tables_the_power_is_chosen_on_a_sample() -> None:
+    rng = np.random.default_rng(3)
+    columns = [np.minimum(rng.geometric(rate, 300_000), 9).astype(np.int32) for rate in (0.5, 0.4)]
+    cells = Cells.of(columns)
+
+    best = best_of("LLMSU", [cells], 3, (0.0, 2.0, 30.0), RUN)
+
+    assert best.suppressed == min(cells.classes(3, power).suppressed for power in (0.0, 2.0, 30.0))
