@@ -170,17 +170,18 @@ def _of_counts(method: GroupingMethod, question: _Question) -> ClassOutlook:
     rule = method.promise(question.domain)
     l = _l_of(method)
     if l is None or rule.name not in _BY_COUNTS:
-        return _of_whole(rule, question, l)
+        return ClassOutlook(l) if _suppression(method) else _of_whole(rule, question, l)
     counts, n = question.counts, int(question.counts.sum())
     classes = most_classes(counts, l)
+    left_out = int(np.maximum(counts - classes, 0).sum())
     if getattr(method, "overflow", "refuse") == "suppress":
         limit = int(np.count_nonzero(counts))
         why = f"the number of values of {question.name!r} that occur"
     else:
         limit = largest_l(counts)
         why = f"because the most frequent value of {question.name!r} has {counts.max()} of {n} records"
-    if limit >= l:
-        return ClassOutlook(l, most_classes=classes, least_suppressed=int(np.maximum(counts - classes, 0).sum()))
+    if limit >= l or (classes and left_out <= _suppression(method) * n):
+        return ClassOutlook(l, most_classes=classes, least_suppressed=left_out)
     return ClassOutlook(
         l,
         f"{type(method).__name__}: l must be at most {limit}, {why}, got {l}.",
@@ -236,6 +237,11 @@ def _choices(
 def _with_l(method: GroupingMethod, l: int) -> GroupingMethod:
     changed: GroupingMethod = replace(method, l=l)  # type: ignore[type-var]
     return changed
+
+
+def _suppression(method: GroupingMethod) -> float:
+    """The share of records that may be left out because their class does not satisfy the model."""
+    return float(getattr(method, "suppression", 0.0))
 
 
 def _l_of(method: GroupingMethod) -> int | None:

@@ -59,11 +59,11 @@ def test_help_names_every_method(run: Run) -> None:
 
 
 def test_help_names_every_estimator(run: Run) -> None:
-    from ldiversity.estimation import ESTIMATORS
+    from ldiversity.estimation import CLASS_ESTIMATORS, ESTIMATORS
 
     shown = run("estimate", "--help").stdout
 
-    assert [name for name in ESTIMATORS if name not in shown] == []
+    assert [name for name in (*ESTIMATORS, *CLASS_ESTIMATORS) if name not in shown] == []
 
 
 def test_version_is_the_package_s(run: Run) -> None:

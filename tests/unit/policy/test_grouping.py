@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,14 @@ import pytest
 
 import ldiversity as ld
 from ldiversity.catalog import CATALOG, OPTIONS
+from ldiversity.datasets import write_patients
 from ldiversity.errors import LDiversityError
 from ldiversity.methods import Anatomy, Mondrian, SemanticAnatomy
 from ldiversity.policy import Policy
 
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schemas/policy.schema.json").read_text(encoding="utf-8"))
+ROOT = Path(__file__).parents[3]
+EXAMPLE = ROOT / "examples" / "policy-grouping.toml"
+SCHEMA = json.loads((ROOT / "docs" / "schemas" / "policy.schema.json").read_text(encoding="utf-8"))
 
 GROUPED: dict[str, Any] = {
     "table": {"file": "t.csv", "quasi": ["age", "zip"], "drop": ["name"], "types": {"zip": "text"}},
@@ -149,6 +153,32 @@ def test_a_policy_is_planned_without_publishing(folder: Path) -> None:
 
     assert (answer.feasible, answer.method, answer.n_rows) == (True, "anatomy", 4)
     assert [file.name for file in folder.iterdir()] == ["t.csv"]
+
+
+def test_the_example_is_published_beside_itself(tmp_path: Path) -> None:
+    write_patients(tmp_path, n=300, seed=2)
+    copy = tmp_path / EXAMPLE.name
+    copy.write_bytes(EXAMPLE.read_bytes())
+
+    release = Policy.read(copy).publish()
+
+    assert (release.n_rows, release.claim("disease").l) == (300, 4)
+    assert ld.load_release(tmp_path / "grouped").forms["zip"].kind == "node"
+
+
+def test_the_example_satisfies_the_published_schema() -> None:
+    jsonschema.validate(tomllib.loads(EXAMPLE.read_text(encoding="utf-8")), SCHEMA)
+
+
+def test_progress_is_told_while_records_are_grouped(folder: Path) -> None:
+    told: list[float] = []
+
+    Policy.from_dict(changed("method", {"name": "bsgi", "l": 2}), folder=folder).publish(
+        progress=lambda share, _: told.append(share)
+    )
+
+    assert told
+    assert max(told) <= 1
 
 
 def test_planning_reads_the_hierarchies_beside_the_policy(folder: Path) -> None:

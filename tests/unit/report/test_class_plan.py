@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.methods import MBF, Anatomy, SemanticAnatomy
+from ldiversity.methods import BSGI, MBF, TP, Anatomy, Incognito, Mondrian, SemanticAnatomy
 from ldiversity.report import ClassPlan, plan
 from ldiversity.report._class_plan import most_classes
 
@@ -150,3 +150,71 @@ def test_the_facts_are_json() -> None:
         2,
         True,
     )
+
+
+# --- methods that look at quasi-identifiers --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [BSGI, TP, Mondrian, Incognito])
+def test_the_most_frequent_value_bounds_l(method: type) -> None:
+    assert planned(method(l=2)).feasible
+    assert planned(method(l=3)).outlook.nearest == ({"l": 2},)
+
+
+@pytest.mark.parametrize("method", [BSGI(l=3), TP(l=3), Mondrian(l=3), Incognito(l=3)])
+def test_what_a_plan_refuses_is_refused_when_it_is_published(method: object) -> None:
+    with pytest.raises(ld.InfeasibleError) as error:
+        ld.anonymize(TABLE, quasi="age", sensitive=DISEASE, drop="name", method=method)
+
+    assert not planned(method).feasible
+    assert error.value.nearest == [{"l": 2}]
+
+
+def test_a_plan_that_cannot_be_sure_says_so() -> None:
+    answer = planned(BSGI(l=2))
+
+    assert (answer.feasible, answer.exact, answer.outlook.most_classes) == (True, False, 4)
+
+
+@pytest.mark.parametrize("method", [BSGI(l=3, overflow="suppress"), Anatomy(l=3, overflow="suppress")])
+def test_as_many_records_are_left_out_as_was_planned(method: object) -> None:
+    release = ld.anonymize(TABLE, quasi="age", sensitive=DISEASE, drop="name", method=method)
+
+    outlook = planned(method).outlook
+    assert (release.suppressed, release.classes("disease").n_classes) == (
+        outlook.least_suppressed, outlook.most_classes,
+    )  # fmt: skip
+
+
+def test_suppression_of_more_values_than_occur_is_refused() -> None:
+    answer = planned(BSGI(l=5, overflow="suppress"))
+
+    assert "BSGI: l must be at most 4, the number of values of 'disease' that occur, got 5." in str(
+        answer.outlook.reason
+    )
+
+
+def test_a_model_that_the_whole_table_breaks_is_infeasible() -> None:
+    answer = planned(Mondrian(model="entropy:5"))
+
+    assert "must hold for all records together" in str(answer.outlook.reason)
+    assert (answer.outlook.l, answer.choices) == (None, ())
+
+
+def test_records_that_may_be_left_out_are_taken_into_account() -> None:
+    assert planned(Incognito(l=3, suppression=0.2)).outlook.least_suppressed == 1
+    assert not planned(Incognito(l=3, suppression=0.1)).feasible
+    assert planned(Incognito(model="entropy:5", suppression=0.5)).feasible
+
+
+def test_the_suggested_l_is_that_of_the_method() -> None:
+    assert planned(BSGI(l=2)).suggested_l == BSGI.suggest_l([3, 2, 2, 1])
+
+
+def test_no_l_is_possible_when_one_value_has_more_than_half() -> None:
+    table = pa.table({"disease": ["flu", "flu", "flu", "cut"]})
+
+    answer = plan(table, sensitive="disease", method=BSGI(l=2))
+
+    assert (answer.largest_l, answer.suggested_l, answer.outlook.nearest) == (1, 2, ())
+    assert "No l is possible" in str(answer.outlook.hint)
