@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.errors import SchemaError, UnsupportedError
+from ldiversity.estimation._exchange import Exchange
 from ldiversity.measures._axes import Axis, reach_of
 from ldiversity.mechanisms import SINGULAR_CONDITION
 from ldiversity.release import ClassRelease, SetRelease
@@ -49,12 +50,29 @@ def count_true(
     )
 
 
-def count_estimated(queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Release, name: str) -> FloatArray:
-    """Estimate the counts of the values of the selected records, shape (queries, F)."""
+def count_estimated(
+    queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Release, name: str, *, unmix: bool = False
+) -> FloatArray:
+    """Estimate the counts of the values of the selected records, shape (queries, F).
+
+    Parameters
+    ----------
+    queries
+        What each query selects.
+    axes
+        The values of the quasi-identifiers.
+    release
+        What was published.
+    name
+        The sensitive attribute.
+    unmix
+        Whether to undo the mixing of values within classes that were formed without looking at quasi-identifiers.
+    """
     if isinstance(release, SetRelease):
         return _count_sets(queries, axes, release, name)
     if isinstance(release, ClassRelease):
-        return _count_classes(queries, axes, release, name)
+        counts = _count_classes(queries, axes, release, name)
+        return _unmixed(counts, release, name) if unmix else counts
     raise UnsupportedError(f"QueryWorkload: a release must be of sets or classes, got {type(release).__name__}.")
 
 
@@ -104,6 +122,20 @@ def _count_classes(queries: Sequence[Chosen], axes: Mapping[str, Axis], release:
         weights = np.stack([weigh(query) for query in queries[first : first + _BLOCK]])
         parts.append(np.asarray(values.T @ weights.T, dtype=np.float64).T)
     return np.concatenate(parts)
+
+
+def _unmixed(counts: FloatArray, release: ClassRelease, name: str) -> FloatArray:
+    columns = list(release.class_columns.values())
+    alone = columns.count(release.class_columns[name]) == 1
+    if release.layout == "bucketized" and release.mechanism(name).blind and alone:
+        exchange = Exchange(release.classes(name))
+        if exchange.condition < SINGULAR_CONDITION:
+            return exchange.undo(counts)
+    raise UnsupportedError(
+        "QueryWorkload: linear is offered where classes were formed by one sensitive attribute alone, and "
+        "quasi-identifiers are published as they are.",
+        hint="Use 'classes'.",
+    )
 
 
 def _weigher(

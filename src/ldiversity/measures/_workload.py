@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_integer, check_number, name_some
+from ldiversity._checks import check_choice, check_integer, check_number, name_some
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.measures._axes import Axis, make_axis
 from ldiversity.measures._counting import Chosen, count_estimated, count_true
@@ -145,26 +145,50 @@ class QueryWorkload:
         """Give the true answers, shape (queries,)."""
         return self._answered(self._true(original))
 
-    def estimates(self, release: Release) -> FloatArray:
+    def estimates(self, release: Release, *, estimator: str = "classes") -> FloatArray:
         """Give the answers that a data user gets from the release alone, shape (queries,).
 
-        From sets: the linear, unbiased estimate, which may be negative. From classes: every record counts with the
-        shares of its class (as ``estimate(..., estimator="classes")`` does), and a generalized class is spread evenly
-        over the values in its region, or as the published marginal says. Which values a quasi-identifier has is
-        taken as known, as in the papers.
-        """
-        return self._answered(self._estimated(release))
+        Parameters
+        ----------
+        release
+            What was published.
+        estimator
+            For classes. ``"classes"``: every record counts with the shares of its class, as in the papers; a
+            generalized class is spread evenly over the values in its region, or as the published marginal says.
+            ``"linear"``: the mixing within classes that were formed blindly (Anatomy) is undone, as `estimate` does.
+            Sets are always estimated linearly, without bias; single answers may be negative.
 
-    def relative_errors(self, original: Any, release: Release, *, sanity: float | None = None) -> FloatArray:  # noqa: ANN401
+        Notes
+        -----
+        Which values a quasi-identifier has is taken as known, as in the papers.
+        """
+        check_choice(_OWNER, "estimator", estimator, ["classes", "linear"])
+        return self._answered(self._estimated(release, estimator))
+
+    def relative_errors(
+        self,
+        original: Any,  # noqa: ANN401 - a path or any frame
+        release: Release,
+        *,
+        sanity: float | None = None,
+        estimator: str = "classes",
+    ) -> FloatArray:
         """Give the relative error of each query, shape (queries,); see `relative_error`."""
         n_rows = self._n_rows(original)
         bound = _SANITY * n_rows if sanity is None else check_number(_OWNER, "sanity", sanity, minimum=0)
         answers = self.answers(original)
-        errors = np.abs(self.estimates(release) - answers)
+        errors = np.abs(self.estimates(release, estimator=estimator) - answers)
         scale = np.maximum(answers, bound)
         return np.divide(errors, scale, out=np.where(errors > 0, np.inf, 0.0), where=scale > 0)
 
-    def relative_error(self, original: Any, release: Release, *, sanity: float | None = None) -> float:  # noqa: ANN401
+    def relative_error(
+        self,
+        original: Any,  # noqa: ANN401 - a path or any frame
+        release: Release,
+        *,
+        sanity: float | None = None,
+        estimator: str = "classes",
+    ) -> float:
         """Give the median relative error of the queries. Lower is better.
 
         Parameters
@@ -176,20 +200,28 @@ class QueryWorkload:
         sanity
             Answers below it count as if they were it, so that queries which select almost nothing do not decide; 0.1 %
             of the records when None.
+        estimator
+            As in `estimates`.
 
         Notes
         -----
         The error of a query is ``|estimate - answer| / max(answer, sanity)``.
         """
-        return float(np.median(self.relative_errors(original, release, sanity=sanity)))
+        return float(np.median(self.relative_errors(original, release, sanity=sanity, estimator=estimator)))
 
-    def mean_squared_error(self, original: Any, release: Release) -> float:  # noqa: ANN401 - a path or any frame
+    def mean_squared_error(
+        self,
+        original: Any,  # noqa: ANN401 - a path or any frame
+        release: Release,
+        *,
+        estimator: str = "classes",
+    ) -> float:
         """Give the mean over the queries of the error that paper 000 measures (Eq. 2). Lower is better.
 
         The cell of a query are the records that its quasi-identifiers select; its error is that of `distribution_mse`
         per cell. Queries that select no record are left out.
         """
-        errors = squared_errors(self._true(original), self._estimated(release))
+        errors = squared_errors(self._true(original), self._estimated(release, estimator))
         return float(np.mean(errors)) if len(errors) else 0.0
 
     def _true(self, original: Any) -> FloatArray:  # noqa: ANN401 - a path or any frame
@@ -199,7 +231,7 @@ class QueryWorkload:
         positions = {name: self._axes[name].codes(table[name]) for name in names}
         return count_true([query.chosen for query in self.queries], positions, codes, len(self.domain))
 
-    def _estimated(self, release: Release) -> FloatArray:
+    def _estimated(self, release: Release, estimator: str) -> FloatArray:
         if self.sensitive not in release.sensitive:
             raise SchemaError(f"{_OWNER}: column {self.sensitive!r} must be sensitive in the release.")
         code_of = release.domain(self.sensitive).code_of
@@ -211,7 +243,8 @@ class QueryWorkload:
                 hint="Draw the queries with domain=release.domain(...).",
             )
         order = [code_of[value] for value in self.domain.values]
-        return count_estimated([query.chosen for query in self.queries], self._axes, release, self.sensitive)[:, order]
+        chosen = [query.chosen for query in self.queries]
+        return count_estimated(chosen, self._axes, release, self.sensitive, unmix=estimator == "linear")[:, order]
 
     def _answered(self, counts: FloatArray) -> FloatArray:
         asked = np.stack([query.sensitive for query in self.queries])

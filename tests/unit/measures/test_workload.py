@@ -11,8 +11,10 @@ import pytest
 
 import ldiversity as ld
 from ldiversity.measures._workload import Query
-from ldiversity.release import ClassRelease, Marginal, SetRelease
-from ldiversity.schema import Domain
+from ldiversity.mechanisms import ClassMechanism
+from ldiversity.models import FrequencyDiversity
+from ldiversity.release import ClassRelease, Form, Marginal, SetRelease
+from ldiversity.schema import Attribute, Domain, Role, Schema
 
 QUASI = ["age", "zip", "job"]
 
@@ -224,3 +226,57 @@ def test_a_query_is_answered_as_estimate_answers_it(
 
     counts = ld.estimate(release, where="job in clerk,pilot", estimator="classes").count
     assert _one_query(original, "job", ["clerk", "pilot"]).estimates(release).tolist() == pytest.approx([counts.sum()])
+
+
+def test_linear_undoes_the_mixing_of_blind_classes_as_estimate_does() -> None:
+    release = _blind(blind=True)
+    table = pa.table({"sex": ["F", "F", "M", "M", "M", "F"], "why": ["a", "b", "a", "c", "b", "c"]})
+    workload = ld.QueryWorkload.random(table, ["sex"], "why", qd=1, selectivity=0.1, n_queries=20, seed=3)
+
+    linear = ld.estimate(release, by="sex", estimator="linear").count
+    expected = [linear[np.flatnonzero(query.chosen["sex"])[0]] @ query.sensitive for query in workload.queries]
+    np.testing.assert_allclose(workload.estimates(release, estimator="linear"), expected)
+
+
+def test_linear_is_refused_where_classes_were_formed_by_quasi_identifiers() -> None:
+    table = pa.table({"sex": ["F", "F", "M", "M", "M", "F"], "why": ["a", "b", "a", "c", "b", "c"]})
+    workload = ld.QueryWorkload.random(table, ["sex"], "why", qd=1, n_queries=2)
+
+    with pytest.raises(ld.UnsupportedError, match="linear is offered where classes were formed by one sensitive"):
+        workload.estimates(_blind(blind=False), estimator="linear")
+
+
+def _blind(*, blind: bool) -> ClassRelease:
+    """Classes {a, b}, {a, c} and {b, c} of F F, M M and M F."""
+    why = Attribute("why", Role.SENSITIVE, "string", Domain(("a", "b", "c")))
+    return ClassRelease.in_memory(
+        schema=Schema((Attribute("sex", Role.QUASI, "string"), why)),
+        layout="bucketized",
+        rules={"why": FrequencyDiversity(l=2)},
+        class_of=np.array([0, 0, 1, 1, 2, 2]),
+        values={"why": np.array([0, 1, 0, 2, 1, 2])},
+        columns=pa.table({"sex": ["F", "F", "M", "M", "M", "F"]}),
+        mechanisms={"why": ClassMechanism("anatomy", blind=blind)},
+    )
+
+
+def test_exact_and_generalized_columns_may_stand_in_one_release(original: pa.Table, generalized: ClassRelease) -> None:
+    rows = dataclasses.replace(generalized._rows, plain=original.select(["job"]))  # type: ignore[type-var]
+    release = dataclasses.replace(generalized, forms={**generalized.forms, "job": Form("exact")}, _rows=rows)
+    workload = _one_query(original, "job", ["nurse", "pilot"])
+    both = {**workload.queries[0].chosen, "age": np.array([False, False, True, False, False, False])}
+
+    found = dataclasses.replace(workload, queries=(Query(both, np.ones(2, dtype=np.bool_)),)).estimates(release)
+
+    # Both records of the second class, of which half is 40; and one of the third, which is not 40.
+    assert found.tolist() == [2 / 2]
+
+
+def test_exploded_rows_answer_with_the_linear_estimate_too(whys: pa.Table) -> None:
+    many = pa.concat_tables([whys] * 10)
+    release = ld.anonymize(many, quasi=["sex"], sensitive="why", method=ld.RandomizedAddition(l=2), layout="exploded")
+    workload = ld.QueryWorkload.random(many, ["sex"], "why", qd=1, selectivity=0.1, n_queries=20, seed=3)
+
+    linear = ld.estimate(release, by="sex", estimator="linear").count
+    expected = [linear[np.flatnonzero(query.chosen["sex"])[0]] @ query.sensitive for query in workload.queries]
+    np.testing.assert_allclose(workload.estimates(release), expected)
