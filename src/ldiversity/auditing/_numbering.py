@@ -1,0 +1,86 @@
+"""Numbers for combinations of values, in an order that depends on the values alone and never on the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+__all__ = ["Numbered", "number_codes", "number_rows", "plain_cells", "ranked_codes"]
+
+_MOST: Final = (1 << 62) - 1
+
+Numbered = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Shape (n,): the number of each row, from 0 without gaps; shape (m,): one row of each number."""
+
+
+def plain_cells(cells: pa.Array) -> pa.Array:
+    """Cells that are equal exactly when they mean the same: NaN is missing, and there is one zero.
+
+    Examples
+    --------
+    >>> plain_cells(pa.array([0.0, -0.0, float("nan")])).to_pylist()
+    [0.0, 0.0, None]
+    """
+    if not pa.types.is_floating(cells.type):
+        return cells
+    wide = cells.cast(pa.float64())
+    return pc.if_else(pc.is_nan(wide), pa.scalar(None, pa.float64()), pc.add(wide, 0.0))
+
+
+def ranked_codes(column: pa.Array | pa.ChunkedArray) -> tuple[NDArray[np.int64], int]:
+    """Give the rank of each cell among the different cells of a column, from 1, 0 where missing, and how many codes.
+
+    Examples
+    --------
+    >>> codes, n_codes = ranked_codes(pa.array(["b", None, "a", "b"]))
+    >>> codes.tolist(), n_codes
+    ([2, 0, 1, 2], 3)
+    """
+    if pa.types.is_null(column.type):
+        return np.zeros(len(column), dtype=np.int64), 1
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    coded = whole.dictionary_encode()
+    ranks = np.empty(len(coded.dictionary) + 1, dtype=np.int64)
+    ranks[np.asarray(pc.sort_indices(_sortable(coded.dictionary)))] = np.arange(1, len(ranks))
+    ranks[-1] = 0
+    places = pc.fill_null(coded.indices.cast(pa.int64()), len(coded.dictionary)).to_numpy()
+    return ranks[places], len(ranks)
+
+
+def number_rows(table: pa.Table, names: Sequence[str]) -> Numbered:
+    """Number the different combinations of some columns, in the order of their values.
+
+    Examples
+    --------
+    >>> ids, first = number_rows(pa.table({"a": ["y", "x", "y"], "b": [1, 1, 1]}), ["a", "b"])
+    >>> ids.tolist(), first.tolist()
+    ([1, 0, 1], [1, 0])
+    """
+    return number_codes((ranked_codes(table.column(name)) for name in names), table.num_rows)
+
+
+def number_codes(columns: Iterable[tuple[NDArray[np.integer[Any]], int]], n_rows: int) -> Numbered:
+    """Number the different combinations of codes; each column comes with a number above all its codes.
+
+    Examples
+    --------
+    >>> number_codes([(np.array([0, 1, 0]), 2), (np.array([5, 5, 5]), 6)], 3)[0].tolist()
+    [0, 1, 0]
+    """
+    keys, span = np.zeros(n_rows, dtype=np.int64), 1
+    for codes, n_codes in columns:
+        if span * n_codes > _MOST:
+            _, keys = np.unique(keys, return_inverse=True)
+            span = int(keys.max(initial=-1)) + 1
+        keys, span = keys * n_codes + codes, span * n_codes
+    _, first, ids = np.unique(keys, return_index=True, return_inverse=True)
+    return ids.astype(np.int64), first.astype(np.int64)
+
+
+def _sortable(values: pa.Array) -> pa.Array:
+    return values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values
