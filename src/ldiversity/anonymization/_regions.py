@@ -181,7 +181,8 @@ def _nodes(column: CategoryColumn, rows: ClassRowsInOrder, form: Form, *, level:
 def _lists(column: CategoryColumn, rows: ClassRowsInOrder, form: Form, *, suppress: bool) -> Cells:
     n_labels = len(column.labels)
     class_of = np.repeat(np.arange(rows.n_classes, dtype=np.int64), np.diff(rows.starts))
-    pairs = np.unique(class_of * n_labels + column.codes[rows.order])
+    pairs = np.sort(class_of * n_labels + column.codes[rows.order], kind="stable")
+    pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
     place = _places(column, form)
     flat = place[pairs % n_labels]
     lengths = np.bincount(pairs // n_labels, minlength=rows.n_classes)

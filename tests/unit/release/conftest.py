@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import ldiversity as ld
@@ -85,3 +91,22 @@ def separate() -> ld.ClassRelease:
         values={"disease": np.array([0, 1, 0, 2]), "job": np.array([0, 0, 0, 1])},
         columns=pa.table({"age": [20, 30, 40, 50]}),
     )
+
+
+@pytest.fixture
+def plant() -> Callable[[Path, str, Callable[[list[dict[str, Any]]], object]], None]:
+    """Change the rows of a file, and mend what the manifest says of it, as someone who means harm would."""
+    return _plant
+
+
+def _plant(folder: Path, file: str, change: Callable[[list[dict[str, Any]]], object]) -> None:
+    table = pq.read_table(folder / file)
+    rows = table.to_pylist()
+    change(rows)
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), folder / file)
+    content = (folder / file).read_bytes()
+    manifest = json.loads((folder / "release.json").read_text())
+    for entry in (manifest["data"], *manifest["classes"]["tables"]):
+        if entry["file"] == file:
+            entry.update(bytes=len(content), sha256=hashlib.sha256(content).hexdigest(), rows=len(rows))
+    (folder / "release.json").write_text(json.dumps(manifest))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any
 import pytest
 
 import ldiversity as ld
-from tests.unit.release.test_class_planted import plant
 
 Manifest = dict[str, Any]
 
@@ -126,7 +126,7 @@ def test_tables_of_values_that_cannot_be_are_refused(
         (lambda rows: rows[0].update(job=["c\\", "c\\"]), "each once and in their order"),
     ],
 )
-def test_damaged_rows_are_named_in_one_sentence(folder: Path, change: Any, rule: str) -> None:
+def test_damaged_rows_are_named_in_one_sentence(folder: Path, plant: Any, change: Any, rule: str) -> None:
     plant(folder, "data.parquet", change)
     release = ld.load_release(folder)
     assert isinstance(release, ld.ClassRelease)
@@ -150,7 +150,7 @@ def test_damaged_rows_are_named_in_one_sentence(folder: Path, change: Any, rule:
         (lambda rows: (rows.pop(), rows.pop()), "a value for every class"),
     ],
 )
-def test_damaged_tables_of_values_are_named_in_one_sentence(buckets: Path, change: Any, rule: str) -> None:
+def test_damaged_tables_of_values_are_named_in_one_sentence(buckets: Path, plant: Any, change: Any, rule: str) -> None:
     plant(buckets, "sensitive_1.parquet", change)
     release = ld.load_release(buckets)
     assert isinstance(release, ld.ClassRelease)
@@ -172,8 +172,6 @@ def test_damaged_tables_of_values_are_named_in_one_sentence(buckets: Path, chang
 def test_damaged_texts_are_named_in_one_sentence(
     generalized: ld.ClassRelease, tmp_path: Path, old: str, new: str, rule: str
 ) -> None:
-    import hashlib
-
     folder = tmp_path / "release"
     generalized.save(folder, data_format="csv")
     content = (folder / "data.csv").read_bytes().replace(old.encode(), new.encode(), 1)
