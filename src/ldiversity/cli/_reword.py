@@ -20,7 +20,7 @@ _OWNERS: Final = (
     *(entry.class_name for entry in CATALOG.values()),
     *("UniformSelection", "BalancedSelection", "SimpleSelection", "RingSelection"),
     *("OrderedDistance", "NumericDistance", "DiscreteDistance", "TreeDistance"),
-    *("SemilatticeDistance", "MatrixDistance", "IcdDistance"),
+    *("SemilatticeDistance", "MatrixDistance", "IcdDistance", r"Hierarchy(?:\.\w+)?", "automatic_hierarchy"),
 )
 """Names in Python that stand before a message and say nothing on the command line."""
 

@@ -53,6 +53,27 @@ def test_a_terminal_shows_every_part_and_reads_no_markup(
     ] == []
 
 
+def test_a_warning_is_red_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    page = Page()
+    page.warning("Do not publish.")
+
+    page.print()
+
+    assert "\x1b[1;31mDo not publish." in screen.getvalue()
+
+
+def test_a_warning_is_plain_text_elsewhere() -> None:
+    page = Page()
+    page.warning("Do not publish.")
+
+    assert page.plain() == "Do not publish."
+
+
 def test_a_cell_cannot_steer_the_terminal() -> None:
     page = Page()
     page.table(["value"], [["\x1b[2J"]])
