@@ -76,9 +76,24 @@ def test_hide_loss_of_mbf_on_education_and_occupation(adult: dict[str, Sensitive
 
 @pytest.mark.parametrize(
     ("n_columns", "l", "mbf", "joint"),
-    [(2, 7, 0.572, 0.544), (3, 4, 0.676, 0.607), (3, 6, 0.947, 0.819), (4, 3, 0.967, 0.929)],
+    [
+        (2, 6, 0.432, 0.432),
+        (2, 7, 0.572, 0.544),
+        (3, 2, 0.394, 0.394),
+        (3, 3, 0.595, 0.561),
+        (3, 4, 0.676, 0.607),
+        (3, 5, 0.772, 0.684),
+        (3, 6, 0.947, 0.819),
+        (3, 7, 0.974, 0.876),
+        (4, 2, 0.792, 0.792),
+        (4, 3, 0.967, 0.929),
+        (4, 4, 0.973, 0.954),
+        (4, 5, 0.976, 0.968),
+        (4, 6, 0.989, 0.974),
+        (4, 7, 0.995, 0.979),
+    ],
 )
-def test_joint_classes_hide_far_fewer_records_than_mbf(
+def test_hide_loss_of_mbf_and_of_joint_classes(
     adult: dict[str, SensitiveColumn], n_columns: int, l: int, mbf: float, joint: float
 ) -> None:
     columns = [adult[name] for name in COLUMNS[:n_columns]]
