@@ -17,6 +17,10 @@ from ldiversity.cli._show import Facts, Page, show
 Run = Callable[..., Result]
 Both = Callable[..., tuple[Any, str]]
 
+NAMES = [
+    *("describe", "plan", "infeasible plan", "plan of classes", "infeasible plan of classes"),
+    *("anonymize", "classes", "estimate", "key"),
+]
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 SENTENCES = {11.0, 99.9}  # "Eq. 11" and "more than 99.9 %" are words of a sentence
 UNITS = (1.0, 100.0, 1e-3, 1e-6)  # as they are, percent and points, kB and MB
@@ -82,13 +86,19 @@ def commands(patients: Path, tree: Path, roles: list[str], release: Path, tmp_pa
         "plan": ["plan", patients, *semantic],
         "infeasible plan": ["plan", patients, *roles, "-l", 99],
         "anonymize": ["anonymize", patients, *semantic, "-o", tmp_path / "release"],
+        "plan of classes": ["plan", patients, *roles, "--method", "bsgi", "-l", 3],
+        "infeasible plan of classes": ["plan", patients, *roles, "--method", "anatomy", "-l", 20],
+        "classes": [
+            *("anonymize", patients, *roles, "--method", "bsgi", "-l", 12, "--overflow", "suppress"),
+            *("-o", tmp_path / "classes"),
+        ],
         "estimate": ["estimate", release, "--by", "sex,age:30", "--where", "age >= 20"],
         "key": ["key", "new", tmp_path / "holder.key"],
         "demo": ["demo", "--folder", tmp_path / "demo"],
     }
 
 
-@pytest.mark.parametrize("name", ["describe", "plan", "infeasible plan", "anonymize", "estimate", "key", "demo"])
+@pytest.mark.parametrize("name", [*NAMES, "demo"])
 def test_every_number_of_the_text_is_in_the_json(both: Both, commands: dict[str, list[object]], name: str) -> None:
     facts, shown = both(*commands[name])
 
@@ -96,7 +106,7 @@ def test_every_number_of_the_text_is_in_the_json(both: Both, commands: dict[str,
     assert unknown_numbers(shown, facts) == []
 
 
-@pytest.mark.parametrize("name", ["describe", "plan", "infeasible plan", "anonymize", "estimate", "key"])
+@pytest.mark.parametrize("name", NAMES)
 def test_json_is_all_that_stands_on_stdout(run: Run, commands: dict[str, list[object]], name: str) -> None:
     assert isinstance(json.loads(run(*commands[name], "--json").stdout), dict)
 
