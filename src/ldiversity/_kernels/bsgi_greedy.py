@@ -69,7 +69,7 @@ def _allowed(rules: Rules, mark: int, classes_left: int, n_values: int) -> np.ui
 def fill_classes(
     loss: Loss,
     tree: Tree,
-    order: NDArray[np.int64],
+    order: NDArray[np.int32],
     sizes: NDArray[np.int64],
     l: int,
     penalty: float,

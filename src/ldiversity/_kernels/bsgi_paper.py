@@ -56,7 +56,7 @@ def select_paper(
         rows[start[value] + filled[value]] = row
         filled[value] += 1
     held = points[rows]
-    order = np.argsort(-live, kind="mergesort")
+    order = np.arange(n_values)
     query = make_query(loss)
     low, high, room, first, last, rise = query.low, query.high, query.room, query.first, query.last, query.rise
     members = np.empty(l, dtype=np.int64)

@@ -15,12 +15,14 @@ _BITS = 11
 
 
 @njit(nogil=True, cache=True)
-def words_of(key: NDArray[np.float32], words: NDArray[np.uint32]) -> None:
+def words_of(key: NDArray[np.float32]) -> NDArray[np.uint32]:
     """Whole numbers in the order of the keys."""
     bits = key.view(np.uint32)
+    words = np.empty(key.shape[0], dtype=np.uint32)
     sign = np.uint32(0x80000000)
     for i in range(key.shape[0]):
         words[i] = ~bits[i] if bits[i] & sign else bits[i] | sign
+    return words
 
 
 @njit(nogil=True, cache=True)
@@ -188,7 +190,7 @@ def cut(
             tried += not last
             for i in range(n):
                 key[i] = points[rows[i], coordinate]
-            words_of(key, words)
+            words = words_of(key)
             if coordinate >= n_numbers:
                 _, less, at_most = _select(words, middle)
                 middle = less if less > 0 and (at_most == n or middle - less < at_most - middle) else at_most

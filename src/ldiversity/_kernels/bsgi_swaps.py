@@ -7,6 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ldiversity._kernels.bsgi_loss import Loss, Query, added_loss, aim, box_loss, make_query
+from ldiversity._kernels.bsgi_parts import sort_words, words_of
 from ldiversity._kernels.bsgi_tree import Tree
 
 __all__ = ["swap_passes"]
@@ -188,7 +189,7 @@ def swap_passes(
     for _ in range(n_passes):
         _node_gains(tree, gain, node_gain)
         before = n_swaps
-        for g in np.argsort(-current):
+        for g in sort_words(words_of(-current)):
             for j in range(l):
                 record = members[g, j]
                 own = gain[record]

@@ -179,23 +179,34 @@ def _group_all(  # noqa: PLR0913, PLR0917 - one call
     def group(span: tuple[int, int]) -> int:
         nonlocal done
         start, end = span
+        own = rows[start:end]
+        codes, sizes = _own_codes(keys, own)
+        own_class = np.empty(len(own), dtype=np.int32)
         formed = group_part(
             space.loss,
-            space.points,
-            keys.codes,
-            keys.sizes,
+            space.points[own],
+            codes,
+            sizes,
             keys.n_sensitive,
             space.centers,
             space.rarity,
-            rows[start:end],
             l,
             swaps,
-            start // l,
-            class_of,
+            own_class,
         )
+        class_of[own] = np.where(own_class >= 0, own_class + start // l, -1)
         with lock:
             done += end - start
             run.progress(done / len(rows), "grouping")
         return int(formed)
 
     return list(pool.map(group, pairwise(bounds)))
+
+
+def _own_codes(keys: Keys, rows: NDArray[np.int32]) -> tuple[CodeArray, NDArray[np.int64]]:
+    """The keys of some rows; where a key has more values than there are rows, as codes of those alone."""
+    codes, sizes = keys.codes[rows], keys.sizes.copy()
+    for key in np.flatnonzero(sizes > len(rows)):
+        known, codes[:, key] = np.unique(codes[:, key], return_inverse=True)
+        sizes[key] = len(known)
+    return codes, sizes
