@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from ldiversity.methods import Method as Method
     from ldiversity.methods._anatomy import Anatomy as Anatomy
     from ldiversity.methods._bsgi import BSGI as BSGI
+    from ldiversity.methods._incognito import Incognito as Incognito
     from ldiversity.methods._llmsu import LLMSU as LLMSU
     from ldiversity.methods._mbf import MBF as MBF
     from ldiversity.methods._mondrian import Mondrian as Mondrian
@@ -124,6 +125,7 @@ _ROOMS = {
         "MBF",
         "TP",
         "Anatomy",
+        "Incognito",
         "Method",
         "Mondrian",
         "RandomizedAddition",

@@ -1,4 +1,4 @@
-"""Make the stored samples of a format version. Run once a version; samples of an old version are never made again."""
+"""Make the stored samples of a format version. A sample that exists is never made again."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import ldiversity as ld
 HERE = Path(__file__).parent
 DISEASES = [["flu", "lungs", "any"], ["asthma", "lungs", "any"], ["angina", "heart", "any"], ["stroke", "heart", "any"]]
 DISEASES += [["eczema", "skin", "any"], ["rash", "skin", "any"], ["gout", "joints", "any"], ["sprain", "joints", "any"]]
+SEXES = ld.Hierarchy.from_rows([("F", "any"), ("M", "any")])
 
 
 def main() -> None:
@@ -38,8 +39,15 @@ def main() -> None:
             {"data_format": "csv"},
         ),
         "two-attributes-parquet": ([disease, income], ld.RandomizedAddition(l=2), {}),
+        "generalized-parquet": (disease, ld.BSGI(l=2), {"hierarchies": {"sex": SEXES}}),
+        "generalized-csv": (disease, ld.BSGI(l=2), {"data_format": "csv", "marginals": True}),
+        "bucketized-parquet": ([disease, income], ld.MBF(l=2), {}),
+        "bucketized-csv": (disease, ld.Anatomy(l=3), {"data_format": "csv"}),
+        "separate-parquet": ([disease, income], ld.LLMSU(l=2, joint=False), {}),
     }
     for name, (sensitive, method, options) in publish.items():
+        if (HERE / f"release-v1-{name}").exists():
+            continue
         ld.anonymize(
             table,
             quasi=["age", "sex"],

@@ -115,7 +115,7 @@ def _make(preparation: GroupPreparation, choices: Choices) -> _Made:
     grouping = method.group(reading.table, choices.run)
     _check_grouping(grouping, reading, method)
     for warning in grouping.warnings:
-        warnings.warn(warning, LDiversityWarning, stacklevel=5)
+        warnings.warn(warning, LDiversityWarning, stacklevel=4)
     partitions = [_renumber(partition, words) for partition in grouping.partitions]
     published = np.flatnonzero(np.logical_or.reduce([partition.class_of >= 0 for partition in partitions]))
     if not len(published):
