@@ -165,7 +165,8 @@ class CategoryReader:
             )
         hierarchy = self._hierarchy
         if hierarchy is None and self._automatic:
-            hierarchy = _named(self.name, lambda: automatic_hierarchy(_automatic_values(values, texts)))
+            listed = [*_automatic_values(values, texts), *([None] if missing else [])]
+            hierarchy = _named(self.name, lambda: automatic_hierarchy(listed))
         if hierarchy is None:
             labels = tuple(sorted([*texts, MISSING_LABEL] if missing else texts))
             if len(labels) > _MOST_VALUES and not self.exact:
