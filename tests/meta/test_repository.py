@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ldiversity.catalog import CATALOG
+from ldiversity.catalog import CATALOG, OPTIONS
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("claim", "threat", "what is not protected", "cost", "when to choose it")
@@ -29,6 +29,13 @@ def test_every_method_has_a_page_with_all_its_parts(method: str) -> None:
 @pytest.mark.parametrize("method", CATALOG)
 def test_the_first_page_names_every_method_and_links_its_page(method: str) -> None:
     assert f"docs/methods/{method}.md" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("option", [option.flag for option in OPTIONS.values() if option.flag])
+def test_the_guide_to_the_command_line_names_every_option(option: str) -> None:
+    guide = (ROOT / "docs" / "guides" / "command-line.md").read_text(encoding="utf-8")
+
+    assert any(f"`{flag}" in guide for flag in option.split("/"))
 
 
 def test_no_doctest_is_skipped() -> None:
