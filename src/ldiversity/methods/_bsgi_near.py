@@ -45,7 +45,10 @@ def group_near(
 
 
 def _choose_tolerance(space: Space, keys: Keys, rows: NDArray[np.int32], l: int, pool: ThreadPoolExecutor) -> float:
-    """Group a sample with each tolerance, in as many parts as the table will have; the one that loses least."""
+    """Group a sample with each tolerance, in as many parts as the table will have; the one that loses least.
+
+    Of those that lose the same the greatest: it cuts where most is to be gained.
+    """
     from ldiversity._kernels.bsgi_loss import total_loss
 
     # Rows come in a random order: the first ones are a fair sample.
@@ -63,7 +66,7 @@ def _choose_tolerance(space: Space, keys: Keys, rows: NDArray[np.int32], l: int,
         bounds = _cut_all(own_space, own_keys, chosen, l, part, tolerance, pool)
         _group_all(own_space, own_keys, chosen, bounds, l, 0, GroupingRun(workers=1), pool, class_of)
         loss = total_loss(space.loss, own_space.points, class_of, len(chosen) // l)
-        if loss < least:
+        if loss <= least:
             best, least = tolerance, loss
     return best
 

@@ -1,0 +1,156 @@
+"""BSGI: loss and processor time against the published greedy, growth with rows, both cores, memory.
+
+Usage: LDIVERSITY_DATA=<folder with adult.csv.gz> python benchmarks/run.py bsgi
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+from _measure import Cost, Result, cost_of, peak_memory_of
+
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.methods import BSGI, CategoryColumn, CodedTable, GroupingRun, NumberColumn, SensitiveColumn, _bsgi_near
+from ldiversity.methods._bsgi_space import make_space
+from ldiversity.schema import Domain
+
+NUMBERS = {"age": 0, "final weight": 2, "education": 4, "hours": 12}
+CATEGORIES = {"marital": 5, "race": 8, "sex": 9}
+OCCUPATION = 6
+WITH_SPOUSE = ("Married-civ-spouse", "Married-AF-spouse")
+LOSS_LIMITS = {2: 0.12, 4: 0.26, 7: 0.83}
+SMALL, LARGE, HUGE = 100_000, 1_000_000, 10_000_000
+MEMORY = 3 << 30
+
+
+def run() -> list[Result]:
+    folder = os.environ.get("LDIVERSITY_DATA")
+    if not folder:
+        print("LDIVERSITY_DATA does not name the folder of the public data sets (Adult): no figures for BSGI.")
+        return []
+    rows = read_adult(Path(folder))
+    return [*_against_the_paper(rows), *_growth(rows), _memory()]
+
+
+def read_adult(folder: Path) -> list[list[str]]:
+    with gzip.open(folder / "adult.csv.gz", "rt") as stream:
+        return [row for row in csv.reader(stream) if row[-1] == "train" and "?" not in row]
+
+
+def table_of(rows: list[list[str]], n: int | None = None, seed: int = 0) -> CodedTable:
+    """The records in a random order, or `n` of them drawn with replacement, their numbers moved a little."""
+    rng = np.random.default_rng(seed)
+    columns = list(zip(*rows, strict=True))
+    drawn = rng.permutation(len(rows)) if n is None else rng.integers(0, len(rows), n)
+    numbers = []
+    for name, i in NUMBERS.items():
+        known = np.array(columns[i], dtype=np.int32)
+        values = known[drawn]
+        if n is not None:
+            values = np.clip(_moved(rng, name, values), known.min(), known.max())
+        numbers.append(NumberColumn(name, values, int(known.min()), int(known.max())))
+    categories = [_category(name, columns[i], drawn) for name, i in CATEGORIES.items()]
+    labels, codes = np.unique(columns[OCCUPATION], return_inverse=True)
+    values = SensitiveColumn("occupation", codes[drawn].astype(np.int32), Domain(tuple(labels.tolist())))
+    return CodedTable((*numbers, *categories), (values,))
+
+
+def _moved(rng: np.random.Generator, name: str, values: np.ndarray) -> np.ndarray:
+    if name == "final weight":
+        return np.round(values * np.exp(rng.normal(0, 0.1, len(values)).astype(np.float32))).astype(np.int32)
+    if name == "education":
+        return values + (rng.random(len(values), dtype=np.float32) < 0.1) * rng.integers(
+            -1, 2, len(values), dtype=np.int32
+        )
+    return values + rng.integers(-2, 3, len(values), dtype=np.int32)
+
+
+def _category(name: str, texts: tuple[str, ...], drawn: np.ndarray) -> CategoryColumn:
+    labels, codes = np.unique(texts, return_inverse=True)
+    known = tuple(labels.tolist())
+    tree = None
+    if name == "marital":
+        tree = Hierarchy.from_rows([(label, "with" if label in WITH_SPOUSE else "without", "*") for label in known])
+    return CategoryColumn(name, codes.astype(np.int32)[drawn], known, tree)
+
+
+def _mean_loss(table: CodedTable, method: BSGI) -> float:
+    from ldiversity._kernels.bsgi_loss import total_loss
+
+    partition = method.group(table, GroupingRun()).partitions[0]
+    space = make_space("benchmark", table, None)
+    total = float(total_loss(space.loss, space.points, partition.class_of, partition.n_classes))
+    return total / (table.n_rows * len(table.quasi))
+
+
+def _against_the_paper(rows: list[list[str]]) -> list[Result]:
+    adult = table_of(rows)
+    results = []
+    for l, limit in LOSS_LIMITS.items():
+        near, paper = BSGI(l), BSGI(l, "paper")
+        near_loss, paper_loss = _mean_loss(adult, near), _mean_loss(adult, paper)
+        swapped_loss = _mean_loss(adult, BSGI(l, swaps=3))
+        detail = f"{near_loss:.4f} against {paper_loss:.4f}; with three swap passes {swapped_loss:.4f}"
+        results.append(
+            Result(f"BSGI l={l}, Adult: loss / published greedy", near_loss / paper_loss, limit, "x", detail)
+        )
+        ours = cost_of(lambda near=near: near.group(adult, GroupingRun()))
+        theirs = cost_of(lambda paper=paper: paper.group(adult, GroupingRun()), repeat=2)
+        detail = f"{ours.cpu:.2f} s against {theirs.cpu:.2f} s"
+        results.append(Result(f"BSGI l={l}, Adult: time / published greedy", ours.cpu / theirs.cpu, 1, "x CPU", detail))
+    return results
+
+
+def _growth(rows: list[list[str]]) -> list[Result]:
+    small, large = table_of(rows, SMALL), table_of(rows, LARGE)
+    method = BSGI(4)
+    before = cost_of(lambda: method.group(small, GroupingRun()), repeat=2)
+    after = cost_of(lambda: method.group(large, GroupingRun()), repeat=1)
+    grouping = _after_partitioning(large)
+    return [
+        Result("BSGI l=4: time of 1M / 100k rows", after.cpu / before.cpu, 14, "x CPU", f"{before.cpu:.2f} s before"),
+        Result("BSGI l=4: 1M rows x 7 quasi-identifiers", after.cpu, 15, "s CPU", f"wall {after.wall:.2f} s"),
+        Result(
+            "BSGI l=4: wall / CPU after partitioning, 1M rows",
+            grouping.wall / grouping.cpu,
+            0.65,
+            "x",
+            f"{grouping.wall:.2f} s of {grouping.cpu:.2f} s; means something on two idle cores only",
+        ),
+    ]
+
+
+def _after_partitioning(table: CodedTable) -> Cost:
+    """The cost of forming the classes of the parts, timed from the end of the last cut."""
+    begun: list[tuple[float, float]] = []
+    cut_all = _bsgi_near._cut_all  # noqa: SLF001 - the benchmark times a step
+
+    def timed(*arguments: object) -> list[int]:
+        bounds: list[int] = cut_all(*arguments)  # type: ignore[arg-type]
+        begun.append((time.process_time(), time.perf_counter()))
+        return bounds
+
+    _bsgi_near._cut_all = timed  # noqa: SLF001 - the benchmark times a step
+    try:
+        BSGI(4).group(table, GroupingRun(workers=2))
+    finally:
+        _bsgi_near._cut_all = cut_all  # noqa: SLF001 - the benchmark times a step
+    cpu, wall = begun[-1]
+    return Cost(time.process_time() - cpu, time.perf_counter() - wall)
+
+
+def _memory() -> Result:
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:2]\n"
+        "import os; from pathlib import Path; import bench_bsgi\n"
+        "from ldiversity.methods import BSGI, GroupingRun\n"
+        f"table = bench_bsgi.table_of(bench_bsgi.read_adult(Path(os.environ['LDIVERSITY_DATA'])), {HUGE})\n"
+        "BSGI(4).group(table, GroupingRun())\n"
+    )
+    peak = peak_memory_of(code, str(Path(__file__).parent))
+    return Result("BSGI l=4: peak memory of 10M rows", peak / MEMORY * 3, 3, "GiB", "the table included")
