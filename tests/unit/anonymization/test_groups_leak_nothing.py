@@ -114,3 +114,26 @@ def test_the_order_that_methods_see_does_not_follow_the_source(methods: dict[str
 
     assert abs(correlation(np.arange(N), seen[0])) < BOUND
     assert not np.array_equal(seen[0], seen[1])
+
+
+@pytest.mark.parametrize("data_format", ["parquet", "csv"])
+@pytest.mark.parametrize(
+    ("method", "person"), [(ld.BSGI(l=2), "holder_id"), (ld.Anatomy(l=2), None), (ld.Mondrian(l=2), None)]
+)
+def test_nothing_of_dropped_columns_and_of_the_person_is_in_the_bytes(
+    people: pa.Table, tmp_path: Path, method: ld.Method, person: str | None, data_format: Any
+) -> None:
+    named = people.append_column("holder_id", pa.array([f"holder-{i:03d}" for i in range(people.num_rows)]))
+    described = named.replace_schema_metadata({"secret": "metadata-of-the-source"})
+    roles: dict[str, Any] = {
+        "quasi": ["age", "sex"],
+        "sensitive": "disease",
+        "drop": ["name", "holder_id"],
+        "person": person,
+    }
+
+    ld.anonymize(described, **roles, method=method, output=tmp_path / "release", data_format=data_format)
+
+    content = b"".join(path.read_bytes() for path in sorted((tmp_path / "release").iterdir()))
+    assert b"angina" in content
+    assert not any(secret in content for secret in (b"person-0", b"holder-0", b"metadata-of-the-source", b"holder_id"))
