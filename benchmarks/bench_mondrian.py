@@ -33,9 +33,7 @@ def run() -> list[Result]:
     ratio = (ROWS / strict.cpu) / (peer_rows / peer_seconds)
     detail = f"{strict.cpu:.1f} s CPU for 1M rows; anonypy {peer_seconds:.0f} s CPU for {peer_rows:,} rows"
     return [
-        Result(
-            "Mondrian, 1M rows x 7, distinct:4, rows a CPU second / anonypy", ratio, 100, "x", detail, at_least=True
-        ),
+        Result("Mondrian, 1M x 7, distinct:4, rows a CPU second / anonypy", ratio, 100, "x", detail, at_least=True),
         Result("Mondrian, CPU at 1M rows / at 100k rows", growth, 14, "x CPU", f"{strict.cpu:.1f} s CPU"),
     ]
 
