@@ -1,0 +1,1 @@
+"""Several methods on one table: which one to publish."""

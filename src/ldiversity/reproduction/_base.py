@@ -1,0 +1,116 @@
+"""What a rerun of a paper's evaluation is made of: exhibits, each with data, a picture and a verdict."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+
+import pyarrow as pa
+
+from ldiversity.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Exhibit", "Outcome", "Setting", "Study"]
+
+Outcome: TypeAlias = Literal["agrees", "differs", "better", "stand-in"]
+"""``agrees``: the paper's statement comes out. ``differs``: it does not, and the words say why. ``better``: it comes
+out for the paper's method, and ours does better. ``stand-in``: the paper's data are not public, others were used, and
+the shape of the result was compared."""
+
+
+def _silent(share: float, what: str) -> None:
+    """Show no progress."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How thorough a rerun is, and where its data are.
+
+    Parameters
+    ----------
+    quick
+        Smaller tables and fewer repetitions, for tests: everything together in under two minutes.
+    data
+        The folder with Adult and Census-Income; by default that of the environment variable ``LDIVERSITY_DATA``.
+    seed
+        Makes a rerun repeatable. The tables are public, so nothing is given away by it.
+    progress
+        Called with the share that is done and a word for what is being done.
+    """
+
+    quick: bool = False
+    data: Path | None = None
+    seed: int = 1
+    progress: Callable[[float, str], None] = field(default=_silent)
+
+    def file(self, name: str) -> Path:
+        """A file of the data folder.
+
+        Raises
+        ------
+        UnsupportedError
+            When there is no data folder, or it lacks the file.
+        """
+        folder = self.data or (Path(os.environ["LDIVERSITY_DATA"]) if os.environ.get("LDIVERSITY_DATA") else None)
+        if folder is None or not (folder / name).is_file():
+            raise UnsupportedError(
+                f"reproduce: {name} is needed, but there is no data folder that holds it.",
+                hint="Set the environment variable LDIVERSITY_DATA to the folder with the public tables.",
+            )
+        return folder / name
+
+
+@dataclass(frozen=True, eq=False)
+class Exhibit:
+    """One figure or table of a paper, rerun.
+
+    Parameters
+    ----------
+    paper
+        Its number, for example ``"003"``.
+    item
+        What the paper calls it, for example ``"Table 5"`` or ``"Fig. 4"``.
+    title
+        What it shows, in one line.
+    data
+        The numbers behind the picture, one row a measurement, columns named in plain words.
+    draw
+        Makes the picture from the data; called only when one is wanted.
+    alt
+        The picture in words, for people who cannot see it.
+    outcome, words
+        The verdict, and its reason in one to four sentences, with the figures that decide. Computed from the data,
+        never typed in advance.
+    claim
+        What the paper says, with its own figures where it prints them.
+    """
+
+    paper: str
+    item: str
+    title: str
+    data: pa.Table
+    draw: Callable[[], Figure]
+    alt: str
+    outcome: Outcome
+    words: str
+    claim: str
+
+
+class Study(ABC):
+    """The rerun of one paper's evaluation."""
+
+    paper: ClassVar[str]
+    """The paper's number."""
+
+    title: ClassVar[str]
+    """Authors, title, venue and year."""
+
+    @abstractmethod
+    def exhibits(self, setting: Setting) -> Iterator[Exhibit]:
+        """Rerun the evaluation, item by item in the paper's order."""
