@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ldiversity import datasets as datasets
     from ldiversity._random import Key as Key
     from ldiversity.anonymization import anonymize as anonymize
+    from ldiversity.auditing import Audit as Audit
+    from ldiversity.auditing import audit as audit
+    from ldiversity.auditing import check as check
     from ldiversity.distances import DiscreteDistance as DiscreteDistance
     from ldiversity.distances import Distance as Distance
     from ldiversity.distances import MatrixDistance as MatrixDistance
@@ -84,6 +87,7 @@ if TYPE_CHECKING:
 _ROOMS = {
     "_random": ("Key",),
     "anonymization": ("anonymize",),
+    "auditing": ("Audit", "audit", "check"),
     "datasets": ("datasets",),
     "distances": (
         "DiscreteDistance",

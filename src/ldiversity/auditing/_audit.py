@@ -1,0 +1,230 @@
+"""`audit` and `check`: what a table or release gives away."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ldiversity._checks import check_number, name_some
+from ldiversity.auditing._classes import MissingQuasi, count_table
+from ldiversity.auditing._figures import Asked, all_figures, ask
+from ldiversity.auditing._releases import see_release
+from ldiversity.auditing._result import Audit
+from ldiversity.auditing._risk import attribute_risk, class_figures, reidentification_risk
+from ldiversity.auditing._seen import Seen
+from ldiversity.auditing._views import ClassView
+from ldiversity.auditing._words import advise, say
+from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.models import DistinctDiversity, KAnonymity, PrivacyModel, Verdict, parse_model
+from ldiversity.release import ClassRelease, Release, SetRelease, load_release
+from ldiversity.tables import Sensitive, open_source
+
+__all__ = ["audit", "check"]
+
+
+def audit(  # noqa: PLR0913 - a question has these parts, each with a name
+    data: Any,  # noqa: ANN401 - any frame, path or release
+    *,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | Sensitive | Sequence[str | Sensitive] = (),
+    models: str | PrivacyModel | Sequence[str | PrivacyModel] = (),
+    missing: MissingQuasi = "category",
+    joint_knowledge: bool = False,
+    population: Any = None,  # noqa: ANN401 - any frame or path
+    threshold: float = 0.2,
+    types: Mapping[str, str] | None = None,
+) -> Audit:
+    """Say what a table or a release gives away: every model's reached value, risks, and a verdict in plain words.
+
+    A table is read once, batch by batch; memory is bounded by the different combinations that occur, not by rows. A
+    release needs no original. Nothing of what is found quotes a cell.
+
+    Parameters
+    ----------
+    data
+        A path or frame, or a release or its folder.
+    quasi
+        Columns by which people might be recognized. Those of the release when empty.
+    sensitive
+        What nobody may learn about one person; `Sensitive` says what becomes of missing values. May be empty for a
+        table: then only the sizes of classes are looked at. Those of the release when empty.
+    models
+        What must hold: models, or text forms such as ``"k-anonymity:5"``. What a release claims, when empty.
+    missing
+        A missing quasi-identifier of a table is a ``"category"``, a value like others; or such rows are left out
+        (``"drop"``), or there must be none (``"refuse"``).
+    joint_knowledge
+        Whether an attacker who asks for one sensitive attribute of a table knows the others.
+    population
+        A table of the people among whom the journalist searches, with the same quasi-identifiers.
+    threshold
+        From which probability on a record counts as at risk of being recognized.
+    types
+        Types of columns of a text file, where the inferred one is not wanted.
+
+    Returns
+    -------
+    Audit
+        What was found.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"age": [30, 30, 40, 40], "disease": ["flu", "cut", "flu", "flu"]})
+    >>> found = audit(table, quasi="age", sensitive="disease", models="distinct:2")
+    >>> found.passed, found.models["distinct_l"].value, found.models["frequency"].value
+    (False, 1, 1.0)
+    >>> print(found.verdict[0])
+    1 of 2 classes hold one value of 'disease' only; 2 people can be read off.
+    """
+    threshold = check_number("audit", "threshold", threshold, minimum=0, maximum=1)
+    seen, release = _see(data, quasi, sensitive, missing, joint_knowledge=joint_knowledge, types=types)
+    wanted, texts = _models(models)
+    asked = ask(seen, wanted) if wanted or release is None else _claims(seen, release)
+    outside = None
+    if population is not None:
+        outside = count_table(open_source(population, types=types), quasi=list(seen.quasi), missing=missing)
+    risk = reidentification_risk(seen, outside, threshold)
+    learned = {name: attribute_risk(view) for name, view in seen.views.items()}
+    return Audit(
+        kind=seen.kind,
+        name=seen.name,
+        quasi=seen.quasi,
+        sensitive=tuple(seen.views),
+        records=seen.n_records,
+        dropped=seen.n_dropped,
+        suppressed=seen.n_suppressed,
+        models=all_figures(seen, asked),
+        asked=asked,
+        classes=class_figures(seen),
+        risk=risk,
+        attribute_risk=learned,
+        by_class_id={name: attribute_risk(view) for name, view in seen.by_class_id.items()},
+        verdict=tuple(say(seen, asked, risk, learned)),
+        advice=advise(seen, asked, texts),
+        notes=(*seen.notes, *_notes(seen, population_given=population is not None)),
+        frame_kind=seen.frame_kind,
+    )
+
+
+def check(
+    model: str | PrivacyModel,
+    data: Any,  # noqa: ANN401 - any frame, path or release
+    *,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | Sensitive | None = None,
+    missing: MissingQuasi = "category",
+    types: Mapping[str, str] | None = None,
+) -> Verdict:
+    """Check one privacy model on a table or a release, for one sensitive attribute.
+
+    Parameters
+    ----------
+    model
+        The model, or its text form.
+    data
+        A path or frame, or a release or its folder.
+    quasi, missing, types
+        As for `audit`.
+    sensitive
+        The attribute. May be left out for k-anonymity, and for a release that has one.
+
+    Returns
+    -------
+    Verdict
+        Whether it holds, the value reached, the margin, and the sizes of the worst classes.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"age": [30, 30, 40, 40], "disease": ["flu", "cut", "flu", "flu"]})
+    >>> verdict = check("frequency:2", table, quasi="age", sensitive="disease")
+    >>> verdict.passed, verdict.reached, verdict.n_records_failing
+    (False, 1.0, 2)
+    """
+    (wanted,), _ = _models(model)
+    given = () if sensitive is None else sensitive
+    seen, _ = _see(data, quasi, given, missing, joint_knowledge=False, types=types)
+    if not isinstance(wanted, KAnonymity) and len(seen.views) != 1:
+        named = f"one of {name_some(seen.views)}" if seen.views else "the sensitive column"
+        raise ParameterError(f"check: sensitive must name {named} to check {wanted.name!r}.")
+    return ask(seen, [wanted])[0].verdict
+
+
+def _see(
+    data: Any,  # noqa: ANN401 - any frame, path or release
+    quasi: str | Sequence[str],
+    sensitive: str | Sensitive | Sequence[str | Sensitive],
+    missing: MissingQuasi,
+    *,
+    joint_knowledge: bool,
+    types: Mapping[str, str] | None,
+) -> tuple[Seen, Release | None]:
+    names = [quasi] if isinstance(quasi, str) else list(quasi)
+    given = [sensitive] if isinstance(sensitive, str | Sensitive) else list(sensitive)
+    attributes = [one if isinstance(one, Sensitive) else Sensitive(one) for one in given]
+    if isinstance(data, str | os.PathLike) and Path(data).is_dir():
+        data = load_release(Path(data))
+    if isinstance(data, Release):
+        if joint_knowledge:
+            raise UnsupportedError(
+                "audit: joint_knowledge must be left out for a release, where every attribute is hidden on its own.",
+                hint="The attack 'joint' shows what attributes say about each other.",
+            )
+        return see_release(data, quasi=names, sensitive=[one.name for one in attributes]), data
+    source = open_source(data, types=types)
+    counted = count_table(source, quasi=names, sensitive=attributes, missing=missing, joint_knowledge=joint_knowledge)
+    seen = Seen(
+        kind="table",
+        name=source.name,
+        quasi=counted.quasi,
+        keys=counted.keys,
+        sizes=counted.sizes,
+        views={name: ClassView(counts) for name, counts in counted.counts.items()},
+        n_dropped=counted.n_dropped,
+        frame_kind=source.frame_kind,
+        notes=("Whoever asks for one sensitive attribute is taken to know the others.",) if joint_knowledge else (),
+    )
+    return seen, None
+
+
+def _models(
+    given: str | PrivacyModel | Sequence[str | PrivacyModel],
+) -> tuple[list[PrivacyModel], dict[PrivacyModel, str]]:
+    """The models, and the text forms that users wrote."""
+    several = [given] if isinstance(given, str | PrivacyModel) else list(given)
+    models: list[PrivacyModel] = []
+    texts: dict[PrivacyModel, str] = {}
+    for one in several:
+        if not isinstance(one, str | PrivacyModel):
+            raise ParameterError(f"audit: models must be privacy models or their text forms, got {type(one).__name__}.")
+        model = parse_model(one) if isinstance(one, str) else one
+        models.append(model)
+        if isinstance(one, str):
+            texts[model] = one
+    return models, texts
+
+
+def _claims(seen: Seen, release: Release) -> tuple[Asked, ...]:
+    """What the release itself promises."""
+    asked: list[Asked] = []
+    for name in seen.views:
+        if isinstance(release, SetRelease):
+            asked += ask(seen, [DistinctDiversity(release.claim(name).l)], [name])
+        elif isinstance(release, ClassRelease):
+            asked += ask(seen, [release.claim(name).rule], [name])
+    return tuple(asked)
+
+
+def _notes(seen: Seen, *, population_given: bool) -> list[str]:
+    notes = []
+    if seen.n_dropped:
+        notes.append(f"{seen.n_dropped:,} rows were left out because something was missing.")
+    if seen.n_suppressed:
+        notes.append(f"{seen.n_suppressed:,} records had been left out by the holder.")
+    notes += [f"{n:,} rows show no value of {name!r}." for name, n in seen.unseen.items() if n]
+    if seen.quasi and not population_given:
+        notes.append("No population was given: the journalist's risk is taken to be the prosecutor's.")
+    return notes
