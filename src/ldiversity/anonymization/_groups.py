@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,7 @@ from ldiversity.anonymization._coding import Reading
 from ldiversity.anonymization._prepare import GroupPreparation
 from ldiversity.anonymization._regions import ClassRowsInOrder, make_forms, make_regions
 from ldiversity.engines import Engine
-from ldiversity.errors import ClaimError, InternalError, LDiversityWarning, SchemaError
+from ldiversity.errors import ClaimError, InfeasibleError, InternalError, LDiversityWarning
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.methods import Grouping, GroupingMethod, GroupingRun, Partition
 from ldiversity.models import count_classes
@@ -73,9 +74,7 @@ def publish_groups(
     with staging_folder(output, overwrite=overwrite) as staging:
         made = _make(preparation, choices)
         write_classes(staging, made.description, made.rows, data_format=data_format, n_records=made.n_records)
-    release = load_release(output, frame=preparation.source.frame_kind)
-    if not isinstance(release, ClassRelease):
-        raise InternalError("anonymize: what was written must be a grouped release.")
+    release = cast("ClassRelease", load_release(output, frame=preparation.source.frame_kind))
     return replace(release, notes=made.notes)
 
 
@@ -118,8 +117,6 @@ def _make(preparation: GroupPreparation, choices: Choices) -> _Made:
         warnings.warn(warning, LDiversityWarning, stacklevel=4)
     partitions = [_renumber(partition, words) for partition in grouping.partitions]
     published = np.flatnonzero(np.logical_or.reduce([partition.class_of >= 0 for partition in partitions]))
-    if not len(published):
-        raise SchemaError("table: no record is left to publish.", hint="Choose a smaller l, or another method.")
     order = published[random_order(len(published), words)].astype(np.int32)
     class_columns = _class_columns(preparation.schema, len(partitions))
     by_column = dict(zip(dict.fromkeys(class_columns.values()), partitions, strict=True))
@@ -149,7 +146,12 @@ def _check_grouping(grouping: Grouping, reading: Reading, method: GroupingMethod
     if several not in {1, n_sensitive} or (several > 1 and method.layout == "generalized"):
         raise InternalError(f"{method.name}: there must be one partition, or one for each sensitive column.")
     for partition in grouping.partitions:
-        if len(partition.class_of) != n or not partition.sizes.all() or partition.class_of.max(initial=-1) < 0:
+        if partition.n_classes == 0:
+            raise InfeasibleError(
+                f"{method.name}: no class can be formed, so that no record is left to publish.",
+                hint="Choose a smaller l, or another method.",
+            )
+        if len(partition.class_of) != n or not partition.sizes.all():
             raise InternalError(f"{method.name}: every row must have a class, and every class a row.")
         _check_people(partition, reading)
 
@@ -188,7 +190,7 @@ def _generalized(
 ) -> tuple[dict[str, Form], MemoryClassRows]:
     ((class_column, partition),) = by_column.items()
     in_order = ClassRowsInOrder.of(partition.class_of, partition.n_classes)
-    forms = make_forms(reading, in_order, exact=False, marginals=marginals)
+    forms = make_forms(reading, in_order, marginals=marginals)
     regions = make_regions(
         reading, in_order, forms, levels=grouping.levels, suppress_differences=grouping.suppress_differences
     )

@@ -66,13 +66,11 @@ class ClassRowsInOrder:
         )
 
 
-def make_forms(reading: Reading, rows: ClassRowsInOrder, *, exact: bool, marginals: bool) -> dict[str, Form]:
+def make_forms(reading: Reading, rows: ClassRowsInOrder, *, marginals: bool) -> dict[str, Form]:
     """How each quasi-identifier is published: its public range or values are those of the published records."""
     forms = {}
     for column in reading.table.quasi:
-        if exact:
-            forms[column.name] = Form("exact")
-        elif isinstance(column, NumberColumn):
+        if isinstance(column, NumberColumn):
             forms[column.name] = _interval_form(column, rows, marginals=marginals)
         else:
             forms[column.name] = _category_form(column, rows, marginals=marginals)

@@ -21,7 +21,6 @@ from ldiversity.release._forms import Form
 
 __all__ = [
     "Cells",
-    "cell_type",
     "cells_of",
     "column_of",
     "from_texts",
@@ -76,15 +75,6 @@ def node_labels(form: Form) -> tuple[str, ...]:
     return tuple(dict.fromkeys(label for labels in levels for label in labels))
 
 
-def cell_type(form: Form, kind: pa.DataType) -> pa.DataType:
-    """The Arrow type of a published cell."""
-    if form.kind == "interval":
-        return pa.struct([("low", kind), ("high", kind)])
-    if form.kind == "values":
-        return pa.list_(pa.string())
-    return pa.string() if form.kind == "node" else kind
-
-
 def cells_of(name: str, column: pa.Array, form: Form, kind: pa.DataType) -> Cells:
     """The cells of a generalized column that may come from a stranger."""
     if form.kind == "interval":
@@ -103,7 +93,7 @@ def column_of(cells: Cells, form: Form, kind: pa.DataType) -> pa.Array:
         missing = cells.lengths == 0
         low[~missing], high[~missing] = cells.flat[::_ENDS], cells.flat[1::_ENDS]
         ends = [numbers_out(end, missing, kind) for end in (low, high)]
-        return pa.StructArray.from_arrays(ends, fields=list(cell_type(form, kind)))
+        return pa.StructArray.from_arrays(ends, names=["low", "high"])
     labels = pa.array(node_labels(form) if form.kind == "node" else form.labels, pa.string())
     texts = labels.take(pa.array(cells.flat))
     return texts if form.kind == "node" else pa.ListArray.from_arrays(cells.starts.astype(np.int32), texts)
@@ -145,7 +135,7 @@ def from_texts(name: str, column: pa.Array, form: Form, kind: pa.DataType) -> pa
         if len(parts) and pc.min(pc.list_value_length(parts)).as_py() != _ENDS:
             raise damaged(f"column {name!r} must hold intervals")
         ends = [_end(pc.list_element(parts, number), missing, kind) for number in range(_ENDS)]
-        return pa.StructArray.from_arrays(ends, fields=list(cell_type(form, kind)))
+        return pa.StructArray.from_arrays(ends, names=["low", "high"])
     if form.kind == "values":
         if column.null_count:
             raise damaged(f"column {name!r} must hold lists of its values")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ldiversity._types import CodeArray
 from ldiversity.models import ClassCounts
-from ldiversity.release._cells import Cells, cell_type, cells_of, column_of, from_texts, join_cells
+from ldiversity.release._cells import Cells, cells_of, column_of, from_texts, join_cells
 from ldiversity.release._coded import code_column, parse_type
 from ldiversity.release._description import ClassDescription, Format
 from ldiversity.release._files import DataFile, damage, damaged, gather
@@ -175,8 +175,6 @@ class FolderClassRows:
                     if self._format == "csv":
                         cells = from_texts(name, chunk, form, kind)
                     parts.append(cells_of(name, cells, form, kind))
-        if not parts:
-            return cells_of(name, pa.array([], cell_type(form, kind)), form, kind)
         return join_cells(parts)
 
 

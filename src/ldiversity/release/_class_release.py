@@ -136,8 +136,8 @@ class ClassRelease(Release):
             if bucketized
         }
         codes = {name: np.asarray(values[name], dtype=np.int32) for name in names if not bucketized}
-        empty = pa.table({})
-        rows = MemoryClassRows(sizes, classes, columns or empty, regions or empty, codes, counts)
+        plain = pa.table({}) if columns is None else columns
+        rows = MemoryClassRows(sizes, classes, plain, pa.table({}) if regions is None else regions, codes, counts)
         exact = dict.fromkeys(schema.names(Role.QUASI), Form("exact"))
         return cls(
             schema=schema,

@@ -206,6 +206,8 @@ def test_too_many_values_to_publish_are_refused(monkeypatch: pytest.MonkeyPatch)
 
     with pytest.raises(ld.SchemaError, match="at most 2 different values, got 3"):
         read(pa.array(["a", "b", "c"]))
+    with pytest.raises(ld.SchemaError, match="at most 2 different values, got 3"):
+        read(pa.array(["a"]), hierarchies={"x": TREE})
     assert len(read(pa.array(["a", "b", "c"]), exact=True).table.categories[0].labels) == 3
 
 

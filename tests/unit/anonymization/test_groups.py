@@ -154,6 +154,19 @@ def test_marginals_are_published_on_request_alone(methods: dict[str, Any]) -> No
     assert without.forms["place"].marginal is None
 
 
+def test_marginals_of_exact_columns_are_not_needed(methods: dict[str, Any]) -> None:
+    release = ld.anonymize(TABLE, **ROLES, method=methods["apart"](), marginals=True)
+
+    assert any("No counts of exact values are published for 'age', 'place'" in note for note in release.notes)
+
+
+def test_a_table_of_which_no_class_can_be_formed_is_refused(methods: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(ld.InfeasibleError, match="no class can be formed"):
+        ld.anonymize(TABLE, **ROLES, method=methods["given"](classes=((-1,) * 8,)), output=tmp_path / "release")
+
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(("missing", "n_rows"), [("category", 8), ("drop", 6)])
 def test_missing_sensitive_values_follow_their_policy(methods: dict[str, Any], missing: Any, n_rows: int) -> None:
     diseases = ["flu", None, None, "cold", "cut", "flu", "cold", "flu"]
@@ -205,9 +218,7 @@ def test_a_method_that_breaks_its_promise_publishes_nothing(methods: dict[str, A
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "classes", [((0, 0, 1, 1),), ((0, 0, 2, 2, 3, 3, 1, 5),), ((-1,) * 8,), ((0,) * 8, (0,) * 8, (0,) * 8)]
-)
+@pytest.mark.parametrize("classes", [((0, 0, 1, 1),), ((0, 0, 2, 2, 3, 3, 1, 5),), ((0,) * 8, (0,) * 8, (0,) * 8)])
 def test_a_method_that_makes_no_partition_is_a_fault(methods: dict[str, Any], classes: Any) -> None:
     with pytest.raises((ld.InternalError, ValueError), match=r"must|shape"):
         ld.anonymize(TABLE, **ROLES, method=methods["given"](classes=classes))

@@ -24,7 +24,7 @@ def regions(column: QuasiColumn, class_of: Any, *, marginals: bool = False, **as
     kind = pa.int64() if isinstance(column, NumberColumn) else pa.string()
     reading = Reading(CodedTable((column,), (secret,)), {"x": kind}, {}, pa.table({}))
     rows = ClassRowsInOrder.of(classes, int(classes.max()) + 1)
-    forms = make_forms(reading, rows, exact=False, marginals=marginals)
+    forms = make_forms(reading, rows, marginals=marginals)
     given = {"levels": {}, "suppress_differences": False, **asked}
     return make_regions(reading, rows, forms, **given)["x"].to_pylist(), forms["x"]
 
@@ -117,6 +117,13 @@ def test_marginals_count_exact_values_of_published_records() -> None:
     assert of_numbers.marginal.missing == 1
     assert (of_lists.marginal.values.tolist(), of_lists.marginal.counts.tolist()) == ([0, 1], [1, 2])
     assert (of_nodes.marginal.values.tolist(), of_nodes.marginal.counts.tolist()) == ([1, 4], [1, 2])
+
+
+def test_too_many_different_numbers_have_no_marginal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ldiversity.anonymization._regions.MOST_MARGINAL", 2)
+
+    assert regions(number([1, 2, 2]), [0, 0, 0], marginals=True)[1].marginal is not None
+    assert regions(number([1, 2, 3]), [0, 0, 0], marginals=True)[1].marginal is None
 
 
 def test_rows_are_sorted_by_class_and_keep_their_order() -> None:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import ldiversity as ld
@@ -68,6 +70,7 @@ def form(manifest: Manifest, number: int) -> Manifest:
         (lambda m: form(m, 3).update(marginal={"values": [4], "counts": [1]}), "counts of its values"),
         (lambda m: form(m, 3).update(marginal={"values": [0.5], "counts": [1]}), "counts of its values"),
         (lambda m: m["classes"].update(tables=[]) or m["data"].update(layout="bucketized"), "must be exact"),
+        (lambda m: m.update(records=10**6) or m["data"].update(rows=10**6), "too small for the rows"),
         (lambda m: m["sensitive"][0]["claim"].update(rule=None), "known privacy model"),
         (lambda m: m["sensitive"][0]["claim"].update(rule={"name": "os.system"}), "known privacy model"),
         (lambda m: m["sensitive"][0]["claim"]["rule"].update(l=1), "claim 'unique' is damaged"),
@@ -167,6 +170,7 @@ def test_damaged_tables_of_values_are_named_in_one_sentence(buckets: Path, plant
         ('"-5..-3"', '"-5..-3..-1"', "'age' cannot be read"),
         ('"-5..-3"', '"..-3"', "'age' cannot be read"),
         ('"west"', "", "public values"),
+        ('"a\\|b|c\\\\"', "", "lists of its values"),
     ],
 )
 def test_damaged_texts_are_named_in_one_sentence(
@@ -182,6 +186,45 @@ def test_damaged_texts_are_named_in_one_sentence(
 
     with pytest.raises(ld.ReleaseFormatError, match=rule):
         release.regions()
+
+
+def test_a_column_of_another_type_is_named(folder: Path, plant: Any) -> None:
+    table = pq.read_table(folder / "data.parquet")
+    changed = table.set_column(1, "age", pa.array([1] * 6))
+    pq.write_table(changed, folder / "data.parquet")
+    plant(folder, "data.parquet", lambda rows: rows)
+    release = ld.load_release(folder)
+    assert isinstance(release, ld.ClassRelease)
+
+    with pytest.raises(ld.ReleaseFormatError, match="'age' must hold intervals"):
+        release.regions()
+
+
+def test_class_zero_is_no_missing_class(separate: ld.ClassRelease, tmp_path: Path, plant: Any) -> None:
+    separate.save(tmp_path / "release")
+    plant(tmp_path / "release", "data.parquet", lambda rows: rows[0].update(class_id_job=0))
+    release = ld.load_release(tmp_path / "release")
+    assert isinstance(release, ld.ClassRelease)
+
+    with pytest.raises(ld.ReleaseFormatError, match="numbers of classes"):
+        release.class_of("job")
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        (lambda m: m["data"].update(layout="generalized"), "one class column"),
+        (lambda m: m["classes"]["tables"][1].update(m["classes"]["tables"][0], attribute="job"), "files of their own"),
+    ],
+)
+def test_classes_of_their_own_must_be_apart(
+    separate: ld.ClassRelease, tmp_path: Path, change: Callable[[Manifest], object], rule: str
+) -> None:
+    separate.save(tmp_path / "release")
+    edit(tmp_path / "release", change)
+
+    with pytest.raises(ld.ReleaseFormatError, match=rule):
+        ld.load_release(tmp_path / "release")
 
 
 def test_a_link_in_place_of_a_table_is_refused(buckets: Path, tmp_path: Path) -> None:

@@ -120,6 +120,20 @@ def test_a_release_with_too_many_regions_does_not_verify(generalized: ld.ClassRe
         replace(generalized, _rows=rows).verify()
 
 
+def test_a_release_without_rows_is_not_saved(bucketized: ld.ClassRelease, tmp_path: Path) -> None:
+    nothing = {"class_of": np.empty(0, dtype=np.int32), "values": {"disease": np.empty(0, dtype=np.int32)}}
+    empty = ld.ClassRelease.in_memory(
+        schema=bucketized.schema,
+        layout="bucketized",
+        rules={"disease": ld.UniqueDiversity(l=2)},
+        columns=pa.table({"age": pa.array([], pa.int64())}),
+        **nothing,
+    )
+
+    with pytest.raises(ld.SchemaError, match="no record is left"):
+        empty.save(tmp_path / "release")
+
+
 @pytest.mark.parametrize("kind", ["generalized", "bucketized"])
 def test_what_breaks_the_claim_is_not_saved(request: pytest.FixtureRequest, tmp_path: Path, kind: str) -> None:
     release: ld.ClassRelease = request.getfixturevalue(kind)
