@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
         classes=class_figures(seen),
         risk=risk,
         attribute_risk=learned,
-        by_class_id={name: attribute_risk(view) for name, view in seen.by_class_id.items()},
+        by_class_id=_by_class_id(seen),
         verdict=tuple(say(seen, asked, risk, learned)),
         advice=advise(seen, asked, texts),
         notes=(*seen.notes, *_notes(seen, population_given=population is not None)),
@@ -207,8 +208,19 @@ def _models(
     return models, texts
 
 
+def _by_class_id(seen: Seen) -> dict[str, Any]:
+    """Values of models and risks by the numbers of classes that a generalized release publishes."""
+    described = {}
+    for name, view in seen.by_class_id.items():
+        alone = replace(seen, sizes=view.sizes, views={name: view}, by_class_id={})
+        models = {model: figure.value for model, figure in all_figures(alone, ()).items()}
+        described[name] = {"models": models, **attribute_risk(view)}
+    return described
+
+
 def _claims(seen: Seen, release: Release) -> tuple[Asked, ...]:
-    """What the release itself promises."""
+    """What the release itself promises, of the classes as it numbers them."""
+    seen = replace(seen, views={**seen.views, **seen.by_class_id})
     asked: list[Asked] = []
     for name in seen.views:
         if isinstance(release, SetRelease):

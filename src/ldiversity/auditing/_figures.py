@@ -152,7 +152,7 @@ def ask(seen: Seen, models: Sequence[PrivacyModel], attributes: Sequence[str] | 
             asked.append(Asked(model, None, judge_sizes(model, seen.sizes)))
             continue
         names = seen.views if attributes is None else attributes
-        asked += [Asked(model, name, _judged(seen.views[name], model)) for name in names]
+        asked += [Asked(model, name, _judged(seen.view(name, type(model)), model)) for name in names]
     return tuple(asked)
 
 
@@ -167,6 +167,9 @@ def all_figures(seen: Seen, asked: Sequence[Asked]) -> dict[str, Figure]:
             values.setdefault(name, {})[attribute] = value
             if why is not None:
                 whys[name] = why
+    for attribute, view in seen.by_class_id.items():
+        (unique,) = worst_reached(view, [UniqueDiversity(2)])
+        values["unique_l"][attribute] = _told(UniqueDiversity(2), unique)[0]
     figures = {"k_anonymity": Figure("k_anonymity", k, {})}
     for name, found in values.items():
         figures[name] = Figure(name, _worst(name, found), found, why=whys.get(name))

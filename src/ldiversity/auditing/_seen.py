@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.auditing._views import View
+from ldiversity.models import PrivacyModel
 
 __all__ = ["Seen"]
 
@@ -52,6 +53,16 @@ class Seen:
     frame_kind: str = "arrow"
     notes: tuple[str, ...] = ()
     unseen: Mapping[str, int] = field(default_factory=dict)
+
+    def view(self, attribute: str, model: type[PrivacyModel]) -> View:
+        """What a kind of model looks at.
+
+        Classes with equal regions look alike and are seen as one. Merging keeps what monotone models say; those that
+        are not monotone speak of the classes as they are numbered.
+        """
+        if not model.monotone and attribute in self.by_class_id:
+            return self.by_class_id[attribute]
+        return self.views[attribute]
 
     @property
     def n_records(self) -> int:

@@ -100,7 +100,8 @@ def _of_attribute(seen: Seen, name: str, risk: Mapping[str, Any]) -> list[str]:
         said = [f"None of {n_classes:,} classes holds one value of {name!r} only."]
     more = risk["records_at_least_50"] - risk["records_read_off"]
     if more:
-        said.append(f"For {_people(more)} more, one value of {name!r} is at least as likely as all others together.")
+        others = f"{_people(more)} {'more' if n_one else 'in all'}"
+        said.append(f"For {others}, one value of {name!r} is at least as likely as all others together.")
     return said
 
 

@@ -164,6 +164,7 @@ def _render_risk(facts: Facts, page: Page) -> None:
         ],
         right={1, 2, 3},
     )
+    page.text("How many records look alike:")
     page.table(
         ["records in a class", "classes"],
         [[name, number(count)] for name, count in classes["sizes"].items()],
