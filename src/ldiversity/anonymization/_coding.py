@@ -35,12 +35,15 @@ class Reading:
         The values that the labels of a category stood for.
     plain
         The plain columns, rows in the same order.
+    automatic
+        Columns whose hierarchy was made from the values of the table.
     """
 
     table: CodedTable
     types: Mapping[str, pa.DataType]
     originals: Mapping[str, pa.Array]
     plain: pa.Table
+    automatic: frozenset[str] = frozenset()
 
     def exact(self, column: QuasiColumn, rows: NDArray[np.integer]) -> pa.Array:
         """The values of some rows as they were."""
@@ -116,7 +119,9 @@ def read_table(  # noqa: PLR0913 - the columns and what becomes of them
         sensitive.append(SensitiveColumn(name, np.concatenate(secret.pop(name))[order], coder.domain))
     columns, originals = _finish(readers, order)
     table = CodedTable(tuple(columns), tuple(sensitive), None if people is None else people.finish(order))
-    return Reading(table, types, originals, pa.concat_tables(others).take(pa.array(order)) if others else pa.table({}))
+    rows = pa.concat_tables(others).take(pa.array(order)) if others else pa.table({})
+    made = frozenset(name for name in quasi if automatic and name not in trees)
+    return Reading(table, types, originals, rows, made)
 
 
 def _finish(
