@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from ldiversity.release import load_release as load_release
     from ldiversity.report import describe as describe
     from ldiversity.report import plan as plan
+    from ldiversity.reproduction import reproduce as reproduce
     from ldiversity.schema import Domain as Domain
     from ldiversity.tables import Sensitive as Sensitive
 
@@ -155,6 +156,7 @@ _ROOMS = {
     "policy": ("Policy",),
     "release": ("ClassRelease", "Release", "SetRelease", "load_release"),
     "report": ("describe", "plan"),
+    "reproduction": ("reproduce",),
     "schema": ("Domain",),
     "tables": ("Sensitive",),
 }

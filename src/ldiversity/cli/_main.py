@@ -28,6 +28,7 @@ _MODULES: Final = MappingProxyType(
         "audit": "_audit",
         "key": "_key",
         "schema": "_schema",
+        "reproduce": "_reproduce",
         "demo": "_demo",
     }
 )

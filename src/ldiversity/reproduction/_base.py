@@ -16,12 +16,12 @@ from ldiversity.errors import UnsupportedError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Exhibit", "Outcome", "Setting", "Study"]
+__all__ = ["Exhibit", "Outcome", "Setting", "Study", "attempt"]
 
-Outcome: TypeAlias = Literal["agrees", "differs", "better", "stand-in"]
+Outcome: TypeAlias = Literal["agrees", "differs", "better", "stand-in", "not run"]
 """``agrees``: the paper's statement comes out. ``differs``: it does not, and the words say why. ``better``: it comes
 out for the paper's method, and ours does better. ``stand-in``: the paper's data are not public, others were used, and
-the shape of the result was compared."""
+the shape of the result was compared. ``not run``: something is missing here, such as the data."""
 
 
 def _silent(share: float, what: str) -> None:
@@ -100,6 +100,26 @@ class Exhibit:
     outcome: Outcome
     words: str
     claim: str
+
+
+def attempt(make: Callable[[], Exhibit], *, paper: str, item: str, title: str, claim: str) -> Exhibit:
+    """Make an exhibit, or one that says why it could not be made here, for example for want of the data.
+
+    Examples
+    --------
+    >>> def make() -> Exhibit:
+    ...     raise UnsupportedError("reproduce: adult.csv.gz is needed.")
+    >>> attempt(make, paper="000", item="Fig. 6", title="Relationship by sex", claim="Proposal is best.").outcome
+    'not run'
+    """
+    try:
+        return make()
+    except UnsupportedError as error:
+        return Exhibit(paper, item, title, pa.table({}), _no_picture, "", "not run", str(error), claim)
+
+
+def _no_picture() -> Figure:
+    raise UnsupportedError("reproduce: what was not run has no picture.")
 
 
 class Study(ABC):

@@ -1,0 +1,66 @@
+"""The folder of a rerun: written beside its place, and named only when it is complete."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from ldiversity.errors import ParameterError, StorageError
+
+__all__ = ["FACTS_FILE", "FORMAT", "check_folder", "staged"]
+
+FACTS_FILE: Final = "reproduction.json"
+FORMAT: Final = "ldiversity-reproduction"
+
+
+def check_folder(folder: Path, *, overwrite: bool) -> None:
+    """Refuse a folder that exists, unless it is empty, or holds an earlier rerun alone that may be overwritten."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not overwrite:
+        raise ParameterError(
+            f"output: folder {str(folder)!r} must not exist yet, or be empty.",
+            hint="Choose another folder, or allow overwriting.",
+        )
+    if not _is_rerun_alone(folder):
+        raise ParameterError(
+            f"output: {str(folder)!r} must hold an earlier rerun, and nothing else, to be overwritten.",
+            hint="Choose another folder.",
+        )
+
+
+@contextmanager
+def staged(folder: Path, *, overwrite: bool) -> Iterator[Path]:
+    """A folder beside `folder` that becomes it when the block ends well, and vanishes otherwise."""
+    folder = folder.absolute()
+    staging = folder.parent / f".{folder.name}.partial-{secrets.token_hex(6)}"
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        staging.mkdir()
+        yield staging
+        check_folder(folder, overwrite=overwrite)
+        if folder.exists():
+            shutil.rmtree(folder)
+        staging.rename(folder)
+    except OSError as error:
+        reason = error.strerror or "the disk may be full"
+        raise StorageError(
+            f"output: folder {str(folder)!r} cannot be written: {reason}.", hint="Choose another folder."
+        ) from None
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _is_rerun_alone(folder: Path) -> bool:
+    try:
+        facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
+        known = {FACTS_FILE, *facts["files"]} if facts["format"] == FORMAT else set()
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
+    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
+    return bool(known) and found <= known

@@ -1,0 +1,178 @@
+"""The pages of a rerun: HTML that is complete in itself, and Markdown for the documentation."""
+
+from __future__ import annotations
+
+import base64
+import re
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+from ldiversity.reproduction._write import file_stem
+
+__all__ = ["html_page", "markdown_page"]
+
+_MOST_ROWS: Final = 60
+_MEANING: Final = {
+    "agrees": "what the paper says comes out",
+    "better": "what the paper says comes out, and this package does better",
+    "differs": "what the paper says does not come out; the reason is given",
+    "stand-in": "the paper's data are not public; others were used, and shapes compared",
+    "not run": "something was missing where this page was made",
+}
+_STYLE: Final = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
+    "img{max-width:100%;height:auto;border:1px solid #ddd;background:#fff}"
+    "table{border-collapse:collapse;margin:1rem 0;font-size:.85rem}th,td{padding:.2rem .6rem;"
+    "border-bottom:1px solid #ccc;text-align:left}td.n{text-align:right;font-variant-numeric:tabular-nums}"
+    ".badge{display:inline-block;padding:.05rem .6rem;border-radius:1rem;font-size:.85rem;font-weight:600;"
+    "border:2px solid;white-space:nowrap}.agrees{color:#00563f;border-color:#009e73}.better{color:#00466e;"
+    "border-color:#0072b2}.differs{color:#8a3d00;border-color:#d55e00}.stand-in{color:#6b4a00;border-color:#e69f00}"
+    ".not-run{color:#444;border-color:#737373;border-style:dashed}blockquote{margin:.5rem 0;padding:0 1rem;"
+    "border-left:4px solid #ddd;color:#444}code{background:#f2f2f2;padding:.1rem .3rem}section{margin:2.5rem 0}"
+    ".scroll{overflow-x:auto}summary{cursor:pointer}"
+)
+
+
+def html_page(facts: Mapping[str, Any], folder: Path) -> str:
+    """Make the index page; pictures are read from `folder` and stand in the page itself.
+
+    Parameters
+    ----------
+    facts
+        What `Reproduction.to_dict` gives.
+    folder
+        Where the files of the exhibits are.
+    """
+    parts = "\n".join(_study(study, folder) for study in facts["studies"])
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>The papers' evaluations, rerun</title><style>{_STYLE}</style></head>\n<body>"
+        f"<h1>The papers' evaluations, rerun</h1>\n<p>{escape(_how(facts))} To run it again:<br>"
+        f"<code>{escape(shlex.join(facts['command']))} -o FOLDER</code></p>\n{_legend()}\n{_contents(facts)}\n"
+        f"{parts}</body></html>\n"
+    )
+
+
+def _how(facts: Mapping[str, Any]) -> str:
+    how = "with smaller tables and fewer repetitions (--quick)" if facts["quick"] else "in full"
+    return f"Run {how}, seed {facts['seed']}, ldiversity {facts['package']}."
+
+
+def _badge(outcome: str) -> str:
+    return f'<span class="badge {escape(outcome.replace(" ", "-"))}">{escape(outcome)}</span>'
+
+
+def _legend() -> str:
+    items = "".join(f"<li>{_badge(outcome)} {escape(text)}</li>" for outcome, text in _MEANING.items())
+    return f"<ul>{items}</ul>"
+
+
+def _contents(facts: Mapping[str, Any]) -> str:
+    rows = []
+    for study in facts["studies"]:
+        counts = Counter(exhibit["outcome"] for exhibit in study["exhibits"])
+        verdicts = " ".join(f"{_badge(outcome)} {counts[outcome]}" for outcome in _MEANING if counts[outcome])
+        rows.append(
+            f'<tr><td><a href="#paper-{escape(study["paper"])}">{escape(study["paper"])}</a></td>'
+            f"<td>{escape(study['title'])}</td><td>{verdicts or _badge('not run')}</td></tr>"
+        )
+    head = "<tr><th>paper</th><th>title</th><th>verdicts</th></tr>"
+    return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _study(study: Mapping[str, Any], folder: Path) -> str:
+    problem = "" if study["problem"] is None else f"<p>{_badge('not run')} {escape(study['problem'])}</p>"
+    exhibits = "\n".join(_exhibit(study["paper"], exhibit, folder) for exhibit in study["exhibits"])
+    again = f"ldiversity reproduce {study['paper']}"
+    return (
+        f'<h2 id="paper-{escape(study["paper"])}">Paper {escape(study["paper"])}: {escape(study["title"])}</h2>\n'
+        f"<p><code>{escape(again)}</code></p>{problem}\n{exhibits}"
+    )
+
+
+def _exhibit(paper: str, exhibit: Mapping[str, Any], folder: Path) -> str:
+    files = exhibit["files"]
+    shown = ""
+    if files:
+        picture = base64.b64encode((folder / files["svg"]).read_bytes()).decode("ascii")
+        links = " ".join(f'<a href="{escape(name)}">{kind.upper()}</a>' for kind, name in files.items())
+        shown = (
+            f'<p><img alt="{escape(exhibit["alt"])}" src="data:image/svg+xml;base64,{picture}"></p>'
+            f"<p>Files beside this page: {links}</p>{_table(exhibit['rows'])}"
+        )
+    return (
+        f'<section id="{escape(paper)}-{file_stem(exhibit["item"])}"><h3>{escape(exhibit["item"])}: '
+        f"{escape(exhibit['title'])}</h3>\n<blockquote>The paper: {escape(exhibit['claim'])}</blockquote>\n"
+        f"<p>{_badge(exhibit['outcome'])} {escape(exhibit['words'])}</p>\n{shown}</section>"
+    )
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> str:
+    if not rows:
+        return ""
+    head = "".join(f"<th>{escape(str(name))}</th>" for name in rows[0])
+    body = "".join(f"<tr>{''.join(map(_cell, row.values()))}</tr>" for row in rows[:_MOST_ROWS])
+    more = "" if len(rows) <= _MOST_ROWS else f"<p>All {len(rows)} rows stand in the CSV file.</p>"
+    return (
+        f"<details><summary>The data ({len(rows)} rows)</summary><div class=scroll><table><thead><tr>{head}</tr>"
+        f"</thead><tbody>{body}</tbody></table></div>{more}</details>"
+    )
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return f"<td>{escape('' if value is None else str(value))}</td>"
+    return f"<td class=n>{value:,}</td>" if isinstance(value, int) else f"<td class=n>{value:.4g}</td>"
+
+
+def markdown_page(facts: Mapping[str, Any]) -> str:
+    """Make the page of the gallery, which links the pictures beside it.
+
+    Parameters
+    ----------
+    facts
+        What `Reproduction.to_dict` gives.
+    """
+    lines = [
+        "# The papers' evaluations, rerun",
+        "",
+        "Generated; do not edit. " + _plain(_how(facts)) + " To run it again:",
+        "",
+        f"    {shlex.join(facts['command'])} -o FOLDER",
+        "",
+        *(f"- **{outcome}**: {text}" for outcome, text in _MEANING.items()),
+        "",
+    ]
+    for study in facts["studies"]:
+        lines += [f"## Paper {_plain(study['paper'])}: {_plain(study['title'])}", ""]
+        if study["problem"] is not None:
+            lines += [f"**not run** {_plain(study['problem'])}", ""]
+        for exhibit in study["exhibits"]:
+            lines += _markdown_exhibit(exhibit)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _markdown_exhibit(exhibit: Mapping[str, Any]) -> list[str]:
+    lines = [
+        f"### {_plain(exhibit['item'])}: {_plain(exhibit['title'])}",
+        "",
+        f"> The paper: {_plain(exhibit['claim'])}",
+        "",
+        f"**{exhibit['outcome']}** {_plain(exhibit['words'])}",
+        "",
+    ]
+    files = exhibit["files"]
+    if files:
+        lines += [f"![{_plain(exhibit['alt'])}]({files['png']})", ""]
+        lines += [f"[data]({files['csv']}), [picture as SVG]({files['svg']})", ""]
+    return lines
+
+
+def _plain(text: str) -> str:
+    """Write a text on one line, with the marks that Markdown and HTML would read escaped."""
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(text.split()))

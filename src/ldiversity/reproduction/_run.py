@@ -1,0 +1,222 @@
+"""`reproduce`: rerun the papers' evaluations."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from ldiversity._checks import check_integer
+from ldiversity._version import __version__
+from ldiversity.errors import UnsupportedError
+from ldiversity.reproduction._base import Exhibit, Setting
+from ldiversity.reproduction._folder import FACTS_FILE, FORMAT, check_folder, staged
+from ldiversity.reproduction._page import html_page, markdown_page
+from ldiversity.reproduction._registry import choose_papers, load_study
+from ldiversity.reproduction._write import exhibit_files, write_exhibit
+
+__all__ = ["Reproduction", "StudyResult", "reproduce"]
+
+VERSION: Final = 1
+"""Of the dict that `Reproduction.to_dict` gives: raised when a key changes its meaning or goes."""
+
+
+@dataclass(frozen=True, eq=False)
+class StudyResult:
+    """What the rerun of one paper gave.
+
+    Attributes
+    ----------
+    paper, title
+        The paper's number, and its authors and title.
+    exhibits
+        Its figures and tables, rerun.
+    problem
+        Why the rest could not be run, for example for want of the data; None when all was.
+    """
+
+    paper: str
+    title: str
+    exhibits: tuple[Exhibit, ...]
+    problem: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain data, as in `Reproduction.to_dict`."""
+        return {
+            "paper": self.paper,
+            "title": self.title,
+            "problem": self.problem,
+            "exhibits": [_exhibit_facts(exhibit) for exhibit in self.exhibits],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """What reruns of papers gave: for each figure and table the data, the picture and a verdict.
+
+    Attributes
+    ----------
+    studies
+        One for each paper.
+    quick, seed
+        How it was run.
+    """
+
+    studies: tuple[StudyResult, ...]
+    quick: bool = False
+    seed: int = 1
+
+    @property
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """All figures and tables, in the order of the papers."""
+        return tuple(exhibit for study in self.studies for exhibit in study.exhibits)
+
+    @property
+    def command(self) -> list[str]:
+        """The words of the command that runs the same again."""
+        papers = [study.paper for study in self.studies]
+        seed = ["--seed", str(self.seed)] if self.seed != 1 else []
+        return ["ldiversity", "reproduce", *papers, *(["--quick"] if self.quick else []), *seed]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain data: what ``--json`` prints and ``reproduction.json`` holds.
+
+        Keys: ``format``, ``version``, ``package`` (its version), ``quick``, ``seed``, ``command``, and ``studies`` with
+        ``paper``, ``title``, ``problem`` and ``exhibits``, each with ``item``, ``title``, ``claim``, ``outcome``,
+        ``words``, ``alt``, ``files`` and ``rows`` (a dict a measurement).
+        """
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "package": __version__,
+            "quick": self.quick,
+            "seed": self.seed,
+            "command": self.command,
+            "studies": [study.to_dict() for study in self.studies],
+        }
+
+    def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write data, pictures and pages into a folder.
+
+        Parameters
+        ----------
+        folder
+            Gets ``index.html`` (complete in itself), ``index.md``, ``reproduction.json``, and for each paper a folder
+            with ``<item>.csv``, ``.svg`` and ``.png``. Must not exist yet, or be empty.
+        overwrite
+            Replace an earlier rerun; a folder that holds anything else is never replaced.
+        """
+        target = Path(folder)
+        check_folder(target, overwrite=overwrite)
+        facts = self.to_dict()
+        with staged(target, overwrite=overwrite) as staging:
+            files = [name for exhibit in self.exhibits for name in write_exhibit(exhibit, staging)]
+            pages = {"index.html": html_page(facts, staging), "index.md": markdown_page(facts)}
+            for name, text in pages.items():
+                (staging / name).write_text(text, encoding="utf-8")
+            listed = {**facts, "files": [*pages, *files]}
+            text = json.dumps(_finite(listed), indent=1, ensure_ascii=False, allow_nan=False)
+            (staging / FACTS_FILE).write_text(f"{text}\n", encoding="utf-8")
+        return target
+
+
+def reproduce(
+    papers: str | Sequence[str] = "all",
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    quick: bool = False,
+    data: str | os.PathLike[str] | None = None,
+    seed: int = 1,
+    overwrite: bool = False,
+    progress: Callable[[float, str], None] | None = None,
+) -> Reproduction:
+    """Rerun the evaluations of the papers behind this package.
+
+    Parameters
+    ----------
+    papers
+        Numbers of papers (``"000"`` randomized addition, ``"002"`` L-LMSU, ``"003"`` BSGI, ``"004"`` semantic
+        diversity, ``"001"`` its predecessor), or ``"all"``.
+    folder
+        Where data, pictures and an index page are written; see `Reproduction.save`. Nothing is written when None.
+    quick
+        Smaller tables and fewer repetitions: all papers together in about two minutes.
+    data
+        The folder with the public tables (``adult.csv.gz``, ``census_income_kdd.csv.gz``); by default that of the
+        environment variable ``LDIVERSITY_DATA``. What cannot be run without it says so.
+    seed
+        Makes a rerun repeatable. The tables are public, so nothing is given away by it.
+    overwrite
+        Replace an earlier rerun in `folder`.
+    progress
+        Called with the share that is done and a word for what is being done.
+
+    Examples
+    --------
+    >>> reproduce("005")
+    Traceback (most recent call last):
+    ...
+    ldiversity.errors.ParameterError: reproduce: papers must be 'all' or some of '000', '002', '003', '004', '001', \
+got '005'.
+    """
+    chosen = choose_papers(papers if isinstance(papers, str) else list(papers))
+    check_integer("reproduce", "seed", seed, minimum=0)
+    if folder is not None:
+        check_folder(Path(folder), overwrite=overwrite)
+    results = []
+    for place, paper in enumerate(chosen):
+        report = partial(_tell, progress, place, len(chosen), paper)
+        report(0.0, "starting")
+        setting = Setting(quick=quick, data=None if data is None else Path(data), seed=seed, progress=report)
+        results.append(_run_study(paper, setting))
+    found = Reproduction(tuple(results), quick, seed)
+    if folder is not None:
+        if progress is not None:
+            progress(1.0, "drawing and writing")
+        found.save(folder, overwrite=overwrite)
+    return found
+
+
+def _run_study(paper: str, setting: Setting) -> StudyResult:
+    """Run a study; where it must stop for want of something, keep what it gave before."""
+    study = load_study(paper)
+    exhibits: list[Exhibit] = []
+    problem = None
+    try:
+        exhibits.extend(study.exhibits(setting))
+    except UnsupportedError as error:
+        problem = str(error)
+    return StudyResult(paper, study.title, tuple(exhibits), problem)
+
+
+def _tell(
+    progress: Callable[[float, str], None] | None, place: int, total: int, paper: str, share: float, what: str
+) -> None:
+    if progress is not None:
+        progress((place + min(max(share, 0.0), 1.0)) / total, f"{paper}: {what}")
+
+
+def _exhibit_facts(exhibit: Exhibit) -> dict[str, Any]:
+    return {
+        "item": exhibit.item,
+        "title": exhibit.title,
+        "claim": exhibit.claim,
+        "outcome": exhibit.outcome,
+        "words": exhibit.words,
+        "alt": exhibit.alt,
+        "files": exhibit_files(exhibit),
+        "rows": exhibit.data.to_pylist(),
+    }
+
+
+def _finite(facts: Any) -> Any:  # noqa: ANN401 - any JSON
+    """JSON knows no infinity and no NaN: they become null."""
+    if isinstance(facts, dict):
+        return {name: _finite(value) for name, value in facts.items()}
+    if isinstance(facts, list):
+        return [_finite(value) for value in facts]
+    return None if isinstance(facts, float) and facts - facts != 0 else facts
