@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ldiversity._types import CodeArray
 from ldiversity.anonymization._coding import Reading
 from ldiversity.errors import InternalError
+from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CategoryColumn, NumberColumn
 from ldiversity.release import Form, Marginal
 from ldiversity.release._cells import Cells, column_of, node_labels
@@ -73,7 +74,8 @@ def make_forms(reading: Reading, rows: ClassRowsInOrder, *, marginals: bool) -> 
         if isinstance(column, NumberColumn):
             forms[column.name] = _interval_form(column, rows, marginals=marginals)
         else:
-            forms[column.name] = _category_form(column, rows, marginals=marginals)
+            made = column.name in reading.automatic
+            forms[column.name] = _category_form(column, rows, marginals=marginals, automatic=made)
     return forms
 
 
@@ -129,19 +131,20 @@ def _interval_form(column: NumberColumn, rows: ClassRowsInOrder, *, marginals: b
     return Form("interval", low=values.min().item(), high=values.max().item(), marginal=marginal)
 
 
-def _category_form(column: CategoryColumn, rows: ClassRowsInOrder, *, marginals: bool) -> Form:
+def _category_form(column: CategoryColumn, rows: ClassRowsInOrder, *, marginals: bool, automatic: bool) -> Form:
     counts = np.bincount(column.codes[rows.order], minlength=len(column.labels))
     used = np.flatnonzero(counts)
-    # A hierarchy says which values there are; without one, only values of published records are public.
-    labels = column.labels if column.hierarchy is not None else tuple(column.labels[code] for code in used)
-    places = used if column.hierarchy is not None else np.arange(len(used))
-    marginal = Marginal(places, counts[used].astype(np.int64)) if marginals else None
-    return Form(
-        "node" if column.hierarchy is not None else "values",
-        hierarchy=column.hierarchy,
-        labels=labels,
-        marginal=marginal,
-    )
+    tree = column.hierarchy
+    # A given hierarchy says which values there are; otherwise only values of published records are public.
+    given = tree is not None and not automatic
+    labels = column.labels if given else tuple(column.labels[code] for code in used)
+    marginal = None
+    if marginals:
+        marginal = Marginal(used if given else np.arange(len(used)), counts[used].astype(np.int64))
+    if tree is None:
+        return Form("values", labels=labels, marginal=marginal)
+    shown = tree if given else Hierarchy(tuple(tree.rows[code] for code in used))
+    return Form("node", hierarchy=shown, labels=labels, marginal=marginal)
 
 
 def _intervals(column: NumberColumn, rows: ClassRowsInOrder, *, suppress: bool) -> Cells:
@@ -167,10 +170,10 @@ def _nodes(column: CategoryColumn, rows: ClassRowsInOrder, form: Form, *, level:
         chosen = np.full(rows.n_classes, level, dtype=np.int32)
     elif suppress:
         chosen = np.where(lowest > 0, nodes.shape[1] - 1, 0)
-    labels = () if form.hierarchy is None else form.hierarchy.labels
+    labels = () if column.hierarchy is None else column.hierarchy.labels
     place = {label: code for code, label in enumerate(node_labels(form))}
     offsets = np.concatenate([[0], np.cumsum([len(one) for one in labels])])
-    codes = np.array([place[label] for one in labels for label in one], dtype=np.int32)
+    codes = np.array([place.get(label, -1) for one in labels for label in one], dtype=np.int32)
     first = column.codes[rows.firsts]
     flat = codes[offsets[chosen] + nodes[first, chosen]]
     return Cells(np.arange(rows.n_classes + 1), flat)

@@ -18,11 +18,13 @@ TREE = ld.Hierarchy.from_rows(
 )
 
 
-def regions(column: QuasiColumn, class_of: Any, *, marginals: bool = False, **asked: Any) -> tuple[list[Any], Any]:
+def regions(
+    column: QuasiColumn, class_of: Any, *, marginals: bool = False, automatic: bool = False, **asked: Any
+) -> tuple[list[Any], Any]:
     classes = np.asarray(class_of, dtype=np.int32)
     secret = SensitiveColumn("s", np.zeros(len(classes), dtype=np.int32), ld.Domain(("a",)))
     kind = pa.int64() if isinstance(column, NumberColumn) else pa.string()
-    reading = Reading(CodedTable((column,), (secret,)), {"x": kind}, {}, pa.table({}))
+    reading = Reading(CodedTable((column,), (secret,)), {"x": kind}, {}, pa.table({}), frozenset("x" * automatic))
     rows = ClassRowsInOrder.of(classes, int(classes.max()) + 1)
     forms = make_forms(reading, rows, marginals=marginals)
     given = {"levels": {}, "suppress_differences": False, **asked}
@@ -83,6 +85,15 @@ def test_full_domain_recoding_publishes_every_value_at_its_level(level: int, exp
     cells, _ = regions(category([0, 0, 4, 5], tree=TREE), [0, 0, 1, 1], levels={"x": level})
 
     assert cells == expected
+
+
+def test_an_automatic_hierarchy_is_published_without_values_of_records_left_out() -> None:
+    cells, form = regions(category([0, 1, 3, 6], tree=TREE), [0, 0, 1, -1], automatic=True, marginals=True)
+
+    assert cells == ["pair-0", "3"]
+    assert form.labels == form.hierarchy.leaves == ("0", "1", "3")
+    assert "pair-3" not in form.hierarchy.labels[1]
+    assert form.marginal.values.tolist() == [0, 1, 2]
 
 
 def test_a_class_that_does_not_fit_the_level_is_a_fault() -> None:
