@@ -11,7 +11,7 @@ from pathlib import Path
 
 from _measure import dump, show
 
-ALL = ("randomize", "files", "estimate", "start", "anatomy", "bsgi", "mondrian")
+ALL = ("randomize", "files", "estimate", "start", "anatomy", "bsgi", "mondrian", "audit")
 
 
 def main() -> int:
