@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ldiversity.errors import InfeasibleError
@@ -83,11 +83,13 @@ def check(table: CodedTable, method: GroupingMethod) -> None:
 MODELS = ["frequency:2", "frequency:3", "unique:2", "distinct:2", "k-anonymity:3", "entropy:2", "t-closeness:0.3"]
 
 
+@settings(max_examples=60)
 @given(tables(n_sensitive=2), st.sampled_from(MODELS), st.booleans())
 def test_mondrian_keeps_its_promise(table: CodedTable, model: str, strict: bool) -> None:  # noqa: FBT001
     check(table, Mondrian(model=model, strict=strict))
 
 
+@settings(max_examples=60)
 @given(tables(), st.sampled_from(MODELS))
 def test_mondrian_publishes_every_record(table: CodedTable, model: str) -> None:
     try:
@@ -98,6 +100,7 @@ def test_mondrian_publishes_every_record(table: CodedTable, model: str) -> None:
     assert partition.suppressed == 0
 
 
+@settings(max_examples=60)
 @given(tables(numbers=False, n_sensitive=2), st.sampled_from(MODELS), st.sampled_from([0.0, 0.1, 0.5]))
 def test_incognito_keeps_its_promise(table: CodedTable, model: str, suppression: float) -> None:
     assume(model != "unique:2")
@@ -105,11 +108,13 @@ def test_incognito_keeps_its_promise(table: CodedTable, model: str, suppression:
     check(table, Incognito(model=model, suppression=suppression))
 
 
+@settings(max_examples=60)
 @given(tables(), st.integers(2, 4))
 def test_tp_keeps_its_promise(table: CodedTable, l: int) -> None:
     check(table, TP(l=l))
 
 
+@settings(max_examples=60)
 @given(tables(), st.integers(2, 4))
 def test_classes_of_tp_agree_on_everything_except_one(table: CodedTable, l: int) -> None:
     try:
