@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -26,6 +27,9 @@ from ldiversity.release._verify import verify_rows
 from ldiversity.schema import Role, Schema
 
 __all__ = ["write_release"]
+
+_OF_CLASSES: Final[dict[str, Any]] = {"classes": True, "sensitive": {"__all__": {"claim": {"rule"}}}}
+"""What only a release of classes has."""
 
 
 def write_release(
@@ -56,7 +60,7 @@ def write_release(
     manifest = _manifest(description, file, data_format, rows)
     written = FolderData(staging, manifest, schema, dict(description.mechanisms))
     verify_rows(written, description, n_records=manifest.records)
-    content = manifest.model_dump_json(indent=2, exclude_none=False) + "\n"
+    content = manifest.model_dump_json(indent=2, exclude=_OF_CLASSES) + "\n"
     (staging / MANIFEST_NAME).write_text(content, encoding="utf-8")
     return manifest
 
