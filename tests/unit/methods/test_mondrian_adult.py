@@ -75,7 +75,7 @@ def loss(table: CodedTable, partition: Partition) -> float:
     return total / (table.n_rows * len(table.quasi))
 
 
-# Figures of an earlier implementation with cuts at the median only. The shares of further cuts were chosen on this table,
+# Figures of an earlier implementation with cuts at the median only. Further cuts were chosen on this table,
 # so this guards against a change for the worse; it is no independent measure. At l = 5 both are .564, rounded.
 @pytest.mark.parametrize(("l", "classic"), [(2, 0.022), (3, 0.043), (4, 0.062), (5, 0.082), (6, 0.102), (7, 0.125)])
 def test_loss_with_distinct_values_is_below_that_of_median_cuts_alone(
