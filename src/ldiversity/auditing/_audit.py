@@ -195,7 +195,7 @@ def _models(
     given: str | PrivacyModel | Sequence[str | PrivacyModel],
 ) -> tuple[list[PrivacyModel], dict[PrivacyModel, str]]:
     """The models, and the text forms that users wrote."""
-    several = [given] if isinstance(given, str | PrivacyModel) else list(given)
+    several = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
     models: list[PrivacyModel] = []
     texts: dict[PrivacyModel, str] = {}
     for one in several:

@@ -76,8 +76,9 @@ def advise(seen: Seen, asked: Sequence[Asked], texts: Mapping[PrivacyModel, str]
     if not seen.views or largest is None:
         return Advice("Generalize the quasi-identifiers, so that more people look alike.")
     needed = [_needed_l(one.model) for one in failing]
+    only_sizes = all(isinstance(one.model, KAnonymity) for one in failing)
     for one, l in zip(failing, needed, strict=True):
-        if l is None or (isinstance(one.model, KAnonymity) and l > largest):
+        if l is None or (l > largest and only_sizes):
             return _advise_model(seen, one, texts, largest)
     return _advise_l(seen, [l for l in needed if l is not None], largest)
 
