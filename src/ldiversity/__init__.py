@@ -15,6 +15,21 @@ if TYPE_CHECKING:
     from ldiversity import datasets as datasets
     from ldiversity._random import Key as Key
     from ldiversity.anonymization import anonymize as anonymize
+    from ldiversity.attacks import Attack as Attack
+    from ldiversity.attacks import AttackReport as AttackReport
+    from ldiversity.attacks import AttackResult as AttackResult
+    from ldiversity.attacks import BackgroundKnowledge as BackgroundKnowledge
+    from ldiversity.attacks import Composition as Composition
+    from ldiversity.attacks import DeFinetti as DeFinetti
+    from ldiversity.attacks import Homogeneity as Homogeneity
+    from ldiversity.attacks import Intersection as Intersection
+    from ldiversity.attacks import JointAttributes as JointAttributes
+    from ldiversity.attacks import MechanismAware as MechanismAware
+    from ldiversity.attacks import Minimality as Minimality
+    from ldiversity.attacks import OrderLinkage as OrderLinkage
+    from ldiversity.attacks import Similarity as Similarity
+    from ldiversity.attacks import Skewness as Skewness
+    from ldiversity.attacks import attack as attack
     from ldiversity.auditing import Audit as Audit
     from ldiversity.auditing import audit as audit
     from ldiversity.auditing import check as check
@@ -88,6 +103,23 @@ if TYPE_CHECKING:
 _ROOMS = {
     "_random": ("Key",),
     "anonymization": ("anonymize",),
+    "attacks": (
+        "Attack",
+        "AttackReport",
+        "AttackResult",
+        "BackgroundKnowledge",
+        "Composition",
+        "DeFinetti",
+        "Homogeneity",
+        "Intersection",
+        "JointAttributes",
+        "MechanismAware",
+        "Minimality",
+        "OrderLinkage",
+        "Similarity",
+        "Skewness",
+        "attack",
+    ),
     "auditing": ("Audit", "audit", "check"),
     "datasets": ("datasets",),
     "distances": (

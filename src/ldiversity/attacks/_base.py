@@ -24,17 +24,24 @@ class Targets:
     ----------
     columns
         What the attacker knows of each: quasi-identifiers in their original types.
+    n
+        The number of people.
     truth
         Shape (n,): codes of their true values, for scoring; None when the original is not at hand.
+    population
+        The quasi-identifiers of everyone in the original table, in its order; None when it is not at hand.
+    place
+        Shape (n,): the row of each target in the population.
+    published
+        Whether the targets are the published records themselves, in their order, because there is no original.
     """
 
     columns: pa.Table
+    n: int
     truth: CodeArray | None = None
-
-    @property
-    def n(self) -> int:
-        """The number of people."""
-        return self.columns.num_rows if self.truth is None else len(self.truth)
+    population: pa.Table | None = None
+    place: NDArray[np.int64] | None = None
+    published: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +54,21 @@ class Beliefs:
         Shape (m, F): a distribution over the values; targets who look alike to the attacker share a row.
     of_target
         Shape (n,): the row of each target; -1 when the target was not found in the release.
+    alike
+        Shape (F, F): whether naming one value counts as naming another; None when only the value itself counts.
+    details
+        Further figures of this attack, in JSON's types.
+
+    Examples
+    --------
+    >>> Beliefs(np.array([[0.5, 0.5]]), np.array([0, -1])).found
+    array([ True, False])
     """
 
     probability: FloatArray
     of_target: NDArray[np.int64]
+    alike: BoolArray | None = None
+    details: dict[str, Any] = field(default_factory=dict)
 
     @property
     def found(self) -> BoolArray:
@@ -70,24 +88,29 @@ class AttackResult:
     attribute
         The sensitive attribute.
     targets, found
-        How many people were attacked, and how many of them were found in the release.
+        How many people were attacked, and how many of them were found in the release. All shares are of those found.
     success
-        The share of the targets whose value the attacker names rightly (ties count as a fair guess); without the
-        original, the share that the attacker himself expects.
+        The share whose value the attacker names rightly (ties count as a fair guess); without the original, the
+        share that the attacker himself expects.
     interval
         Of `success`, at 95 %; exact binomial. None without the original.
     certain
-        The share of the targets whose value the attacker is sure of (belief at least .9).
+        The share of those of whom the attacker is sure: he gives a value a probability of at least .9.
+    certain_success
+        How often he is right about those; without the original what he expects. None when there are none.
     mean_belief
         The mean probability given to the true value; without the original, to the likeliest one.
     claim
-        What the release promises: no value likelier than this; None when nothing is promised.
+        What the release promises against an attacker of this knowledge: no value likelier than this. None when
+        nothing is promised against him.
     baseline
         What guessing from the marginal alone achieves.
     scored
         Whether the original was used.
     broken
-        Whether the attack beats the claim beyond chance: the lower end of the interval is above it.
+        Whether the attack beats the claim beyond chance: for all who were found, or for those of whom the attacker is
+        sure, the lower end of the 97.5 % interval of his success is above it. When the claim holds, this happens with
+        a probability of at most 2.5 %. Never without the original.
     details
         Further figures of this attack, in JSON's types.
     """
@@ -100,6 +123,7 @@ class AttackResult:
     success: float
     interval: tuple[float, float] | None
     certain: float
+    certain_success: float | None
     mean_belief: float
     claim: float | None
     baseline: float
@@ -107,15 +131,54 @@ class AttackResult:
     broken: bool
     details: dict[str, Any] = field(default_factory=dict)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The result in JSON's types."""
+        return {
+            "attack": self.attack,
+            "knowledge": self.knowledge,
+            "attribute": self.attribute,
+            "targets": self.targets,
+            "found": self.found,
+            "success": self.success,
+            "interval": None if self.interval is None else list(self.interval),
+            "certain": self.certain,
+            "certain_success": self.certain_success,
+            "mean_belief": self.mean_belief,
+            "claim": self.claim,
+            "baseline": self.baseline,
+            "scored": self.scored,
+            "broken": self.broken,
+            "details": self.details,
+        }
+
 
 class Attack(ABC):
-    """A frozen description of an attack; running it changes nothing."""
+    """A frozen description of an attack; running it changes nothing.
+
+    An attack that finds nothing proves nothing: it shows what one attacker of one knowledge can do.
+    """
 
     name: ClassVar[str]
     """How users ask for it."""
 
-    knowledge: ClassVar[str]
-    """What the attacker is assumed to know, in one sentence."""
+    @property
+    def label(self) -> str:
+        """Its name in a report, with the options that matter."""
+        return self.name
+
+    @property
+    @abstractmethod
+    def knowledge(self) -> str:
+        """What the attacker is assumed to know, in one sentence."""
+
+    def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - subclasses use them
+        """Say in one sentence why this attack cannot be run here; None when it can."""
+        return None
+
+    def promise(self, release: Release, attribute: str) -> float | None:
+        """What the release promises against an attacker of this knowledge; None when nothing."""
+        posterior = float(release.claim(attribute).posterior)
+        return posterior if posterior < 1 else None
 
     @abstractmethod
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:

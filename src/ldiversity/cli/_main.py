@@ -25,6 +25,7 @@ _MODULES: Final = MappingProxyType(
         "plan": "_plan",
         "anonymize": "_anonymize",
         "estimate": "_estimate",
+        "attack": "_attack",
         "audit": "_audit",
         "key": "_key",
         "schema": "_schema",

@@ -1,0 +1,210 @@
+"""`attack`: run attacks on a release, and say how they went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from ldiversity._checks import check_integer, name_some
+from ldiversity.attacks._background import BackgroundKnowledge
+from ldiversity.attacks._base import Attack, Targets
+from ldiversity.attacks._mechanism import MechanismAware
+from ldiversity.attacks._registry import ATTACKS
+from ldiversity.attacks._report import AttackReport, Skipped
+from ldiversity.attacks._score import score
+from ldiversity.attacks._similarity import Similarity
+from ldiversity.distances import Distance
+from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.measures._original import code_sensitive, read_columns
+from ldiversity.release import ClassRelease, Release
+from ldiversity.schema import Role
+from ldiversity.tables import open_source
+
+__all__ = ["attack"]
+
+_MOST_NUMBERS: Final = 50_000_000
+"""Targets times values: beyond, a sample of the targets is attacked."""
+
+
+def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the attacker's knowledge
+    release: Release,
+    original: Any = None,  # noqa: ANN401 - a path or any frame
+    *,
+    sensitive: str | Sequence[str] | None = None,
+    attacks: str | Attack | Sequence[str | Attack] | None = None,
+    second: Release | None = None,
+    exclude: int = 1,
+    distance: Distance | None = None,
+    d: float | None = None,
+    known: Any = None,  # noqa: ANN401 - a path or any frame
+    types: Mapping[str, str] | None = None,
+) -> AttackReport:
+    """Attack a release, and compare what attackers achieve with its claim and with guessing.
+
+    Parameters
+    ----------
+    release
+        What was published.
+    original
+        The table that it was made from, a frame or a path: its people are attacked, and its values score the
+        attackers. Without it the published records are attacked, and each attacker says what he expects himself.
+    sensitive
+        The attributes to attack; all of them when None.
+    attacks
+        Names in `ATTACKS` or attacks; all that apply when None.
+    second
+        Another release about the same people, for ``intersection`` and ``composition``.
+    exclude
+        How many values the attacker of ``background`` can rule out.
+    distance, d
+        For ``similarity``: values closer than `d` count as one. Where a mechanism of sets has a distance of its own,
+        half its d is taken.
+    known
+        A table that tells the attacker of ``joint`` how the sensitive columns go together; he learns it from the
+        release when None.
+    types
+        Types of columns of a text file, as for `anonymize`.
+
+    Raises
+    ------
+    UnsupportedError
+        When an attack that was asked for by name does not apply; says why.
+
+    Examples
+    --------
+    >>> import ldiversity as ld
+    >>> people = ld.datasets.hospital()
+    >>> release = ld.anonymize(people, quasi=["sex", "age"], sensitive="disease", method=ld.Anatomy(l=2))
+    >>> result = attack(release, people, attacks="homogeneity").results[0]
+    >>> result.found, result.success, result.claim, result.broken
+    (8, 0.5, 0.5, False)
+    """
+    if not isinstance(release, Release):
+        raise ParameterError(
+            f"attack: release must be a release, got {type(release).__name__}.", hint="Use load_release on its folder."
+        )
+    names = _attributes(release, sensitive)
+    chosen, by_name = _chosen(attacks, release, second, exclude, distance, d, known)
+    source = None if original is None else open_source(original, types=types)
+    results, skipped = [], []
+    for attribute in names:
+        targets = _targets(release, source, attribute)
+        for one in chosen[attribute] if isinstance(chosen, dict) else chosen:
+            reason = one.why_not(release, targets, attribute)
+            if reason is not None:
+                if by_name:
+                    raise UnsupportedError(f"attack: {one.name!r} cannot be run on {attribute!r}: {reason}.")
+                skipped.append(Skipped(one.label, attribute, reason))
+                continue
+            results.append(score(one, release, targets, attribute, one.beliefs(release, targets, attribute)))
+    return AttackReport(tuple(results), tuple(skipped), release.frame_kind)
+
+
+def _attributes(release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:
+    if sensitive is None:
+        return release.sensitive
+    names = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+    unknown = [name for name in names if name not in release.sensitive]
+    if unknown or not names:
+        raise ParameterError(
+            f"attack: sensitive must name attributes of the release, {name_some(release.sensitive)}, got {names!r}."
+        )
+    return names
+
+
+def _chosen(
+    attacks: str | Attack | Sequence[str | Attack] | None,
+    release: Release,
+    second: Release | None,
+    exclude: int,
+    distance: Distance | None,
+    d: float | None,
+    known: Any,  # noqa: ANN401 - a path or any frame
+) -> tuple[dict[str, list[Attack]], bool]:
+    """The attacks on each attribute, and whether they were asked for."""
+    check_integer("attack", "exclude", exclude, minimum=1)
+    if (distance is None) != (d is None):
+        raise ParameterError("attack: distance and d must be given together.")
+    if second is not None and not isinstance(second, Release):
+        raise ParameterError(f"attack: second must be a release, got {type(second).__name__}.")
+    asked = [attacks] if isinstance(attacks, str | Attack) else attacks
+    if asked is not None and not asked:
+        raise ParameterError("attack: attacks must name at least one attack.", hint=f"Known are {name_some(ATTACKS)}.")
+    found: dict[str, list[Attack]] = {}
+    for attribute in release.sensitive:
+        made = {name: _made(name, release, attribute, second, exclude, distance, d, known) for name in ATTACKS}
+        if asked is None:
+            found[attribute] = [one for several in made.values() for one in several]
+            continue
+        found[attribute] = []
+        for one in asked:
+            if isinstance(one, Attack):
+                found[attribute].append(one)
+            elif one not in made:
+                raise ParameterError(
+                    f"attack: attacks must be names or attacks, got {one!r}.",
+                    hint=f"Known are {name_some(ATTACKS, most=20)}.",
+                )
+            elif not made[one]:
+                raise ParameterError(f"attack: {one!r} needs {_NEEDS[one]}.")
+            else:
+                found[attribute].extend(made[one])
+    return found, asked is not None
+
+
+_NEEDS: Final = {
+    "similarity": "a distance and d",
+    "intersection": "a second release",
+    "composition": "a second release",
+}
+
+
+def _made(  # noqa: PLR0913, PLR0917 - the knowledge of the attacker
+    name: str,
+    release: Release,
+    attribute: str,
+    second: Release | None,
+    exclude: int,
+    distance: Distance | None,
+    d: float | None,
+    known: Any,  # noqa: ANN401 - a path or any frame
+) -> list[Attack]:
+    """The attacks of one name that the given knowledge allows."""
+    if name == "background":
+        return [BackgroundKnowledge(exclude, "strongest"), BackgroundKnowledge(exclude, "random")]
+    if name == "mechanism":
+        return [MechanismAware("uniform"), MechanismAware("marginal")]
+    if name == "similarity":
+        mechanism = release.mechanism(attribute)
+        own, apart = getattr(mechanism, "distance", None), getattr(mechanism, "d", None)
+        if distance is not None and d is not None:
+            return [Similarity(d, distance)]
+        return [Similarity(float(apart) / 2, own)] if isinstance(own, Distance) and apart else []
+    kind: Any = ATTACKS[name]
+    if name in {"intersection", "composition"}:
+        return [] if second is None else [kind(second)]
+    return [kind(known) if name == "joint" else kind()]
+
+
+def _targets(release: Release, source: Any, attribute: str) -> Targets:  # noqa: ANN401 - a source
+    """Everyone in the original who has a value; without it, the published records."""
+    quasi = release.schema.names(Role.QUASI)
+    if source is None:
+        generalized = isinstance(release, ClassRelease) and release.layout == "generalized"
+        columns = pa.table({}) if generalized else release.columns(quasi)
+        rows = release.n_rows if generalized or not quasi else columns.num_rows
+        return Targets(columns, rows, published=True)
+    table = read_columns("attack", source, [*quasi, attribute])
+    truth = code_sensitive(
+        table.column(attribute), attribute, release.domain(attribute), release.schema[attribute].type
+    )
+    place = np.flatnonzero(truth >= 0)
+    most = max(1, _MOST_NUMBERS // len(release.domain(attribute)))
+    if len(place) > most:
+        place = np.sort(np.random.default_rng(0).choice(place, most, replace=False))
+    population = table.select(list(quasi))
+    columns = population.take(pa.array(place)) if quasi else population
+    return Targets(columns, len(place), truth[place], population, place.astype(np.int64))

@@ -1,0 +1,116 @@
+"""What attacks on a release achieved, as facts and in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+
+from ldiversity.attacks._base import AttackResult
+from ldiversity.tables import to_native
+
+__all__ = ["AttackReport", "Skipped"]
+
+VERSION: Final = 1
+"""Of what `AttackReport.to_dict` gives; changes when a name or a meaning does."""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """An attack that was not run, and why."""
+
+    attack: str
+    attribute: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class AttackReport:
+    """How attacks on a release went.
+
+    Attributes
+    ----------
+    results
+        One for each attack and attribute.
+    skipped
+        Attacks that do not apply here, and why.
+    """
+
+    results: tuple[AttackResult, ...]
+    skipped: tuple[Skipped, ...] = ()
+    frame_kind: str = "arrow"
+
+    @property
+    def broken(self) -> bool:
+        """Whether an attack beats the claim beyond chance."""
+        return any(result.broken for result in self.results)
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """One sentence on every attack, the successful first, and one on what they mean together."""
+        ordered = sorted(self.results, key=lambda result: (not result.broken, -result.success))
+        return (_summary(self.results), *(_sentence(result) for result in ordered))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report in JSON's types.
+
+        ``version`` is 1; ``broken`` and ``verdict`` (sentences) sum up; ``results`` has the fields of `AttackResult`;
+        ``skipped`` says which attacks were not run, and why.
+        """
+        return {
+            "version": VERSION,
+            "broken": self.broken,
+            "verdict": list(self.verdict),
+            "results": [result.to_dict() for result in self.results],
+            "skipped": [
+                {"attack": one.attack, "attribute": one.attribute, "reason": one.reason} for one in self.skipped
+            ],
+        }
+
+    def to_frame(self) -> Any:  # noqa: ANN401 - the kind of frame of the release
+        """One row an attack, without details."""
+        names = ("attack", "attribute", "targets", "found", "success", "certain", "certain_success", "mean_belief")
+        columns: dict[str, list[Any]] = {name: [getattr(result, name) for result in self.results] for name in names}
+        bounds = [result.interval or (None, None) for result in self.results]
+        columns["low"], columns["high"] = [low for low, _ in bounds], [high for _, high in bounds]
+        for name in ("claim", "baseline", "scored", "broken"):
+            columns[name] = [getattr(result, name) for result in self.results]
+        return to_native(pa.table(columns), self.frame_kind)
+
+    def __str__(self) -> str:
+        return "\n".join(self.verdict)
+
+
+def _summary(results: tuple[AttackResult, ...]) -> str:
+    broken = sum(result.broken for result in results)
+    if not results:
+        return "No attack applies to this release."
+    if not all(result.scored for result in results):
+        return "Without the original nothing is scored: these are the attackers' own expectations."
+    if broken:
+        noun = "attack beats" if broken == 1 else "attacks beat"
+        return f"{broken} of {len(results)} {noun} what the release promises."
+    return "No attack beats what the release promises; that is no proof that none can."
+
+
+def _sentence(result: AttackResult) -> str:
+    rate = f"{100 * result.success:.3g} %"
+    if result.interval is not None:
+        low, high = result.interval
+        rate += f" ({100 * low:.3g} to {100 * high:.3g} %)"
+    verb = "names" if result.scored else "expects to name"
+    promised = (
+        "nothing is promised against him"
+        if result.claim is None
+        else f"the release promises at most {100 * result.claim:.3g} %"
+    )
+    sure = ""
+    if result.certain > 0 and result.certain_success is not None:
+        right = f", and right about {100 * result.certain_success:.3g} % of those" if result.scored else ""
+        sure = f" He is sure of {100 * result.certain:.3g} %{right}."
+    mark = "Broken: " if result.broken else ""
+    return (
+        f"{mark}{result.attack} on {result.attribute!r} {verb} {rate} of {result.found:,} people rightly; {promised}, "
+        f"and guessing from the marginal alone reaches {100 * result.baseline:.3g} %.{sure}"
+    )
