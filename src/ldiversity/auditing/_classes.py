@@ -216,7 +216,7 @@ class _Filter:
         if missing == "refuse" and self.n_lacking:
             raise SchemaError(
                 f"{self.owner}: quasi-identifiers must have a value in every row, got {self.n_lacking} rows without.",
-                hint='Use missing="category" to count a missing value as a value, or missing="drop".',
+                hint="Count a missing value as a value (category), or leave such rows out (drop).",
             )
 
 
