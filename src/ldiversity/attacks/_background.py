@@ -56,9 +56,10 @@ class BackgroundKnowledge(Attack):
     @property
     def knowledge(self) -> str:
         """What the attacker is assumed to know."""
-        how = "those that hide him best" if self.choice == "strongest" else "drawn at random from all others"
         noun = "a value" if self.exclude == 1 else f"{self.exclude} values"
-        return f"He knows the quasi-identifiers of the target, and {noun} that the target does not have, {how}."
+        best = "the one that hides" if self.exclude == 1 else "those that hide"
+        how = f"{best} the target best" if self.choice == "strongest" else "drawn at random from all others"
+        return f"He knows the quasi-identifiers of the target, and {noun} that the target does not have: {how}."
 
     def promise(self, release: Release, attribute: str) -> float | None:
         """What is left of the claim when so many values are ruled out."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity._checks import check_integer
-from ldiversity._types import FloatArray
+from ldiversity._types import CodeArray, FloatArray
 from ldiversity.attacks._assign import Entries, deal_out, make_entries
 from ldiversity.attacks._base import Attack, Beliefs, Targets
 from ldiversity.attacks._features import exact_features, region_features
@@ -23,6 +23,7 @@ from ldiversity.schema import Role
 __all__ = ["DeFinetti"]
 
 _LEAST: Final = 1e-9
+_FOLDS: Final = 4
 _DENSE: Final = 50_000_000
 _AT_ONCE: Final = 4_000_000
 
@@ -99,7 +100,7 @@ class DeFinetti(Attack):
         entries = make_entries(class_of, classes)
         share = classes.counts[entries.pair] / classes.sizes[class_of[entries.row]]
         for _ in range(self.rounds):
-            said = self._trained(features, entries, share, classes)
+            said = self._trained(features, class_of, entries, share, classes)
             share = deal_out(said[entries.row, entries.code], entries, class_of, classes)
         shape = (release.n_rows, len(classes.domain))
         posteriors = csr_array((share, (entries.row, entries.code)), shape=shape)
@@ -109,11 +110,24 @@ class DeFinetti(Attack):
         found = normalized(matches.of_target, matches.weights @ shown)
         return found.beliefs(posteriors)
 
-    def _trained(self, features: Any, entries: Entries, share: FloatArray, classes: ClassCounts) -> FloatArray:  # noqa: ANN401
-        """Shape (rows, F): what a classifier says that was trained with shares as weights; priors taken out."""
-        used = share > _LEAST
-        model = self._fit(features[entries.row[used]], entries.code[used], share[used])
-        return _likelihood(model, features, len(classes.domain), _prior(entries.code[used], share[used], classes))
+    def _trained(
+        self,
+        features: Any,  # noqa: ANN401 - a sparse matrix
+        class_of: CodeArray,
+        entries: Entries,
+        share: FloatArray,
+        classes: ClassCounts,
+    ) -> FloatArray:
+        """Shape (rows, F): what classifiers say that were trained on other classes, so that no guess confirms itself."""
+        n_values = len(classes.domain)
+        said = np.ones((features.shape[0], n_values))
+        folds = min(_FOLDS, classes.n_classes)
+        for fold in range(folds):
+            used = (share > _LEAST) & ((class_of[entries.row] % folds != fold) | (folds == 1))
+            rows = np.flatnonzero(class_of % folds == fold)
+            model = self._fit(features[entries.row[used]], entries.code[used], share[used])
+            said[rows] = _likelihood(model, features[rows], n_values, _prior(entries.code[used], share[used], classes))
+        return said
 
     def _generalized(self, release: ClassRelease, targets: Targets, attribute: str) -> Beliefs:
         classes = release.classes(attribute)

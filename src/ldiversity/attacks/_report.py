@@ -89,8 +89,8 @@ def _summary(results: tuple[AttackResult, ...]) -> str:
     if not all(result.scored for result in results):
         return "Without the original nothing is scored: these are the attackers' own expectations."
     if broken:
-        noun = "attack beats" if broken == 1 else "attacks beat"
-        return f"{broken} of {len(results)} {noun} what the release promises."
+        verb = "beats" if broken == 1 else "beat"
+        return f"{broken} of {len(results)} attacks {verb} what the release promises."
     return "No attack beats what the release promises; that is no proof that none can."
 
 

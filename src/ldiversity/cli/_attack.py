@@ -57,6 +57,7 @@ EXIT_BROKEN: Final = 1
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     release: Path,
     *,
     as_json: bool,
