@@ -18,7 +18,7 @@ _LEAF = 24
 _BUDGET = 256
 _SWAP_BUDGET = 64
 _CANDIDATES = 8
-_SCARCE = 0.05
+_SCARCE = 0.07
 
 
 @njit(nogil=True, cache=True)

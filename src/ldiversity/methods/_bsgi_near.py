@@ -17,14 +17,14 @@ from ldiversity.methods._bsgi_space import Keys, Space
 
 __all__ = ["group_near"]
 
-_PART: Final = 8192
+_PART: Final = 4096
 """Most rows of a part."""
 
-_TOLERANCES: Final = (0.01, 0.03, 0.05)
+_TOLERANCES: Final = (0.01, 0.02, 0.03, 0.05)
 """Shares of records that may change sides at a cut, of which a pilot chooses one."""
 
 _PILOT: Final = 16_384
-"""Most rows of the pilot; at most a quarter of all."""
+"""Most rows of the pilot; at most half of all."""
 
 
 def group_near(
@@ -52,7 +52,7 @@ def _choose_tolerance(space: Space, keys: Keys, rows: NDArray[np.int32], l: int,
     from ldiversity._kernels.bsgi_loss import total_loss
 
     # Rows come in a random order: the first ones are a fair sample.
-    sample = rows[: min(_PILOT, len(rows) // 4)]
+    sample = rows[: min(_PILOT, len(rows) // 2)]
     own_space = Space(space.points[sample], space.loss, space.centers, space.rarity)
     own_keys = Keys(keys.codes[sample], keys.sizes, keys.names, keys.n_sensitive)
     part = max(2 * l - 1, -(-_PART * len(sample) // len(rows)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,7 +147,13 @@ class _Tree:
 
     @classmethod
     def of(cls, column: CategoryColumn, weight: float) -> _Tree:
-        order = np.lexsort(column.nodes.T)
+        # From the root down, the rarer node first: cuts then do not depend on how values are named.
+        counts = np.bincount(column.codes[:_SAMPLE], minlength=len(column.labels))
+        sorting: list[NDArray[Any]] = []
+        for level in range(column.nodes.shape[1]):
+            nodes = column.nodes[:, level]
+            sorting += [nodes, np.bincount(nodes, weights=counts)[nodes]]
+        order = np.lexsort(sorting)
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         nodes = column.nodes[order]

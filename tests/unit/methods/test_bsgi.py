@@ -286,11 +286,11 @@ def test_a_person_column_without_repetition_changes_nothing() -> None:
     assert make_keys(table).names == ("'disease'",)
 
 
-def test_a_tree_is_laid_out_so_that_its_nodes_are_runs() -> None:
+def test_a_tree_is_laid_out_so_that_its_nodes_are_runs_the_rarer_first() -> None:
     tree = Hierarchy.from_rows([("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*")])
     column = CategoryColumn("kind", np.array([0, 1, 2], dtype=np.int32), tree.leaves, tree)
 
     space = make_space("test", CodedTable((column,), (sensitive([0, 1, 2], 3),)), None)
 
-    assert space.points[:, 0].tolist() == [0.0, 2.0, 1.0]
-    assert space.loss.last.reshape(3, 3).tolist() == [[0, 1, 2], [1, 1, 2], [2, 2, 2]]
+    assert space.points[:, 0].tolist() == [1.0, 0.0, 2.0]
+    assert space.loss.last.reshape(3, 3).tolist() == [[0, 0, 2], [1, 2, 2], [2, 2, 2]]
