@@ -118,7 +118,7 @@ class DeFinetti(Attack):
         share: FloatArray,
         classes: ClassCounts,
     ) -> FloatArray:
-        """Shape (rows, F): what classifiers say that were trained on other classes, so that no guess confirms itself."""
+        """Shape (rows, F): what classifiers trained on other classes say, so that no guess confirms itself."""
         n_values = len(classes.domain)
         said = np.ones((features.shape[0], n_values))
         folds = min(_FOLDS, classes.n_classes)
