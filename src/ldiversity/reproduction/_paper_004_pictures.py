@@ -1,0 +1,157 @@
+"""Pictures of paper 004: curves in panels, and histograms as heat maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ldiversity.report._figures import (
+    BLUE,
+    GRAY,
+    GREEN,
+    INK,
+    ORANGE,
+    PURPLE,
+    SERIES,
+    YELLOW,
+    new_figure,
+    plain_number,
+    style,
+    write_title,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+    from ldiversity._types import FloatArray
+
+__all__ = ["Curve", "Panel", "draw_heat_maps", "draw_panels", "label_powers"]
+
+_LOOKS: Final[dict[str, dict[str, Any]]] = {
+    "N-Proposal": {"color": ORANGE, "marker": "s", "linestyle": "--"},
+    "N-Existing": {"color": YELLOW, "marker": "v", "linestyle": "--"},
+    "N-Simple": {"color": PURPLE, "marker": "D", "linestyle": "--"},
+    "N-Anonymity": {"color": GRAY, "marker": "x", "linestyle": "--"},
+    "Ex-Proposal": {"color": ORANGE, "marker": "s", "linestyle": "-", "markerfacecolor": "white"},
+    "Ex-Existing": {"color": YELLOW, "marker": "v", "linestyle": "-", "markerfacecolor": "white"},
+    "Ex-Simple": {"color": PURPLE, "marker": "D", "linestyle": "-", "markerfacecolor": "white"},
+    "LE": {"color": INK, "marker": "P", "linestyle": ":"},
+    "Simple, exact Q": {"color": GREEN, "marker": "^", "linestyle": "-"},
+    "Balanced, exact Q": {"color": BLUE, "marker": "o", "linestyle": "-", "markerfacecolor": "white"},
+    "Balanced, MLE": {"color": BLUE, "marker": "o", "linestyle": "-", "linewidth": 2.2},
+}
+_LEGEND_COLUMNS: Final = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One line of a panel; points without a height are left out."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float | None]
+    look: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Curves over one axis."""
+
+    title: str
+    axis: str
+    curves: Sequence[Curve]
+    log_axis: bool = False
+
+
+def draw_panels(title: str, panels: Sequence[Panel], height: str, *, log: bool) -> Figure:
+    """Draw panels side by side, two in a row when there are four, with one legend below."""
+    columns = 2 if len(panels) == 4 else len(panels)  # noqa: PLR2004 - as in the paper's figures
+    rows = -(-len(panels) // columns)
+    with style():
+        figure = new_figure(9.2 if columns > 1 else 7.0, 3.1 * rows + 1.3)
+        axes = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+        handles: dict[str, Any] = {}
+        for axis, panel in zip(axes, panels, strict=True):
+            _draw_panel(axis, panel, handles, log=log)
+        for left in axes[::columns]:
+            left.set_ylabel(height)
+        columns_of_legend = min(_LEGEND_COLUMNS, len(handles))
+        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=columns_of_legend)
+        write_title(figure, title)
+    return figure
+
+
+def _draw_panel(axis: Axes, panel: Panel, handles: dict[str, Any], *, log: bool) -> None:
+    for number, curve in enumerate(panel.curves):
+        color, marker = SERIES[number % len(SERIES)]
+        look = {"color": color, "marker": marker, "markersize": 5, **_LOOKS.get(curve.name, {}), **curve.look}
+        points = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if y is not None]
+        if not points:
+            continue
+        (line,) = axis.plot([x for x, _ in points], [y for _, y in points], **look)
+        handles.setdefault(curve.name, line)
+    axis.set_title(panel.title)
+    axis.set_xlabel(panel.axis)
+    axis.grid(visible=True)
+    if panel.log_axis:
+        axis.set_xscale("log")
+        label_powers(axis.xaxis)
+    else:
+        axis.xaxis.set_major_formatter(plain_number)
+        axis.xaxis.get_major_locator().set_params(integer=True)
+    if log:
+        axis.set_yscale("log")
+        label_powers(axis.yaxis)
+
+
+def label_powers(axis: Axis) -> None:
+    """Label a logarithmic axis in plain text."""
+    from matplotlib.ticker import NullFormatter
+
+    axis.set_major_formatter(plain_number)
+    axis.set_minor_formatter(NullFormatter())
+
+
+def draw_heat_maps(title: str, maps: Sequence[tuple[str, FloatArray]], rows: Sequence[str], columns: str) -> Figure:
+    """Draw counts by cell and value, one map a histogram; blue above zero, orange below.
+
+    All maps share the scale of the first, the true counts; what lies beyond it is drawn as its end.
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+
+    across = 3
+    down = -(-len(maps) // across)
+    top = float(np.abs(maps[0][1]).max())
+    colors = LinearSegmentedColormap.from_list("signed", [ORANGE, "#FFFFFF", BLUE])
+    with style():
+        figure = new_figure(9.4, 0.9 + down * (0.55 + 0.135 * max(len(rows), 10)))
+        axes = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+        drawn: Any = None
+        for axis, (name, counts) in zip(axes.ravel(), maps, strict=False):
+            drawn = axis.imshow(counts, aspect="auto", cmap=colors, vmin=-top, vmax=top, interpolation="nearest")
+            axis.set_title(name)
+        for spare in axes.ravel()[len(maps) :]:
+            spare.set_visible(False)
+        step = 1 if len(rows) <= 12 else 2  # noqa: PLR2004 - labels that do not collide
+        for left in axes[:, 0]:
+            left.set_yticks(range(0, len(rows), step), rows[::step], fontsize=7)
+        for number in range(across):
+            lowest = [axis for place, axis in enumerate(axes[:, number]) if place * across + number < len(maps)][-1]
+            lowest.set_xlabel(columns)
+            lowest.tick_params(labelbottom=True)
+            size = maps[0][1].shape[1]
+            ticks = sorted({0, *range(_every(size) - 1, size, _every(size))})
+            lowest.set_xticks(ticks, [str(tick + 1) for tick in ticks])
+        figure.colorbar(drawn, ax=axes, label="records", fraction=0.025, extend="both")
+        write_title(figure, title)
+    return figure
+
+
+def _every(size: int) -> int:
+    """How far apart the labels of `size` columns are."""
+    return next(step for step in (1, 2, 5, 10, 20, 50, 100, size) if size <= 8 * step or step == size)
