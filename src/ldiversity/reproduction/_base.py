@@ -115,7 +115,11 @@ def attempt(make: Callable[[], Exhibit], *, paper: str, item: str, title: str, c
     try:
         return make()
     except UnsupportedError as error:
-        return Exhibit(paper, item, title, pa.table({}), _no_picture, "", "not run", str(error), claim)
+        return Exhibit(paper, item, title, pa.table({}), _no_picture, "", "not run", _reason(error), claim)
+
+
+def _reason(error: UnsupportedError) -> str:
+    return " ".join(str(error).split())
 
 
 def _no_picture() -> Figure:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
-from ldiversity.reproduction._base import Exhibit, Setting, Study
+from ldiversity.errors import UnsupportedError
+from ldiversity.reproduction._base import Exhibit, Setting, Study, attempt
+from ldiversity.reproduction._paper_000_adult import measure_adult, overview_exhibit
+from ldiversity.reproduction._paper_000_cells import cells_exhibit, measure_cells
 from ldiversity.reproduction._paper_000_census import Census
 from ldiversity.reproduction._paper_000_formulas import estimators_exhibit, formulas_exhibit, simulate
+from ldiversity.reproduction._paper_000_relationship import Relationship
 
 __all__ = ["Paper000"]
 
@@ -19,11 +23,34 @@ class Paper000(Study):
     title: ClassVar[str] = "Sei, Ohsuga, Randomized Addition of Sensitive Attributes for l-diversity, SECRYPT 2014"
 
     def exhibits(self, setting: Setting) -> Iterator[Exhibit]:
-        """Rerun the evaluation, in the paper's order."""
+        """Rerun the evaluation, in the paper's order; what lacks its data says so."""
         simulated = simulate(setting)
         yield formulas_exhibit(simulated)
         yield estimators_exhibit(simulated)
+        yield from _census(setting)
+        yield _adult("Fig. 5", "Adult(1) to Adult(15)", lambda: overview_exhibit(measure_adult(setting)))
+        yield _adult("Fig. 6", "Relationship by sex in Adult", lambda: Relationship(setting).distributions())
+        yield _adult("Execution time", "Time to publish Adult", lambda: Relationship(setting).times())
+        yield _adult("Small cells", "The error in small cells", lambda: cells_exhibit(measure_cells(setting)))
+
+
+def _census(setting: Setting) -> Iterator[Exhibit]:
+    try:
         census = Census(setting)
-        yield from census.dimensions()
-        yield census.diversity()
-        yield census.selectivity()
+    except UnsupportedError as error:
+        reason = error
+
+        def refuse() -> Exhibit:
+            raise reason
+
+        claim = "The proposal has the smallest error of the compared methods."
+        yield attempt(refuse, paper="000", item="Fig. 2 to 4", title="Errors of queries on OCC and SAL", claim=claim)
+        return
+    yield from census.dimensions()
+    yield census.diversity()
+    yield census.selectivity()
+
+
+def _adult(item: str, title: str, make: Callable[[], Exhibit]) -> Exhibit:
+    claim = "See the paper's evaluation on Adult."
+    return attempt(make, paper="000", item=item, title=title, claim=claim)

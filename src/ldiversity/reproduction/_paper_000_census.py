@@ -257,8 +257,8 @@ def judge_l(data: pa.Table) -> tuple[Outcome, str]:
     if refused:
         shown = ", ".join(f"{data} l = {l}" for data, l in refused)
         words += (
-            f" At {shown} one value has more than 1/l of the records: Anatomy and TP refuse, the proposal publishes all "
-            "the same."
+            f" At {shown} one value has more than 1/l of the records: Anatomy and TP refuse, the proposal publishes "
+            "all the same."
         )
     return "stand-in", words + _ours(settings)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.anonymization import anonymize
-from ldiversity.errors import InfeasibleError
+from ldiversity.errors import InfeasibleError, UnsupportedError
 from ldiversity.estimation import ESTIMATORS, CellData
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.measures import QueryWorkload
@@ -110,8 +111,9 @@ class Asked:
             chosen = [query.chosen for query in self.workload.queries]
             found = {name: count_estimated(chosen, self._axes, release, self.sensitive)}
             if improved and name == "Anatomy":
-                unmixed = count_estimated(chosen, self._axes, release, self.sensitive, unmix=True)
-                found[f"{name}, unmixed (ours)"] = unmixed
+                with suppress(UnsupportedError):  # where the mixing has no inverse
+                    unmixed = count_estimated(chosen, self._axes, release, self.sensitive, unmix=True)
+                    found[f"{name}, unmixed (ours)"] = unmixed
         code_of = release.domain(self.sensitive).code_of
         order = [code_of[value] for value in self.workload.domain.values]
         return {label: self._compare(counts[:, order]) for label, counts in found.items()}

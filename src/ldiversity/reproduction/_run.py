@@ -189,7 +189,7 @@ def _run_study(paper: str, setting: Setting) -> StudyResult:
     try:
         exhibits.extend(study.exhibits(setting))
     except UnsupportedError as error:
-        problem = str(error)
+        problem = " ".join(str(error).split())
     return StudyResult(paper, study.title, tuple(exhibits), problem)
 
 
