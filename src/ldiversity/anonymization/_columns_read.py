@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from ldiversity._checks import name_some
 from ldiversity._types import BoolArray, CodeArray
 from ldiversity.errors import SchemaError
-from ldiversity.hierarchies import Hierarchy, automatic_hierarchy
-from ldiversity.hierarchies._unambiguous import check_unambiguous
+from ldiversity.hierarchies import Hierarchy, automatic_hierarchy, check_unambiguous
 from ldiversity.methods import CategoryColumn, NumberColumn
 from ldiversity.schema import MISSING_LABEL
 from ldiversity.tables import time_texts

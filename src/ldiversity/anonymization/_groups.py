@@ -124,7 +124,9 @@ def _make(preparation: GroupPreparation, choices: Choices) -> _Made:
         forms, rows = _generalized(reading, grouping, by_column, order, words, marginals=choices.marginals)
     else:
         forms, rows = _bucketized(reading, by_column, class_columns, order)
-    mechanism = ClassMechanism(method.name, method.parameters(), method.blind, dict(grouping.facts))
+    # Keeping the records of one person apart is a choice among records with the same values, no pure chance.
+    blind = method.blind and reading.table.person is None
+    mechanism = ClassMechanism(method.name, method.parameters(), blind, dict(grouping.facts))
     names = preparation.schema.names(Role.SENSITIVE)
     description = ClassDescription(
         schema=preparation.schema,

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from ldiversity.catalog import CATALOG
+from ldiversity.methods._anatomy_classes import most_classes
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Method, Partition, RandomizingMethod
 from ldiversity.methods._coded import CategoryColumn, CodedTable, NumberColumn, QuasiColumn, SensitiveColumn
 
@@ -26,6 +27,7 @@ __all__ = [  # noqa: PLE0604 - all of them are texts
     "QuasiColumn",
     "RandomizingMethod",
     "SensitiveColumn",
+    "most_classes",
     *sorted(entry.class_name for entry in CATALOG.values()),
 ]
 

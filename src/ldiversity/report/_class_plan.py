@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ldiversity.anonymization import GroupPreparation
 from ldiversity.errors import InfeasibleError, SchemaError
 from ldiversity.hierarchies import Hierarchy
-from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, SensitiveColumn
+from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, SensitiveColumn, most_classes
 from ldiversity.models import Population, PrivacyModel
 from ldiversity.privacy import class_not_protected
 from ldiversity.report._class_outlook import ClassAttributePlan, ClassOutlook, ClassPlan
@@ -21,7 +21,7 @@ from ldiversity.report._column_values import column_values
 from ldiversity.schema import Domain
 from ldiversity.tables import Coder, Source
 
-__all__ = ["largest_l", "most_classes", "plan_classes"]
+__all__ = ["largest_l", "plan_classes"]
 
 _BY_COUNTS: Final = frozenset({"unique", "frequency"})
 """Models whose l is bounded by how often the most frequent value occurs."""
@@ -66,21 +66,6 @@ def plan_classes(preparation: GroupPreparation, cautions: Mapping[str, Sequence[
         notes=preparation.notes,
         not_protected=class_not_protected(method.layout),
     )
-
-
-def most_classes(counts: NDArray[np.int64], l: int) -> int:
-    """How many classes of l different values there can be at most: the largest k with sum(min(n_s, k)) >= k l.
-
-    Examples
-    --------
-    >>> most_classes(np.array([5, 1, 1]), 2)
-    2
-    """
-    low, high = 0, int(counts.sum()) // l
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if int(np.minimum(counts, middle).sum()) >= middle * l else (low, middle - 1)
-    return low
 
 
 def largest_l(counts: NDArray[np.int64]) -> int:

@@ -237,6 +237,13 @@ def test_two_rows_of_one_person_in_a_class_are_never_published(methods: dict[str
         ld.anonymize(TABLE, **ROLES, person="name", method=honest)
 
 
+@pytest.mark.parametrize(("person", "blind"), [({}, True), ({"person": "name"}, False)])
+def test_classes_that_keep_people_apart_are_not_formed_blindly(person: dict[str, str], blind: bool) -> None:  # noqa: FBT001
+    release = ld.anonymize(TABLE, **ROLES, **person, method=ld.MBF(l=2))
+
+    assert release.mechanisms["disease"].blind is blind
+
+
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 def test_frames_come_back_as_they_came(methods: dict[str, Any], kind: str) -> None:
     frame = TABLE.to_pandas() if kind == "pandas" else pytest.importorskip("polars").from_arrow(TABLE)

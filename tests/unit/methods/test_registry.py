@@ -60,9 +60,12 @@ def test_a_prior_must_name_all_values() -> None:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_options_make_the_method(name: str) -> None:
-    options = {"l": 2, "d": 2.0, "distance": "ordered"} if name == "semantic" else {"l": 2, "d": None}
+    options: dict[str, dict[str, object]] = {
+        "semantic": {"l": 2, "d": 2.0, "distance": "ordered"},
+        "le-anatomy": {"l": 2, "e": 1, "tree": ld.Hierarchy.flat(["a", "b"])},
+    }
 
-    assert METHODS[name].from_options(options).name == name
+    assert METHODS[name].from_options(options.get(name, {"l": 2, "d": None})).name == name
 
 
 def test_an_option_of_another_method_is_refused() -> None:
