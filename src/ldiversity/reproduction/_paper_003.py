@@ -158,6 +158,7 @@ def _with_printed(data: pa.Table) -> pa.Table:
 
 def _gains(data: pa.Table) -> pa.Table:
     published = column(data, PUBLISHED, "loss")
+    goals: Mapping[int, float] = GOALS if is_whole(data) else {}
     rows = [
         {
             "method": name,
