@@ -51,7 +51,7 @@ def number_alike(tables: Sequence[pa.Table], names: Sequence[str]) -> list[NDArr
     Examples
     --------
     >>> number_alike([pa.table({"a": [3, None]}), pa.table({"a": [None, 4, 3]})], ["a"])
-    [array([0, 1]), array([1, 2, 0])]
+    [array([0, 2]), array([2, 1, 0])]
     """
     sizes = [table.num_rows for table in tables]
     coded = []

@@ -35,10 +35,11 @@ def moved_values(published: NDArray[np.int64], moved: int, l: int, prior: FloatA
 
     Examples
     --------
-    Two of each value are left at l = 2, and three were moved: both lost some, or one of them all three.
+    Two of each value are left at l = 2, and three were moved: had both lost some, three of each would be left. So all
+    three had one value, most likely the frequent one.
 
     >>> moved_values(np.array([2, 2]), 3, 2, np.array([0.9, 0.1])).round(3).tolist()
-    [2.991, 0.009]
+    [2.996, 0.004]
 
     Only the most frequent value can have lost records.
 
