@@ -29,7 +29,7 @@ class Paper004(Study):
     paper: ClassVar[str] = "004"
     title: ClassVar[str] = (
         "Oishi, Sei, Tahara and Ohsuga, Semantic Diversity: Privacy Considering Distance Between Values of Sensitive "
-        "Attribute, Computers & Security, 2020"
+        "Attribute"
     )
 
     def exhibits(self, setting: Setting) -> Iterator[Exhibit]:

@@ -70,9 +70,9 @@ def judge_accuracy(data: pa.Table, records: dict[str, int]) -> tuple[Outcome, st
     few = min(n for _, n, _ in errors)
     fewer = " and ".join(f"1/{errors[name, few, _EQ_2] / errors[name, few, _EXACT]:.1f} for {name}" for name in ratios)
     words = (
-        f"{parts}. The goals are {'reached' if reached else 'not reached'}. Eq. 2 is biased for l > 2, and bias does not "
-        f"shrink with more records, while the error with exact Q falls as 1/N: with {few:,} records it is {fewer}. The "
-        f"incomes are made up (log-normal), so their figure is that of this table, not of the paper's."
+        f"{parts}. The goals are {'reached' if reached else 'not reached'}. Eq. 2 is biased for l > 2, and bias does "
+        f"not shrink with more records, while the error with exact Q falls as 1/N: with {few:,} records it is "
+        f"{fewer}. The incomes are made up (log-normal), so their figure is that of this table, not of the paper's."
     )
     return ("better" if reached else "differs"), words
 

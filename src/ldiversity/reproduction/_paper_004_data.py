@@ -104,7 +104,8 @@ class Survey:
     @cached_property
     def shares(self) -> NDArray[np.float64]:
         """Shape (F,): the share of each value in the whole table."""
-        return self.truth.sum(axis=0) / self.n
+        shares: NDArray[np.float64] = self.truth.sum(axis=0) / self.n
+        return shares
 
 
 def income_survey(n: int, seed: int) -> Survey:

@@ -76,7 +76,7 @@ def _measure_setting(survey: Survey, l: int, d: int, repetitions: int, words: Fr
     fitted = {selection: fit(survey, selection, l, d) for selection in selections(survey)}
     names = [each.name for each in COMBINATIONS if each.selection in fitted]
     runs = [run_once(survey, fitted, words, names) for _ in range(repetitions)]
-    notes = {name: "" for name in names} | runs[0].refused
+    notes = dict.fromkeys(names, "") | runs[0].refused
     if survey.name == "education":
         grouped = [run_le(survey, l, d, words) for _ in range(repetitions)]
         runs = [_join(run, le) for run, (le, _) in zip(runs, grouped, strict=True)]

@@ -84,10 +84,10 @@ def judge_table_10(data: pa.Table) -> tuple[Outcome, str]:
     from_printed, unrounded = (float(((each - true) ** 2).mean()) / _N**2 for each in (printed, rerun))
     same = bool(np.isclose(from_printed, EQ_19, atol=0.005e-6))
     words = (
-        f"The greatest difference between printed and rerun estimates is {off:.3f}; {ROUNDING:.2f} is rounding. The MSE "
-        f"from the printed Table 10 is {from_printed:.3e}, {'which rounds as' if same else 'which is not as'} printed ({EQ_19:.2e}), when "
-        f"divided by the {data.num_rows} cells that there are instead of the 25 in Eq. 19; from unrounded estimates it "
-        f"is {unrounded:.2e}."
+        f"The greatest difference between printed and rerun estimates is {off:.3f}; {ROUNDING:.2f} is rounding. The "
+        f"MSE from the printed Table 10 is {from_printed:.3e}, {'which rounds as' if same else 'which is not as'} "
+        f"printed ({EQ_19:.2e}), when divided by the {data.num_rows} cells that there are instead of the 25 in Eq. "
+        f"19; from unrounded estimates it is {unrounded:.2e}."
     )
     return ("agrees" if off <= ROUNDING and same else "differs"), words
 
@@ -152,8 +152,8 @@ def judge_draws(data: pa.Table, printed: float, expected: float) -> tuple[Outcom
     words = (
         f"The expected MSE of a random draw is {expected:.2g} (mean of {len(errors)} draws: {errors.mean():.2g}, least "
         f"{errors.min():.2g}), {expected / printed:.0f} times the {printed:.2g} of the printed table. {as_near} of the "
-        f"draws come as near to the truth: Table 9 is {'a plausible' if plausible else 'no plausible'} random draw, and "
-        f"its error is {'typical' if plausible else 'no'} evidence of accuracy."
+        f"draws come as near to the truth: Table 9 is {'a plausible' if plausible else 'no plausible'} random draw, "
+        f"and its error is {'typical' if plausible else 'no'} evidence of accuracy."
     )
     return ("agrees" if plausible else "differs"), words
 

@@ -66,8 +66,7 @@ def histogram(which: Histogram, survey: Survey, setting: Setting) -> Exhibit:
         data,
         partial(_draw, data, survey, f"{which.item}: {survey.name}, ({l}, {d})-semantic diversity"),
         f"Heat maps with a row for each age and gender and a column for each of {survey.n_values} values, one map a "
-        f"combination; blue is a count above zero, orange one below. The first map is the original. "
-        + _in_words(data),
+        f"combination; blue is a count above zero, orange one below. The first map is the original. " + _in_words(data),
         outcome,
         f"{refused}{judged}",
         f"The histograms estimated by the proposed analysis algorithm are the most similar to the original ones; those "

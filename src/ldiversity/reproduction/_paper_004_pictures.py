@@ -87,6 +87,8 @@ def draw_panels(title: str, panels: Sequence[Panel], height: str, *, log: bool) 
 
 
 def _draw_panel(axis: Axes, panel: Panel, handles: dict[str, Any], *, log: bool) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     for number, curve in enumerate(panel.curves):
         color, marker = SERIES[number % len(SERIES)]
         look = {"color": color, "marker": marker, "markersize": 5, **_LOOKS.get(curve.name, {}), **curve.look}
@@ -103,7 +105,7 @@ def _draw_panel(axis: Axes, panel: Panel, handles: dict[str, Any], *, log: bool)
         label_powers(axis.xaxis)
     else:
         axis.xaxis.set_major_formatter(plain_number)
-        axis.xaxis.get_major_locator().set_params(integer=True)
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     if log:
         axis.set_yscale("log")
         label_powers(axis.yaxis)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ __all__ = [
 
 Selection = Literal["simple", "ring", "balanced"]
 
-_KINDS: Final = {"simple": SimpleSelection, "ring": RingSelection, "balanced": BalancedSelection}
+_KINDS: Final[Mapping[str, Any]] = {"simple": SimpleSelection, "ring": RingSelection, "balanced": BalancedSelection}
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,12 @@ def selections(survey: Survey) -> tuple[Selection, ...]:
 def fit(survey: Survey, selection: Selection, l: int, d: int) -> SetMechanism | str:
     """Fit a mechanism, or say in one sentence why there is none."""
     try:
-        return _KINDS[selection].fit(survey.domain, survey.distance, l, d)
+        mechanism: SetMechanism = _KINDS[selection].fit(survey.domain, survey.distance, l, d)
     except InfeasibleError as error:
         return error.message
     except LDiversityError as error:
         return str(error).split("\n", maxsplit=1)[0]
+    return mechanism
 
 
 def draw_sets(mechanism: SetMechanism, codes: CodeArray, words: FreshWords) -> SetArray:
@@ -124,7 +125,7 @@ def draw_sets(mechanism: SetMechanism, codes: CodeArray, words: FreshWords) -> S
 
 
 def run_once(
-    survey: Survey, fitted: dict[str, SetMechanism | str], words: FreshWords, wanted: Iterable[str]
+    survey: Survey, fitted: Mapping[Selection, SetMechanism | str], words: FreshWords, wanted: Iterable[str]
 ) -> Outcomes:
     """Draw one release with every mechanism, and analyze it in every wanted way."""
     found = Outcomes({}, {}, {})

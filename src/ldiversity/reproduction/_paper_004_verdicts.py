@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from ldiversity.mechanisms import RingSelection
 from ldiversity.reproduction._base import Outcome
 from ldiversity.reproduction._paper_004_errors import BY_CELL
@@ -22,12 +24,12 @@ TIE: Final = 1.5
 """Mean errors of few releases that differ by a smaller factor count as equal."""
 
 CLAIMS: Final = {
-    "Fig. 11": "The MSE of N-Proposal has a small value in all cases; that of Ex-Proposal becomes the larger the larger l "
-    "or d is; N-Anonymity in (a), without any analysis, is quite different from the original.",
-    "Fig. 12": "The higher l and d, the worse the MSE of Ex-Proposal becomes; in (b) the MSE of Ex-Proposal is larger than "
-    "that of (l, e)-diversity (LE).",
-    "Fig. 13": "The text says of Fig. 13 only what it says of all histograms: the proposed analysis is the most similar to "
-    "the original.",
+    "Fig. 11": "The MSE of N-Proposal has a small value in all cases; that of Ex-Proposal becomes the larger the "
+    "larger l or d is; N-Anonymity in (a), without any analysis, is quite different from the original.",
+    "Fig. 12": "The higher l and d, the worse the MSE of Ex-Proposal becomes; in (b) the MSE of Ex-Proposal is "
+    "larger than that of (l, e)-diversity (LE).",
+    "Fig. 13": "The text says of Fig. 13 only what it says of all histograms: the proposed analysis is the most "
+    "similar to the original.",
 }
 
 _Errors = dict[tuple[int, int, str], float]
@@ -43,9 +45,10 @@ def judge_income(data: pa.Table, sweep: Sweep, leak: str) -> tuple[Outcome, str]
     missing = len(sweep.settings) - len(settings)
     words = (
         f"N-Proposal {_all(above, len(settings), 'is the least of the seven')}; with Ex-Proposal the error "
-        f"{'rises' if rising else 'does not always rise'} from the first to the last setting of (b), (c) and (d); without "
-        f"analysis (a) is {'worst' if plain else 'not always worst'}. {leak} For {missing} of {len(sweep.settings)} "
-        f"settings its rings are too short. {_gain(errors, 'N-Proposal')} {_gain(errors, 'Ex-Proposal')}"
+        f"{'rises' if rising else 'does not always rise'} from the first to the last setting of (b), (c) and (d); "
+        f"without analysis (a) is {'worst' if plain else 'not always worst'}. {leak} For {missing} of "
+        f"{len(sweep.settings)} settings its rings are too short. {_gain(errors, 'N-Proposal')} "
+        f"{_gain(errors, 'Ex-Proposal')}"
     )
     return _outcome(errors, holds=not above and rising and plain), words
 
@@ -61,10 +64,10 @@ def judge_education(data: pa.Table, sweep: Sweep) -> tuple[Outcome, str]:
     notes = {(row["l"], row["d"]): row["note"] for row in data.to_pylist() if row["combination"] == LE and row["note"]}
     kept = "; ".join(f"{each}: {notes[each]}" for each in sweep.panels[1] if each in notes)
     words = (
-        f"The error of Ex-Proposal {'rises' if rising else 'does not always rise'} from the first to the last setting of "
-        f"(b), (c) and (d). In (b) Ex-Proposal {_all(lower, len(sweep.panels[1]), 'is above LE')} ({pairs}); that is by "
-        f"age and gender: for the whole table Anatomy keeps every count it publishes. Anatomy must leave out records "
-        f"({kept or 'none here'}). {_gain(errors, 'Ex-Proposal')} {_gain(errors, LE)}"
+        f"The error of Ex-Proposal {'rises' if rising else 'does not always rise'} from the first to the last setting "
+        f"of (b), (c) and (d). In (b) Ex-Proposal {_all(lower, len(sweep.panels[1]), 'is above LE')} ({pairs}); that "
+        f"is by age and gender: for the whole table Anatomy keeps every count it publishes. Anatomy must leave out "
+        f"records ({kept or 'none here'}). {_gain(errors, 'Ex-Proposal')} {_gain(errors, LE)}"
     )
     return _outcome(errors, holds=rising and not lower), words
 
@@ -87,7 +90,8 @@ def ring_leak(survey: Survey) -> str:
     leak = mechanism.leak()
     return (
         f"N-Proposal is not safe: at (3, 3) the sets of {leak.ruled_out:.0%} of the records (values equally frequent) "
-        f"rule a member out, {leak.disclosed:.1%} are disclosed, the worst posterior is {mechanism.worst_posterior():.2f}."
+        f"rule a member out, {leak.disclosed:.1%} are disclosed, the worst posterior is "
+        f"{mechanism.worst_posterior():.2f}."
     )
 
 
@@ -117,16 +121,17 @@ def _gain(errors: _Errors, name: str) -> str:
     ratios = _ratios(errors, name)
     least, most = min(ratios, key=lambda each: ratios[each]), max(ratios, key=lambda each: ratios[each])
     return (
-        f"Balanced selection with maximum likelihood divides the error of {name} by {ratios[least]:.1f} (at {least}) to "
-        f"{ratios[most]:,.0f} (at {most})."
+        f"Balanced selection with maximum likelihood divides the error of {name} by {ratios[least]:.1f} (at {least}) "
+        f"to {ratios[most]:,.0f} (at {most})."
     )
 
 
 def _outcome(errors: _Errors, *, holds: bool) -> Outcome:
     if not holds:
         return "differs"
-    best = min(min(_ratios(errors, name).values(), default=1.0) for name in ("N-Proposal", "Ex-Proposal"))
-    return "better" if best > 1 else "agrees"
+    ratios = [ratio for name in ("N-Proposal", "Ex-Proposal") for ratio in _ratios(errors, name).values()]
+    never_worse, typical = min(ratios) > 1 / TIE, float(np.exp(np.mean(np.log(ratios))))
+    return "better" if never_worse and typical > TIE else "agrees"
 
 
 def _all(exceptions: Sequence[tuple[int, int]], n: int, what: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -78,10 +79,10 @@ def judge_figure_6(data: pa.Table) -> tuple[Outcome, str]:
     agrees = rises and falls and off <= STANDARD_ERRORS and clean == 0
     words = (
         f"Eq. 11 {'rises' if rises else 'does not always rise'} with l and with d and "
-        f"{'falls' if falls else 'does not always fall'} with F. For a record with the first or last value it is exact: "
-        f"simulations are at most {off:.1f} standard errors away. For records in general it is only a lower bound, up to "
-        f"{gap:.2f} too low. Sets of simple and balanced selection that violate: {clean:.0%}. Printed with m for F; the "
-        f"condition of Theorem 5.1 must read l d <= F."
+        f"{'falls' if falls else 'does not always fall'} with F. For a record with the first or last value it is "
+        f"exact: simulations are at most {off:.1f} standard errors away. For records in general it is only a lower "
+        f"bound, up to {gap:.2f} too low. Sets of simple and balanced selection that violate: {clean:.0%}. Printed "
+        f"with m for F; the condition of Theorem 5.1 must read l d <= F."
     )
     return ("agrees" if agrees else "differs"), words
 
@@ -153,7 +154,8 @@ def _violation_exhibit(
         outcome,
         judged,
         "In any parameter settings, the mathematical results and simulation results are almost the same, and the "
-        "mathematical results keep the lower boundary of the simulation results; the proposed algorithms never violate.",
+        "mathematical results keep the lower boundary of the simulation results; the proposed algorithms never "
+        "violate.",
     )
 
 
@@ -169,10 +171,10 @@ def judge_bound(data: pa.Table) -> tuple[Outcome, str]:
     words = (
         f"Eq. 11 {'is a lower bound in every setting' if holds else 'is not a lower bound in every setting'}. "
         f"It is {'almost' if gap <= ALMOST else 'not almost'} the simulated share: they differ by up to {gap:.3f} "
-        f"({worst['table']}, l = {worst['l']}, d = {worst['d']}: {worst[_EQ_11]:.3f} and {worst[_UNIFORM]:.3f}; {ALMOST} "
-        f"counts as almost the same), because it is the probability of the first and last value, and others have "
-        f"neighbors on both sides. The exact mean over the table's values is at most {exact:.1f} standard errors from the "
-        f"simulation. Sets of simple and balanced selection that violate: {clean:.0%}."
+        f"({worst['table']}, l = {worst['l']}, d = {worst['d']}: {worst[_EQ_11]:.3f} and {worst[_UNIFORM]:.3f}; "
+        f"{ALMOST} counts as almost the same), because it is the probability of the first and last value, and others "
+        f"have neighbors on both sides. The exact mean over the table's values is at most {exact:.1f} standard errors "
+        f"from the simulation. Sets of simple and balanced selection that violate: {clean:.0%}."
     )
     return ("agrees" if holds and gap <= ALMOST and clean == 0 else "differs"), words
 
@@ -238,4 +240,4 @@ def _standard_errors_below(share: float, bound: float, n: int) -> float:
 
 
 def _is_sorted(values: Sequence[float]) -> bool:
-    return all(a <= b for a, b in zip(values, values[1:], strict=False))
+    return all(a <= b for a, b in pairwise(values))
