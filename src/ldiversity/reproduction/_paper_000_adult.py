@@ -67,8 +67,8 @@ def judge_adult(data: pa.Table) -> tuple[Outcome, str]:
     allowed = np.mean([row["l"] <= row["values"] for row in rows if row["method"] == "Proposal"])
     words = (
         f"Published: {shown}; the proposal fails only where l reaches the number of values (at l = |S| every record "
-        f"shows all values, which can be published, {allowed:.0%}, but tells nothing). Average MSE over what each method "
-        f"published: {_list(own)}. Over the settings in which all three published: {_list(common)}."
+        f"shows all values, which can be published, {allowed:.0%}, but tells nothing). Average MSE over what each "
+        f"method published: {_list(own)}. Over the settings in which all three published: {_list(common)}."
     )
     if most and least and least_common:
         return "agrees", words

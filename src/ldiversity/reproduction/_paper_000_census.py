@@ -194,7 +194,7 @@ def _why(rows: Rows, keys: Sequence[str]) -> str:
         if "Proposal" in errors:
             ratios.append(errors["Proposal"] / noise)
         if len(_papers(errors)) > 1:
-            factor = errors["Proposal"] / min(errors[name] for name in _papers(errors))
+            factor = errors["Proposal"] / min(errors[name] for name in _papers(errors) if name != "Proposal")
             needed.setdefault((setting["data"], records), []).append(factor)
     shown = ", ".join(
         f"{data} (here {records:,}) {records * np.median(factors):,.0f}" for (data, records), factors in needed.items()

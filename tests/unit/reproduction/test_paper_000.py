@@ -1,0 +1,255 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import ldiversity as ld
+from ldiversity.mechanisms import UniformSelection
+from ldiversity.reproduction import Setting
+from ldiversity.reproduction._paper_000 import Paper000
+from ldiversity.reproduction._paper_000_adult import judge_adult, overview_exhibit
+from ldiversity.reproduction._paper_000_cells import cells_exhibit, judge_cells, measure_cells
+from ldiversity.reproduction._paper_000_census import Census, judge_dimensions, judge_l, judge_selectivity
+from ldiversity.reproduction._paper_000_formulas import _errors, estimators_exhibit, formulas_exhibit, judge_formulas
+from ldiversity.reproduction._paper_000_queries import PAPER_METHODS, Asked, publish
+from ldiversity.reproduction._paper_000_relationship import Relationship, judge_relationship, judge_time
+
+# --- Fig. 1 ----------------------------------------------------------------------------------------------
+
+
+def simulated(factor: float = 1.0, likely: float = 0.5) -> pa.Table:
+    rows = []
+    for values, l in ((20, 2), (20, 5), (100, 5)):
+        mechanism = UniformSelection(values, l)
+        exact = mechanism.expected_mse(1000)
+        rows += [
+            {
+                "part": "a", "|S|": values, "l": l, "N": 1000, "distribution": name,
+                "Eq. 19": mechanism.expected_mse_paper(1000), "exact formula": exact, "simulation": factor * exact,
+                "standard error": 0.01 * exact, "maximum likelihood": likely * exact, "repetitions": 30,
+            }
+            for name in ("uniform", "Gaussian", "Poisson")
+        ]  # fmt: skip
+    return pa.Table.from_pylist(rows)
+
+
+def test_a_simulation_on_the_exact_formula_contradicts_eq_19() -> None:
+    outcome, words = judge_formulas(simulated())
+
+    assert outcome == "differs"
+    assert "In 100% of the 9 simulated settings the exact formula" in words
+    assert "1.90 at |S| = 20, l = 2" in words
+
+
+def test_a_simulation_on_eq_19_would_agree() -> None:
+    data = simulated()
+
+    outcome, _ = judge_formulas(data.set_column(7, "simulation", data["Eq. 19"]))
+
+    assert outcome == "agrees"
+
+
+def test_maximum_likelihood_is_called_better_only_where_it_is() -> None:
+    assert estimators_exhibit(simulated(likely=0.5)).outcome == "better"
+    assert estimators_exhibit(simulated(likely=1.5)).outcome == "differs"
+
+
+def test_the_simulated_error_is_that_of_the_exact_formula() -> None:
+    mechanism = UniformSelection(10, 3)
+
+    errors, _ = _errors(mechanism, np.full(10, 0.1), 200, 300, np.random.default_rng(1))
+
+    # A z-test at 4.5 standard errors: false alarm below 1e-5.
+    deviation = errors.mean() - mechanism.expected_mse(200)
+    assert abs(deviation) < 4.5 * errors.std(ddof=1) / np.sqrt(300)
+
+
+@pytest.mark.parametrize("make", [formulas_exhibit, estimators_exhibit])
+def test_the_pictures_of_fig_1_can_be_drawn(make: Any) -> None:
+    assert len(make(simulated()).draw().axes) == 4
+
+
+# --- Fig. 2 to 4 -----------------------------------------------------------------------------------------
+
+
+def measured(proposal: float, tp: float = 2.0, anatomy: float = 3.0, note: str = "") -> pa.Table:
+    rows = []
+    for data in ("OCC-like", "SAL-like"):
+        for d, qd, l, s in ((3, 2, 10, 0.07), (7, 3, 10, 0.07), (7, 4, 15, 0.1)):
+            rows += [
+                {
+                    "data": data, "d": d, "qd": qd, "l": l, "s": s, "queries": 5, "records": 100,
+                    "exact formula of the proposal's MSE": 1.0, "method": method,
+                    "MSE (Eq. 2)": mse, "median relative error": mse, "note": note,
+                }
+                for method, mse in {"Proposal": proposal, "TP": tp, "Anatomy": anatomy}.items()
+            ]  # fmt: skip
+    return pa.Table.from_pylist(rows)
+
+
+def test_the_shape_of_fig_2_agrees_where_the_proposal_is_least() -> None:
+    outcome, words = judge_dimensions(measured(1.0))
+
+    assert outcome == "stand-in"
+    assert "The shape agrees: for d = 3 TP has 2 to 2 times the proposal's MSE (within a factor of 2)" in words
+    assert "in 4 of 4 settings." in words
+    assert "OCC-like (here 100) 50" in words
+
+
+def test_the_shape_of_fig_2_differs_where_another_is_least() -> None:
+    _, words = judge_dimensions(measured(8.0))
+
+    assert "The shape differs" in words
+    assert "OCC-like (here 100) 400" in words
+
+
+def test_refusals_are_named_in_fig_3() -> None:
+    assert "At OCC-like l = 10, OCC-like l = 15, SAL-like l = 10" in judge_l(measured(1.0, note="not eligible"))[1]
+    assert "refuse" not in judge_l(measured(1.0))[1]
+
+
+def test_an_error_that_grows_with_s_contradicts_fig_4() -> None:
+    falling = measured(1.0).to_pylist()
+    growing = [{**row, "MSE (Eq. 2)": row["MSE (Eq. 2)"] * (1 + row["s"])} for row in falling]
+
+    assert "The shape agrees" in judge_selectivity(measured(1.0))[1]
+    assert "does not fall for Proposal on OCC-like" in judge_selectivity(pa.Table.from_pylist(growing))[1]
+
+
+@pytest.fixture(scope="module")
+def table() -> pa.Table:
+    return ld.datasets.patients(3000, seed=1).select(["age", "sex", "job", "disease"])
+
+
+@pytest.mark.parametrize("name", PAPER_METHODS)
+def test_errors_of_queries_are_those_of_the_public_measures(table: pa.Table, name: str) -> None:
+    quasi = ["age", "sex", "job"]
+    release = publish(table, quasi, "disease", name, 3, 1)
+    assert not isinstance(release, str)
+    asked = Asked(table, quasi, "disease", qd=2, selectivity=0.2, n_queries=20, seed=4)
+
+    found = asked.answers(name, release, improved=False)[name]
+
+    public = ld.QueryWorkload.random(table, quasi, "disease", qd=2, selectivity=0.2, n_queries=20, seed=4)
+    assert found.mse == pytest.approx(public.mean_squared_error(table, release))
+    assert found.relative == pytest.approx(public.relative_error(table, release))
+
+
+def test_a_method_that_cannot_publish_gives_its_reason(table: pa.Table) -> None:
+    assert isinstance(publish(table, ["age"], "disease", "Anatomy", 40, 1), str)
+
+
+def test_the_expected_error_is_the_exact_formula_over_the_records_of_each_query(table: pa.Table) -> None:
+    asked = Asked(table, ["age"], "disease", qd=1, selectivity=0.2, n_queries=1, seed=4)
+    n_values, records = len(asked.workload.domain), asked.truth.sum()
+
+    assert asked.expected(3) == pytest.approx(UniformSelection(n_values, 3).expected_mse(records))
+
+
+# --- Adult -----------------------------------------------------------------------------------------------
+
+
+def published(proposal: float, other: float, *, together: bool = True) -> pa.Table:
+    return pa.Table.from_pylist(
+        [
+            {
+                "d": d, "sensitive": "sex", "values": 10, "most frequent": 0.5, "l": 2, "method": method,
+                "published": method == "Proposal" or d == 1 or together,
+                "MSE (Eq. 2)": error if d == 1 else error / 10, "note": "",
+            }
+            for d in (1, 2)
+            for method, error in {"Proposal": proposal, "TP": other, "Anatomy": other}.items()
+        ]
+    )  # fmt: skip
+
+
+def test_fig_5_agrees_where_the_proposal_publishes_most_with_the_least_error() -> None:
+    assert judge_adult(published(1.0, 2.0))[0] == "agrees"
+
+
+def test_fig_5_differs_where_the_proposal_is_least_over_other_settings_only() -> None:
+    outcome, words = judge_adult(published(1.0, 0.9, together=False))
+
+    assert outcome == "differs"
+    assert "only over different settings" in words
+
+
+def test_the_picture_of_fig_5_can_be_drawn() -> None:
+    assert len(overview_exhibit(published(1.0, 2.0)).draw().axes) == 3
+
+
+def shares(**errors: float) -> pa.Table:
+    return pa.Table.from_pylist(
+        [
+            {"method": name.replace("_", ", "), "sex": "F", "relationship": "Wife", "truth": 0.5, "estimate": 0.5 + off}
+            for name, off in errors.items()
+        ]
+    )
+
+
+def test_fig_6_is_judged_by_the_errors() -> None:
+    assert judge_relationship(shares(Proposal=0.1, TP=0.2, Anatomy=0.3, Proposal_mle=0.05))[0] == "better"
+    assert judge_relationship(shares(Proposal=0.1, TP=0.2, Anatomy=0.3, Proposal_mle=0.15))[0] == "agrees"
+    assert judge_relationship(shares(Proposal=0.3, TP=0.2, Anatomy=0.3, Proposal_mle=0.05))[0] == "differs"
+
+
+@pytest.mark.parametrize(("seconds", "outcome"), [(0.1, "better"), (3.0, "agrees"), (5.0, "differs")])
+def test_the_time_is_compared_with_the_four_seconds_of_the_paper(seconds: float, outcome: str) -> None:
+    data = pa.table({"method": ["Proposal", "TP"], "publish (s)": [seconds, 2.0], "estimate (s)": [0.0, 1.0]})
+
+    assert judge_time(data)[0] == outcome
+
+
+@pytest.mark.parametrize(("share", "outcome"), [(0.4, "better"), (0.6, "differs")])
+def test_small_cells_are_judged_by_the_share_of_map(share: float, outcome: str) -> None:
+    data = pa.table(
+        {"cells": [320, 320], "median records in a cell": [7.0, 7.0], "estimator": ["linear", "map"],
+         "MSE (Eq. 2)": [1.0, share]}
+    )  # fmt: skip
+
+    assert judge_cells(data)[0] == outcome
+
+
+# --- on the public tables --------------------------------------------------------------------------------
+
+
+def test_map_has_at_most_half_the_error_of_linear_in_small_cells(public_data: Path) -> None:
+    exhibit = cells_exhibit(measure_cells(Setting(quick=True, data=public_data)))
+
+    assert "in 320 cells" in exhibit.words
+    assert exhibit.outcome == "better"
+
+
+def test_the_proposal_gives_relationship_by_sex_best_of_the_three(public_data: Path) -> None:
+    exhibit = Relationship(Setting(quick=True, data=public_data)).distributions()
+
+    assert exhibit.outcome in {"agrees", "better"}
+    assert len(exhibit.draw().axes) == 6
+
+
+def test_queries_on_the_stand_in_give_every_method_a_row(public_data: Path) -> None:
+    census = Census(Setting(quick=True, data=public_data))
+
+    exhibit = census.selectivity()
+
+    assert set(exhibit.data["method"].to_pylist()) >= set(PAPER_METHODS)
+    assert len(exhibit.draw().axes) == 4
+
+
+def test_without_data_what_needs_none_is_run_and_the_rest_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ldiversity.reproduction._paper_000.simulate", lambda _: simulated())
+
+    exhibits = Paper000().exhibits(Setting(quick=True, data=tmp_path))
+
+    outcomes = {exhibit.item: exhibit.outcome for exhibit in exhibits}
+    assert [item for item, outcome in outcomes.items() if outcome != "not run"] == [
+        "Fig. 1",
+        "Fig. 1, other estimators",
+    ]
+    assert len(outcomes) == 7

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+import pyarrow as pa
+import pytest
+from matplotlib.figure import Figure
+
+import ldiversity as ld
+from ldiversity.reproduction import STUDIES, Exhibit, Reproduction, Setting, Study, StudyResult, attempt, load_study
+from ldiversity.reproduction._base import Outcome
+
+
+def exhibit(item: str = "Fig. 1", outcome: Outcome = "agrees", **changed: str) -> Exhibit:
+    texts = {"title": "A title", "alt": "A picture", "words": "It comes out.", "claim": "It is so.", **changed}
+    data = pa.table({"l": [2, 3], "error": [0.5, 0.25], "note": ["", "=1+1"]})
+    return Exhibit(paper="000", item=item, data=data, draw=Figure, outcome=outcome, **texts)
+
+
+class Small(Study):
+    paper: ClassVar[str] = "000"
+    title: ClassVar[str] = "A small paper"
+
+    def exhibits(self, setting: Setting) -> Iterator[Exhibit]:
+        setting.progress(0.5, "half")
+        yield exhibit()
+        yield exhibit("Table 5", "better")
+
+
+class Lacking(Small):
+    def exhibits(self, setting: Setting) -> Iterator[Exhibit]:
+        yield exhibit()
+        setting.file("missing.csv")
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ldiversity.reproduction._run.load_study", lambda _: Small())
+
+
+@pytest.fixture
+def lacking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ldiversity.reproduction._run.load_study", lambda _: Lacking())
+
+
+def test_every_exhibit_has_its_data_and_pictures_in_the_folder(small: None, tmp_path: Path) -> None:
+    ld.reproduce("000", tmp_path / "rerun")
+
+    assert {path.relative_to(tmp_path / "rerun").as_posix() for path in (tmp_path / "rerun").rglob("*.*")} == {
+        "index.html",
+        "index.md",
+        "reproduction.json",
+        *(f"000/{stem}.{kind}" for stem in ("fig-1", "table-5") for kind in ("csv", "svg", "png")),
+    }
+
+
+def test_the_stored_facts_are_those_of_the_result(small: None, tmp_path: Path) -> None:
+    found = ld.reproduce("000", tmp_path / "rerun", quick=True)
+
+    stored = json.loads((tmp_path / "rerun" / "reproduction.json").read_text())
+    assert {name: stored[name] for name in found.to_dict()} == found.to_dict()
+    assert (stored["format"], stored["version"]) == ("ldiversity-reproduction", 1)
+
+
+def test_the_data_are_written_as_numbers_and_formulas_are_disarmed(small: None, tmp_path: Path) -> None:
+    ld.reproduce("000", tmp_path / "rerun")
+
+    with (tmp_path / "rerun" / "000" / "fig-1.csv").open() as stream:
+        assert list(csv.reader(stream)) == [["l", "error", "note"], ["2", "0.5", ""], ["3", "0.25", "'=1+1"]]
+
+
+def test_without_a_folder_nothing_is_drawn(small: None) -> None:
+    found = ld.reproduce(["000"])
+
+    assert [one.item for one in found.exhibits] == ["Fig. 1", "Table 5"]
+
+
+def test_an_existing_rerun_is_kept_unless_it_may_be_overwritten(small: None, tmp_path: Path) -> None:
+    ld.reproduce("000", tmp_path / "rerun")
+
+    with pytest.raises(ld.ParameterError, match="must not exist yet"):
+        ld.reproduce("000", tmp_path / "rerun")
+    ld.reproduce("000", tmp_path / "rerun", quick=True, overwrite=True)
+
+    assert json.loads((tmp_path / "rerun" / "reproduction.json").read_text())["quick"] is True
+
+
+def test_a_folder_that_holds_anything_else_is_never_replaced(small: None, tmp_path: Path) -> None:
+    ld.reproduce("000", tmp_path / "rerun")
+    (tmp_path / "rerun" / "letter.txt").write_text("mine")
+
+    with pytest.raises(ld.ParameterError, match="nothing else"):
+        ld.reproduce("000", tmp_path / "rerun", overwrite=True)
+
+    assert (tmp_path / "rerun" / "letter.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("facts", ["{}", "[1]", "no json", '{"format": "other", "files": ["a"]}'])
+def test_a_folder_with_a_file_of_the_same_name_is_no_rerun(small: None, tmp_path: Path, facts: str) -> None:
+    (tmp_path / "reproduction.json").write_text(facts)
+
+    with pytest.raises(ld.ParameterError, match="earlier rerun"):
+        ld.reproduce("000", tmp_path, overwrite=True)
+
+
+def test_an_empty_folder_is_used(small: None, tmp_path: Path) -> None:
+    ld.reproduce("000", tmp_path)
+
+    assert (tmp_path / "index.html").is_file()
+
+
+def test_a_failed_drawing_leaves_nothing_behind(tmp_path: Path) -> None:
+    broken = attempt(exhibit, paper="000", item="a", title="b", claim="c")
+    wrong = Exhibit(**{**vars(broken), "draw": lambda: 1 / 0})
+
+    with pytest.raises(ZeroDivisionError):
+        Reproduction((StudyResult("000", "A paper", (wrong,)),)).save(tmp_path / "rerun")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_lacks_its_data_keeps_the_rest_and_says_why(
+    lacking: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LDIVERSITY_DATA", raising=False)
+
+    found = ld.reproduce("000", tmp_path / "rerun")
+
+    assert len(found.exhibits) == 1
+    assert "missing.csv is needed" in str(found.studies[0].problem)
+    assert "missing.csv is needed" in (tmp_path / "rerun" / "index.html").read_text()
+
+
+def test_an_exhibit_without_its_data_is_marked_and_has_no_files(tmp_path: Path) -> None:
+    def make() -> Exhibit:
+        Setting(data=tmp_path).file("adult.csv.gz")
+        raise AssertionError
+
+    one = attempt(make, paper="000", item="Fig. 6", title="A title", claim="It is so.")
+    Reproduction((StudyResult("000", "A paper", (one,)),)).save(tmp_path / "rerun")
+
+    assert (one.outcome, "adult.csv.gz" in one.words, "\n" in one.words) == ("not run", True, False)
+    assert not (tmp_path / "rerun" / "000").exists()
+
+
+def test_progress_counts_all_papers(small: None) -> None:
+    told: list[tuple[float, str]] = []
+
+    ld.reproduce(["000", "003"], progress=lambda share, what: told.append((share, what)))
+
+    assert told == [(0.0, "000: starting"), (0.25, "000: half"), (0.5, "003: starting"), (0.75, "003: half")]
+
+
+@pytest.mark.parametrize("papers", ["005", [], ["000", "5"]])
+def test_an_unknown_paper_is_refused(papers: str | list[str]) -> None:
+    with pytest.raises(ld.ParameterError, match="papers must be 'all' or some of"):
+        ld.reproduce(papers)
+
+
+def test_the_command_runs_the_same_again(small: None) -> None:
+    found = ld.reproduce("000", quick=True, seed=3)
+
+    assert found.command == ["ldiversity", "reproduce", "000", "--quick", "--seed", "3"]
+
+
+def test_numbers_that_are_none_become_null(tmp_path: Path) -> None:
+    one = Exhibit(**{**vars(exhibit()), "data": pa.table({"x": [float("nan"), float("inf"), 1.0]})})
+
+    Reproduction((StudyResult("000", "A paper", (one,)),)).save(tmp_path / "rerun")
+
+    stored = json.loads((tmp_path / "rerun" / "reproduction.json").read_text())
+    assert [row["x"] for row in stored["studies"][0]["exhibits"][0]["rows"]] == [None, None, 1.0]
+
+
+@pytest.mark.parametrize("paper", STUDIES)
+def test_every_registered_study_is_there_under_its_number(paper: str) -> None:
+    assert load_study(paper).paper == paper
