@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from ldiversity.attacks._base import Attack, Beliefs, Targets
-from ldiversity.attacks._matching import match_rows, pick_one
-from ldiversity.attacks._posterior import plain_beliefs, row_sets, set_posteriors
-from ldiversity.release import Release, SetRelease
+from ldiversity.attacks._matching import match_rows, pick_class, pick_one
+from ldiversity.attacks._posterior import class_shares, row_sets, set_posteriors
+from ldiversity.release import ClassRelease, Release, SetRelease
 
 __all__ = ["Homogeneity"]
 
@@ -19,8 +19,9 @@ __all__ = ["Homogeneity"]
 class Homogeneity(Attack):
     """Find the target by his quasi-identifiers, and name the most frequent value there.
 
-    In a grouped release every class that may hold the target counts, by how likely it does. In a release of sets the
-    attacker takes a record that fits, and every member of its set for equally likely.
+    In a grouped release the attacker takes a class that may hold the target, by how likely it does; in a release of
+    sets a record that fits, and every member of its set for equally likely. This is the attacker of whom the claim
+    speaks; what all classes or sets of people like the target tell together is used by `Skewness`.
 
     References
     ----------
@@ -40,13 +41,17 @@ class Homogeneity(Attack):
         return "He knows the quasi-identifiers of the target, and that the target is in the table."
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
-        """Shares of values in the classes, or among the members of the set."""
-        if not isinstance(release, SetRelease):
-            return plain_beliefs(release, targets, attribute)
-        sets = row_sets(release, attribute)
-        picked = pick_one(match_rows(release, targets))
-        rows, back = np.unique(picked[picked >= 0], return_inverse=True)
+        """Shares of values in the class, or among the members of the set."""
+        if isinstance(release, ClassRelease):
+            picked = pick_class(release, targets, attribute)
+            shares = class_shares(release.classes(attribute))
+        elif isinstance(release, SetRelease):
+            picked = pick_one(match_rows(release, targets))
+            sets = row_sets(release, attribute)
+            shares = set_posteriors(sets, np.ones(sets.shape), len(release.domain(attribute)))
+        else:  # pragma: no cover - there are two families
+            raise TypeError(type(release).__name__)
+        used, back = np.unique(picked[picked >= 0], return_inverse=True)
         of_target = np.full(targets.n, -1, dtype=np.int64)
         of_target[picked >= 0] = back
-        even = set_posteriors(sets[rows], np.ones((len(rows), sets.shape[1])), len(release.domain(attribute)))
-        return Beliefs(even.toarray(), of_target)
+        return Beliefs(np.asarray(shares[used].toarray()), of_target)

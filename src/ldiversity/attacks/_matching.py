@@ -19,7 +19,7 @@ from ldiversity.schema import Role
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Matches", "match_classes", "match_rows", "number_alike", "pick_one"]
+__all__ = ["Matches", "match_classes", "match_rows", "number_alike", "pick_class", "pick_one"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +139,35 @@ def pick_one(matches: Matches) -> NDArray[np.int64]:
     first = np.searchsorted(group[order], group[order])
     turn = (np.arange(len(found)) - first) % np.diff(starts)[group[order]]
     picked[found[order]] = columns[starts[group[order]] + turn]
+    return picked
+
+
+def pick_class(release: ClassRelease, targets: Targets, attribute: str) -> NDArray[np.int64]:
+    """Choose one of the classes that each target may be in, by how likely they are; -1 if there is none."""
+    class_of = release.class_of(attribute)
+    if release.layout == "generalized":
+        return _draw_one(match_classes(release, targets, attribute))
+    from scipy.sparse import csr_array, diags_array
+
+    rows = match_rows(release, targets)
+    shown = csr_array(rows.weights @ diags_array((class_of >= 0).astype(float)))
+    shown.eliminate_zeros()
+    picked = pick_one(normalized(rows.of_target, shown))
+    return np.where(picked >= 0, class_of[np.maximum(picked, 0)], -1).astype(np.int64)
+
+
+def _draw_one(matches: Matches) -> NDArray[np.int64]:
+    """Draw a candidate for each target, by weight; -1 if there is none."""
+    weights = matches.weights
+    reached = np.cumsum(weights.data)  # the weights of a group sum to one, so group g ends at g + 1 but for empty ones
+    starts = weights.indptr[:-1]
+    before = np.concatenate([[0.0], reached])[starts]
+    picked = np.full(len(matches.of_target), -1, dtype=np.int64)
+    found = np.flatnonzero(matches.of_target >= 0)
+    group = matches.of_target[found]
+    drawn = before[group] + np.random.default_rng(0).random(len(found))
+    place = np.searchsorted(reached, drawn, side="right")
+    picked[found] = weights.indices[np.clip(place, starts[group], weights.indptr[1:][group] - 1)]
     return picked
 
 

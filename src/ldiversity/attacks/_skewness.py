@@ -21,9 +21,11 @@ _TWICE: Final = 2.0
 class Skewness(Attack):
     """Compare what the release says about a target with the overall distribution.
 
-    A class can keep its share of one value small and still make a rare value a hundred times likelier than before. The
-    details give the *lift* of values (belief divided by overall share) and the *gain* in bits (how far the belief is
-    from the overall distribution, Kullback and Leibler's divergence).
+    All classes or sets that may be the target's count, by how likely they are: so he also learns what people like the
+    target have, even where each class keeps its promise. And a class can keep its share of one value small and still
+    make a rare value a hundred times likelier than before: the details give the *lift* of values (belief divided by
+    overall share) and the *gain* in bits (how far the belief is from the overall distribution, Kullback and Leibler's
+    divergence).
 
     Examples
     --------

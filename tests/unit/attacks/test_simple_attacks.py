@@ -62,7 +62,7 @@ def test_people_who_look_alike_share_their_classes(bucketized: Make) -> None:
     # Two people of the same kind, one in each class: a or b, a or c.
     release = bucketized([0, 0, 1, 1], [0, 1, 0, 2], who=[7, 8, 7, 9])
 
-    (result,) = ld.attack(release, people([0, 0], who=[7, 7]), attacks="homogeneity").results
+    (result,) = ld.attack(release, people([0, 0], who=[7, 7]), attacks="skewness").results
 
     assert (result.found, result.success, result.mean_belief) == (2, 1.0, 0.5)
 
@@ -79,7 +79,7 @@ def test_a_dense_region_is_likelier_than_a_wide_one(generalized: Make) -> None:
     # Age 5 is in 0..9 (10 ages, 2 records) and in 5..5 (1 age, 2 records): weights 1 to 10.
     release = generalized([0, 0, 1, 1], [0, 1, 2, 3], [(0, 9), (5, 5)])
 
-    (result,) = ld.attack(release, people([2, 3, 0, 1], age=[5, 5, 5, 5]), attacks="homogeneity").results
+    (result,) = ld.attack(release, people([2, 3, 0, 1], age=[5, 5, 5, 5]), attacks="skewness").results
 
     assert result.mean_belief == pytest.approx((2 * 10 / 22 + 2 * 1 / 22) / 4)
 
