@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= $(LDIVERSITY_DATA)
 
-.PHONY: demo test lint types layers unit setup bench docs picture clean
+.PHONY: demo test lint types layers unit setup bench docs picture gallery clean
 
 demo: setup
 	$(BIN)/ldiversity demo --folder demo-output
@@ -40,6 +40,10 @@ bench: setup
 
 picture: setup
 	$(BIN)/python docs/pictures/make.py
+
+# The papers' evaluations in full, into docs/gallery; needs the public tables (LDIVERSITY_DATA).
+gallery: setup
+	$(BIN)/ldiversity reproduce all -o docs/gallery --overwrite
 
 clean:
 	rm -rf $(VENV) demo-output .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
