@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from ldiversity.auditing import Audit as Audit
     from ldiversity.auditing import audit as audit
     from ldiversity.auditing import check as check
+    from ldiversity.comparison import Comparison as Comparison
+    from ldiversity.comparison import compare as compare
     from ldiversity.distances import DiscreteDistance as DiscreteDistance
     from ldiversity.distances import Distance as Distance
     from ldiversity.distances import MatrixDistance as MatrixDistance
@@ -121,6 +123,7 @@ _ROOMS = {
         "attack",
     ),
     "auditing": ("Audit", "audit", "check"),
+    "comparison": ("Comparison", "compare"),
     "datasets": ("datasets",),
     "distances": (
         "DiscreteDistance",

@@ -4,6 +4,7 @@ from ldiversity.report._class_outlook import ClassAttributePlan, ClassOutlook, C
 from ldiversity.report._column_values import ColumnValues, column_values
 from ldiversity.report._describe import ColumnDescription, Description, Reach, describe
 from ldiversity.report._figures import save_figure
+from ldiversity.report._map import plot_map
 from ldiversity.report._outlook import AttributePlan, Outlook, Plan
 from ldiversity.report._plan import plan
 from ldiversity.report._plots import plot_estimate, plot_inclusion, plot_plan
@@ -24,6 +25,7 @@ __all__ = [
     "plan",
     "plot_estimate",
     "plot_inclusion",
+    "plot_map",
     "plot_plan",
     "save_figure",
 ]

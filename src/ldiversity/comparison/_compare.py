@@ -1,0 +1,199 @@
+"""`compare`: several methods on one table, and which one to publish."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ldiversity._checks import check_integer, check_number
+from ldiversity.attacks import Attack
+from ldiversity.auditing import audit
+from ldiversity.comparison._candidates import candidates, left_out
+from ldiversity.comparison._measure import run_candidate
+from ldiversity.comparison._result import Comparison
+from ldiversity.comparison._run import ComparedRun
+from ldiversity.comparison._setting import Setting, make_setting
+from ldiversity.comparison._store import RunStore
+from ldiversity.errors import LDiversityError
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.measures import QueryWorkload
+from ldiversity.methods import Method
+from ldiversity.tables import Sensitive
+
+__all__ = ["compare"]
+
+
+def compare(  # noqa: PLR0913 - the public door; every argument is a decision of the holder
+    data: Any,  # noqa: ANN401 - any frame or path
+    *,
+    quasi: str | Sequence[str],
+    sensitive: str | Sensitive | Sequence[str | Sensitive],
+    l: int | Iterable[int] = range(2, 8),
+    methods: str | Method | Sequence[str | Method] | None = None,
+    options: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
+    person: str | None = None,
+    queries: int | QueryWorkload | None = None,
+    attacks: str | Attack | Sequence[str | Attack] | None = None,
+    targets: int = 2000,
+    risk: float | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    progress: Callable[[float, str], None] | None = None,
+    seed: int | None = None,
+) -> Comparison:
+    """Run several methods on a table, measure each release, and say which one to publish. For the holder alone.
+
+    Every release is made in memory, audited, attacked and asked queries, and forgotten; only figures remain. A method
+    that cannot be run here becomes a row that says why.
+
+    Parameters
+    ----------
+    data
+        A path or any data frame.
+    quasi, sensitive, hierarchies, person, types
+        As in `anonymize`.
+    l
+        The values of l to try.
+    methods
+        Names, each run with every `l`, or methods, run as they are. All that need no further option when None.
+    options
+        Further options, for all methods that have them; for example ``{"d": 2, "distance": "ordered"}`` lets
+        `semantic` run, ``{"e": 1, "tree": "diseases.csv"}`` lets `le-anatomy`.
+    queries
+        How many random counting queries (300 when None), or a workload of your own.
+    attacks
+        Names or attacks. When None: ``homogeneity``, ``mechanism``, ``definetti``, ``learning`` and ``joint``, by
+        people who know quasi-identifiers and the release.
+    targets
+        How many people are attacked, drawn from the table.
+    risk
+        The greatest acceptable gain of an attacker over guessing, from 0 to 1; decides the recommendation.
+    folder
+        Where finished runs are kept, so that a comparison can be interrupted, repeated and extended. Holds no cell, but
+        figures that stay with the holder.
+    progress
+        Called with the share of the work that is done and a word for it.
+    seed
+        Makes draws, queries and targets repeatable. No release is kept, so that nothing is given away by it.
+
+    Returns
+    -------
+    Comparison
+        Rows, the Pareto set, a recommendation and the command that publishes it.
+
+    Examples
+    --------
+    >>> import ldiversity as ld
+    >>> people = ld.datasets.patients(400, seed=1)
+    >>> roles = {"quasi": ["age", "sex"], "sensitive": "disease"}
+    >>> found = compare(people, **roles, l=[2, 3], methods=["anatomy", "bsgi"], seed=1)
+    >>> [row.label for row in found.rows]
+    ['anatomy l=2', 'anatomy l=3', 'bsgi l=2', 'bsgi l=3']
+    >>> found.command[:3]
+    ['ldiversity', 'anonymize', 'TABLE']
+    """
+    several = None if methods is None else [methods] if isinstance(methods, str | Method) else list(methods)
+    runs = candidates(several, [l] if isinstance(l, int) else l, options or {})
+    if seed is not None:
+        check_integer("compare", "seed", seed, minimum=0)
+    limit = None if risk is None else check_number("compare", "risk", risk, minimum=0, maximum=1)
+    tell = progress or _silent
+    tell(0.0, "reading")
+    setting = make_setting(data, quasi, sensitive, hierarchies, person, queries, attacks, targets, seed, types)
+    store = RunStore.open(folder)
+    shared = store.mark(**setting.decides)
+    rows: list[ComparedRun] = []
+    for place, candidate in enumerate(runs):
+        tell(place / len(runs), candidate.label)
+        mark = None if shared is None else store.mark(setting=shared, method=candidate.name, run=candidate.method)
+        row = store.load(mark)
+        if row is None:
+            row, lasting = run_candidate(candidate, setting)
+            if lasting:
+                store.save(mark, row)
+        rows.append(row)
+    tell(1.0, "comparing")
+    roles, grouping_roles = _roles(data, setting, hierarchies or {}, types or {})
+    return Comparison(
+        rows=tuple(rows),
+        table=setting.name,
+        records=setting.table.num_rows,
+        quasi=setting.quasi,
+        sensitive=tuple(one.name for one in setting.sensitive),
+        unprotected=_unprotected(setting),
+        risk_limit=limit,
+        notes=(*_how(setting), *(left_out(options or {}) if methods is None else [])),
+        roles=roles,
+        grouping_roles=grouping_roles,
+        frame_kind=setting.frame_kind,
+    )
+
+
+def _silent(share: float, what: str) -> None:
+    """Show no progress."""
+
+
+def _unprotected(setting: Setting) -> dict[str, float]:
+    """How many values would be named rightly if the table were published as it is."""
+    try:
+        found = audit(setting.table, quasi=setting.quasi, sensitive=setting.sensitive)
+    except LDiversityError:
+        return {}
+    return {name: float(risk["mean_largest_share"]) for name, risk in found.attribute_risk.items()}
+
+
+def _how(setting: Setting) -> list[str]:
+    queries = sum(len(workload) for workload in setting.workloads)
+    attacked = setting.sample.num_rows
+    notes = [
+        f"Risk: {attacked:,} people were attacked, and the attack that gains most over guessing counts.",
+        f"Error: the median of {queries:,} random counting queries, relative to the true answer.",
+        "Publishing draws anew, so that figures will differ a little from those measured.",
+    ]
+    if len(setting.sensitive) > 1:
+        notes.append("With several sensitive columns the worst of them counts.")
+    return notes
+
+
+def _roles(
+    data: Any,  # noqa: ANN401 - any frame or path
+    setting: Setting,
+    hierarchies: Mapping[str, Any],
+    types: Mapping[str, str],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words that say which table and which columns, and those that only methods that group take."""
+    words = [str(data) if isinstance(data, str | os.PathLike) else "TABLE", "--quasi", _names(setting.quasi)]
+    words += ["--sensitive", _names([one.name for one in setting.sensitive])]
+    for one in setting.sensitive:
+        if one.missing != "refuse":
+            words += ["--missing", f"{_quoted(one.name, '=')}={one.missing}"]
+        if one.domain is not None:
+            words += ["--domain", f"{_quoted(one.name, '=')}={_names([str(value) for value in one.domain])}"]
+        if one.bins is not None:
+            words += ["--bins", f"{_quoted(one.name, '=')}={_bins(one)}"]
+    for name, kind in types.items():
+        words += ["--type", f"{_quoted(name, '=')}={kind}"]
+    extra = [] if setting.person is None else ["--person", setting.person]
+    for name, given in hierarchies.items():
+        text = f"{name}.csv" if isinstance(given, Hierarchy) else str(Path(given))
+        extra += ["--hierarchy", f"{_quoted(name, '=')}={text}"]
+    return tuple(words), tuple(extra)
+
+
+def _bins(one: Sensitive) -> str:
+    edges = None if one.edges is None else "/".join(f"{edge:g}" for edge in one.edges)
+    parts = {"width": one.width, "edges": edges, "quantiles": one.quantiles, "low": one.low, "high": one.high}
+    return ",".join(f"{name}:{value}" for name, value in parts.items() if value is not None)
+
+
+def _names(names: Iterable[str]) -> str:
+    return ",".join(_quoted(name, ",") for name in names)
+
+
+def _quoted(name: str, mark: str) -> str:
+    """Write a name as the command line reads it: in double quotes where it holds a mark."""
+    plain = mark not in name and '"' not in name and name == name.strip()
+    return name if plain else '"' + name.replace('"', '""') + '"'

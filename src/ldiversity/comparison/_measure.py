@@ -1,0 +1,214 @@
+"""One run of a comparison: publish in memory, audit, attack, ask queries, and forget the release."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from ldiversity.anonymization import anonymize
+from ldiversity.attacks import AttackResult, attack
+from ldiversity.auditing import audit
+from ldiversity.comparison._candidates import Candidate
+from ldiversity.comparison._run import ComparedRun
+from ldiversity.comparison._setting import Setting
+from ldiversity.errors import InfeasibleError, InternalError, LDiversityError, LDiversityWarning, UnsupportedError
+from ldiversity.measures import distribution_mse, ncp
+from ldiversity.methods import GroupingMethod
+from ldiversity.release import ClassRelease, Release
+
+__all__ = ["run_candidate"]
+
+_MODELS: Final = ("k_anonymity", "distinct_l", "entropy_l", "frequency", "t_equal", "beta")
+_ABOUT_ALL: Final = ("minimality", "order")
+"""Attacks that look at everyone in the table at once, so that a sample would mislead them."""
+
+_SANITY: Final = 0.001
+_STORED: Final = (InfeasibleError, UnsupportedError)
+
+Answer = TypeVar("Answer")
+
+
+def run_candidate(candidate: Candidate, setting: Setting) -> tuple[ComparedRun, bool]:
+    """Run a method and measure what it published.
+
+    Returns
+    -------
+    run
+        The row of the comparison; one that says why, when the method could not be run.
+    lasting
+        Whether the same would come out another time, so that it may be kept.
+    """
+    if candidate.method is None:
+        return _failed(candidate, candidate.reason or "", candidate.hint), False
+    if setting.person is not None and not isinstance(candidate.method, GroupingMethod):
+        reason = f"{candidate.name}: it hides each record on its own, so that the records of one person would add up."
+        return _failed(candidate, reason, "Choose a method that groups records."), True
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", LDiversityWarning)
+        started = time.process_time()
+        try:
+            release = _publish(candidate, setting)
+        except Exception as error:  # noqa: BLE001 - one method's fault is a row, and must not end the others
+            hint = getattr(error, "hint", None)
+            return _failed(candidate, _why(candidate.name, error), hint), isinstance(error, _STORED)
+        seconds = time.process_time() - started
+        run = _measured(candidate, setting, release, seconds)
+    said = tuple(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, LDiversityWarning)))
+    return _with_notes(run, said), True
+
+
+def _publish(candidate: Candidate, setting: Setting) -> Release:
+    groups = isinstance(candidate.method, GroupingMethod)
+    extra: dict[str, Any] = {"hierarchies": setting.hierarchies, "person": setting.person} if groups else {}
+    return anonymize(
+        setting.table,
+        quasi=setting.quasi,
+        sensitive=setting.sensitive,
+        method=candidate.method,  # type: ignore[arg-type]
+        drop=[] if setting.person is None or groups else [setting.person],
+        insecure_seed=setting.seed,
+        **extra,
+    )
+
+
+def _measured(candidate: Candidate, setting: Setting, release: Release, seconds: float) -> ComparedRun:
+    notes: list[str] = []
+    names = [one.name for one in setting.sensitive]
+    found = _attempt("audit", notes, lambda: audit(release))
+    models = {} if found is None else {name: _number(found.models[name].value) for name in _MODELS}
+    error = _attempt("queries", notes, lambda: _query_error(setting, release))
+    spread = _attempt(
+        "distributions", notes, lambda: max(distribution_mse(setting.table, release, sensitive=name) for name in names)
+    )
+    return ComparedRun(
+        **_identity(candidate),
+        layout=release.layout,
+        claim=_claim(release),
+        models=models,
+        audit_passed=None if found is None else found.passed,
+        attacks=_attacked(setting, release, notes),
+        ncp=_attempt("ncp", notes, lambda: ncp(setting.table, release)),
+        suppression=_suppression(release),
+        relative_error=None if error is None else error[0],
+        estimator=None if error is None else error[1],
+        distribution_mse=spread,
+        cpu_seconds=round(seconds, 3),
+        notes=tuple(notes),
+    )
+
+
+def _attempt(what: str, notes: list[str], measure: Callable[[], Answer]) -> Answer | None:
+    """Measure; where that is impossible, say why and go on with the rest."""
+    try:
+        return measure()
+    except Exception as error:  # noqa: BLE001 - one measure's fault must not end the comparison
+        notes.append(f"Not measured: {what}. {_why(what, error)}")
+    return None
+
+
+def _why(what: str, error: Exception) -> str:
+    """Say what went wrong; the words of others' errors may quote cells, and are not repeated."""
+    if isinstance(error, LDiversityError) and not isinstance(error, InternalError):
+        return error.message
+    return f"{what}: a fault of this package ({type(error).__name__})."
+
+
+def _claim(release: Release) -> str:
+    """What is promised: no value is likelier than this for one person."""
+    posteriors = [float(release.claim(name).posterior) for name in release.sensitive]
+    return f"no value likelier than {max(posteriors):.4g}"
+
+
+def _query_error(setting: Setting, release: Release) -> tuple[float, str]:
+    """The median relative error of the worst attribute, with the better of the estimators that a user has."""
+    worst, used = -1.0, ""
+    for workload, answers in zip(setting.workloads, setting.answers, strict=True):
+        scale = np.maximum(answers, _SANITY * setting.table.num_rows)
+        best, by = np.inf, ""
+        for estimator in _estimators(release, workload.sensitive):
+            estimates = workload.estimates(release, estimator=estimator)
+            median = float(np.median(np.abs(estimates - answers) / scale))
+            if median < best:
+                best, by = median, estimator
+        if best > worst:
+            worst, used = best, by
+    return worst, used
+
+
+def _estimators(release: Release, attribute: str) -> tuple[str, ...]:
+    if not isinstance(release, ClassRelease):
+        return ("linear",)
+    blind = release.layout == "bucketized" and release.mechanism(attribute).blind and len(release.sensitive) == 1
+    return ("classes", "linear") if blind else ("classes",)
+
+
+def _attacked(setting: Setting, release: Release, notes: list[str]) -> tuple[dict[str, Any], ...]:
+    results: list[AttackResult] = []
+    for one in setting.attacks:
+        name = one if isinstance(one, str) else one.name
+        people: pa.Table = setting.table if name in _ABOUT_ALL else setting.sample
+        for attribute in release.sensitive:
+            try:
+                results += attack(release, people, attacks=one, sensitive=attribute).results
+            except UnsupportedError:
+                continue  # an attack on another kind of release
+            except Exception as error:  # noqa: BLE001 - one attack's fault must not end the comparison
+                notes.append(f"Not run: the attack {name!r}. {_why(name, error)}")
+    return tuple(_plain(result) for result in results)
+
+
+def _plain(result: AttackResult) -> dict[str, Any]:
+    low, high = result.interval or (None, None)
+    return {
+        "attack": result.attack,
+        "attribute": result.attribute,
+        "success": float(result.success),
+        "low": low,
+        "high": high,
+        "claim": result.claim,
+        "baseline": float(result.baseline),
+        "certain": float(result.certain),
+        "broken": bool(result.broken),
+        "found": int(result.found),
+    }
+
+
+def _identity(candidate: Candidate) -> dict[str, Any]:
+    plain = (str, int, float, bool)
+    options = {
+        name: value if isinstance(value, plain) else dict(value) if isinstance(value, dict) else str(value)
+        for name, value in candidate.options.items()
+    }
+    words = candidate.words
+    return {
+        "label": candidate.label,
+        "method": candidate.name,
+        "options": options,
+        "words": None if words is None else tuple(words),
+    }
+
+
+def _failed(candidate: Candidate, reason: str, hint: str | None = None) -> ComparedRun:
+    return ComparedRun(**_identity(candidate), reason=reason, hint=hint)
+
+
+def _suppression(release: Release) -> float:
+    """The share of records that are left out, or whose value is in no class."""
+    if not isinstance(release, ClassRelease):
+        return 0.0
+    unseen = max(int(np.count_nonzero(release.class_of(name) < 0)) for name in release.sensitive)
+    return (release.suppressed + unseen) / (release.suppressed + release.n_rows)
+
+
+def _with_notes(run: ComparedRun, said: tuple[str, ...]) -> ComparedRun:
+    return replace(run, notes=(*run.notes, *said))
+
+
+def _number(value: Any) -> float | None:  # noqa: ANN401 - a number, or numbers by name
+    return float(value) if isinstance(value, int | float) and np.isfinite(value) else None

@@ -1,0 +1,179 @@
+"""What all runs of a comparison share: the table, its roles, and how releases of it are measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from ldiversity._checks import check_integer, name_some
+from ldiversity._types import FloatArray
+from ldiversity.attacks import ATTACKS, Attack, DeFinetti
+from ldiversity.comparison._learning import LearningFromSets
+from ldiversity.errors import ParameterError
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.measures import QueryWorkload
+from ldiversity.tables import Sensitive, check_roles, fit_coder, open_source
+
+__all__ = ["DEFAULT_ATTACKS", "Setting", "make_setting"]
+
+DEFAULT_ATTACKS: Final = ("homogeneity", "mechanism", "definetti", "learning", "joint")
+"""Attacks by people who know quasi-identifiers and the release, and nothing else."""
+
+_MADE: Final[Mapping[str, Attack]] = {"definetti": DeFinetti(rounds=2), "learning": LearningFromSets(rounds=2)}
+_MOST_DIMENSIONS: Final = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """The table and the measures of a comparison.
+
+    Parameters
+    ----------
+    table
+        The columns that have a role.
+    quasi, sensitive, hierarchies, person
+        As in `anonymize`.
+    workloads
+        The queries about each sensitive attribute, and their true answers.
+    attacks
+        Attacks by name, or attacks.
+    sample
+        The people who are attacked.
+    seed
+        Makes draws repeatable; fresh ones when None.
+    """
+
+    name: str
+    frame_kind: str
+    table: pa.Table = field(repr=False)
+    quasi: tuple[str, ...]
+    sensitive: tuple[Sensitive, ...]
+    hierarchies: Mapping[str, Hierarchy]
+    person: str | None
+    workloads: tuple[QueryWorkload, ...] = field(repr=False)
+    answers: tuple[FloatArray, ...] = field(repr=False)
+    attacks: tuple[str | Attack, ...]
+    sample: pa.Table = field(repr=False)
+    seed: int | None
+
+    @property
+    def decides(self) -> dict[str, Any]:
+        """All that decides what a run finds, besides its method."""
+        return {
+            "table": self.table,
+            "quasi": self.quasi,
+            "sensitive": self.sensitive,
+            "hierarchies": self.hierarchies,
+            "person": self.person,
+            "workloads": self.workloads,
+            "attacks": tuple(name if isinstance(name, str) else [name.name, name] for name in self.attacks),
+            "targets": self.sample.num_rows,
+            "seed": self.seed,
+        }
+
+
+def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
+    data: Any,  # noqa: ANN401 - any frame or path
+    quasi: str | Sequence[str],
+    sensitive: str | Sensitive | Sequence[str | Sensitive],
+    hierarchies: Mapping[str, Any] | None,
+    person: str | None,
+    queries: int | QueryWorkload | None,
+    attacks: str | Attack | Sequence[str | Attack] | None,
+    targets: int,
+    seed: int | None,
+    types: Mapping[str, str] | None,
+) -> Setting:
+    """Read the table, and check all that concerns every run alike."""
+    source = open_source(data, types=types)
+    names = (quasi,) if isinstance(quasi, str) else tuple(quasi)
+    given = (sensitive,) if isinstance(sensitive, str | Sensitive) else tuple(sensitive)
+    attributes = tuple(one if isinstance(one, Sensitive) else Sensitive(one) for one in given)
+    if not names:
+        raise ParameterError("compare: quasi must name at least one column: people are recognized by them.")
+    check_roles(
+        source, quasi=names, sensitive=[one.name for one in attributes], drop=[] if person is None else [person]
+    )
+    known = _hierarchies(hierarchies or {}, names)
+    columns = [*names, *(one.name for one in attributes), *([] if person is None else [person])]
+    batches = list(source.batches(columns))
+    fields = pa.schema([(name, source.columns[name]) for name in columns])
+    table = pa.Table.from_batches(batches) if batches else fields.empty_table()
+    if not table.num_rows:
+        raise ParameterError("compare: data must have at least one record, got none.")
+    chosen = _attacks(attacks)
+    workloads = _workloads(queries, table, names, attributes, seed)
+    return Setting(
+        name=source.name,
+        frame_kind=source.frame_kind,
+        table=table,
+        quasi=names,
+        sensitive=attributes,
+        hierarchies=known,
+        person=person,
+        workloads=workloads,
+        answers=tuple(workload.answers(table) for workload in workloads),
+        attacks=chosen,
+        sample=_sample(table, check_integer("compare", "targets", targets, minimum=1), seed),
+        seed=seed,
+    )
+
+
+def _hierarchies(given: Mapping[str, Any], quasi: Sequence[str]) -> dict[str, Hierarchy]:
+    others = [name for name in given if name not in quasi]
+    if others:
+        raise ParameterError(f"compare: hierarchies must be of quasi-identifiers, got one of {others[0]!r}.")
+    return {name: one if isinstance(one, Hierarchy) else Hierarchy.read(one) for name, one in given.items()}
+
+
+def _attacks(given: str | Attack | Sequence[str | Attack] | None) -> tuple[str | Attack, ...]:
+    several = DEFAULT_ATTACKS if given is None else (given,) if isinstance(given, str | Attack) else tuple(given)
+    known = [*ATTACKS, "learning"]
+    for one in several:
+        if not isinstance(one, Attack) and one not in known:
+            raise ParameterError(
+                f"compare: attacks must be known ones, got {one!r}.",
+                hint=f"Known are {name_some(known, most=len(known))}.",
+            )
+    if not several:
+        raise ParameterError("compare: attacks must name at least one attack.")
+    return tuple(_MADE.get(one, one) if isinstance(one, str) else one for one in several)
+
+
+def _workloads(
+    queries: int | QueryWorkload | None,
+    table: pa.Table,
+    quasi: Sequence[str],
+    sensitive: Sequence[Sensitive],
+    seed: int | None,
+) -> tuple[QueryWorkload, ...]:
+    source = open_source(table)
+    domains = {one.name: fit_coder(source, one)[0].domain for one in sensitive}  # says what is wrong with a column
+    if isinstance(queries, QueryWorkload):
+        if queries.sensitive not in domains:
+            raise ParameterError(f"compare: queries must be about a sensitive column, got {queries.sensitive!r}.")
+        return (queries,)
+    number = 300 if queries is None else check_integer("compare", "queries", queries, minimum=1)
+    return tuple(
+        QueryWorkload.random(
+            table,
+            quasi,
+            name,
+            qd=min(_MOST_DIMENSIONS, len(quasi)),
+            n_queries=number,
+            seed=seed or 0,
+            domain=domain,
+        )
+        for name, domain in domains.items()
+    )
+
+
+def _sample(table: pa.Table, targets: int, seed: int | None) -> pa.Table:
+    if table.num_rows <= targets:
+        return table
+    chosen = np.random.default_rng(seed or 0).choice(table.num_rows, targets, replace=False)
+    return table.take(pa.array(np.sort(chosen)))
