@@ -23,7 +23,7 @@ from ldiversity.report._figures import BLUE, GREEN, ORANGE, new_figure, style, w
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._paper_004_data import EDUCATION_TREE, Survey
 from ldiversity.reproduction._paper_004_pictures import label_powers
-from ldiversity.reproduction._paper_004_runs import COMBINATIONS, fit, run_once, selections
+from ldiversity.reproduction._paper_004_runs import COMBINATIONS, fit, prepare, run_once
 from ldiversity.tables import Sensitive
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def judge_adult(data: pa.Table) -> tuple[Outcome, str]:
         f"too, lets no value exceed 1/{_L}, the error of balanced selection with maximum likelihood is "
         f"{_times(equal)} of Mondrian's by age and gender and {_times(jobs[_FREQUENCY] / jobs[_BEST])} of it by work "
         f"class and occupation. A set's 1/{_L} is for values that are equally likely before; who knows their shares "
-        f"reaches {known[_BEST]:.2f} with the most telling set."
+        f"reaches {known[_BEST]:.1%} with the most telling set."
     )
     if not ordered:
         return "differs", words
@@ -151,19 +151,19 @@ def _by_job(adult: pa.Table, survey: Survey) -> Survey:
 
 
 def _randomized(surveys: Sequence[Survey], times: int, words: FreshWords) -> list[dict[str, Any]]:
-    fitted = {selection: fit(surveys[0], selection, _L, _D) for selection in selections(surveys[0])}
+    fitted = prepare(surveys[0], _L, _D)
     errors: dict[str, list[tuple[float, ...]]] = {name: [] for name in _NAMES}
     for _ in range(times):
         found = [run_once(survey, fitted, words, _NAMES) for survey in surveys]
-        for name, own in errors.items():
-            own.append(tuple(run.mse(survey, name)[0] for run, survey in zip(found, surveys, strict=True)))
+        for name, drawn in errors.items():
+            drawn.append(tuple(run.mse(survey, name)[0] for run, survey in zip(found, surveys, strict=True)))
     rows = []
     for each in COMBINATIONS:
         if each.name in errors:
             ages, jobs = np.mean(errors[each.name], axis=0)
-            mechanism = fitted[each.selection]
-            if isinstance(mechanism, str):
-                raise InternalError(f"reproduce: {mechanism}")
+            own = fitted[each.selection]
+            if isinstance(own, str):
+                raise InternalError(f"reproduce: {own}")
             rows.append(
                 {
                     "method": _NAMES[each.name],
@@ -172,8 +172,8 @@ def _randomized(surveys: Sequence[Survey], times: int, words: FreshWords) -> lis
                     _AGES: ages,
                     _JOBS: jobs,
                     _rule(): 1.0,
-                    _worst(): mechanism.worst_posterior(),
-                    _worst_known(): mechanism.worst_posterior(surveys[0].shares),
+                    _worst(): own.mechanism.worst_posterior(),
+                    _worst_known(): own.mechanism.worst_posterior(surveys[0].shares),
                 }
             )
     return rows

@@ -12,7 +12,7 @@ import pyarrow as pa
 from ldiversity._random import FreshWords
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._paper_004_pictures import draw_heat_maps
-from ldiversity.reproduction._paper_004_runs import COMBINATIONS, LE, OURS, fit, run_le, run_once, selections
+from ldiversity.reproduction._paper_004_runs import COMBINATIONS, LE, OURS, prepare, run_le, run_once
 
 if TYPE_CHECKING:
     from ldiversity._types import FloatArray
@@ -50,8 +50,7 @@ def histogram(which: Histogram, survey: Survey, setting: Setting) -> Exhibit:
     """Publish once with every combination, and compare the histograms."""
     l, d = which.rerun
     words = FreshWords.from_insecure_seed(setting.seed + 8)
-    fitted = {selection: fit(survey, selection, l, d) for selection in selections(survey)}
-    outcomes = run_once(survey, fitted, words, [each.name for each in COMBINATIONS])
+    outcomes = run_once(survey, prepare(survey, l, d), words, [each.name for each in COMBINATIONS])
     cells = dict(outcomes.cells)
     if survey.name == "education":
         cells |= run_le(survey, l, d, words)[0].cells

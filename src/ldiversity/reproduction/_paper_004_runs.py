@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from ldiversity._random import FreshWords, random_order
 from ldiversity._types import CodeArray, FloatArray, SetArray
-from ldiversity.errors import InfeasibleError, InternalError, LDiversityError, UnsupportedError
+from ldiversity.errors import InfeasibleError, InternalError, LDiversityError
+from ldiversity.estimation import ESTIMATORS, CellData
 from ldiversity.mechanisms import BalancedSelection, RingSelection, SetMechanism, SimpleSelection
 from ldiversity.reproduction._paper_004_data import EDUCATION_TREE
 
@@ -24,9 +26,11 @@ __all__ = [
     "OURS",
     "PAPER",
     "Combination",
+    "Fitted",
     "Outcomes",
     "draw_sets",
     "fit",
+    "prepare",
     "run_le",
     "run_once",
     "selections",
@@ -124,47 +128,66 @@ def draw_sets(mechanism: SetMechanism, codes: CodeArray, words: FreshWords) -> S
     raise InternalError("reproduce: a record found no words for its set.")
 
 
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A mechanism with the matrices of all analyses that multiply published counts."""
+
+    mechanism: SetMechanism
+
+    @cached_property
+    def matrices(self) -> dict[str, FloatArray]:
+        """By estimator; without those that would need the inverse of a singular matrix."""
+        found = {name: ESTIMATORS[name] for name in ("linear", "paper", "existing", "naive")}
+        return {name: each.matrix(self.mechanism) for name, each in found.items() if each.supports(self.mechanism)}
+
+    def analyze(
+        self, cell_of: NDArray[np.int64], n_cells: int, sets: SetArray, estimator: str | None
+    ) -> FloatArray | None:
+        """Estimated counts by cell; None where the analysis is not possible."""
+        size = self.mechanism.n_values
+        counts = np.bincount((cell_of[:, None] * size + sets).ravel(), minlength=n_cells * size)
+        counts = counts.reshape(n_cells, size).astype(np.int64)
+        if estimator is None:
+            return counts.astype(np.float64)
+        if estimator != "mle":
+            matrix = self.matrices.get(estimator)
+            return None if matrix is None else np.asarray(counts @ matrix.T)
+        records = np.bincount(cell_of, minlength=n_cells).astype(np.int64)
+        flat = np.full(size, 1.0 / size)
+        cells = CellData((self.mechanism,), records, counts, cell_of, (sets,), lambda: flat)
+        return ESTIMATORS[estimator].solve(cells).counts
+
+
+def prepare(survey: Survey, l: int, d: int) -> dict[Selection, Fitted | str]:
+    """Fit every anonymizing algorithm that suits the table, or say why there is none."""
+    fitted = {selection: fit(survey, selection, l, d) for selection in selections(survey)}
+    return {name: each if isinstance(each, str) else Fitted(each) for name, each in fitted.items()}
+
+
 def run_once(
-    survey: Survey, fitted: Mapping[Selection, SetMechanism | str], words: FreshWords, wanted: Iterable[str]
+    survey: Survey, fitted: Mapping[Selection, Fitted | str], words: FreshWords, wanted: Iterable[str]
 ) -> Outcomes:
     """Draw one release with every mechanism, and analyze it in every wanted way."""
     found = Outcomes({}, {}, {})
     chosen = [each for each in COMBINATIONS if each.name in set(wanted)]
-    for selection, mechanism in fitted.items():
-        own = [each for each in chosen if each.selection == selection]
-        if not own:
-            continue
-        if isinstance(mechanism, str):
-            found.refused.update({each.name: mechanism for each in own})
-            continue
-        sets = draw_sets(mechanism, survey.codes, words)
-        for each in own:
-            _analyze(survey, mechanism, sets, each, found)
+    for selection, own in fitted.items():
+        mine = [each for each in chosen if each.selection == selection]
+        if isinstance(own, str):
+            found.refused.update({each.name: own for each in mine})
+        elif mine:
+            sets = draw_sets(own.mechanism, survey.codes, words)
+            for each in mine:
+                _analyze(survey, own, sets, each, found)
     return found
 
 
-def _analyze(survey: Survey, mechanism: SetMechanism, sets: SetArray, each: Combination, found: Outcomes) -> None:
-    try:
-        found.cells[each.name] = _estimate(survey.cell_of, len(survey.cells), mechanism, sets, each.estimator)
-        everyone = np.zeros(survey.n, dtype=np.int64)
-        found.whole[each.name] = _estimate(everyone, 1, mechanism, sets, each.estimator)[0]
-    except UnsupportedError as error:
-        found.refused[each.name] = error.message
-
-
-def _estimate(
-    cell_of: NDArray[np.int64], n_cells: int, mechanism: SetMechanism, sets: SetArray, estimator: str | None
-) -> FloatArray:
-    from ldiversity.estimation import ESTIMATORS, CellData
-
-    size = mechanism.n_values
-    counts = np.bincount((cell_of[:, None] * size + sets).ravel(), minlength=n_cells * size).reshape(n_cells, size)
-    if estimator is None:
-        return counts.astype(np.float64)
-    records = np.bincount(cell_of, minlength=n_cells).astype(np.int64)
-    flat = np.full(size, 1.0 / size)
-    cells = CellData((mechanism,), records, counts.astype(np.int64), cell_of, (sets,), lambda: flat)
-    return ESTIMATORS[estimator].solve(cells).counts
+def _analyze(survey: Survey, fitted: Fitted, sets: SetArray, each: Combination, found: Outcomes) -> None:
+    by_cell = fitted.analyze(survey.cell_of, len(survey.cells), sets, each.estimator)
+    whole = fitted.analyze(np.zeros(survey.n, dtype=np.int64), 1, sets, each.estimator)
+    if by_cell is None or whole is None:
+        found.refused[each.name] = "its matrix is singular"
+    else:
+        found.cells[each.name], found.whole[each.name] = by_cell, whole[0]
 
 
 def run_le(survey: Survey, l: int, d: int, words: FreshWords) -> tuple[Outcomes, int]:
