@@ -175,7 +175,17 @@ def test_fig_5_differs_where_the_proposal_is_least_over_other_settings_only() ->
     outcome, words = judge_adult(published(1.0, 0.9, together=False))
 
     assert outcome == "differs"
-    assert "only over different settings" in words
+    assert "the least only over different tables" in words
+
+
+def test_fig_5_agrees_though_the_proposal_publishes_what_others_refuse() -> None:
+    rows = published(1.0, 2.0, together=False).to_pylist()
+    hard = [{**row, "MSE (Eq. 2)": row["MSE (Eq. 2)"] * (100 if row["d"] == 2 else 1)} for row in rows]
+
+    outcome, words = judge_adult(pa.Table.from_pylist(hard))
+
+    assert outcome == "agrees"
+    assert "the hard ones that others refuse" in words
 
 
 def test_the_picture_of_fig_5_can_be_drawn() -> None:
