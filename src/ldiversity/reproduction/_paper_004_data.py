@@ -22,6 +22,7 @@ from ldiversity.schema import Domain
 __all__ = [
     "EDUCATION_TREE",
     "FNLWGT_WIDTH",
+    "MADE_UP",
     "Survey",
     "education_survey",
     "fnlwgt_survey",
@@ -53,6 +54,9 @@ EDUCATION_TREE: Final = Hierarchy.from_rows(
 
 FNLWGT_WIDTH: Final = 10_000
 """Bins of this width give the paper's 148 values of fnlwgt."""
+
+MADE_UP: Final = "The paper's incomes are not public; a made-up table of the same size and bands stands in. "
+"""Said wherever incomes are used."""
 
 _COLUMNS: Final = ("age", "sex", "education", "fnlwgt", "occupation", "workclass", "marital-status", "race",
                    "relationship", "native-country", "hours-per-week", "income")  # fmt: skip

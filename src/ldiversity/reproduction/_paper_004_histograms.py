@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ldiversity._random import FreshWords
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
+from ldiversity.reproduction._paper_004_data import MADE_UP
 from ldiversity.reproduction._paper_004_pictures import draw_heat_maps
 from ldiversity.reproduction._paper_004_runs import COMBINATIONS, LE, OURS, prepare, run_le, run_once
 
@@ -25,7 +26,7 @@ FLATTER: Final = 0.9
 
 _ORIGINAL: Final = "original"
 _KEYS: Final = ("age", "gender", "value")
-_NOT_DRAWN: Final = frozenset({"N-Anonymity", "Simple, exact Q"})
+_MOST_MAPS: Final = 9
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def histogram(which: Histogram, survey: Survey, setting: Setting) -> Exhibit:
     data = _as_table(survey, cells)
     outcome, judged = judge_histogram(data)
     refused = _refusal(which, survey)
+    made_up = MADE_UP if survey.name == "income" else ""
     title = f"Histograms of {survey.name} by age and gender, ({l}, {d})-semantic diversity"
     return Exhibit(
         "004",
@@ -67,7 +69,7 @@ def histogram(which: Histogram, survey: Survey, setting: Setting) -> Exhibit:
         f"Heat maps with a row for each age and gender and a column for each of {survey.n_values} values, one map a "
         f"combination; blue is a count above zero, orange one below. The first map is the original. " + _in_words(data),
         outcome,
-        f"{refused}{judged}",
+        f"{made_up}{refused}{judged}",
         f"The histograms estimated by the proposed analysis algorithm are the most similar to the original ones; those "
         f"of the simple analysis are averaged overall, and the features are diminished. Printed for {which.printed}.",
     )
@@ -139,7 +141,10 @@ def _as_table(survey: Survey, cells: dict[str, FloatArray]) -> pa.Table:
 
 def _draw(data: pa.Table, survey: Survey, title: str) -> Any:  # noqa: ANN401 - a figure of matplotlib
     shape = (len(survey.cells), survey.n_values)
-    names = [name for name in data.column_names if name not in {*_KEYS, *_NOT_DRAWN}]
+    names = [name for name in data.column_names if name not in {*_KEYS, "N-Anonymity"}]
+    if len(names) > _MOST_MAPS:
+        names.remove("Simple, exact Q")
     maps = [(name, np.asarray(data[name]).astype(np.float64).reshape(shape)) for name in names]
     rows = [f"{age}, {gender}" for age, gender in survey.cells]
-    return draw_heat_maps(title, maps, rows, f"value of {survey.name}, 1 to {survey.n_values}")
+    values = survey.domain.values
+    return draw_heat_maps(title, maps, rows, f"from {values[0]} (1) to {values[-1]} ({survey.n_values})")

@@ -139,21 +139,20 @@ def draw_heat_maps(title: str, maps: Sequence[tuple[str, FloatArray]], rows: Seq
             axis.set_title(name)
         for spare in axes.ravel()[len(maps) :]:
             spare.set_visible(False)
-        step = 1 if len(rows) <= 12 else 2  # noqa: PLR2004 - labels that do not collide
         for left in axes[:, 0]:
-            left.set_yticks(range(0, len(rows), step), rows[::step], fontsize=7)
+            left.set_yticks(range(len(rows)), rows, fontsize=6.5)
+        ticks = _ticks(maps[0][1].shape[1])
         for number in range(across):
             lowest = [axis for place, axis in enumerate(axes[:, number]) if place * across + number < len(maps)][-1]
-            lowest.set_xlabel(columns)
+            lowest.set_xlabel(columns, fontsize=8)
             lowest.tick_params(labelbottom=True)
-            size = maps[0][1].shape[1]
-            ticks = sorted({0, *range(_every(size) - 1, size, _every(size))})
             lowest.set_xticks(ticks, [str(tick + 1) for tick in ticks])
         figure.colorbar(drawn, ax=axes, label="records", fraction=0.025, extend="both")
         write_title(figure, title)
     return figure
 
 
-def _every(size: int) -> int:
-    """How far apart the labels of `size` columns are."""
-    return next(step for step in (1, 2, 5, 10, 20, 50, 100, size) if size <= 8 * step or step == size)
+def _ticks(size: int) -> list[int]:
+    """Which of `size` columns are labeled, counted from 0: every second, fifth, tenth and so on."""
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100, size) if size <= 8 * step or step == size)
+    return list(range(step - 1, size, step))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ldiversity.mechanisms import RingSelection
 from ldiversity.reproduction._base import Outcome
+from ldiversity.reproduction._paper_004_data import MADE_UP
 from ldiversity.reproduction._paper_004_errors import BY_CELL
 from ldiversity.reproduction._paper_004_runs import LE, PAPER
 
@@ -44,7 +45,7 @@ def judge_income(data: pa.Table, sweep: Sweep, leak: str) -> tuple[Outcome, str]
     plain = all(errors[(*each, "N-Anonymity")] >= _greatest(errors, each) for each in sweep.panels[0])
     missing = len(sweep.settings) - len(settings)
     words = (
-        f"N-Proposal {_all(above, len(settings), 'is the least of the seven')}; with Ex-Proposal the error "
+        f"{MADE_UP}N-Proposal {_all(above, len(settings), 'is the least of the seven')}; with Ex-Proposal the error "
         f"{'rises' if rising else 'does not always rise'} from the first to the last setting of (b), (c) and (d); "
         f"without analysis (a) is {'worst' if plain else 'not always worst'}. {leak} For {missing} of "
         f"{len(sweep.settings)} settings its rings are too short. {_gain(errors, 'N-Proposal')} "
