@@ -23,6 +23,7 @@ _MODULES: Final = MappingProxyType(
         "describe": "_describe",
         "hierarchy": "_hierarchy",
         "plan": "_plan",
+        "compare": "_compare",
         "anonymize": "_anonymize",
         "estimate": "_estimate",
         "attack": "_attack",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Final
 
 from ldiversity._checks import check_integer, name_some
@@ -15,6 +16,9 @@ __all__ = ["Candidate", "candidates", "left_out"]
 
 _NEEDED: Final[Mapping[str, tuple[str, ...]]] = {"semantic": ("d", "distance"), "le-anatomy": ("e", "tree")}
 """Options without which a method is not run unless it is named."""
+
+_LONG: Final = ("file", "distance", "shares")
+"""Kinds of options that the label of a run leaves out where it can."""
 
 _NOT_SHARED: Final = ("l", "model")
 """Options that are not for all methods at once: l is varied, and a model takes its place."""
@@ -34,6 +38,8 @@ class Candidate:
         The method; None when the options do not make one.
     reason, hint
         Why not.
+    in_full
+        Whether the label names files and distances too.
     """
 
     name: str
@@ -41,6 +47,7 @@ class Candidate:
     method: Method | None = field(default=None, repr=False)
     reason: str | None = None
     hint: str | None = None
+    in_full: bool = False
 
     @property
     def label(self) -> str:
@@ -48,10 +55,11 @@ class Candidate:
 
         Examples
         --------
-        >>> Candidate("semantic", {"l": 3, "d": 2.0}).label
+        >>> Candidate("semantic", {"l": 3, "d": 2.0, "distance": "ordered"}).label
         'semantic l=3 d=2'
         """
-        return " ".join([self.name, *(_shown(name, value) for name, value in self.options.items())])
+        shown = {name: value for name, value in self.options.items() if self.in_full or OPTIONS[name].kind not in _LONG}
+        return " ".join([self.name, *(_shown(name, value) for name, value in shown.items())])
 
     @property
     def words(self) -> list[str] | None:
@@ -103,7 +111,9 @@ def candidates(
         if one not in CATALOG:
             raise ParameterError(f"compare: methods must be known ones, got {one!r}.", hint=f"Known are {_known()}.")
         found += [_candidate(str(one), l, options) for l in several]
-    return list({candidate.label: candidate for candidate in found}.values())
+    labels = Counter(candidate.label for candidate in found)
+    told = [replace(one, in_full=True) if labels[one.label] > 1 else one for one in found]
+    return list({candidate.label: candidate for candidate in told}.values())
 
 
 def left_out(options: Mapping[str, Any]) -> list[str]:

@@ -44,7 +44,7 @@ def pareto_set(runs: Sequence[ComparedRun]) -> tuple[ComparedRun, ...]:
     measured = sorted((run for run in runs if run.measured), key=_place)
     kept: list[ComparedRun] = []
     for run in measured:
-        if not kept or _place(run)[1] < _place(kept[-1])[1]:
+        if not kept or _place(run)[1] < _place(kept[-1])[1] or _place(run) == _place(kept[-1]):
             kept.append(run)
     return tuple(kept)
 

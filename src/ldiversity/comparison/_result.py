@@ -218,7 +218,7 @@ class Comparison:
             high=ends["high"],
             chosen=next((place for place, run in enumerate(runs) if run is self.choice.run), None),
             limit=self.risk_limit,
-            title=f"Risk and error of releases of {self.table}",
+            title=f"{self.table}: risk and error of {len(runs)} releases",
         )
 
     def plot(self, path: str | os.PathLike[str]) -> Path:

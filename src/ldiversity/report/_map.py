@@ -14,7 +14,6 @@ from ldiversity.report._figures import (
     INK,
     ORANGE,
     PURPLE,
-    SKY,
     YELLOW,
     new_figure,
     plain_number,
@@ -35,10 +34,12 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_map"]
 
+_BRIGHT: Final = "#56B4E9"  # sky blue of Okabe and Ito; the paler one is for areas
+
 # Every method has a shape of its own; colors repeat only with another shape.
 _SERIES: Final = (
     (BLUE, "o"), (ORANGE, "s"), (GREEN, "^"), (PURPLE, "D"), (YELLOW, "v"),
-    (SKY, "P"), (INK, "X"), (BLUE, "<"), (ORANGE, ">"), (GREEN, "p"), (PURPLE, "h"), (YELLOW, "*"),
+    (_BRIGHT, "P"), (INK, "X"), (BLUE, "<"), (ORANGE, ">"), (GREEN, "p"), (PURPLE, "h"), (YELLOW, "*"),
 )  # fmt: skip
 _WIDE_RANGE: Final = 12.0
 _LEAST_ERROR: Final = 1e-6
@@ -114,7 +115,7 @@ def plot_map(  # noqa: PLR0913 - the columns of a comparison, each by its name
             _ring(axes, x[chosen], y[chosen], f"{methods[chosen]} {labels[chosen]}".strip())
         axes.set_xlabel("risk: people whose value the best attacker names rightly, beyond guessing (percentage points)")
         axes.set_ylabel("median relative error of queries (%)")
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), labelspacing=0.9)
         write_notes(
             figure,
             [
@@ -171,7 +172,7 @@ def _write_labels(
 
 def _ring(axes: Axes, x: float, y: float, label: str) -> None:
     axes.plot(
-        [x], [y], linestyle="none", marker="o", markersize=17, markerfacecolor="none", markeredgecolor=INK,
+        [x], [y], linestyle="none", marker="o", markersize=15, markerfacecolor="none", markeredgecolor=INK,
         markeredgewidth=1.8, zorder=5, label=f"recommended: {shorten(label, 24)}",
     )  # fmt: skip
 

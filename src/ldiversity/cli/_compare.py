@@ -1,0 +1,193 @@
+"""``ldiversity compare``: several methods on one table, and which one to publish."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from ldiversity.catalog import OPTIONS
+from ldiversity.cli._holder import grouping_arguments, holder_arguments, type_option
+from ldiversity.cli._input import opened_table, read_as_option, read_as_words
+from ldiversity.cli._method import METHOD_OPTIONS, methods_epilog
+from ldiversity.cli._progress import progress_bar
+from ldiversity.cli._reword import reword
+from ldiversity.cli._show import Facts, Page, number, percent, points, show
+from ldiversity.cli._text import shell_line, split_names
+
+__all__ = ["command"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OFFERED: Final = [option for option in OPTIONS.values() if option.flag is not None]
+_SHARED: Final = {
+    option.name: made
+    for option, made in zip(_OFFERED, METHOD_OPTIONS[1:], strict=True)
+    if option.name not in {"l", "model"} and option.kind != "shares"
+}
+"""Options that go to all methods that have them; l is varied, and a model would take its place."""
+
+_ROLES: Final = {"domains": "--domain", "missing": "--missing", "bins": "--bins", "types": "--type"}
+_GROUPING: Final = {"hierarchies": "--hierarchy"}
+
+
+def _method_options(command: Command) -> Command:
+    for made in reversed(_SHARED.values()):
+        command = made(command)
+    return command
+
+
+@click.command("compare", short_help="Which method to publish with.", epilog=methods_epilog())
+@click.argument("table", type=click.Path(path_type=Path))
+@read_as_option
+@click.option("--quasi", multiple=True, metavar="COLUMNS", help="Columns by which people might be recognized.")
+@click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Columns that nobody may learn about a person.")
+@click.option(
+    "-l", "levels", default="2..7", show_default=True, metavar="NUMBERS", help="Values of l: 3, 2,4,6 or 2..7."
+)
+@click.option("--methods", multiple=True, metavar="NAMES", help="The methods; all that fit unless given.")
+@_method_options
+@click.option("--hierarchy", "hierarchies", multiple=True, metavar="COLUMN=HIERARCHY", help="As for anonymize.")
+@click.option("--person", metavar="COLUMN", help="Tells whose row it is, when a person may have several.")
+@click.option("--domain", "domains", multiple=True, metavar="COLUMN=VALUES", help="As for anonymize.")
+@click.option("--missing", multiple=True, metavar="HOW", help="Missing sensitive values: refuse, category or drop.")
+@click.option("--bins", multiple=True, metavar="COLUMN=BINS", help="As for anonymize.")
+@type_option
+@click.option("--queries", type=click.IntRange(min=1), help="How many random counting queries; 300 unless given.")
+@click.option("--attacks", multiple=True, metavar="NAMES", help="The attacks; those by people who know the release.")
+@click.option("--targets", type=click.IntRange(min=1), default=2000, show_default=True, help="People attacked.")
+@click.option(
+    "--risk",
+    type=click.FloatRange(0, 1),
+    help="The greatest acceptable gain of an attacker over guessing, from 0 to 1; decides the recommendation.",
+)
+@click.option("--folder", type=click.Path(path_type=Path), help="Keeps finished runs, which are not repeated.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Also write the map: .png, .svg or .pdf.")
+@click.option("--seed", type=click.IntRange(min=0), help="Makes the figures repeatable; no release is kept.")
+@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options by name
+    """Run several methods on TABLE, measure risk, error and cost of each, and say which one to publish.
+
+    Computed with the original: what it prints, draws and keeps is for the data holder. No release is kept.
+
+    \b
+    ldiversity compare patients.csv --quasi age,sex --sensitive disease
+    ldiversity compare patients.csv --quasi age,sex --sensitive disease -l 2..4 --methods bsgi,anatomy --plot map.png
+    ldiversity compare patients.csv --quasi age,sex --sensitive disease --folder runs --risk 0.2
+    """  # noqa: D301 - click reads the backspace
+    import ldiversity as ld
+
+    as_grouping = {**dict.fromkeys(OPTIONS), **given, "drop": (), "plain": (), "weights": (), "method": "bsgi", "l": 2}
+    as_grouping |= dict.fromkeys(_SHARED)
+    arguments = holder_arguments(as_grouping)
+    if not arguments["quasi"]:
+        raise click.UsageError("--quasi must name at least one column: people are recognized by them.")
+    with opened_table(table, given["read_as"]) as path, progress_bar(wanted=not as_json) as progress:
+        arguments |= grouping_arguments(as_grouping, path, arguments["quasi"])
+        found = ld.compare(
+            path,
+            **{name: arguments[name] for name in ("quasi", "sensitive", "types", "hierarchies", "person")},
+            l=_levels(given["levels"]),
+            methods=split_names(given["methods"], "--methods") or None,
+            options={name: given[name] for name in _SHARED if given[name] is not None},
+            queries=given["queries"],
+            attacks=split_names(given["attacks"], "--attacks") or None,
+            targets=given["targets"],
+            risk=given["risk"],
+            folder=given["folder"],
+            progress=progress,
+            seed=given["seed"],
+        )
+    facts = {**found.to_dict(), "table": table.name, "plot": None if plot is None else str(plot)}
+    for row in facts["rows"]:
+        row.update({name: row[name] and reword(row[name]) for name in ("reason", "hint")})
+    facts["command"] = _publishing(found, table, given)
+    if plot is not None:
+        from dataclasses import replace
+
+        replace(found, table=table.name).plot(plot)
+    show(facts, _render, as_json=as_json)
+
+
+def _levels(text: str) -> list[int]:
+    """Read ``3``, ``2,4,6``, ``2..7`` or a mixture."""
+    found: list[int] = []
+    for part in text.split(","):
+        low, dots, high = (piece.strip() for piece in part.partition(".."))
+        try:
+            found += range(int(low), int(high) + 1) if dots else [int(low)]
+        except ValueError:
+            found = []
+        if not found:
+            raise click.UsageError(f"-l must be numbers such as 3, 2,4,6 or 2..7, got {text!r}.")
+    return found
+
+
+def _publishing(found: Any, table: Path, given: Mapping[str, Any]) -> str | None:  # noqa: ANN401 - a Comparison
+    """The command that publishes the recommended run, with the words that were typed here."""
+    run = found.choice.run
+    if run is None or run.words is None:
+        return None
+    groups = run.layout in {"generalized", "bucketized"}
+    words = ["ldiversity", "anonymize", str(table), *read_as_words(given["read_as"])]
+    for name in ("quasi", "sensitive"):
+        words += _typed(f"--{name}", given[name])
+    for name, flag in {**_ROLES, **(_GROUPING if groups else {})}.items():
+        words += _typed(flag, given[name])
+    if groups and given["person"] is not None:
+        words += ["--person", given["person"]]
+    return shell_line(*words, *run.words, "-o", "release")
+
+
+def _typed(flag: str, texts: Sequence[str]) -> list[str]:
+    return [word for text in texts for word in (flag, text)]
+
+
+def _render(facts: Facts, page: Page) -> None:
+    page.warning(facts["holder_only"])
+    page.title(f"{facts['table']}: {number(len(facts['rows']))} runs on {number(facts['records'])} records")
+    for name, share in facts["unprotected"].items():
+        page.text(f"As it is, the table tells {name!r} of {percent(share)} of the people to those who know the rest.")
+    measured = [row for row in facts["rows"] if row["reason"] is None]
+    page.table(
+        ["run", "", "risk", "best attack", "right", "promised", "guessing", "query error", "NCP", "left out", "CPU s"],
+        [_row(row) for row in measured],
+        right={2, 4, 5, 6, 7, 8, 9, 10},
+    )
+    page.text(
+        "risk: what the best attacker gains over guessing, in percentage points. *: no other run is better in both "
+        "risk and query error. !: an attack beats what is promised. <-: recommended."
+    )
+    failed = [row for row in facts["rows"] if row["reason"] is not None]
+    if failed:
+        page.title("Not possible here")
+        page.bullets(f"{row['label']}: {row['reason']} {row['hint'] or ''}".rstrip() for row in failed)
+    page.title("Which one to publish")
+    page.text(facts["recommendation"])
+    page.bullets(facts["cautions"])
+    if facts["command"] is not None:
+        page.command(facts["command"])
+    page.title("Notes")
+    page.bullets(facts["notes"])
+    if facts["plot"] is not None:
+        page.bullet(f"The map is in {facts['plot']}. In words: {facts['picture']['alt']}")
+
+
+def _row(row: Facts) -> list[str]:
+    best: Facts = next((one for one in row["attacks"] if one["attack"] == row["best_attack"]), {})
+    marks = ("*" if row["pareto"] else "") + ("!" if row["broken"] else "")
+    return [
+        row["label"],
+        f"{marks} <-" if row["recommended"] else marks,
+        points(row["risk"]),
+        row["best_attack"] or "-",
+        percent(best.get("success")),
+        percent(best.get("claim")),
+        percent(best.get("baseline")),
+        percent(row["relative_error"]),
+        percent(row["ncp"]),
+        percent(row["suppression"]),
+        number(row["cpu_seconds"], 2),
+    ]
