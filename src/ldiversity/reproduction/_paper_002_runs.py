@@ -23,6 +23,7 @@ __all__ = [
     "QUICK_ROWS",
     "UNMERGED",
     "by",
+    "least_time",
     "read_columns",
     "run_columns",
     "run_levels",
@@ -125,7 +126,7 @@ def _separately(method: GroupingMethod, columns: Sequence[SensitiveColumn], repe
     """One partition for each column, as the paper publishes several; its figures are means over the columns."""
     groupings: list[list[Grouping]] = []
     tables = [CodedTable((), (column,)) for column in columns]
-    seconds = _least_time(lambda: groupings.append([method.group(table, _RUN) for table in tables]), repeats)
+    seconds = least_time(lambda: groupings.append([method.group(table, _RUN) for table in tables]), repeats)
     facts = [grouping.facts for grouping in groupings[-1]]
     hidden = np.any([grouping.partitions[0].class_of < 0 for grouping in groupings[-1]], axis=0)
     return _Found(
@@ -140,12 +141,12 @@ def _together(method: GroupingMethod, columns: Sequence[SensitiveColumn], repeat
     """One partition whose classes differ in every column."""
     groupings: list[Grouping] = []
     table = CodedTable((), tuple(columns))
-    seconds = _least_time(lambda: groupings.append(method.group(table, _RUN)), repeats)
+    seconds = least_time(lambda: groupings.append(method.group(table, _RUN)), repeats)
     facts = groupings[-1].facts
     return _Found(facts["hide_loss"], facts["hide_loss"], facts["additional_loss"], seconds)
 
 
-def _least_time(work: Callable[[], object], repeats: int) -> float:
+def least_time(work: Callable[[], object], repeats: int) -> float:
     """Processor time, the least of some repetitions: what else runs on the machine only ever adds to it."""
     least = float("inf")
     for _ in range(repeats):

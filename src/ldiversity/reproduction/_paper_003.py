@@ -176,13 +176,19 @@ def _gains(data: pa.Table) -> pa.Table:
 def _draw_sizes(data: pa.Table) -> Figure:
     printed = [_line(sizes) for sizes in PRINTED_SIZES.values()]
     points = [x for xs, _ in printed for x in xs], [y for _, ys in printed for y in ys]
-    panel = Panel(_SAME, _L, "records in a class", {**_series(data, "average size"), _PRINTED: points})
+    panel = Panel(_remark(data), _L, "records in a class", {**_series(data, "average size"), _PRINTED: points})
     title = "Average size of classes (Table 5)"
     return draw_panels([panel], _LOOKS, title=title, columns=1, size=(7.0, 4.0))
 
 
+def _remark(data: pa.Table) -> str:
+    """Say of lines that hide each other that they do."""
+    sizes = {tuple(column(data, name, "discernibility").values()) for name in (PUBLISHED, NEAR, SWAPS)}
+    return _SAME if len(sizes) == 1 else ""
+
+
 def _draw_one(data: pa.Table, name: str, title: str, y: str) -> Figure:
-    panel = Panel(_SAME if name == "discernibility" else "", _L, y, _series(data, name))
+    panel = Panel(_remark(data) if name == "discernibility" else "", _L, y, _series(data, name))
     return draw_panels([panel], _LOOKS, title=title, columns=1, size=(7.0, 4.0))
 
 
@@ -207,7 +213,7 @@ def _draw_shares(data: pa.Table) -> Figure:
         Panel(title, _L, "share of a class", {**_series(data, name, _SOLID), **bound}, log_y=False, y_from_zero=True)
         for title, name in {"Greatest share in any class": "greatest share", "Mean over records": "mean share"}.items()
     ]
-    title = "The share of the most frequent value in a class (BSGI: 1/l)"
+    title = "The share of the most frequent value in a class"
     return draw_panels(panels, _LOOKS, title=title, columns=2, size=(4.6, 3.4))
 
 

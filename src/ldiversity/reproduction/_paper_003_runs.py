@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -12,9 +11,10 @@ import pyarrow as pa
 
 from ldiversity.methods import BSGI, Grouping, GroupingMethod, GroupingRun, Incognito, Mondrian
 from ldiversity.reproduction._base import Setting
+from ldiversity.reproduction._paper_002_runs import least_time
 from ldiversity.reproduction._paper_003_data import Tables, measure, read_tables
 
-__all__ = ["METHODS", "NEAR", "PUBLISHED", "SWAPS", "column", "run_methods", "seconds_of"]
+__all__ = ["METHODS", "NEAR", "PUBLISHED", "SWAPS", "column", "run_methods"]
 
 PUBLISHED: Final = "BSGI, published"
 NEAR: Final = "BSGI, ours"
@@ -93,16 +93,6 @@ def column(data: pa.Table, method: str, name: str) -> dict[int, float]:
     return {row["l"]: row[name] for row in rows if row["method"] == method}
 
 
-def seconds_of(work: Callable[[], object], repeats: int) -> float:
-    """Processor time, the least of some repetitions: what else runs on the machine only ever adds to it."""
-    least = float("inf")
-    for _ in range(repeats):
-        begin = time.process_time()
-        work()
-        least = min(least, time.process_time() - begin)
-    return max(least, 1e-9)
-
-
 def _compile(tiny: Tables) -> None:
     """Run each method once on few records, so that no compilation is measured."""
     for make in METHODS.values():
@@ -116,5 +106,5 @@ def _group(method: GroupingMethod, tables: Tables) -> Grouping:
 
 def _timed(method: GroupingMethod, tables: Tables, repeats: int) -> tuple[Grouping, float]:
     found: list[Grouping] = []
-    seconds = seconds_of(lambda: found.append(_group(method, tables)), repeats)
+    seconds = least_time(lambda: found.append(_group(method, tables)), repeats)
     return found[-1], seconds
