@@ -39,7 +39,7 @@ EQ_19: Final = 8.06e-6
 ROUNDING: Final = 0.0501
 """Half a unit of the last printed place, and a hair for the rounding of halves."""
 
-IMPLAUSIBLE: Final = 1e-3
+IMPLAUSIBLE: Final = 0.01
 """Table 9 is no plausible draw when fewer draws than this share come as near to the truth."""
 
 _N: Final = int(TABLE_8.sum())

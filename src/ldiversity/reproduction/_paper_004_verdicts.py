@@ -78,9 +78,11 @@ def judge_fnlwgt(data: pa.Table, sweep: Sweep) -> tuple[Outcome, str]:
     errors = _errors(data)
     settings = [each for each in sweep.settings if (*each, "N-Proposal") in errors]
     above = [each for each in settings if errors[(*each, "N-Proposal")] > TIE * _least(errors, each)]
+    exact = [errors[(*each, "Ex-Proposal")] / errors[(*each, "Simple, exact Q")] for each in settings]
     words = (
-        f"N-Proposal {_all(above, len(settings), 'is the least of the seven')}. With 148 values Eq. 2 is nearly exact "
-        f"while l and d are small. {_gain(errors, 'N-Proposal')} {_gain(errors, 'Ex-Proposal')}"
+        f"N-Proposal {_all(above, len(settings), 'is the least of the seven')}. On the same sets of simple selection "
+        f"Eq. 2 has {min(exact):.2f} to {max(exact):,.0f} times the error of exact probabilities. "
+        f"{_gain(errors, 'N-Proposal')} {_gain(errors, 'Ex-Proposal')}"
     )
     return _outcome(errors, holds=not above), words
 
