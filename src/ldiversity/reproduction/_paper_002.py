@@ -97,11 +97,13 @@ def _draw(data: pa.Table, shown: list[str], title: str) -> Figure:
 
 def _panel(data: pa.Table, name: str, title: str, **where: int) -> Panel:
     series = {}
+    scale = 1000 if name == "additional loss" else 1
     for method in _LOOKS:
         found = by(data, method, name, **where)
-        series[method] = ([float(x) for x in found], list(found.values()))
+        series[method] = ([float(x) for x in found], [scale * value for value in found.values()])
     x = "sensitive columns" if "L" in where else "L (different values in a class)"
-    return Panel(title, x, _LABELS[name], series, log_y=name == "time", y_from_zero=name != "time")
+    y = f"{_LABELS[name]}, in thousandths" if scale > 1 else _LABELS[name]
+    return Panel(title, x, y, series, log_y=name == "time", y_from_zero=name != "time")
 
 
 def _alt(data: pa.Table, name: str) -> str:
