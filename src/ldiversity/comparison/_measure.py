@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
+from ldiversity._types import FloatArray
 from ldiversity.anonymization import anonymize
 from ldiversity.attacks import AttackResult, attack
 from ldiversity.auditing import audit
@@ -18,7 +20,7 @@ from ldiversity.comparison._candidates import Candidate
 from ldiversity.comparison._run import ComparedRun
 from ldiversity.comparison._setting import Setting
 from ldiversity.errors import InfeasibleError, InternalError, LDiversityError, LDiversityWarning, UnsupportedError
-from ldiversity.measures import distribution_mse, ncp
+from ldiversity.measures import QueryWorkload, distribution_mse, ncp
 from ldiversity.methods import GroupingMethod
 from ldiversity.release import ClassRelease, Release
 
@@ -130,22 +132,25 @@ def _query_error(setting: Setting, release: Release) -> tuple[float, str]:
     worst, used = -1.0, ""
     for workload, answers in zip(setting.workloads, setting.answers, strict=True):
         scale = np.maximum(answers, _SANITY * setting.table.num_rows)
-        best, by = np.inf, ""
-        for estimator in _estimators(release, workload.sensitive):
-            estimates = workload.estimates(release, estimator=estimator)
-            median = float(np.median(np.abs(estimates - answers) / scale))
-            if median < best:
-                best, by = median, estimator
-        if best > worst:
-            worst, used = best, by
+        medians = {
+            estimator: float(np.median(np.abs(estimates - answers) / scale))
+            for estimator, estimates in _estimates(release, workload).items()
+        }
+        best = min(medians, key=lambda estimator: medians[estimator])
+        if medians[best] > worst:
+            worst, used = medians[best], best
     return worst, used
 
 
-def _estimators(release: Release, attribute: str) -> tuple[str, ...]:
+def _estimates(release: Release, workload: QueryWorkload) -> dict[str, FloatArray]:
+    """The answers by each estimator that is offered for this release."""
     if not isinstance(release, ClassRelease):
-        return ("linear",)
-    blind = release.layout == "bucketized" and release.mechanism(attribute).blind and len(release.sensitive) == 1
-    return ("classes", "linear") if blind else ("classes",)
+        return {"linear": workload.estimates(release, estimator="linear")}
+    found = {"classes": workload.estimates(release, estimator="classes")}
+    if release.mechanism(workload.sensitive).blind and len(release.sensitive) == 1:
+        with suppress(UnsupportedError):  # classes that hold every value cannot be unmixed
+            found["linear"] = workload.estimates(release, estimator="linear")
+    return found
 
 
 def _attacked(setting: Setting, release: Release, notes: list[str]) -> tuple[dict[str, Any], ...]:
