@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldiversity._checks import name_some
 from ldiversity._random import FreshWords, random_order
 from ldiversity._types import CodeArray
 from ldiversity.anonymization._coding import Reading
@@ -126,7 +127,8 @@ def _make(preparation: GroupPreparation, choices: Choices) -> _Made:
         forms, rows = _bucketized(reading, by_column, class_columns, order)
     # Keeping the records of one person apart is a choice among records with the same values, no pure chance.
     blind = method.blind and reading.table.person is None
-    mechanism = ClassMechanism(method.name, method.parameters(), blind, dict(grouping.facts))
+    several = {} if reading.table.person is None else {"person": True}
+    mechanism = ClassMechanism(method.name, {**method.parameters(), **several}, blind, dict(grouping.facts))
     names = preparation.schema.names(Role.SENSITIVE)
     description = ClassDescription(
         schema=preparation.schema,
@@ -138,7 +140,12 @@ def _make(preparation: GroupPreparation, choices: Choices) -> _Made:
         suppressed=reading.table.n_rows - len(order),
         warnings=grouping.warnings,
     )
-    notes = (*preparation.notes, *grouping.notes, *_marginal_notes(forms, wanted=choices.marginals))
+    notes = (
+        *preparation.notes,
+        *grouping.notes,
+        *_left_out_notes(description.suppressed, reading),
+        *_marginal_notes(forms, wanted=choices.marginals),
+    )
     return _Made(description, rows, len(order), reading.table.n_rows, notes)
 
 
@@ -250,6 +257,22 @@ def _bucketized(
 
 def _take(table: pa.Table, order: NDArray[np.int32]) -> pa.Table:
     return table.take(pa.array(order)) if table.num_columns else table
+
+
+def _left_out_notes(suppressed: int, reading: Reading) -> tuple[str, ...]:
+    if not suppressed:
+        return ()
+    absent = (
+        f"{suppressed} records are left out because of their values: whoever knows that a person is in the table and "
+        "does not find that person learns that the value is a frequent one, or one that no class could take."
+    )
+    if not reading.automatic:
+        return (absent,)
+    made = (
+        f"The automatic hierarchies of {name_some(sorted(reading.automatic))} were made from all records: their widths "
+        "may tell of extreme values that were left out. Give hierarchies of your own to avoid it."
+    )
+    return absent, made
 
 
 def _marginal_notes(forms: Mapping[str, Form], *, wanted: bool) -> tuple[str, ...]:

@@ -112,7 +112,8 @@ def make_regions(
         else:
             cells = _lists(column, rows, form, suppress=suppress_differences)
         columns[column.name] = column_of(cells, form, reading.types[column.name])
-    return pa.table(columns)
+    # Without quasi-identifiers a class still has a region: everything.
+    return pa.table(columns) if columns else pa.table({"": pa.nulls(rows.n_classes)}).select([])
 
 
 def _interval_form(column: NumberColumn, rows: ClassRowsInOrder, *, marginals: bool) -> Form:

@@ -14,14 +14,12 @@ __all__ = ["class_facts", "render_class_plan", "render_classes"]
 
 def class_facts(release: ClassRelease) -> dict[str, Any]:
     """What is to be said about a grouped release that was just made."""
-    from ldiversity.privacy import class_not_protected
-
     return {
         "suppressed": release.suppressed,
         "claims": [_claim_facts(release, name) for name in release.sensitive],
         "forms": [{"column": name, "form": form.kind} for name, form in release.forms.items()],
         "warnings": list(release.warnings),
-        "not_protected": list(class_not_protected(release.layout)),
+        "not_protected": list(release.not_protected),
     }
 
 

@@ -37,8 +37,9 @@ class ClassClaim:
 
     @property
     def l(self) -> int | None:  # noqa: E743 - the letter of the literature
-        """How many values hide each other, where the model says so."""
-        return getattr(self.rule, "l", None)
+        """How many values hide each other, where the model says so in whole numbers."""
+        l = getattr(self.rule, "l", None)
+        return l if isinstance(l, int) else None
 
     @property
     def d(self) -> float | None:

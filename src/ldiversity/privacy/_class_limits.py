@@ -41,12 +41,33 @@ _ALWAYS: Final = (
 )
 
 
-def class_not_protected(layout: str) -> tuple[str, ...]:
+_LEFT_OUT: Final = (
+    "Records were left out because of their values: someone who knows that a person is in the table, but not in this "
+    "release, learns that this person's value is a frequent one, or one that no class could take."
+)
+_SEVERAL_RECORDS: Final = (
+    "One person may have several records, each in another class: someone who knows which classes are one person's can "
+    "intersect them. The promise is for a record, not for a person."
+)
+
+
+def class_not_protected(layout: str, *, left_out: bool = False, several_records: bool = False) -> tuple[str, ...]:
     """What is not protected, for a layout of grouped releases.
+
+    Parameters
+    ----------
+    layout
+        ``"generalized"`` or ``"bucketized"``.
+    left_out
+        Whether records were left out.
+    several_records
+        Whether one person may have several records.
 
     Examples
     --------
-    >>> len(class_not_protected("bucketized"))
-    7
+    >>> len(class_not_protected("bucketized")), len(class_not_protected("bucketized", left_out=True))
+    (7, 8)
     """
-    return (_WHO[layout], *_ALWAYS)
+    left = (_LEFT_OUT,) if left_out else ()
+    several = (_SEVERAL_RECORDS,) if several_records else ()
+    return (_WHO[layout], *left, *several, *_ALWAYS)

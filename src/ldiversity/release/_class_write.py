@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from ldiversity._version import __version__
-from ldiversity.privacy import class_not_protected
 from ldiversity.release._class_publish import publish_counts, publish_rows
 from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_rows import ClassRows
@@ -124,7 +123,7 @@ def _manifest(
             warnings=list(description.warnings),
         ),
         order=_ORDER,
-        not_protected=list(class_not_protected(description.layout)),
+        not_protected=list(description.not_protected),
     )
 
 

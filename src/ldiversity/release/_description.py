@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
-from ldiversity.privacy import Claim, ClassClaim
+from ldiversity.privacy import Claim, ClassClaim, class_not_protected
 from ldiversity.release._forms import Form
 from ldiversity.schema import Schema
 
@@ -65,3 +65,9 @@ class ClassDescription:
     class_columns: Mapping[str, str]
     suppressed: int = 0
     warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """What is not protected, in plain words."""
+        several = any("person" in mechanism.parameters for mechanism in self.mechanisms.values())
+        return class_not_protected(self.layout, left_out=self.suppressed > 0, several_records=several)

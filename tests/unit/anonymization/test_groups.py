@@ -273,3 +273,26 @@ def test_the_claim_is_the_methods_promise(methods: dict[str, Any]) -> None:
 
     assert release.claim("disease").rule == ld.KAnonymity(k=2)
     assert np.array_equal(release.classes("disease").sizes, [2, 2, 2, 2])
+
+
+@pytest.mark.parametrize("method", [ld.BSGI(l=2), ld.Mondrian(l=2), ld.TP(l=2), ld.Incognito(l=2)])
+def test_a_table_without_quasi_identifiers_can_be_grouped(method: ld.Method) -> None:
+    release = ld.anonymize(TABLE, quasi=[], sensitive="disease", method=method)
+
+    release.verify()
+    assert release.table.column_names == ["class_id", "disease"]
+
+
+def test_what_absence_tells_is_said_when_records_are_left_out() -> None:
+    table = pa.table({"age": range(6), "disease": ["flu"] * 4 + ["cut", "cold"]})
+    release = ld.anonymize(table, quasi="age", sensitive="disease", method=ld.Anatomy(l=2, overflow="suppress"))
+
+    assert release.suppressed == 2
+    assert any("left out because of their values" in sentence for sentence in release.not_protected)
+    assert any("2 records are left out because of their values" in note for note in release.notes)
+
+
+def test_that_classes_of_one_person_can_be_intersected_is_said() -> None:
+    release = ld.anonymize(TABLE, **ROLES, person="name", method=ld.MBF(l=2))
+
+    assert any("intersect them. The promise is for a record" in sentence for sentence in release.not_protected)
