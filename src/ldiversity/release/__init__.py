@@ -1,6 +1,7 @@
 """The release: where the data holder's side ends and the data user's side begins."""
 
 from ldiversity.release._base import Release
+from ldiversity.release._batches import RowBatch
 from ldiversity.release._class_release import ClassRelease
 from ldiversity.release._coded import wrap_sets
 from ldiversity.release._description import ClassDescription, Format, Layout, ReleaseDescription, SetLayout
@@ -22,6 +23,7 @@ __all__ = [
     "Marginal",
     "Release",
     "ReleaseDescription",
+    "RowBatch",
     "SetLayout",
     "SetRelease",
     "explode_rows",

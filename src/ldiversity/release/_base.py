@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 from ldiversity.errors import SchemaError
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
 from ldiversity.privacy import Claim, ClassClaim
+from ldiversity.release._batches import RowBatch
 from ldiversity.release._description import Format, Layout
 from ldiversity.schema import Domain, Role, Schema
 
@@ -73,6 +74,10 @@ class Release(ABC):
     @abstractmethod
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Columns that are published as they were, as Arrow, in row order."""
+
+    @abstractmethod
+    def batches(self, names: Sequence[str], attributes: Sequence[str] = ()) -> Iterator[RowBatch]:
+        """Some rows at a time: columns as they were, and what rows show of sensitive attributes."""
 
     @property
     @abstractmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 
 from ldiversity._types import CodeArray
 from ldiversity.models import ClassCounts
+from ldiversity.release._batches import RowBatch
 from ldiversity.release._cells import Cells, cells_of, column_of, from_texts, join_cells
+from ldiversity.release._class_regions import SharedCells
 from ldiversity.release._coded import code_column, parse_type
 from ldiversity.release._description import ClassDescription, Format
-from ldiversity.release._files import DataFile, damage, damaged, gather
+from ldiversity.release._files import DataFile, damage, damaged, gather, typed
 from ldiversity.release._manifest import Manifest, TableEntry
 from ldiversity.schema import Attribute, Role
 
 __all__ = ["FolderClassRows"]
 
-_BLOCK_ROWS: Final = 1 << 20
 _MOST_NUMBER: Final = 2**31 - 2
 
 
@@ -52,11 +53,8 @@ class FolderClassRows:
     def class_of(self, class_column: str) -> CodeArray:
         """The class of each row; -1 where a record shows no value of the attribute."""
         if class_column not in self._known:
-            parts = [batch.column(class_column) for batch in self._data.batches([class_column])]
-            ids = self._class_ids(pa.chunked_array([c for p in parts for c in p.chunks] or [[]]), class_column)
-            if (ids < 0).any() and not self._separate:
-                raise damaged(f"column {class_column!r} must have a number in every row")
-            self._known[class_column] = ids
+            parts = [self._classes_in(batch, class_column) for batch in self._data.batches([class_column])]
+            self._known[class_column] = np.concatenate([np.empty(0, dtype=np.int32), *parts])
         return self._known[class_column]
 
     def columns(self, names: Sequence[str]) -> pa.Table:
@@ -71,22 +69,42 @@ class FolderClassRows:
     def regions(self) -> pa.Table:
         """The generalized quasi-identifiers, one row a class; every row of a class must have the same."""
         (class_column,) = set(self.description.class_columns.values())
-        class_of, m = self.class_of(class_column), self.n_classes(class_column)
-        first = np.full(m, -1, dtype=np.int64)
-        first[class_of[::-1]] = np.arange(len(class_of) - 1, -1, -1)
-        if (first < 0).any():
+        m = self.n_classes(class_column)
+        attributes = {
+            attribute.name: attribute
+            for attribute in self.description.schema.attributes
+            if attribute.name in self.description.forms and self.description.forms[attribute.name].kind != "exact"
+        }
+        shared = {name: SharedCells(name, m) for name in attributes}
+        has_row = np.zeros(m, dtype=np.bool_)
+        for batch in self._data.batches([class_column, *attributes]):
+            class_of = self._classes_in(batch, class_column)
+            has_row[class_of] = True
+            for name, attribute in attributes.items():
+                shared[name].add(self._cells_in(batch, attribute), class_of)
+        if not has_row.all():
             raise damaged("every class must have a row")
         columns = {}
-        for attribute in self.description.schema.attributes:
-            form = self.description.forms.get(attribute.name)
-            if form is None or form.kind == "exact":
-                continue
-            cells = self._cells(attribute)
-            shared = cells.take(first)
-            _check_shared(attribute.name, cells, shared, class_of)
-            with damage(attribute.name):
-                columns[attribute.name] = column_of(shared, form, parse_type(attribute.type))
+        for name, attribute in attributes.items():
+            with damage(name):
+                form = self.description.forms[name]
+                columns[name] = column_of(shared[name].result(), form, parse_type(attribute.type))
         return pa.table(columns) if columns else pa.table({"": pa.nulls(m)}).select([])
+
+    def batches(
+        self, names: Sequence[str], class_columns: Mapping[str, str], *, with_values: bool
+    ) -> Iterator[RowBatch]:
+        """Columns as they were, and classes of attributes (by their class column), some rows at a time."""
+        schema = self.description.schema
+        types = {name: parse_type(schema[name].type) for name in names}
+        values = list(class_columns) if with_values else []
+        for batch in self._data.batches([*names, *dict.fromkeys(class_columns.values()), *values]):
+            yield RowBatch(
+                n_rows=batch.num_rows,
+                columns=typed(batch, types),
+                codes={name: self._codes_in(batch, name) for name in values},
+                classes={name: self._classes_in(batch, column) for name, column in class_columns.items()},
+            )
 
     def counts(self, attribute: str) -> ClassCounts:
         """The values of each class, from their own table."""
@@ -146,11 +164,19 @@ class FolderClassRows:
         return DataFile(self.folder, entry.file, self._format, entry.rows, entry.bytes, types)
 
     def _codes(self, file: DataFile, attribute: str) -> CodeArray:
-        schema = self.description.schema
-        domain, kind = schema.domain(attribute), parse_type(schema[attribute].type)
-        with damage(attribute):
-            parts = [code_column(batch.column(attribute), domain, kind) for batch in file.batches([attribute])]
+        parts = [self._codes_in(batch, attribute) for batch in file.batches([attribute])]
         return np.concatenate([np.empty(0, dtype=np.int32), *parts])
+
+    def _codes_in(self, batch: pa.Table, attribute: str) -> CodeArray:
+        schema = self.description.schema
+        with damage(attribute):
+            return code_column(batch.column(attribute), schema.domain(attribute), parse_type(schema[attribute].type))
+
+    def _classes_in(self, batch: pa.Table, class_column: str) -> CodeArray:
+        ids = self._class_ids(batch.column(class_column), class_column)
+        if (ids < 0).any() and not self._separate:
+            raise damaged(f"column {class_column!r} must have a number in every row")
+        return ids
 
     def _class_ids(self, column: pa.ChunkedArray, class_column: str) -> CodeArray:
         """Published numbers as classes from 0; -1 where there is none."""
@@ -165,21 +191,10 @@ class FolderClassRows:
             raise damaged(f"column {class_column!r} must hold numbers of classes")
         return (ids - 1).astype(np.int32)
 
-    def _cells(self, attribute: Attribute) -> Cells:
+    def _cells_in(self, batch: pa.Table, attribute: Attribute) -> Cells:
         name, kind, form = attribute.name, parse_type(attribute.type), self.description.forms[attribute.name]
-        parts = []
         with damage(name):
-            for batch in self._data.batches([name]):
-                for chunk in batch.column(name).chunks:
-                    cells = chunk
-                    if self._format == "csv":
-                        cells = from_texts(name, chunk, form, kind)
-                    parts.append(cells_of(name, cells, form, kind))
-        return join_cells(parts)
-
-
-def _check_shared(name: str, cells: Cells, shared: Cells, class_of: CodeArray) -> None:
-    for start in range(0, len(cells), _BLOCK_ROWS):
-        rows = np.arange(start, min(start + _BLOCK_ROWS, len(cells)))
-        if not cells.take(rows).same(shared.take(class_of[rows])):
-            raise damaged(f"rows of one class must share {name!r}")
+            chunks = batch.column(name).chunks
+            if self._format == "csv":
+                chunks = [from_texts(name, chunk, form, kind) for chunk in chunks]
+            return join_cells([cells_of(name, chunk, form, kind) for chunk in chunks])

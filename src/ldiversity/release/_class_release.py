@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from ldiversity.mechanisms import ClassMechanism
 from ldiversity.models import ClassCounts, PrivacyModel, count_classes
 from ldiversity.privacy import ClassClaim
 from ldiversity.release._base import Release
+from ldiversity.release._batches import RowBatch
 from ldiversity.release._class_publish import publish_counts, publish_rows
 from ldiversity.release._class_rows import ClassRows, MemoryClassRows
 from ldiversity.release._class_verify import verify_class_rows
@@ -197,11 +198,16 @@ class ClassRelease(Release):
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Columns that are published as they were, as Arrow, in row order."""
-        self._check_not_sensitive(names, "Ask for its classes instead.")
-        generalized = [name for name in names if name in self.forms and self.forms[name].kind != "exact"]
-        if generalized:
-            raise SchemaError(f"table: column {generalized[0]!r} is generalized.", hint="Use regions() and class_of().")
+        self._check_exact(names)
         return self._rows.columns(names)
+
+    def batches(self, names: Sequence[str], attributes: Sequence[str] = ()) -> Iterator[RowBatch]:
+        """Some rows at a time: columns as they were, and the classes and, where rows show them, codes of attributes."""
+        self._check_exact(names)
+        for name in attributes:
+            self.schema.domain(name)
+        class_columns = {name: self.class_columns[name] for name in attributes}
+        return self._rows.batches(names, class_columns, with_values=self.layout == "generalized")
 
     @cached_property
     def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
@@ -223,6 +229,11 @@ class ClassRelease(Release):
         """The table of the values of each sensitive attribute."""
         counted = {name: publish_counts(self._description, name, self.classes(name)) for name in self.sensitive}
         return {name: to_native(table, self.frame_kind) for name, table in counted.items()}
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """What is not protected, in plain words."""
+        return self._description.not_protected
 
     # --- files --------------------------------------------------------------------------------------
 
@@ -247,6 +258,12 @@ class ClassRelease(Release):
             suppressed=self.suppressed,
             warnings=self.warnings,
         )
+
+    def _check_exact(self, names: Sequence[str]) -> None:
+        self._check_not_sensitive(names, "Ask for its classes instead.")
+        generalized = [name for name in names if name in self.forms and self.forms[name].kind != "exact"]
+        if generalized:
+            raise SchemaError(f"table: column {generalized[0]!r} is generalized.", hint="Use regions() and class_of().")
 
     def _n_classes(self, attribute: str) -> int:
         return self._rows.n_classes(self.class_columns[attribute])

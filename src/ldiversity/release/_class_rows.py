@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ldiversity._types import CodeArray
 from ldiversity.models import ClassCounts
+from ldiversity.release._batches import BLOCK_ROWS, RowBatch
 
 __all__ = ["ClassRows", "MemoryClassRows"]
 
@@ -34,6 +35,11 @@ class ClassRows(Protocol):
 
     def counts(self, attribute: str) -> ClassCounts:
         """The values of each class, where they stand in a table of their own."""
+
+    def batches(
+        self, names: Sequence[str], class_columns: Mapping[str, str], *, with_values: bool
+    ) -> Iterator[RowBatch]:
+        """Columns as they were, and classes of attributes (by their class column), some rows at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,3 +92,17 @@ class MemoryClassRows:
     def counts(self, attribute: str) -> ClassCounts:
         """The values of each class."""
         return self.class_counts[attribute]
+
+    def batches(
+        self, names: Sequence[str], class_columns: Mapping[str, str], *, with_values: bool
+    ) -> Iterator[RowBatch]:
+        """Columns as they were, and classes of attributes, some rows at a time."""
+        n_rows = len(next(iter(self.classes.values())))
+        for start in range(0, n_rows, BLOCK_ROWS):
+            rows = slice(start, min(start + BLOCK_ROWS, n_rows))
+            yield RowBatch(
+                n_rows=rows.stop - start,
+                columns=self.plain.select(list(names)).slice(start, rows.stop - start),
+                codes={name: self.codes[name][rows] for name in class_columns if with_values},
+                classes={name: self.classes[column][rows] for name, column in class_columns.items()},
+            )

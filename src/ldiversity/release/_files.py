@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from ldiversity.errors import LDiversityError, ReleaseFormatError
 from ldiversity.release._description import Format
 
-__all__ = ["DataFile", "damage", "damaged", "gather"]
+__all__ = ["DataFile", "damage", "damaged", "gather", "typed"]
 
 _MOST_EXPANSION: Final = 1_000
 """Bytes in memory that a byte of a Parquet file may stand for; repetitive honest tables stay far below."""
@@ -109,10 +109,14 @@ def gather(batches: Iterator[pa.Table], types: dict[str, pa.DataType], rows: int
     """All batches as one table of these types."""
     if not types:
         return _without_columns(rows)
-    schema = pa.schema(list(types.items()))
+    return pa.concat_tables([pa.schema(list(types.items())).empty_table(), *(typed(batch, types) for batch in batches)])
+
+
+def typed(batch: pa.Table, types: Mapping[str, pa.DataType]) -> pa.Table:
+    """Some columns of a batch, in the types that the manifest names."""
     try:
         # Parquet knows fewer types than Arrow: the name of a time zone, for one, stands in the manifest only.
-        return pa.concat_tables([schema.empty_table(), *(batch.cast(schema) for batch in batches)])
+        return batch.select(list(types)).cast(pa.schema(list(types.items())))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise damaged("columns must have the types that release.json names") from None
 

@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from ldiversity._types import CodeArray, SetArray
 from ldiversity.mechanisms import SetMechanism
+from ldiversity.release._batches import RowBatch
 from ldiversity.release._coded import code_column, code_set_columns, member_names, parse_type
-from ldiversity.release._files import DataFile, damage, damaged, gather
+from ldiversity.release._files import DataFile, damage, damaged, gather, typed
 from ldiversity.release._manifest import Manifest
 from ldiversity.schema import Role, Schema
 from ldiversity.tables import encode_sets
@@ -40,28 +41,48 @@ class FolderData:
 
     def iterate_sets(self, attribute: str) -> Iterator[SetArray]:
         """The sets of an attribute as they were written, a batch at a time."""
-        domain, kind = self.schema.domain(attribute), parse_type(self.schema[attribute].type)
-        l = self.mechanisms[attribute].l
-        if self.manifest.data.format == "csv":
-            names = member_names(attribute, l)
-            for batch in self._file.batches(names):
-                with damage(attribute):
-                    sets = code_set_columns([batch.column(name) for name in names], domain, kind)
-                yield sets
-            return
-        for batch in self._file.batches([attribute]):
-            with damage(attribute):
-                sets = encode_sets(batch.column(attribute), domain, as_written=True)
-            if len(sets) and sets.shape[1] != l:
-                raise damaged(f"column {attribute!r} must hold sets of {l} values")
-            yield sets
+        for batch in self._file.batches(self._published(attribute)):
+            yield self._sets_in(batch, attribute)
 
     def members(self, attribute: str) -> CodeArray:
         """The codes of an exploded attribute, one a row."""
+        parts = [self._members_in(batch, attribute) for batch in self._file.batches([attribute])]
+        return np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)
+
+    def batches(self, names: Sequence[str], attributes: Sequence[str]) -> Iterator[RowBatch]:
+        """Columns that are not sensitive, and sets or members of attributes, some rows at a time."""
+        types = self._arrow_types(names)
+        published = [column for attribute in attributes for column in self._published(attribute)]
+        for batch in self._file.batches([*names, *published]):
+            codes = {attribute: self._codes_in(batch, attribute) for attribute in attributes}
+            yield RowBatch(batch.num_rows, typed(batch, types), codes)
+
+    def _published(self, attribute: str) -> list[str]:
+        """The columns of the file that hold an attribute."""
+        data = self.manifest.data
+        as_columns = data.format == "csv" and data.layout == "sets"
+        return member_names(attribute, self.mechanisms[attribute].l) if as_columns else [attribute]
+
+    def _codes_in(self, batch: pa.Table, attribute: str) -> SetArray | CodeArray:
+        if self.manifest.data.layout == "exploded":
+            return self._members_in(batch, attribute)
+        return _ascending(self._sets_in(batch, attribute), attribute)
+
+    def _sets_in(self, batch: pa.Table, attribute: str) -> SetArray:
+        domain, kind = self.schema.domain(attribute), parse_type(self.schema[attribute].type)
+        l = self.mechanisms[attribute].l
+        with damage(attribute):
+            if self.manifest.data.format == "csv":
+                return code_set_columns([batch.column(name) for name in member_names(attribute, l)], domain, kind)
+            sets = encode_sets(batch.column(attribute), domain, as_written=True)
+        if len(sets) and sets.shape[1] != l:
+            raise damaged(f"column {attribute!r} must hold sets of {l} values")
+        return sets
+
+    def _members_in(self, batch: pa.Table, attribute: str) -> CodeArray:
         domain, kind = self.schema.domain(attribute), parse_type(self.schema[attribute].type)
         with damage(attribute):
-            parts = [code_column(batch.column(attribute), domain, kind) for batch in self._file.batches([attribute])]
-        return np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)
+            return code_column(batch.column(attribute), domain, kind)
 
     @property
     def _file(self) -> DataFile:

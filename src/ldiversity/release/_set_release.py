@@ -17,6 +17,7 @@ from ldiversity.errors import ClaimError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.privacy import Claim, claim_of
 from ldiversity.release._base import Release
+from ldiversity.release._batches import BLOCK_ROWS, RowBatch
 from ldiversity.release._coded import codes_of, publish_batch, sets_of, wrap_sets
 from ldiversity.release._description import Format, ReleaseDescription, SetLayout
 from ldiversity.release._sinks import no_records_left
@@ -47,6 +48,13 @@ class _MemoryRows:
 
     def members(self, attribute: str) -> CodeArray:
         return self.coded[attribute]
+
+    def batches(self, names: Sequence[str], attributes: Sequence[str]) -> Iterator[RowBatch]:
+        n_rows = len(next(iter(self.coded.values())))
+        for start in range(0, n_rows, BLOCK_ROWS):
+            stop = min(start + BLOCK_ROWS, n_rows)
+            columns = self.plain.select(list(names)).slice(start, stop - start)
+            yield RowBatch(stop - start, columns, {name: self.coded[name][start:stop] for name in attributes})
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +149,13 @@ class SetRelease(Release):
         if self.layout != "exploded":
             raise UnsupportedError(f"release: {attribute!r} was published as sets.", hint="Use sets().")
         return self._rows.members(attribute)
+
+    def batches(self, names: Sequence[str], attributes: Sequence[str] = ()) -> Iterator[RowBatch]:
+        """Some rows at a time: columns that are not sensitive, and the sets or exploded members of attributes."""
+        self._check_not_sensitive(names, "Name it among the attributes.")
+        for name in attributes:
+            self.schema.domain(name)
+        return self._rows.batches(names, attributes)
 
     @cached_property
     def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with

@@ -11,6 +11,7 @@ from ldiversity._types import CodeArray, FloatArray, SetArray
 from ldiversity.distances import Distance
 from ldiversity.errors import ClaimError
 from ldiversity.privacy import Claim, verify_exploded, verify_sets
+from ldiversity.release._batches import RowBatch
 from ldiversity.release._description import ReleaseDescription
 from ldiversity.schema import Role
 
@@ -31,6 +32,9 @@ class Rows(Protocol):
 
     def members(self, attribute: str) -> CodeArray:
         """The codes of an exploded attribute."""
+
+    def batches(self, names: Sequence[str], attributes: Sequence[str]) -> Iterator[RowBatch]:
+        """Columns that are not sensitive, and sets or members of attributes, some rows at a time."""
 
 
 def verify_rows(rows: Rows, description: ReleaseDescription, *, n_records: int) -> None:

@@ -1,0 +1,40 @@
+"""Some rows of a release at a time, for readers that never hold all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import pyarrow as pa
+
+from ldiversity._types import CodeArray, SetArray
+
+__all__ = ["BLOCK_ROWS", "RowBatch"]
+
+BLOCK_ROWS: Final = 1 << 18
+"""How many rows a batch of a release in memory has."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowBatch:
+    """Rows that follow each other.
+
+    Attributes
+    ----------
+    n_rows
+        How many there are.
+    columns
+        The columns asked for that are published as they were.
+    codes
+        For each attribute asked for, where rows show its values: sets of shape (n_rows, l), members in code order, or
+        one code a row.
+    classes
+        For each attribute asked for, where records are grouped: the class of each row, from 0; -1 where a record shows
+        no value of the attribute.
+    """
+
+    n_rows: int
+    columns: pa.Table
+    codes: Mapping[str, SetArray | CodeArray]
+    classes: Mapping[str, CodeArray] = field(default_factory=dict)
