@@ -120,7 +120,7 @@ def test_a_file_with_a_number_where_a_text_belongs_is_no_run(people: pa.Table, t
     assert store.load(file.name.removesuffix(".run.json")) is None
 
 
-def test_kept_files_hold_no_cell_and_no_name_of_the_table(tmp_path: Path) -> None:
+def test_kept_files_hold_no_cell_of_the_table(tmp_path: Path) -> None:
     table = pa.table({"age": [30, 31, 32, 33] * 5, "what": ["Sneezing", "Coughing"] * 10, "who": ["Ann B."] * 20})
     ld.compare(table, quasi="age", sensitive="what", l=2, methods="anatomy", queries=5, folder=tmp_path)
     written = "".join(path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
