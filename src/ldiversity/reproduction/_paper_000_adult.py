@@ -68,7 +68,8 @@ def judge_adult(data: pa.Table) -> tuple[Outcome, str]:
     words = (
         f"Published: {shown}; the proposal fails only where l reaches the number of values (at l = |S| every record "
         f"shows all values, which can be published, {allowed:.0%}, but tells nothing). Average MSE over what each "
-        f"method published: {_list(own)}. Over the settings in which all three published: {_list(common)}."
+        f"method published: {_list(own)}. Over the settings in which all three published: {_list(common)}; the "
+        f"proposal has the least of the three there at l = {_least_at(rows) or 'none'}."
     )
     ours = common.get("Proposal, MAP (ours)", np.inf)
     if most and least_common:
@@ -133,6 +134,12 @@ def _averages(rows: list[dict[str, Any]], *, together: bool, l: int | None = Non
         if errors:
             averages[name] = float(np.mean(errors))
     return averages
+
+
+def _least_at(rows: list[dict[str, Any]]) -> str:
+    found = {l: _averages(rows, together=True, l=l) for l in sorted({row["l"] for row in rows})}
+    shared = {l: {name: one[name] for name in PAPER_METHODS} for l, one in found.items() if one}
+    return ", ".join(str(l) for l, one in shared.items() if one["Proposal"] <= min(one.values()))
 
 
 def _list(averages: dict[str, float]) -> str:

@@ -29,10 +29,12 @@ STAND_IN: Final = (
 _L: Final = 10
 _QD: Final = 3
 _SELECTIVITY: Final = 0.07
+_FEW: Final = 3
 _ALIKE: Final = 2.0
 _MSE: Final = "MSE (Eq. 2)"
 _RELATIVE: Final = "median relative error"
 _EXPECTED: Final = "exact formula of the proposal's MSE"
+_WORDS: Final = (("agrees", True), ("differs", False))
 _TABLES: Final = {"OCC-like": OCCUPATION, "SAL-like": WAGE}
 
 
@@ -162,13 +164,21 @@ def _settings(rows: Rows, keys: Sequence[str], measure: str = _MSE) -> list[tupl
     return [(dict(zip(keys, setting, strict=True)), errors) for setting, errors in found.items()]
 
 
-def _least(settings: Sequence[tuple[dict[str, Any], dict[str, float]]]) -> tuple[int, int, str]:
-    """In how many settings the proposal's error is the least of the paper's three; of how many; and the others."""
-    compared = [(setting, errors) for setting, errors in settings if len(_papers(errors)) > 1]
-    won = [min(_papers(errors), key=errors.__getitem__) == "Proposal" for _, errors in compared]
-    lost = [setting for (setting, _), best in zip(compared, won, strict=True) if not best]
-    shown = "; ".join(", ".join(f"{k} = {v}" if k != "data" else str(v) for k, v in one.items()) for one in lost[:3])
-    return sum(won), len(compared), shown + (" and others" if len(lost) > 3 else "")  # noqa: PLR2004 - as shown
+def _least(settings: Sequence[tuple[dict[str, Any], dict[str, float]]]) -> tuple[str, str]:
+    """On which tables the proposal's error is the least of the paper's three throughout; and in how many settings."""
+    counts: dict[str, list[bool]] = {}
+    for setting, errors in settings:
+        if len(_papers(errors)) > 1:
+            best = min(_papers(errors), key=errors.__getitem__)
+            counts.setdefault(setting["data"], []).append(best == "Proposal")
+    shown = ", ".join(f"in {sum(won)} of {len(won)} settings on {data}" for data, won in counts.items())
+    return _verdict({data: all(won) for data, won in counts.items()}), shown
+
+
+def _verdict(holds: dict[str, bool]) -> str:
+    """Say on which tables the paper's statement comes out."""
+    parts = {word: [data for data, held in holds.items() if held is value] for word, value in _WORDS}
+    return ", ".join(f"{word} on {' and '.join(named)}" for word, named in parts.items() if named)
 
 
 def _papers(errors: dict[str, float]) -> list[str]:
@@ -208,18 +218,19 @@ def _why(rows: Rows, keys: Sequence[str]) -> str:
 
 def judge_dimensions(data: pa.Table) -> tuple[Outcome, str]:
     """Compare with what the paper says about Fig. 2."""
-    settings = _settings(data.to_pylist(), ("data", "d", "qd"))
-    few = [errors for setting, errors in settings if setting["d"] == 3]  # noqa: PLR2004 - the paper's
-    alike = [errors["TP"] / errors["Proposal"] for errors in few if {"TP", "Proposal"} <= errors.keys()]
-    same = all(1 / _ALIKE <= ratio <= _ALIKE for ratio in alike)
-    won, total, lost = _least([one for one in settings if one[0]["d"] > 3])  # noqa: PLR2004
-    agrees = same and won == total
+    rows = data.to_pylist()
+    settings = _settings(rows, ("data", "d", "qd"))
+    alike: dict[str, list[float]] = {}
+    for setting, errors in settings:
+        if setting["d"] == _FEW and {"TP", "Proposal"} <= errors.keys():
+            alike.setdefault(setting["data"], []).append(errors["TP"] / errors["Proposal"])
+    ranges = ", ".join(f"{min(ratios):.2g} to {max(ratios):.2g} on {name}" for name, ratios in alike.items())
+    same = {name: all(1 / _ALIKE <= ratio <= _ALIKE for ratio in ratios) for name, ratios in alike.items()}
+    verdict, shown = _least([one for one in settings if one[0]["d"] > _FEW])
     words = (
-        f"{STAND_IN} The shape {'agrees' if agrees else 'agrees in part' if won > total / 2 else 'differs'}: for d = 3 "
-        f"TP has {min(alike):.2g} to {max(alike):.2g} times the proposal's MSE "
-        f"({'within' if same else 'not within'} a factor of {_ALIKE:g}); for d above 3 the proposal has the least of "
-        f"the three in {won} of {total} settings{f' (not at {lost})' if lost else ''}."
-        f"{_why(data.to_pylist(), ('data', 'd', 'qd'))}{_ours(settings)}"
+        f"{STAND_IN} That the proposal has the least error of the three for d above {_FEW} {verdict}: {shown}. That it "
+        f"is as good as TP for d = {_FEW}, within a factor of {_ALIKE:g}, {_verdict(same)}: TP's MSE over "
+        f"the proposal's is {ranges}.{_why(rows, ('data', 'd', 'qd'))}{_ours(settings)}"
     )
     return "stand-in", words
 
@@ -227,52 +238,44 @@ def judge_dimensions(data: pa.Table) -> tuple[Outcome, str]:
 def judge_relative(data: pa.Table) -> tuple[Outcome, str]:
     """Say which method answers queries best by the relative error."""
     settings = _settings(data.to_pylist(), ("data", "d", "qd"), _RELATIVE)
-    won, total, lost = _least(settings)
+    _, shown = _least(settings)
     medians = {
         name: np.median([errors[name] for _, errors in settings if name in errors])
         for name in METHODS
         if any(name in errors for _, errors in settings)
     }
-    shown = ", ".join(f"{name} {median:.3f}" for name, median in medians.items())
-    words = (
-        f"The proposal has the least relative error of the three in {won} of {total} settings"
-        f"{f' (not at {lost})' if lost else ''}. Median over all settings: {shown}."
-    )
-    return "stand-in", words
+    listed = ", ".join(f"{name} {median:.3f}" for name, median in medians.items())
+    return "stand-in", f"The proposal has the least of the three {shown}. Median over all settings: {listed}."
 
 
 def judge_l(data: pa.Table) -> tuple[Outcome, str]:
     """Compare with what the paper says about Fig. 3."""
     rows = data.to_pylist()
     settings = _settings(rows, ("data", "l"))
-    won, total, lost = _least(settings)
+    verdict, shown = _least(settings)
     falling = [f"{name} on {data}" for data, name, first, last in _ends(settings, "l") if last < first]
     refused = sorted({(row["data"], row["l"]) for row in rows if row["note"]})
-    agrees = won == total and not falling
     words = (
-        f"The shape {'agrees' if agrees else 'agrees in part' if won > total / 2 else 'differs'}: the proposal has the "
-        f"least MSE of the three in {won} of {total} settings{f' (not at {lost})' if lost else ''}; from the least to "
-        f"the greatest l the errors {'grow throughout' if not falling else 'do not grow for ' + ', '.join(falling)}."
+        f"That the proposal has the least MSE of the three {verdict}: {shown}. From the least to the greatest l the "
+        f"errors {'grow for all methods, as printed' if not falling else 'do not grow for ' + ', '.join(falling)}."
     )
     if refused:
-        shown = ", ".join(f"{data} l = {l}" for data, l in refused)
-        words += (
-            f" At {shown} one value has more than 1/l of the records: Anatomy and TP refuse, the proposal publishes "
-            "all the same."
-        )
-    return "stand-in", words + _ours(settings)
+        where = ", ".join(f"{data} l = {l}" for data, l in refused)
+        words += f" At {where} one value has more than 1/l of the records: others refuse, the proposal publishes."
+    return "stand-in", words + _why(rows, ("data", "l")) + _ours(settings)
 
 
 def judge_selectivity(data: pa.Table) -> tuple[Outcome, str]:
     """Compare with what the paper says about Fig. 4."""
     settings = _settings(data.to_pylist(), ("data", "s"))
     ends = [one for one in _ends(settings, "s") if one[1] in PAPER_METHODS]
-    growing = [f"{name} on {data}" for data, name, first, last in ends if last > first]
-    won, total, lost = _least(settings)
+    growing = {name: [one[1] for one in ends if one[0] == name and one[3] > one[2]] for name in _TABLES}
+    verdict = _verdict({name: not wrong for name, wrong in growing.items()})
+    but = "".join(f" (not for {', '.join(wrong)} on {name})" for name, wrong in growing.items() if wrong)
+    _, shown = _least(settings)
     words = (
-        f"The shape {'agrees' if not growing else 'differs'}: from the least to the greatest s the MSE "
-        f"{'falls for all methods' if not growing else 'does not fall for ' + ', '.join(growing)}. The proposal has "
-        f"the least of the three in {won} of {total} settings{f' (not at {lost})' if lost else ''}.{_ours(settings)}"
+        f"That the MSE falls from the least to the greatest s {verdict}{but}. The proposal has the least of the three "
+        f"{shown}.{_ours(settings)}"
     )
     return "stand-in", words
 

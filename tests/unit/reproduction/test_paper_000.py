@@ -95,15 +95,15 @@ def test_the_shape_of_fig_2_agrees_where_the_proposal_is_least() -> None:
     outcome, words = judge_dimensions(measured(1.0))
 
     assert outcome == "stand-in"
-    assert "The shape agrees: for d = 3 TP has 2 to 2 times the proposal's MSE (within a factor of 2)" in words
-    assert "in 4 of 4 settings." in words
+    assert "for d above 3 agrees on OCC-like and SAL-like: in 2 of 2 settings on OCC-like" in words
+    assert "within a factor of 2, agrees on OCC-like and SAL-like: TP's MSE over the proposal's is 2 to 2" in words
     assert "OCC-like (here 100) 50" in words
 
 
 def test_the_shape_of_fig_2_differs_where_another_is_least() -> None:
     _, words = judge_dimensions(measured(8.0))
 
-    assert "The shape differs" in words
+    assert "for d above 3 differs on OCC-like and SAL-like: in 0 of 2 settings on OCC-like" in words
     assert "OCC-like (here 100) 400" in words
 
 
@@ -116,8 +116,8 @@ def test_an_error_that_grows_with_s_contradicts_fig_4() -> None:
     falling = measured(1.0).to_pylist()
     growing = [{**row, "MSE (Eq. 2)": row["MSE (Eq. 2)"] * (1 + row["s"])} for row in falling]
 
-    assert "The shape agrees" in judge_selectivity(measured(1.0))[1]
-    assert "does not fall for Proposal on OCC-like" in judge_selectivity(pa.Table.from_pylist(growing))[1]
+    assert "greatest s agrees on OCC-like and SAL-like." in judge_selectivity(measured(1.0))[1]
+    assert "greatest s differs on OCC-like" in judge_selectivity(pa.Table.from_pylist(growing))[1]
 
 
 @pytest.fixture(scope="module")
