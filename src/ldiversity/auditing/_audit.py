@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ldiversity._checks import check_number, name_some
+from ldiversity.auditing._bound import PosteriorBound
 from ldiversity.auditing._classes import MissingQuasi, count_table
 from ldiversity.auditing._figures import Asked, all_figures, ask
 from ldiversity.auditing._releases import see_release
@@ -18,7 +19,7 @@ from ldiversity.auditing._seen import Seen
 from ldiversity.auditing._views import ClassView
 from ldiversity.auditing._words import advise, say
 from ldiversity.errors import ParameterError, UnsupportedError
-from ldiversity.models import DistinctDiversity, KAnonymity, PrivacyModel, Verdict, parse_model
+from ldiversity.models import DistinctDiversity, KAnonymity, PrivacyModel, SemanticClassDiversity, Verdict, parse_model
 from ldiversity.release import ClassRelease, Release, SetRelease, load_release
 from ldiversity.tables import Sensitive, open_source
 
@@ -224,10 +225,25 @@ def _claims(seen: Seen, release: Release) -> tuple[Asked, ...]:
     asked: list[Asked] = []
     for name in seen.views:
         if isinstance(release, SetRelease):
-            asked += ask(seen, [DistinctDiversity(release.claim(name).l)], [name])
+            asked += ask(seen, _claimed(release, name), [name])
         elif isinstance(release, ClassRelease):
             asked += ask(seen, [release.claim(name).rule], [name])
     return tuple(asked)
+
+
+def _claimed(release: SetRelease, name: str) -> list[PrivacyModel]:
+    """The claim of an attribute: l values, d apart, none likelier than the posterior.
+
+    Rows that were exploded do not show sets: their members keep the bound of the mechanism, which `frequency` tells.
+    """
+    claim = release.claim(name)
+    claimed: list[PrivacyModel] = [DistinctDiversity(claim.l)]
+    distance = getattr(release.mechanism(name), "distance", None)
+    if claim.d is not None and claim.d > 0 and distance is not None:
+        claimed.append(SemanticClassDiversity(claim.l, claim.d, distance))
+    if claim.posterior < 1 and release.layout == "sets":
+        claimed.append(PosteriorBound(claim.posterior))
+    return claimed
 
 
 def _notes(seen: Seen, *, population_given: bool) -> list[str]:

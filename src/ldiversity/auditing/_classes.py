@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ldiversity._checks import check_choice, name_some
 from ldiversity._types import CodeArray
 from ldiversity.auditing._numbering import number_rows, plain_cells
+from ldiversity.auditing._tally import Tally, counts_of
 from ldiversity.errors import SchemaError
 from ldiversity.models import ClassCounts
 from ldiversity.schema import Domain
@@ -30,9 +31,6 @@ MissingQuasi: TypeAlias = Literal["category", "drop", "refuse"]
 
 MISSING_QUASI: Final = ("category", "drop", "refuse")
 """What may be done with rows that lack a quasi-identifier."""
-
-_MERGE_CELLS: Final = 1 << 20
-_COUNT: Final = "\0count"  # no column of a table is called so
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +101,7 @@ def count_table(
     _check_columns(source, quasi, names)
     binned = {one.name: fit_coder(source, one)[0] for one in sensitive if one.bins is not None}
     together = [names] if joint_knowledge or not names else [[name] for name in names]
-    tallies = [_Tally([*quasi, *some]) for some in together]
+    tallies = [Tally([*quasi, *some]) for some in together]
     filter_rows = _Filter(source.name, tuple(quasi), tuple(one.name for one in sensitive if one.missing == "drop"))
     for batch in source.batches([*quasi, *names]):
         kept = filter_rows.keep(_comparable(batch, binned), missing)
@@ -128,7 +126,7 @@ def count_table(
         for one in sensitive
     }
     ids, first = number_rows(cells[0], quasi)
-    sizes = np.bincount(ids, weights=_counts_of(cells[0]), minlength=len(first))
+    sizes = np.bincount(ids, weights=counts_of(cells[0]), minlength=len(first))
     return CountedTable(
         quasi=tuple(quasi),
         keys=cells[0].select(list(quasi)).take(pa.array(first)) if quasi else pa.table({}),
@@ -157,38 +155,6 @@ def class_counts(
     starts = np.searchsorted(pairs, np.arange(n_classes + 1, dtype=np.int64) * len(domain))
     totals = np.add.reduceat(counts[order], first) if len(first) else np.zeros(0, dtype=np.int64)
     return ClassCounts(starts.astype(np.int64), (pairs % len(domain)).astype(np.int32), totals, domain)
-
-
-class _Tally:
-    """How often each combination of some columns occurs, gathered batch by batch."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = list(names)
-        self._merged: pa.Table | None = None
-        self._waiting: list[pa.Table] = []
-        self._n_waiting = 0
-
-    def add(self, batch: pa.Table) -> None:
-        """Count one more batch."""
-        grouped = batch.select(self._names).group_by(self._names, use_threads=False).aggregate([([], "count_all")])
-        self._waiting.append(grouped.select([*self._names, "count_all"]).rename_columns([*self._names, _COUNT]))
-        self._n_waiting += grouped.num_rows
-        if self._n_waiting > max(_MERGE_CELLS, 0 if self._merged is None else self._merged.num_rows):
-            self._merge()
-
-    def result(self) -> pa.Table:
-        """One row a combination, with its count."""
-        self._merge()
-        return pa.table({_COUNT: pa.array([], pa.int64())}) if self._merged is None else self._merged
-
-    def _merge(self) -> None:
-        parts = [part for part in (self._merged, *self._waiting) if part is not None]
-        if len(parts) > 1:
-            grouped = pa.concat_tables(parts).group_by(self._names, use_threads=False)
-            summed = grouped.aggregate([(_COUNT, "sum")]).select([*self._names, f"{_COUNT}_sum"])
-            parts = [summed.rename_columns([*self._names, _COUNT])]
-        self._merged = parts[0] if parts else None
-        self._waiting, self._n_waiting = [], 0
 
 
 @dataclass
@@ -251,7 +217,7 @@ def _count_attribute(
     else:
         coder = _fit_values(source, sensitive, column)
         codes = coder.codes(column)
-    return class_counts(ids, codes, _counts_of(cells), len(first), coder.domain)
+    return class_counts(ids, codes, counts_of(cells), len(first), coder.domain)
 
 
 def _fit_values(source: Source, sensitive: Sensitive, column: pa.ChunkedArray) -> Coder:
@@ -262,11 +228,6 @@ def _fit_values(source: Source, sensitive: Sensitive, column: pa.ChunkedArray) -
     except SchemaError:
         fit_coder(source, sensitive)  # says the same of the whole table, with its own name and numbers
         raise
-
-
-def _counts_of(cells: pa.Table) -> NDArray[np.int64]:
-    counts: NDArray[np.int64] = cells.column(_COUNT).to_numpy().astype(np.int64)
-    return counts
 
 
 def _check_columns(source: Source, quasi: Sequence[str], sensitive: Sequence[str]) -> None:

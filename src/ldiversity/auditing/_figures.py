@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final
 
+from ldiversity.auditing._bound import PosteriorBound
 from ldiversity.auditing._seen import Seen
 from ldiversity.auditing._sets import ExplodedView, SetView
 from ldiversity.auditing._views import View, judge_sizes, recursive_reach, worst_reached
@@ -63,6 +64,7 @@ _NAMES: Final[Mapping[type[PrivacyModel], str]] = {
     SemanticClassDiversity: "l_d",
     LevelDiversity: "l_e",
     LevelUnique: "level_unique_l",
+    PosteriorBound: "frequency",
 }
 
 _GREATER_IS_SAFER: Final = frozenset(

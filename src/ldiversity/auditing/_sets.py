@@ -18,17 +18,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity._types import CodeArray, FloatArray, SetArray
-from ldiversity.auditing._classes import class_counts
-from ldiversity.auditing._numbering import number_codes
+from ldiversity._types import FloatArray, SetArray
+from ldiversity.auditing._numbering import number_rows
+from ldiversity.auditing._tally import Tally, counts_of
 from ldiversity.auditing._views import View
 from ldiversity.errors import LDiversityError, UnsupportedError
-from ldiversity.estimation import estimate
+from ldiversity.estimation import ESTIMATORS, CellData
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.models import (
     AlphaK,
@@ -47,7 +48,7 @@ from ldiversity.models import (
 from ldiversity.release import SetRelease
 from ldiversity.schema import Domain
 
-__all__ = ["ExplodedView", "SetView", "estimated_marginal"]
+__all__ = ["ExplodedView", "SetTally", "SetView", "estimated_marginal"]
 
 _POSSIBLE: Final = (DistinctDiversity, LevelDiversity, LevelUnique, SemanticClassDiversity, UniqueDiversity)
 _COMPARED: Final = (BetaLikeness, TCloseness)
@@ -98,12 +99,11 @@ class SetView(View):
     estimated: NDArray[np.int64]
 
     @classmethod
-    def of(cls, release: SetRelease, attribute: str) -> SetView:
-        """Count the sets of a release."""
-        sets, domain = release.sets(attribute), release.domain(attribute)
-        ids, first = number_codes(((column, len(domain)) for column in sets.T), len(sets))
-        marginal = estimated_marginal(release, attribute)
-        return cls(domain, release.mechanism(attribute), sets[first], np.bincount(ids), marginal)
+    def of(cls, release: SetRelease, attribute: str, sets: SetArray, records: NDArray[np.int64]) -> SetView:
+        """The different sets of a release, and how many records show each."""
+        mechanism = release.mechanism(attribute)
+        shown = np.bincount(sets.reshape(-1), np.repeat(records, mechanism.l), minlength=mechanism.n_values)
+        return cls(release.domain(attribute), mechanism, sets, records, estimated_marginal(mechanism, shown))
 
     @property
     def domain(self) -> Domain:
@@ -163,6 +163,7 @@ class SetView(View):
         """Shape (m, l): the probability of each member."""
         flat = self.mechanism.flat_likelihood
         weights = np.ones(self.sets.shape) if flat else self.mechanism.likelihood(self.sets).copy()
+        weights[weights.sum(axis=1) <= 0] = 1.0  # no set of this mechanism: nothing is known about its members
         if prior is not None:
             weighted = weights * prior[self.sets]
             # A marginal that knows none of the members is no knowledge about this set.
@@ -190,12 +191,10 @@ class ExplodedView(View):
     estimated: NDArray[np.int64]
 
     @classmethod
-    def of(cls, release: SetRelease, attribute: str, class_of: NDArray[np.int64], n_classes: int) -> ExplodedView:
-        """Count the members in the classes of equal quasi-identifiers."""
-        members: CodeArray = release.members(attribute)
-        ones = np.ones(len(members), dtype=np.int64)
-        counts = class_counts(class_of, members, ones, n_classes, release.domain(attribute))
-        return cls(counts, release.mechanism(attribute), estimated_marginal(release, attribute))
+    def of(cls, release: SetRelease, attribute: str, counts: ClassCounts) -> ExplodedView:
+        """The members in classes of equal quasi-identifiers."""
+        mechanism = release.mechanism(attribute)
+        return cls(counts, mechanism, estimated_marginal(mechanism, counts.population.counts))
 
     @property
     def domain(self) -> Domain:
@@ -236,11 +235,57 @@ class ExplodedView(View):
         return _Beliefs(counts.starts, counts.codes, once, counts.domain, self.sizes, everyone)
 
 
-def estimated_marginal(release: SetRelease, attribute: str) -> NDArray[np.int64]:
-    """How often each value occurs, as anyone can estimate it from the release; all alike where nobody can."""
+class SetTally:
+    """The different sets of an attribute, and how many records show each, gathered batch by batch.
+
+    Examples
+    --------
+    >>> tally = SetTally(2)
+    >>> tally.add(np.array([[0, 1], [1, 2], [0, 1]]))
+    >>> sets, records = tally.result()
+    >>> sets.tolist(), records.tolist()
+    ([[0, 1], [1, 2]], [2, 1])
+    """
+
+    def __init__(self, l: int) -> None:
+        self._names = [str(place) for place in range(l)]
+        self._tally = Tally(self._names)
+
+    def add(self, sets: SetArray) -> None:
+        """Count one more batch, members in code order."""
+        columns = (pa.array(np.ascontiguousarray(column)) for column in sets.T)
+        self._tally.add(pa.table(dict(zip(self._names, columns, strict=True))))
+
+    def result(self) -> tuple[SetArray, NDArray[np.int64]]:
+        """The sets in their order, and how many records show each."""
+        counted = self._tally.result()
+        _, order = number_rows(counted, self._names)
+        sets = np.column_stack([counted.column(name).to_numpy() for name in self._names])
+        return np.ascontiguousarray(sets[order], dtype=np.int32), counts_of(counted)[order]
+
+
+def estimated_marginal(mechanism: SetMechanism, shown: NDArray[np.number[Any]]) -> NDArray[np.int64]:
+    """How often each value occurs, as anyone can estimate it who counts members; all alike where nobody can.
+
+    Parameters
+    ----------
+    mechanism
+        How sets were drawn.
+    shown
+        Shape (F,): how many records show each value.
+
+    Examples
+    --------
+    >>> from ldiversity.mechanisms import UniformSelection
+    >>> estimated_marginal(UniformSelection(3, 2), np.array([10, 5, 5])).tolist()
+    [10, 0, 0]
+    """
+    counts: NDArray[np.int64] = np.rint(shown).astype(np.int64)[np.newaxis]
+    records = counts.sum(axis=1) // mechanism.l
+    cells = CellData((mechanism,), records, counts, np.zeros(0, dtype=np.int64), None, lambda: np.zeros(0))
     try:
-        found = estimate(release, sensitive=attribute).count[0]
+        found = ESTIMATORS["simplex"].solve(cells).counts[0]
     except LDiversityError:
-        found = np.full(len(release.domain(attribute)), release.n_rows / len(release.domain(attribute)))
+        found = np.full(mechanism.n_values, records[0] / mechanism.n_values)
     rounded: NDArray[np.int64] = np.rint(np.clip(found, 0, None)).astype(np.int64)
     return rounded if rounded.any() else np.ones(len(rounded), dtype=np.int64)

@@ -14,7 +14,7 @@ import pyarrow.csv as pa_csv
 import pytest
 
 import ldiversity as ld
-from ldiversity.auditing import CountedTable, _classes, count_table
+from ldiversity.auditing import CountedTable, _tally, count_table
 from ldiversity.tables import Sensitive, open_source
 
 
@@ -174,7 +174,7 @@ def test_batches_and_merges_change_nothing(monkeypatch: pytest.MonkeyPatch, tmp_
     columns = {name: rng.integers(0, high, 5000) for name, high in {"a": 9, "b": 7, "s": 5}.items()}
     pa_csv.write_csv(pa.table(columns), tmp_path / "table.csv")
     whole = count(tmp_path / "table.csv", ["a", "b"], "s")
-    monkeypatch.setattr(_classes, "_MERGE_CELLS", 10)
+    monkeypatch.setattr(_tally, "_MERGE_CELLS", 10)
     monkeypatch.setattr("ldiversity.tables._source.Source.batches.__kwdefaults__", {"chunk_rows": 64, "encoded": ()})
 
     merged = count(tmp_path / "table.csv", ["a", "b"], "s")
