@@ -21,7 +21,10 @@ import pyarrow.csv as pa_csv
 from _measure import Result, cost_of, peak_memory_of
 
 import ldiversity as ld
+from ldiversity.auditing._numbering import number_rows
 from ldiversity.errors import UnsupportedError
+from ldiversity.release import Form
+from ldiversity.schema import Attribute, Role, Schema
 
 ROWS = 1_000_000
 QUASI = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"]
@@ -54,6 +57,12 @@ import ldiversity as ld
 ld.audit(sys.argv[1], quasi=sys.argv[2].split(","), sensitive=sys.argv[3])
 """
 
+RELEASE_MEMORY = """
+import sys
+import ldiversity as ld
+ld.audit(sys.argv[1])
+"""
+
 
 def run() -> list[Result]:
     try:
@@ -64,7 +73,8 @@ def run() -> list[Result]:
     ld.audit(table.slice(0, 1000), quasi=QUASI, sensitive=SENSITIVE)  # imports and compiles
     cost = cost_of(lambda: ld.audit(table, quasi=QUASI, sensitive=SENSITIVE))
     found = ld.audit(table, quasi=QUASI, sensitive=SENSITIVE)
-    return [*_against_pycanon(table, cost.cpu, found), _exact_semantic(table), *_memory(table)]
+    memory = [_memory(table), *(_release_memory(table, layout) for layout in ("sets", "generalized"))]
+    return [*_against_pycanon(table, cost.cpu, found), _exact_semantic(table), *memory]
 
 
 def adult_like(rows: int) -> pa.Table:
@@ -129,7 +139,7 @@ def _exact_semantic(table: pa.Table) -> Result:
     return Result("exact (l,d) check, 1M rows, F=148 / distinct check", costs[1] / costs[0], 3, "x CPU", detail)
 
 
-def _memory(table: pa.Table) -> list[Result]:
+def _memory(table: pa.Table) -> Result:
     """Five times the rows, the same classes: memory must not grow with them."""
     peaks = []
     with tempfile.TemporaryDirectory() as folder:
@@ -137,5 +147,43 @@ def _memory(table: pa.Table) -> list[Result]:
             file = Path(folder) / f"table{times}.csv"
             pa_csv.write_csv(pa.concat_tables([table] * times), file)
             peaks.append(peak_memory_of(MEMORY, str(file), ",".join(QUASI), SENSITIVE))
+    return _ratio("audit of a file", peaks)
+
+
+def _release_memory(table: pa.Table, layout: str) -> Result:
+    """The same of a release, which is all that its audit reads."""
+    peaks = []
+    with tempfile.TemporaryDirectory() as folder:
+        for times in (1, 5):
+            home = Path(folder) / f"release{times}"
+            many = pa.concat_tables([table] * times).combine_chunks()
+            if layout == "sets":
+                ld.anonymize(many, quasi=QUASI, sensitive=SENSITIVE, method=ld.RandomizedAddition(l=3), output=home)
+            else:
+                _one_class_a_combination(many).save(home)
+            peaks.append(peak_memory_of(RELEASE_MEMORY, str(home)))
+    return _ratio(f"audit of a release ({layout})", peaks)
+
+
+def _one_class_a_combination(table: pa.Table) -> ld.ClassRelease:
+    """Classes of equal columns, so that their number does not depend on the rows."""
+    names = ["education", "marital-status", "race", "sex"]
+    ids, first = number_rows(table, names)
+    values = table[SENSITIVE].combine_chunks().dictionary_encode()
+    labels = {name: tuple(sorted(table[name].unique().to_pylist())) for name in names}
+    regions = {name: [[value] for value in table[name].take(pa.array(first)).to_pylist()] for name in names}
+    sensitive = Attribute(SENSITIVE, Role.SENSITIVE, "string", ld.Domain(tuple(values.dictionary.to_pylist())))
+    return ld.ClassRelease.in_memory(
+        schema=Schema((*(Attribute(name, Role.QUASI, "string") for name in names), sensitive)),
+        layout="generalized",
+        rules={SENSITIVE: ld.AlphaK(1.0, 1)},
+        class_of=ids,
+        values={SENSITIVE: np.asarray(values.indices)},
+        regions=pa.table(regions),
+        forms={name: Form("values", labels=labels[name]) for name in names},
+    )
+
+
+def _ratio(what: str, peaks: list[int]) -> Result:
     detail = f"{peaks[1] / 1e6:.0f} MB against {peaks[0] / 1e6:.0f} MB"
-    return [Result("audit of a file: memory for 5M rows / for 1M rows", peaks[1] / peaks[0], 1.5, "x", detail)]
+    return Result(f"{what}: memory for 5M rows / for 1M rows", peaks[1] / peaks[0], 1.5, "x", detail)

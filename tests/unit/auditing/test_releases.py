@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,7 @@ import ldiversity as ld
 from ldiversity.auditing._sets import SetView
 from ldiversity.mechanisms import UniformSelection
 from ldiversity.models import FrequencyDiversity, UniqueDiversity
+from ldiversity.privacy import Claim
 from ldiversity.release import Form
 from ldiversity.schema import Attribute, Domain, Role, Schema
 
@@ -238,3 +241,41 @@ def test_a_population_cannot_be_matched_to_regions() -> None:
 
     with pytest.raises(ld.UnsupportedError, match="population must be left out"):
         ld.audit(release, population=pa.table({"age": [20, 21]}))
+
+
+# --- what releases of sets claim --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("selection", ["balanced", "simple"])
+def test_sets_are_judged_by_all_that_they_claim(selection: Any) -> None:
+    table = pa.table({"age": [30] * 400, "level": list(range(8)) * 50})
+    method = ld.SemanticDiversity(l=2, d=3, distance="ordered", selection=selection)
+    release = ld.anonymize(table, quasi="age", sensitive="level", method=method)
+
+    found = ld.audit(release)
+
+    assert [(type(one.model).__name__, one.verdict.passed) for one in found.asked] == [
+        ("DistinctDiversity", True),
+        ("SemanticClassDiversity", True),
+        ("PosteriorBound", True),
+    ]
+
+
+def test_a_claimed_posterior_that_sets_exceed_is_caught() -> None:
+    release = set_release([0, 1], [2, 3])
+    (claim,) = release.claims
+
+    found = ld.audit(replace(release, claims=(replace(claim, posterior=0.4),)))
+
+    assert (found.passed, found.models["frequency"].passed, found.models["frequency"].value) == (False, False, 0.5)
+
+
+def test_a_claimed_distance_that_members_break_is_caught() -> None:
+    table = pa.table({"age": [30] * 400, "level": list(range(8)) * 50})
+    method = ld.SemanticDiversity(l=2, d=3, distance="ordered")
+    release = ld.anonymize(table, quasi="age", sensitive="level", method=method)
+    claim = Claim("level", "semantic-diversity", 2, 5.0, 0.5)
+
+    found = ld.audit(replace(release, claims=(claim,)))
+
+    assert (found.passed, found.models["l_d"].passed, found.models["distinct_l"].passed) == (False, False, True)
