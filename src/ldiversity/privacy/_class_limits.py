@@ -10,7 +10,8 @@ __all__ = ["class_not_protected"]
 _WHO: Final[Mapping[str, str]] = {
     "generalized": (
         "Whoever knows a person's quasi-identifiers finds the class where the person must be, and that the person may "
-        "be in the table: classes hide values, not membership."
+        "be in the table: classes hide values, not membership. Where regions of classes overlap, the promise is about "
+        "each class: someone who mixes all classes that fit a person may be right somewhat more often."
     ),
     "bucketized": (
         "Quasi-identifiers are published as they are: who is in the table, and in which class, may be recognized."
