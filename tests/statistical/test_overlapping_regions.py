@@ -11,9 +11,9 @@ import pytest
 import ldiversity as ld
 
 ROWS = 24_000
-# The standard error of a success rate near 1/3 is 0.003 for so many people. BSGI's rate is .346 here, four of them above
-# 1/3. The table is fixed, and other orders of its rows move the rate by .001: with tolerances of two and three standard
-# errors the tests fail by chance in far less than one of a thousand runs.
+# The standard error of a success rate near 1/3 is 0.003 for so many people. BSGI's rate is .346 here, four of them
+# above 1/3. The table is fixed, and other orders of its rows move the rate by .001: with tolerances of two and three
+# standard errors the tests fail by chance in far less than one of a thousand runs.
 STANDARD_ERROR = 0.003
 
 
