@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from ldiversity.models import FrequencyDiversity as FrequencyDiversity
     from ldiversity.models import KAnonymity as KAnonymity
     from ldiversity.models import LevelDiversity as LevelDiversity
+    from ldiversity.models import LevelUnique as LevelUnique
     from ldiversity.models import PrivacyModel as PrivacyModel
     from ldiversity.models import RecursiveDiversity as RecursiveDiversity
     from ldiversity.models import SemanticClassDiversity as SemanticClassDiversity
@@ -181,6 +182,7 @@ _ROOMS = {
         "FrequencyDiversity",
         "KAnonymity",
         "LevelDiversity",
+        "LevelUnique",
         "PrivacyModel",
         "RecursiveDiversity",
         "SemanticClassDiversity",
