@@ -8,6 +8,7 @@ from ldiversity.report._map import plot_map
 from ldiversity.report._outlook import AttributePlan, Outlook, Plan
 from ldiversity.report._plan import plan
 from ldiversity.report._plots import plot_estimate, plot_inclusion, plot_plan
+from ldiversity.report._report import Report, holder_report, user_report
 
 __all__ = [
     "AttributePlan",
@@ -20,12 +21,15 @@ __all__ = [
     "Outlook",
     "Plan",
     "Reach",
+    "Report",
     "column_values",
     "describe",
+    "holder_report",
     "plan",
     "plot_estimate",
     "plot_inclusion",
     "plot_map",
     "plot_plan",
     "save_figure",
+    "user_report",
 ]

@@ -1,0 +1,142 @@
+"""Risks of a report as gauges: a share from 0 to 1, and the threshold that it is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ldiversity.release import ClassRelease, Release
+
+__all__ = ["class_sizes", "gauges"]
+
+_ROUNDING: Final = 1e-9
+_MOST_SIZES: Final = 12
+
+
+def gauges(release: Release, audit: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What can be recognized and learned, each with its threshold, from what `Audit.to_dict` gives."""
+    risk = audit["risk"]
+    found = []
+    if audit["quasi"]:
+        limit, why = risk["threshold"], "the threshold of this report"
+        found = [
+            _gauge(
+                "recognized, worst",
+                None,
+                risk["prosecutor"]["max"],
+                limit,
+                why,
+                "How surely someone who knows a person's quasi-identifiers finds that person's record, at worst.",
+            ),
+            _gauge(
+                "recognized, on average",
+                None,
+                risk["marketer"]["mean"],
+                limit,
+                why,
+                "The share of records that someone who links everybody would link rightly.",
+            ),
+        ]
+    for name in audit["sensitive"]:
+        found += _learned(name, audit["attribute_risk"][name], release.claim(name).posterior)
+    return found
+
+
+def _learned(name: str, risk: Mapping[str, Any], promised: float) -> list[dict[str, Any]]:
+    limit = promised if promised < 1 else None
+    found = [
+        _gauge(
+            "value, worst",
+            name,
+            risk["largest_share"],
+            limit,
+            "what the release promises",
+            f"How sure of one value of {name!r} someone without prior knowledge can be about a person, at worst.",
+        )
+    ]
+    informed = risk.get("informed", risk)
+    found.append(
+        _gauge(
+            "value, on average",
+            name,
+            informed["mean_largest_share"],
+            risk["largest_share_overall"],
+            "what guessing the most frequent value reaches without the release",
+            f"How often someone who knows how frequent the values of {name!r} are guesses rightly.",
+            bound=False,
+        )
+    )
+    if "informed" in risk:
+        found.append(
+            _gauge(
+                "value, worst, if frequencies are known",
+                name,
+                informed["largest_share"],
+                None,
+                "",
+                f"The same certainty about {name!r} for someone who knows how frequent each value is. Nothing is "
+                "promised against that.",
+            )
+        )
+    return found
+
+
+def _gauge(
+    risk: str,
+    attribute: str | None,
+    value: float,
+    threshold: float | None,
+    threshold_is: str,
+    meaning: str,
+    *,
+    bound: bool = True,
+) -> dict[str, Any]:
+    above = threshold is not None and value > threshold + _ROUNDING
+    state = "no threshold" if threshold is None else "above" if above else "within"
+    return {
+        "risk": risk,
+        "attribute": attribute,
+        "value": value,
+        "threshold": threshold,
+        "threshold_is": threshold_is,
+        "state": state if bound else "compare",
+        "meaning": meaning,
+    }
+
+
+def class_sizes(release: Release) -> list[dict[str, Any]]:
+    """How many classes of each size a grouped release has; none for releases of sets.
+
+    More than a dozen different sizes are put into bands, each twice as wide as the one before.
+    """
+    if not isinstance(release, ClassRelease):
+        return []
+    found = []
+    for column in dict.fromkeys(release.class_columns.values()):
+        names = [name for name in release.sensitive if release.class_columns[name] == column]
+        sizes, counts = np.unique(release.classes(names[0]).sizes, return_counts=True)
+        rows = [{"records": text, "classes": number} for text, number in _bands(sizes.tolist(), counts.tolist())]
+        found.append({"attributes": names, "classes": int(counts.sum()), "sizes": rows})
+    return found
+
+
+def _bands(sizes: Sequence[int], counts: Sequence[int]) -> list[tuple[str, int]]:
+    """How many classes there are in bands of sizes, which ascend.
+
+    Examples
+    --------
+    >>> _bands([3, 4], [10, 2])
+    [('3', 10), ('4', 2)]
+    >>> _bands(range(3, 16), [1] * 13)
+    [('3-5', 3), ('6-11', 6), ('12-23', 4)]
+    """
+    if len(sizes) <= _MOST_SIZES:
+        return [(str(size), count) for size, count in zip(sizes, counts, strict=True)]
+    found, low = [], max(1, sizes[0])
+    while low <= sizes[-1]:
+        inside = sum(count for size, count in zip(sizes, counts, strict=True) if low <= size < 2 * low)
+        found.append((f"{low}-{2 * low - 1}" if low > 1 else "1", inside))
+        low *= 2
+    return found
