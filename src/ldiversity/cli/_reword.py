@@ -16,7 +16,8 @@ _POLICY: Final = "ldiversity.policy"
 """Where the context of a command says that its decisions stand in a policy file."""
 
 _OWNERS: Final = (
-    *("open_source", "anonymize", "estimate", "plan", "describe", "Sensitive", "Domain", "Schema"),
+    *("open_source", "anonymize", "estimate", "plan", "describe", "audit", "check", "attack"),
+    *("Sensitive", "Domain", "Schema", "BackgroundKnowledge", "Similarity", "DeFinetti"),
     *(entry.class_name for entry in CATALOG.values()),
     *("UniformSelection", "BalancedSelection", "SimpleSelection", "RingSelection"),
     *("OrderedDistance", "NumericDistance", "DiscreteDistance", "TreeDistance"),
@@ -26,6 +27,7 @@ _OWNERS: Final = (
 
 _OPTIONS: Final = {
     "data_format": "--format",
+    "models": "--model",
     **{option.name: option.flag.partition("/")[0] for option in OPTIONS.values() if option.flag is not None},
 }
 """How a parameter is written, where it is not its name after two dashes."""
@@ -60,6 +62,10 @@ _SHARED: Final[tuple[_Rule, ...]] = (
 _COMMAND: Final[tuple[_Rule, ...]] = (
     (re.compile(rf"{_START}anonymize: (?P<name>layout|data_format|quasi|sensitive|drop|plain) must"), _option),
     (re.compile(rf"{_START}(?:{_METHODS}|{_CLASSES}): (?P<name>{_FLAGGED}) must"), _option),
+    (re.compile(rf"{_START}attack: distance and d must"), "--distance and -d must"),
+    (re.compile(rf"{_START}attack: (?P<name>sensitive|attacks|second|original) must"), _option),
+    (re.compile(rf"{_START}audit: (?P<name>quasi|sensitive|models|population|joint_knowledge) must"), _option),
+    (re.compile(rf"{_START}population: "), "--population: "),
     (re.compile(r"\bmissing=(?P<mark>['\"])(?P<how>\w+)(?P=mark)"), r"--missing \g<how>"),
     (re.compile(r"\btypes=\{(?P<mark>['\"])(?P<name>.+?)(?P=mark): '(?P<type>\w+)'\}"), r"--type \g<name>=\g<type>"),
     (re.compile(r"\bone of l and model must\b"), "one of -l and --model must"),
@@ -103,6 +109,8 @@ def reword(text: str, *, settings: bool = True) -> str:
     --------
     >>> reword("disease: UniformSelection: l must be at most F - 1 = 2, got 3.")
     'disease: l must be at most F - 1 = 2, got 3.'
+    >>> reword("audit: joint_knowledge must be left out for a release.")
+    '--joint-knowledge must be left out for a release.'
     >>> reword("Use missing='drop', or open the table with types={'zip': 'text'}.")
     'Use --missing drop, or open the table with --type zip=text.'
     >>> reword("Anatomy: l must be at most 3 for 'BSGI', got 4. Use l=3, or overflow='suppress', or MBF.")

@@ -117,7 +117,7 @@ def test_help_names_every_attack(run: Run) -> None:
         (["--original", "nowhere.csv"], "nowhere.csv"),
         (["--second", "nowhere"], "nowhere"),
         (["--exclude", "0"], "--exclude"),
-        (["-d", "2"], "distance and d must be given together"),
+        (["-d", "2"], "--distance and -d must be given together"),
         (["--sensitive", "age"], "sensitive must name attributes"),
     ],
 )
