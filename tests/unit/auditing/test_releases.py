@@ -279,3 +279,31 @@ def test_a_claimed_distance_that_members_break_is_caught() -> None:
     found = ld.audit(replace(release, claims=(claim,)))
 
     assert (found.passed, found.models["l_d"].passed, found.models["distinct_l"].passed) == (False, False, True)
+
+
+TREE = ld.Hierarchy.from_rows([("1", "low", "*"), ("2", "low", "*"), ("3", "high", "*"), ("4", "high", "*")])
+
+# Sets {1, 3} and {2, 4} under a uniform mechanism and a flat marginal: the posterior is 1/2 for each member.
+REACHED = [
+    (ld.KAnonymity(2), 2),
+    (ld.DistinctDiversity(2), 2),
+    (ld.EntropyDiversity(2), 2),
+    (ld.RecursiveDiversity(c=2, l=2), 1),
+    (ld.FrequencyDiversity(2), 2),
+    (UniqueDiversity(2), 2),
+    (ld.LevelUnique(2, levels=(0, 0, 1, 1)), 2),
+    (ld.LevelDiversity(2, 1, TREE), 2),
+    (ld.SemanticClassDiversity(2, 2, "ordered"), 2),
+    (ld.TCloseness(0.5), 0.5),
+    (ld.TCloseness(0.5, ground="ordered"), 1 / 6),
+    (ld.BetaLikeness(1), 1),
+    (ld.BetaLikeness(1, enhanced=True), 1),
+]
+
+
+@pytest.mark.parametrize(("model", "reached"), REACHED)
+def test_every_model_that_makes_sense_is_checked_on_sets(model: ld.PrivacyModel, reached: float) -> None:
+    verdict = ld.check(model, set_release([0, 2], [1, 3]))
+
+    assert verdict.passed
+    assert verdict.reached == pytest.approx(reached)
