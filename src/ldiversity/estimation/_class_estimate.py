@@ -219,7 +219,8 @@ def _intervals(
     centers = np.clip(solution.centers, cells.least, cells.greatest)
     low = np.where(few, cells.least, np.maximum(centers - reach, cells.least))
     high = np.where(few, cells.greatest, np.minimum(centers + reach, cells.greatest))
-    return np.minimum(low, solution.counts), np.maximum(high, solution.counts)
+    reported = np.clip(solution.counts, cells.least, cells.greatest)
+    return np.minimum(low, reported), np.maximum(high, reported)
 
 
 def _caveats(question: ClassQuestion, cells: ClassCells, rows: _Rows, index: CellIndex) -> tuple[str, ...]:

@@ -36,7 +36,10 @@ _CERTAIN: Final = (
     "Intervals hold for certain, whatever the confidence: they are the least and the greatest counts that the classes "
     "allow."
 )
-_NEGATIVE: Final = "linear undoes the mixing within classes without bias; single counts may be negative."
+_NEGATIVE: Final = (
+    "linear undoes the mixing within classes without bias; single counts may be negative or too large. Intervals hold "
+    "possible counts alone."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +120,9 @@ class ClassSimplex(ClassEstimator):
         _exchange(cells, self.name)
         linear = ClassLinear().solve(cells)
         counts = project(linear.counts, cells.records)
-        caveats = ("Standard errors and intervals are those of linear, widened to hold the reported count.",)
+        caveats = (
+            "Standard errors and intervals are those of linear, widened to the reported count where it is possible.",
+        )
         return ClassSolution(counts, linear.counts, linear.errors, self.name, caveats, covariance=linear.covariance)
 
 

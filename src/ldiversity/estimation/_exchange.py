@@ -11,7 +11,13 @@ replacement from n_u, independently of other values, so with a = R m / s for eve
 
     Cov(R N) = sum over u of t_u (n_u - t_u) / (n_u - 1) ( sum over classes of m_u / n_u a a' - e_u e_u' ).
 
-This is exact; only t is unknown in it, and the possible counts nearest to R N stand for t.
+This is exact; only t is unknown in it. With g_u = t_u (n_u - t_u) / (n_u - 1), and G[v, u] what a unit of g_u adds to
+the variance of value v, the estimate R N in place of t gives g on average too small by its own variance / (n - 1), so
+
+    inverse(1 - diag(1 / (n - 1)) G) g(R N)
+
+has the mean g, and the covariance with it is estimated without bias. In tables so small that the noise exceeds all that
+there is to measure (an eigenvalue of diag(1 / (n - 1)) G is 1 or more), the greatest possible g stands for it.
 """
 
 from __future__ import annotations
@@ -24,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.estimation._simplex import project
+from ldiversity.mechanisms import SINGULAR_CONDITION
 
 if TYPE_CHECKING:
     from ldiversity._types import FloatArray
@@ -35,6 +42,8 @@ MOST_VALUES: Final = 2_000
 """Domains with more values have too large a matrix."""
 
 _BLOCK: Final = 1 << 21
+
+_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,24 +110,59 @@ class Exchange:
         return np.asarray(mixed @ self.inverse.T, dtype=np.float64)
 
     def standard_errors(self, counts: FloatArray, records: FloatArray) -> FloatArray:
-        """Standard errors of unbiased counts, shape (cells, F)."""
-        return np.sqrt(self._growth(counts, records) @ self.factors.T)
+        """Standard errors of unbiased counts, shape (cells, F).
+
+        The unbiased variances may be below zero by chance, and those of the possible counts nearest to the estimate
+        never are: the larger of both is taken, and at most what possible counts can have.
+        """
+        least = self._growth(np.minimum(project(counts, records), self.totals)) @ self.factors.T
+        greatest = np.maximum(self._greatest_growth(records) @ self.factors.T, least)
+        return np.sqrt(np.clip(self._estimated_growth(counts, records) @ self.factors.T, least, greatest))
 
     def covariance(self, counts: FloatArray, records: float) -> FloatArray:
-        """The covariance matrix of the unbiased counts of one cell, shape (F, F)."""
-        growth = self._growth(counts[None, :], np.array([records]))[0]
+        """The covariance matrix of the unbiased counts of one cell, estimated from them without bias, shape (F, F)."""
+        return self._spanned(self._estimated_growth(counts[None, :], np.array([records]))[0])
+
+    def covariance_at(self, truth: FloatArray) -> FloatArray:
+        """The covariance matrix of the unbiased counts of a cell with these true counts, shape (F, F)."""
+        return self._spanned(self._growth(truth))
+
+    def _spanned(self, growth: FloatArray) -> FloatArray:
         weights = growth / np.maximum(self.totals, 1)
         whole = -np.diag(growth)
-        for shares, counts_ in self._blocks():
+        for shares, counts in self._blocks():
             vectors = shares @ self.inverse.T
-            whole += (vectors * (counts_ @ weights)[:, None]).T @ vectors
+            whole += (vectors * (counts @ weights)[:, None]).T @ vectors
         return (whole + whole.T) / 2
 
-    def _growth(self, counts: FloatArray, records: FloatArray) -> FloatArray:
-        # t (n - t) / (n - 1) at the nearest possible counts.
-        possible = np.minimum(project(counts, records), self.totals)
-        growth: FloatArray = possible * (self.totals - possible) / np.maximum(self.totals - 1, 1)
+    def _growth(self, counts: FloatArray) -> FloatArray:
+        # t (n - t) / (n - 1); a single record with a value has but one place to be.
+        several = self.totals > 1
+        growth: FloatArray = np.where(
+            several, counts * (self.totals - counts) / np.where(several, self.totals - 1, 1), 0
+        )
         return growth
+
+    def _greatest_growth(self, records: FloatArray) -> FloatArray:
+        # Half of the records with a value, or as near to that as the size of the cell allows.
+        fewest = np.maximum(self.totals + records[:, None] - self.totals.sum(), 0)
+        return self._growth(np.clip(self.totals / 2, fewest, np.minimum(self.totals, records[:, None])))
+
+    def _estimated_growth(self, counts: FloatArray, records: FloatArray) -> FloatArray:
+        if self._correction is None:
+            return self._greatest_growth(records)
+        return np.asarray(self._growth(counts) @ self._correction.T, dtype=np.float64)
+
+    @cached_property
+    def _correction(self) -> FloatArray | None:
+        # What undoes that counts with noise look less spread than they are; None where noise exceeds all there is to
+        # measure, which is when the inverse has negative entries.
+        several = self.totals > 1
+        shrunk = np.eye(len(several)) - self.factors * (several / np.where(several, self.totals - 1, 1))[:, None]
+        if not np.linalg.cond(shrunk) < SINGULAR_CONDITION:
+            return None
+        correction = np.linalg.inv(shrunk)
+        return correction if correction.min() > -_ROUNDING else None
 
     @cached_property
     def _together(self) -> FloatArray:

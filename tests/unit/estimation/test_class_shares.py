@@ -203,5 +203,16 @@ def test_small_cells_of_linear_get_the_limits_that_the_classes_allow(bucketize: 
     assert set(result.note) == {"fewer than 50 records"}
 
 
+@pytest.mark.parametrize("estimator", ["linear", "simplex"])
+def test_limits_are_possible_counts_where_the_estimate_is_not(bucketize: Any, estimator: str) -> None:
+    release = bucketize({"g": [0, 0, 1, 0, 1, 1]}, [0, 0, 1, 1, 2, 2], {"why": [0, 1, 0, 2, 1, 2]}, blind=True)
+
+    result, limits = (estimate(release, "g", estimator=name) for name in (estimator, "classes"))
+
+    assert estimate(release, "g", estimator="linear").count.min() < 0
+    np.testing.assert_array_equal(result.low, limits.low)
+    np.testing.assert_array_equal(result.high, limits.high)
+
+
 def test_every_class_estimator_says_what_it_does() -> None:
     assert all(name == known.name and known.summary.endswith(".") for name, known in CLASS_ESTIMATORS.items())
