@@ -100,9 +100,12 @@ def check_shares(
     noun, nouns = ("value", "values") if depth is None else (f"ancestor{at}", f"ancestors{at}")
     n_rows, n_levels, most = int(counts.sum()), int(np.count_nonzero(counts)), int(counts.max(initial=0))
     if n_levels < l:
+        # The largest l at which everything else holds too.
+        possible = n_levels if overflow == "suppress" else min(n_levels, n_rows // max(most, 1))
         raise InfeasibleError(
             f"{owner}: l must be at most the number of {nouns} of {column!r} that occur, {n_levels}, got {l}.",
-            nearest=[{"l": n_levels}] if n_levels > 1 else [],
+            hint=f"Use l={possible}." if possible > 1 else "Publish the column with another method, or wider values.",
+            nearest=[{"l": possible}] if possible > 1 else [],
         )
     if overflow == "suppress" or most * l <= n_rows:
         return

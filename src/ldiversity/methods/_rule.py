@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -81,22 +81,39 @@ def check_whole(owner: str, rule: PrivacyModel, columns: tuple[SensitiveColumn, 
         weaker = rule.weakened(whole)
         nearest: dict[str, float] = {} if weaker is None else {rule.scale: getattr(weaker, rule.scale)}
         raise InfeasibleError(
-            f"{owner}: the whole table must satisfy {rule!r} for {column.name!r}, "
+            f"{owner}: the whole table must satisfy {_text(rule)!r} for {column.name!r}, "
             f"but all records together reach {reached:.6g}.",
-            hint=way_out(nearest),
+            hint=way_out(_readable(weaker, whole)),
             nearest=[nearest] if nearest else None,
         )
 
 
-def way_out(nearest: Mapping[str, float]) -> str:
-    """A sentence that names the nearest setting that holds.
+def way_out(weaker: PrivacyModel | None) -> str:
+    """A sentence that names the nearest rule that holds.
 
     Examples
     --------
-    >>> way_out({"l": 3})
+    >>> way_out(FrequencyDiversity(3))
     'l=3 holds.'
     """
-    if not nearest:
+    if weaker is None:
         return "No setting of this model holds; choose another model."
-    name, value = next(iter(nearest.items()))
-    return f"{name}={value!r} holds."
+    if isinstance(weaker, FrequencyDiversity):
+        return f"l={weaker.l} holds."
+    return f"model={_text(weaker)!r} holds."
+
+
+def _text(rule: PrivacyModel) -> str:
+    """The text form of a rule, where it has one."""
+    values = [getattr(rule, field.name) for field in fields(rule)]  # type: ignore[arg-type]
+    simple = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    return ":".join([rule.name, *(f"{value:.12g}" for value in values)]) if simple else repr(rule)
+
+
+def _readable(weaker: PrivacyModel | None, whole: ClassCounts) -> PrivacyModel | None:
+    """The rule with a rounder parameter, when that holds too."""
+    if weaker is None or isinstance(getattr(weaker, weaker.scale), int):
+        return weaker
+    towards = math.floor if weaker.higher_is_safer else math.ceil
+    rounder: PrivacyModel = replace(weaker, **{weaker.scale: towards(weaker.required * 1000) / 1000})  # type: ignore[type-var]
+    return weaker if rounder.failing(whole).size else rounder

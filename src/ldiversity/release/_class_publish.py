@@ -57,13 +57,13 @@ def publish_rows(description: ClassDescription, rows: ClassRows, *, as_texts: bo
 
 
 def publish_counts(description: ClassDescription, attribute: str, classes: ClassCounts) -> pa.Table:
-    """The values of every class: its number, the value, and how often it occurs."""
+    """The values of every class: its number, ``value``, and ``count``, how often it occurs."""
     class_ids = np.repeat(np.arange(1, classes.n_classes + 1), np.diff(classes.starts))
     values = domain_array(classes.domain, parse_type(description.schema[attribute].type))
     return pa.table(
         {
             description.class_columns[attribute]: pa.array(class_ids.astype(np.int32)),
-            attribute: values.take(pa.array(classes.codes)),
+            "value": values.take(pa.array(classes.codes)),
             "count": pa.array(classes.counts),
         }
     )

@@ -120,7 +120,8 @@ class FolderClassRows:
         counts = read["count"].to_numpy().astype(np.int64)
         if len(counts) and not 1 <= counts.min() <= counts.max() <= self.manifest.records:
             raise damaged(f"{entry.file} must have positive counts that are not above the number of records")
-        codes = self._codes(file, attribute)
+        parts = [self._codes_in(batch.rename_columns([attribute]), attribute) for batch in file.batches(["value"])]
+        codes = np.concatenate([np.empty(0, dtype=np.int32), *parts])
         domain = self.description.schema.domain(attribute)
         keys = classes.astype(np.int64) * len(domain) + codes
         if (np.diff(keys) <= 0).any():
@@ -156,11 +157,12 @@ class FolderClassRows:
                 continue
             exact = form is None or form.kind == "exact"
             types[attribute.name] = parse_type(attribute.type) if exact else pa.string()
-        return DataFile(self.folder, data.file, data.format, data.rows, data.bytes, types)
+        longest = max((len(form.labels) for form in self.description.forms.values()), default=1)
+        return DataFile(self.folder, data.file, data.format, data.rows, data.bytes, types, max(longest, 1))
 
     def _table_file(self, entry: TableEntry, class_column: str, attribute: str) -> DataFile:
         kind = parse_type(self.description.schema[attribute].type)
-        types = {class_column: pa.int64(), attribute: kind, "count": pa.int64()}
+        types = {class_column: pa.int64(), "value": kind, "count": pa.int64()}
         return DataFile(self.folder, entry.file, self._format, entry.rows, entry.bytes, types)
 
     def _codes(self, file: DataFile, attribute: str) -> CodeArray:

@@ -122,7 +122,7 @@ class ClassRelease(Release):
         ...     columns=pa.table({"age": [20, 31, 45, 62]}),
         ... )
         >>> release.sensitive_table.to_pylist()[:2]
-        [{'class_id': 1, 'disease': 'cold', 'count': 1}, {'class_id': 1, 'disease': 'flu', 'count': 1}]
+        [{'class_id': 1, 'value': 'cold', 'count': 1}, {'class_id': 1, 'value': 'flu', 'count': 1}]
         """
         names = schema.names(Role.SENSITIVE)
         separate = isinstance(class_of, Mapping)
@@ -216,7 +216,7 @@ class ClassRelease(Release):
 
     @property
     def sensitive_table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
-        """How often each value occurs in each class: ``class_id``, the value, ``count``."""
+        """How often each value occurs in each class: ``class_id``, ``value``, ``count``."""
         if len(self.sensitive) > 1:
             raise UnsupportedError(
                 "release: several attributes are sensitive, and each has a table of its own.",

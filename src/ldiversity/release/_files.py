@@ -38,6 +38,8 @@ class DataFile:
         What the manifest says of it.
     csv_types
         The type of every column of a CSV file.
+    longest
+        How many entries a cell of a list may have: a few bytes can stand for a list of any length.
     """
 
     folder: Path
@@ -46,6 +48,7 @@ class DataFile:
     n_rows: int
     n_bytes: int
     csv_types: Mapping[str, pa.DataType]
+    longest: int = 1
 
     def batches(self, names: list[str]) -> Iterator[pa.Table]:
         """Some columns, a batch of rows at a time."""
@@ -65,7 +68,7 @@ class DataFile:
     def _parquet_batches(self, file: Path, names: list[str]) -> Iterator[pa.Table]:
         try:
             with _open_parquet(file) as parquet:
-                _check_parquet(parquet, file, names, self.n_rows)
+                _check_parquet(parquet, file, names, self.n_rows, self.longest)
                 if not names:
                     yield _without_columns(self.n_rows)
                     return
@@ -145,13 +148,16 @@ def _decoded_bytes(column: pa.ChunkedArray) -> int:
     return total
 
 
-def _check_parquet(parquet: pq.ParquetFile, file: Path, names: list[str], rows: int) -> None:
+def _check_parquet(parquet: pq.ParquetFile, file: Path, names: list[str], rows: int, longest: int) -> None:
     metadata = parquet.metadata
     if metadata.num_rows != rows:
         raise damaged(f"{file.name} must hold {rows} rows")
     expanded = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
     if expanded > _MOST_EXPANSION * max(file.stat().st_size, 1 << 20):
         raise _expands(file)
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    if any(g.column(c).num_values > g.num_rows * longest for g in groups for c in range(g.num_columns)):
+        raise damaged(f"{file.name} must not have lists of more than {longest} entries")
     known = set(parquet.schema_arrow.names)
     missing = [name for name in names if name not in known]
     if missing:

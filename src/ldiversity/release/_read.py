@@ -87,7 +87,8 @@ class FolderData:
     @property
     def _file(self) -> DataFile:
         data = self.manifest.data
-        return DataFile(self.folder, data.file, data.format, data.rows, data.bytes, self._csv_types())
+        longest = max(mechanism.l for mechanism in self.mechanisms.values())
+        return DataFile(self.folder, data.file, data.format, data.rows, data.bytes, self._csv_types(), longest)
 
     def _csv_types(self) -> dict[str, pa.DataType]:
         types: dict[str, pa.DataType] = {}

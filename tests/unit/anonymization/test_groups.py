@@ -44,7 +44,7 @@ def test_records_of_a_bucket_keep_their_quasi_identifiers(methods: dict[str, Any
     assert published.select(["age", "place"]).equals(TABLE.select(["age", "place"]))
     first = published["class_id"][0].as_py()
     values = release.sensitive_table.filter(pa.compute.field("class_id") == first)
-    assert values["disease"].to_pylist() == ["cut", "flu"]
+    assert values["value"].to_pylist() == ["cut", "flu"]
 
 
 def test_hierarchies_are_given_as_objects_or_files(methods: dict[str, Any], tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_a_fault_in_bucketized_rows_is_caught(
         (lambda rows: rows[1].update(class_id=2), "in the order of classes"),
         (lambda rows: rows[2].update(class_id=1), "in the order of classes"),
         (lambda rows: (rows[0].update(count=2), rows.pop(1)), "break the claim"),
-        (lambda rows: rows[0].update(disease="flu"), "in the order of classes"),
+        (lambda rows: rows[0].update(value="flu"), "in the order of classes"),
     ],
 )
 def test_a_fault_in_the_table_of_values_is_caught(

@@ -89,10 +89,10 @@ def test_values_of_a_bucketized_release_stand_in_a_table_of_their_own(
     assert files == ["data.parquet", "release.json", "sensitive_1.parquet"]
     assert pq.read_schema(tmp_path / "release" / "data.parquet").names == ["class_id", "age"]
     assert bucketized.sensitive_table.to_pylist() == [
-        {"class_id": 1, "disease": "cut", "count": 1},
-        {"class_id": 1, "disease": "flu", "count": 1},
-        {"class_id": 2, "disease": "cold", "count": 1},
-        {"class_id": 2, "disease": "cut", "count": 1},
+        {"class_id": 1, "value": "cut", "count": 1},
+        {"class_id": 1, "value": "flu", "count": 1},
+        {"class_id": 2, "value": "cold", "count": 1},
+        {"class_id": 2, "value": "cut", "count": 1},
     ]
 
 
