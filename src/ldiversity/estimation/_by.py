@@ -114,7 +114,11 @@ class BinnedColumn(By):
         try:
             numbers, known = numbers_of(distinct)
         except SchemaError as error:
-            raise SchemaError(f"bins: column {self.column!r} must hold numbers, got {distinct.type}.") from error
+            raise SchemaError(
+                f"bins: column {self.column!r} must hold numbers, got {distinct.type}.",
+                hint=f"Use a hierarchy of its values, such as months of days: groups({self.column!r}, hierarchy), in a "
+                f"text '{self.column}@file.csv'. Filters with <, >= and between take dates as they are.",
+            ) from error
         if not np.isfinite(numbers).all():
             raise SchemaError(f"bins: column {self.column!r} must hold finite numbers.")
         return numbers, known

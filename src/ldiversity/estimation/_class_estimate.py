@@ -167,12 +167,16 @@ def _spread(question: ClassQuestion, units: Units, classes: ClassCounts) -> dict
                 "does not publish.",
                 hint="Use spread='uniform'.",
             )
+        marginal = question.spread != "uniform" and form.marginal is not None
+        if not marginal and form.low is not None and _says_nothing(question, part.name):
+            _check_missing(part, published=form.marginal is not None)
         spreads[part.name] = spread_column(
             part,
             form,
             regions[part.name],
             parse_type(question.release.schema[part.name].type),
-            marginal=question.spread != "uniform" and form.marginal is not None,
+            marginal=marginal,
+            sizes=classes.sizes,
             records=records,
         )
         records = records * spreads[part.name].matching
@@ -180,6 +184,17 @@ def _spread(question: ClassQuestion, units: Units, classes: ClassCounts) -> dict
         idle = [part for part in wanted if not (spreads[part.name].matching > 0).any()]
         raise _nothing(question.filters, [condition for part in idle for condition in part.filters])
     return {name: spreads[name] for name in names}
+
+
+def _check_missing(wanted: Wanted, *, published: bool) -> None:
+    if not any(condition.operator == "is missing" for condition in wanted.filters):
+        return
+    raise UnsupportedError(
+        f"estimate: how many cells of {wanted.name!r} are missing is not said by the classes of a generalized column.",
+        hint="Leave out spread='uniform'; the release publishes the number."
+        if published
+        else "Only a release with published frequencies says it, which the publisher makes with marginals=True.",
+    )
 
 
 def _nothing(filters: Sequence[Filter], idle: Sequence[Filter]) -> ParameterError:

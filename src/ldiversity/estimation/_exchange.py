@@ -161,7 +161,7 @@ class Exchange:
         shrunk = np.eye(len(several)) - self.factors * (several / np.where(several, self.totals - 1, 1))[:, None]
         if not np.linalg.cond(shrunk) < SINGULAR_CONDITION:
             return None
-        correction = np.linalg.inv(shrunk)
+        correction: FloatArray = np.linalg.inv(shrunk).astype(np.float64)
         return correction if correction.min() > -_ROUNDING else None
 
     @cached_property

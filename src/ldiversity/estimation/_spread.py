@@ -23,7 +23,7 @@ from ldiversity.estimation._regions import (
 from ldiversity.estimation._runs import Spread, collect, share_runs
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity._types import BoolArray, FloatArray
     from ldiversity.estimation._where import Filter
     from ldiversity.release import Form
 
@@ -57,6 +57,7 @@ def spread_column(
     kind: pa.DataType,
     *,
     marginal: bool,
+    sizes: NDArray[np.int64],
     records: FloatArray,
 ) -> Spread:
     """Give the share of every class that lies in each cell and matches the filters.
@@ -73,6 +74,8 @@ def spread_column(
         The type of its cells before.
     marginal
         Whether to follow the published frequencies of its values, instead of taking them as equally frequent.
+    sizes
+        Shape (classes,): how many records each class has.
     records
         Shape (classes,): how many records of each class are selected by the other columns; only quantiles need them.
     """
@@ -85,24 +88,57 @@ def spread_column(
     intervals = _within(read_intervals(wanted.name, column), form)
     if marginal and form.marginal is not None:
         numbers, measure = form.marginal.values, form.marginal.counts.astype(np.float64)
-        return _spread_values(wanted, intervals, _Values(numbers, measure, form.marginal.missing, True), kind, records)
+        return _spread_values(wanted, intervals, _Values(numbers, measure, form.marginal.missing, sizes), kind, records)
     if form.low is None or form.high is None:
-        return _spread_values(wanted, intervals, _Values(np.empty(0, np.int64), np.empty(0), 1, True), kind, records)
+        nothing = _Values(np.empty(0, np.int64), np.empty(0), int(sizes.sum()), sizes)
+        return _spread_values(wanted, intervals, nothing, kind, records)
     whole = intervals.low.dtype.kind == "i"
     least, greatest = min(form.low, intervals.low.min()), max(form.high, intervals.high.max())
     if whole and greatest - least < _MOST_VALUES:
         numbers = np.arange(int(least), int(greatest) + 1)
-        return _spread_values(wanted, intervals, _Values(numbers, np.ones(len(numbers)), 0, False), kind, records)
+        return _spread_values(wanted, intervals, _Values(numbers, np.ones(len(numbers)), 0, None), kind, records)
     return spread_lengths(wanted.name, wanted.by, wanted.filters, intervals, kind, records)
 
 
 @dataclass(frozen=True, eq=False)
 class _Values:
-    # Numbers that may occur, ascending, how frequent each is, how frequent none is, and whether that is known.
+    # Numbers that may occur, ascending, how frequent each is, and how many are missing. Where these are numbers of
+    # records, the sizes of the classes that share them; else None.
     numbers: NDArray[Any]
     measure: FloatArray
     missing: int
-    complete: bool
+    sizes: NDArray[np.int64] | None
+
+    def left(self, first: NDArray[np.int64], last: NDArray[np.int64], unknown: BoolArray) -> FloatArray:
+        """The shares of the numbers, and last of missing ones if there are any, in classes that say nothing.
+
+        All missing numbers are in these classes, and of the others what classes with regions are expected to leave.
+        """
+        measure = self.measure
+        share = 0.0
+        if self.sizes is not None:
+            told = ~unknown
+            taken = _density(first[told], last[told], self.sizes[told] / self.within(first[told], last[told]), measure)
+            rest = np.maximum(measure - taken, 0.0)
+            measure = rest if rest.sum() > 0 else measure
+            share = min(self.missing / max(int(self.sizes[unknown].sum()), 1), 1.0) if len(measure) else 1.0
+        numbers = measure * ((1.0 - share) / (measure.sum() or 1.0))
+        return np.append(numbers, share) if self.missing else numbers
+
+    def within(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> FloatArray:
+        """How frequent the numbers from `first` to before `last` are together."""
+        reached = np.concatenate([[0.0], np.cumsum(self.measure)])
+        inside: FloatArray = reached[last] - reached[first]
+        return inside
+
+
+def _density(first: NDArray[np.int64], last: NDArray[np.int64], each: FloatArray, measure: FloatArray) -> FloatArray:
+    # What intervals lay on each number: so much each, times its measure.
+    growth = np.zeros(len(measure) + 1)
+    np.add.at(growth, first, each)
+    np.add.at(growth, last, -each)
+    density: FloatArray = np.cumsum(growth)[:-1] * measure
+    return density
 
 
 def _within(intervals: Intervals, form: Form) -> Intervals:
@@ -118,38 +154,46 @@ def _spread_values(
     wanted: Wanted, intervals: Intervals, values: _Values, kind: pa.DataType, records: FloatArray
 ) -> Spread:
     cells = number_array(values.numbers, kind)
-    measure = values.measure
     if values.missing:  # last: a class that says nothing reaches it, no interval does
-        cells, measure = pa.concat_arrays([cells, pa.nulls(1, kind)]), np.append(measure, values.missing)
+        cells = pa.concat_arrays([cells, pa.nulls(1, kind)])
+    unknown = intervals.unknown
     first = np.searchsorted(values.numbers, intervals.low, side="left")
     last = np.searchsorted(values.numbers, intervals.high, side="right")
-    first, last = np.where(intervals.unknown, 0, first), np.where(intervals.unknown, len(measure), last)
-    reached = np.concatenate([[0.0], np.cumsum(measure)])
-    total = reached[last] - reached[first]
-    if not (total > 0).all():
+    total = np.where(unknown, 1.0, values.within(first, last))
+    if not (total > 0).all() or (unknown.any() and not len(cells)):
         raise ReleaseFormatError(
             f"estimate: every region of {wanted.name!r} must hold a value that occurs.",
             hint="The release is damaged; ask the publisher for a good copy.",
         )
+    left = values.left(first, last, unknown)
     expected = None
     if wanted.needs_records:
-        density = np.zeros(len(measure) + 1)
-        np.add.at(density, first, records / total)
-        np.add.at(density, last, -records / total)
-        expected = np.cumsum(density)[:-1] * measure
+        expected = left * records[unknown].sum()
+        told = ~unknown
+        expected[: len(values.numbers)] += _density(first[told], last[told], (records / total)[told], values.measure)
     codes, labels = _label(wanted, cells, expected)
     turns = np.concatenate([[0], np.flatnonzero(np.diff(codes)) + 1, [len(codes)]])
-    pairs, region_of = np.unique(first * (len(measure) + 1) + last, return_inverse=True)
-    low, high = pairs // (len(measure) + 1), pairs % (len(measure) + 1)
+    # The region of a class that says nothing is the last one.
+    width = len(cells) + 1
+    pairs, region_of = np.unique(np.where(unknown, width * width, first * width + last), return_inverse=True)
+    n_told = len(pairs) - int(unknown.any())
+    low, high = pairs[:n_told] // width, pairs[:n_told] % width
+    reached = np.concatenate(
+        [[0.0], np.cumsum(values.measure), [values.measure.sum()] * (len(cells) - len(values.measure))]
+    )
     region, code, weight = share_runs(
         low, high, (reached[low], reached[high]), turns, reached[turns], codes[turns[:-1]], name=wanted.name
     )
     occurs = weight > 0
-    spread = collect(region_of.astype(np.int64), len(pairs), region[occurs], code[occurs], weight[occurs], labels)
-    if values.complete:
+    region, code, weight = region[occurs], code[occurs], weight[occurs]
+    if n_told < len(pairs):  # a number may be in such a class even when none is expected to be left for it
+        region = np.append(region, np.full(len(turns) - 1, n_told))
+        code, weight = np.append(code, codes[turns[:-1]]), np.append(weight, np.add.reduceat(left, turns[:-1]))
+    spread = collect(region_of.astype(np.int64), len(pairs), region, code, weight, labels)
+    if values.sizes is not None:
         return spread
     sure = spread.sure.copy()
-    sure[region_of[intervals.unknown]] = False  # a number may be missing
+    sure[region_of[unknown]] = False  # a number may be missing
     return replace(spread, sure=sure)
 
 

@@ -131,6 +131,11 @@ def _unmixed(counts: FloatArray, release: ClassRelease, name: str) -> FloatArray
         exchange = Exchange(release.classes(name))
         if exchange.condition < SINGULAR_CONDITION:
             return exchange.undo(counts)
+        raise UnsupportedError(
+            f"QueryWorkload: linear is not offered here, because classes mix some values of {name!r} so evenly "
+            "that they cannot be told apart (every class has all values when l is their number).",
+            hint="Use 'classes', or a release with a smaller l.",
+        )
     raise UnsupportedError(
         "QueryWorkload: linear is offered where classes were formed by one sensitive attribute alone, and "
         "quasi-identifiers are published as they are.",

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ldiversity.errors import ParameterError, ReleaseFormatError, UnsupportedError
+from ldiversity.errors import ParameterError, ReleaseFormatError, SchemaError, UnsupportedError
 from ldiversity.estimation import Estimate, bins, estimate, groups
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.release import Form, Marginal
@@ -134,8 +134,16 @@ def test_fractions_are_spread_by_length(ages: Any) -> None:
 
 
 def test_fractions_need_bins(ages: Any) -> None:
-    with pytest.raises(UnsupportedError, match="too many values"):
+    with pytest.raises(UnsupportedError, match=r"(?s)too many values.*bins\('age', width=10\), in a text 'age:10'"):
         estimate(ages([{"low": 20.0, "high": 32.5}], "double"), "age")
+
+
+def test_dates_in_bins_name_a_way_out(ages: Any) -> None:
+    days = {"low": date(2020, 1, 1), "high": date(2020, 1, 10)}
+    release = ages([days], "date32[day]", low=18262, high=18271)
+
+    with pytest.raises(SchemaError, match=r"(?s)must hold numbers, got date32.*groups\('age', .*'age@file.csv'"):
+        estimate(release, bins("age", width=30))
 
 
 @pytest.mark.parametrize("where", ["age = 25", "age != 25"])
@@ -257,14 +265,57 @@ def test_frequencies_that_are_not_published_cannot_be_followed(ages: Any) -> Non
         estimate(ages(), "age", spread="marginal")
 
 
-def test_missing_numbers_take_their_share_of_classes_that_say_nothing(ages: Any) -> None:
-    marginal = Marginal(np.array([20, 30]), np.array([1, 1]), missing=2)
-    release = ages([{"low": None, "high": None}], marginal=marginal)
+NOTHING = {"low": None, "high": None}
+
+
+def test_missing_numbers_are_all_in_classes_that_say_nothing(ages: Any) -> None:
+    release = ages([*AGES[:1], NOTHING], marginal=Marginal(np.array([20, 30]), np.array([2, 1]), missing=1))
 
     result = estimate(release, "age")
 
     assert labels(result) == [20, 30, None]
-    np.testing.assert_allclose(result.records, [0.5, 0.5, 1])
+    np.testing.assert_allclose(result.records, [2, 1, 1])
+
+
+@pytest.mark.parametrize(("where", "records"), [("age is missing", 1), ("age is not missing", 3), ("age >= 0", 3)])
+def test_filters_find_as_many_missing_numbers_as_are_published(ages: Any, where: str, records: int) -> None:
+    release = ages([*AGES[:1], NOTHING], marginal=Marginal(np.array([20, 30]), np.array([2, 1]), missing=1))
+
+    assert estimate(release, where=where).records == pytest.approx([records])
+
+
+def test_classes_that_say_nothing_get_what_the_others_leave(ages: Any) -> None:
+    release = ages([*AGES[:1], NOTHING], marginal=Marginal(np.array([20, 25, 30]), np.array([1, 1, 2])))
+
+    np.testing.assert_allclose(estimate(release, "age").records, [1, 1, 2])
+
+
+def test_limits_allow_what_is_not_expected(ages: Any) -> None:
+    release = ages([*AGES[:1], NOTHING], marginal=Marginal(np.array([20, 25, 30]), np.array([1, 1, 2])))
+
+    result = estimate(release, "age")
+
+    np.testing.assert_array_equal(result.low, np.zeros((3, 3)))
+    np.testing.assert_array_equal(result.high, [[2, 1, 1], [2, 1, 1], [1, 0, 1]])
+
+
+def test_quantiles_count_classes_that_say_nothing(ages: Any) -> None:
+    release = ages([*AGES[:1], NOTHING], marginal=Marginal(np.array([20, 25, 30, 35]), np.ones(4, dtype=np.int64)))
+
+    np.testing.assert_allclose(estimate(release, bins("age", quantiles=2)).records, [2, 2])
+
+
+@pytest.mark.parametrize("where", [["age is missing"], ["age is missing", "age >= 20"]])
+def test_missing_numbers_are_not_known_without_frequencies(ages: Any, where: list[str]) -> None:
+    with pytest.raises(UnsupportedError, match=r"(?s)'age' are missing is not said.*marginals=True"):
+        estimate(ages([*AGES[:1], NOTHING]), where=where)
+
+
+def test_a_uniform_spread_knows_of_no_missing_numbers(ages: Any) -> None:
+    release = ages([*AGES[:1], NOTHING], marginal=Marginal(np.array([20]), np.array([3]), missing=1))
+
+    with pytest.raises(UnsupportedError, match="Leave out spread='uniform'"):
+        estimate(release, where="age is missing", spread="uniform")
 
 
 def test_a_region_without_a_value_that_occurs_is_damage(ages: Any) -> None:

@@ -246,6 +246,15 @@ def test_linear_is_refused_where_classes_were_formed_by_quasi_identifiers() -> N
         workload.estimates(_blind(blind=False), estimator="linear")
 
 
+def test_linear_is_refused_where_every_class_has_all_values() -> None:
+    table = pa.table({"sex": ["F", "F", "M", "M"], "why": ["a", "b", "a", "b"]})
+    workload = ld.QueryWorkload.random(table, ["sex"], "why", qd=1, n_queries=2)
+    release = ld.anonymize(table, quasi=["sex"], sensitive="why", method=ld.Anatomy(l=2))
+
+    with pytest.raises(ld.UnsupportedError, match="'why' so evenly that they cannot be told apart"):
+        workload.estimates(release, estimator="linear")
+
+
 def _blind(*, blind: bool) -> ClassRelease:
     """Classes {a, b}, {a, c} and {b, c} of F F, M M and M F."""
     why = Attribute("why", Role.SENSITIVE, "string", Domain(("a", "b", "c")))
