@@ -83,7 +83,7 @@ class Reproduction:
         return ["ldiversity", "reproduce", *papers, *(["--quick"] if self.quick else []), *seed]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain data: what ``--json`` prints and ``reproduction.json`` holds.
+        """Give plain data: what ``--json`` prints, and ``reproduction.json`` holds without the measurements.
 
         Keys: ``format``, ``version``, ``package`` (its version), ``quick``, ``seed``, ``command``, and ``studies`` with
         ``paper``, ``title``, ``problem`` and ``exhibits``, each with ``item``, ``title``, ``claim``, ``outcome``,
@@ -118,8 +118,8 @@ class Reproduction:
             pages = {"index.html": html_page(facts, staging), "index.md": markdown_page(facts)}
             for name, text in pages.items():
                 (staging / name).write_text(text, encoding="utf-8")
-            listed = {**facts, "files": [*pages, *files]}
-            text = json.dumps(_finite(listed), indent=1, ensure_ascii=False, allow_nan=False)
+            listed = {**facts, "studies": _without_rows(facts["studies"]), "files": [*pages, *files]}
+            text = json.dumps(listed, indent=1, ensure_ascii=False, allow_nan=False)
             (staging / FACTS_FILE).write_text(f"{text}\n", encoding="utf-8")
         return target
 
@@ -213,10 +213,9 @@ def _exhibit_facts(exhibit: Exhibit) -> dict[str, Any]:
     }
 
 
-def _finite(facts: Any) -> Any:  # noqa: ANN401 - any JSON
-    """JSON knows no infinity and no NaN: they become null."""
-    if isinstance(facts, dict):
-        return {name: _finite(value) for name, value in facts.items()}
-    if isinstance(facts, list):
-        return [_finite(value) for value in facts]
-    return None if isinstance(facts, float) and facts - facts != 0 else facts
+def _without_rows(studies: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The facts of studies without the measurements, which stand in the CSV files."""
+    return [
+        {**study, "exhibits": [{k: v for k, v in one.items() if k != "rows"} for one in study["exhibits"]]}
+        for study in studies
+    ]
