@@ -97,8 +97,11 @@ if TYPE_CHECKING:
     from ldiversity.release import Release as Release
     from ldiversity.release import SetRelease as SetRelease
     from ldiversity.release import load_release as load_release
+    from ldiversity.report import Report as Report
     from ldiversity.report import describe as describe
+    from ldiversity.report import holder_report as holder_report
     from ldiversity.report import plan as plan
+    from ldiversity.report import user_report as user_report
     from ldiversity.reproduction import reproduce as reproduce
     from ldiversity.schema import Domain as Domain
     from ldiversity.tables import Sensitive as Sensitive
@@ -192,7 +195,7 @@ _ROOMS = {
     ),
     "policy": ("Policy",),
     "release": ("ClassRelease", "Release", "SetRelease", "load_release"),
-    "report": ("describe", "plan"),
+    "report": ("Report", "describe", "holder_report", "plan", "user_report"),
     "reproduction": ("reproduce",),
     "schema": ("Domain",),
     "tables": ("Sensitive",),

@@ -28,6 +28,7 @@ _MODULES: Final = MappingProxyType(
         "estimate": "_estimate",
         "attack": "_attack",
         "audit": "_audit",
+        "report": "_report",
         "key": "_key",
         "schema": "_schema",
         "reproduce": "_reproduce",

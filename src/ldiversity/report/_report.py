@@ -18,6 +18,7 @@ from ldiversity.schema import Role
 
 if TYPE_CHECKING:
     from ldiversity.estimation._by import ByLike
+    from ldiversity.report._report_cells import Division
     from ldiversity.report._report_estimates import Truth
     from ldiversity.report._report_words import Again
 
@@ -232,8 +233,9 @@ def _made(  # noqa: PLR0913, PLR0917 - as above
         sensitive=() if sensitive is None else chosen,
         attacks=attacks,
         types=tuple(types.items()),
+        threshold=threshold,
     )
-    return Report(_facts(owner, release, original if holder else None, chosen, divided, threshold, again))
+    return Report(_facts(owner, release, original if holder else None, chosen, divided, again))
 
 
 def _chosen(owner: str, release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -248,8 +250,7 @@ def _facts(
     release: Release,
     original: Any,  # noqa: ANN401 - a path or any frame
     chosen: tuple[str, ...],
-    divided: tuple[Any, ...],
-    threshold: float,
+    divided: tuple[Division, ...],
     again: Again,
 ) -> dict[str, Any]:
     from ldiversity.auditing import audit
@@ -259,7 +260,7 @@ def _facts(
     from ldiversity.report._report_words import commands, not_protected, release_facts
 
     truth = None if original is None else _truth(owner, release, original, chosen, divided, dict(again.types))
-    audited = audit(release, sensitive=chosen, threshold=threshold).to_dict()
+    audited = audit(release, sensitive=chosen, threshold=again.threshold).to_dict()
     contingency, skipped = [], []
     for attribute in chosen:
         for division in divided:
@@ -289,7 +290,7 @@ def _truth(
     release: Release,
     original: Any,  # noqa: ANN401 - a path or any frame
     chosen: tuple[str, ...],
-    divided: tuple[Any, ...],
+    divided: tuple[Division, ...],
     types: dict[str, str],
 ) -> Truth:
     from ldiversity.measures._original import read_columns

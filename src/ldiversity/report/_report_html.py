@@ -5,13 +5,12 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from ldiversity.auditing._html_parts import STYLE, bullets, document, shown, table
-from ldiversity.report._figures import save_figure, shorten
+from ldiversity.report._figures import shorten
 from ldiversity.report._report_pictures import Picture, pictures
+from ldiversity.report._report_svg import svg_text
 
 __all__ = ["body", "page"]
 
@@ -215,22 +214,20 @@ def _accuracy(one: Mapping[str, Any], what: str) -> list[str]:
 def _figures(facts: Mapping[str, Any]) -> dict[str, str]:
     """The pictures of each part, each with its table; those for which there is no room are named."""
     room, parts = _MOST_BYTES, {part: "" for part, _ in _PARTS}
-    with TemporaryDirectory() as folder:
-        for picture in pictures(facts):
-            made = _figure(picture, Path(folder))
-            size = len(made.encode("utf-8"))
-            if size > room:
-                words = f"{picture.title}: left out to keep this page small; the commands at its end make it."
-                made = f"<p>{escape(words)}</p>"
-                size = len(made.encode("utf-8"))
-            room -= size
-            parts[picture.part] += made
+    for picture in pictures(facts):
+        made = _figure(picture)
+        size = len(made.encode("utf-8"))
+        if size > room:
+            words = f"{_short(picture.title)}: left out to keep this page small; the commands at its end make it."
+            made = f"<p>{escape(words)}</p>"
+            size = 0
+        room -= size
+        parts[picture.part] += made
     return parts
 
 
-def _figure(picture: Picture, folder: Path) -> str:
-    drawn = save_figure(picture.draw(), folder / "picture.svg").read_bytes()
-    source = base64.b64encode(drawn).decode("ascii")
+def _figure(picture: Picture) -> str:
+    source = base64.b64encode(svg_text(picture.draw()).encode("utf-8")).decode("ascii")
     alt = escape(picture.alt)
     return (
         f'<figure><img alt="{alt}" src="data:image/svg+xml;base64,{source}">'

@@ -30,6 +30,7 @@ __all__ = ["draw_attacks", "draw_counts", "draw_gauges"]
 
 _MOST_GAUGES: Final = 20
 _MOST_ATTACKS: Final = 24
+_GUESSING: Final = "guessing without the release"
 
 
 def draw_counts(labels: Sequence[str], counts: Sequence[int], *, title: str) -> Figure:
@@ -42,13 +43,14 @@ def draw_counts(labels: Sequence[str], counts: Sequence[int], *, title: str) -> 
     [3, 4]
     """
     with style():
-        figure = new_figure(max(4.2, 0.62 * len(labels) + 1.0), 2.9)
+        texts = [shorten(label, 14) for label in labels]
+        figure = new_figure(max(4.2, max(0.62, label_inches(texts) + 0.12) * len(labels) + 1.0), 2.9)
         axes = figure.subplots()
         places = np.arange(len(labels))
         axes.bar(places, [float(count) for count in counts], width=0.72, color=SKY, edgecolor=BLUE, linewidth=0.8)
         for place, count in zip(places, counts, strict=True):
             axes.annotate(f"{count:,}", (place, count), (0, 2), textcoords="offset points", ha="center", size=8)
-        axes.set_xticks(places, [shorten(label, 14) for label in labels])
+        axes.set_xticks(places, texts)
         axes.set_xlabel("records in a class")
         axes.set_ylabel("classes")
         axes.set_ylim(0, 1.12 * max([*counts, 1]))
@@ -75,12 +77,16 @@ def draw_gauges(gauges: Sequence[tuple[str, float, float | None, str, str]]) -> 
     """
     shown = gauges[:_MOST_GAUGES]
     with style():
-        names = [shorten(name, 44) for name, *_ in shown]
+        names = [shorten(name, 60) for name, *_ in shown]
         figure = new_figure(label_inches(names) + 6.6, 0.42 * len(shown) + 1.2)
         axes = figure.subplots()
         for place, (_, value, threshold, state, words) in enumerate(shown):
             _draw_gauge(axes, place, 100 * value, state)
-            if threshold is not None:
+            if threshold is not None and state == "compare":
+                axes.plot(
+                    [100 * threshold], [place], marker="D", markersize=5, color="white", markeredgecolor=INK, zorder=6
+                )
+            elif threshold is not None:
                 axes.plot([100 * threshold] * 2, [place - 0.42, place + 0.42], color=INK, linewidth=2.2, zorder=4)
             axes.text(
                 101.5, place, f"{100 * value:.3g} %: {words}", va="center", size=8.5,
@@ -89,7 +95,8 @@ def draw_gauges(gauges: Sequence[tuple[str, float, float | None, str, str]]) -> 
         _share_axis(axes, names)
         axes.set_xlim(0, 100)
         above = [("hatch", ORANGE, "above its threshold")] if any(state == "above" for *_, state, _ in shown) else []
-        _legend(figure, [("bar", SKY, "value"), *above, ("line", INK, "threshold")])
+        guessed = [("mark", INK, _GUESSING)] if any(state == "compare" for *_, state, _ in shown) else []
+        _legend(figure, [("bar", SKY, "value"), *above, ("line", INK, "threshold"), *guessed])
         write_title(figure, "Risks and their thresholds")
     return figure
 
@@ -139,7 +146,7 @@ def draw_attacks(results: Sequence[Mapping[str, Any]], *, scored: bool) -> Figur
             ("bar", SKY, "named rightly" if scored else "expected to be named rightly"),
             ("hatch", ORANGE, "beats the promise"),
             ("line", INK, "promised at most"),
-            ("mark", INK, "guessing without the release"),
+            ("mark", INK, _GUESSING),
         ]
         _legend(figure, [mark for mark in marks if beaten or mark[0] != "hatch"])
         write_title(figure, "What attackers achieve" if scored else "What attackers expect to achieve")

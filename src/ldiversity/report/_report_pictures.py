@@ -237,22 +237,26 @@ def _gauges(risks: Sequence[Mapping[str, Any]]) -> Picture:
         for risk in risks
     )
     heads = ("risk", "value", "threshold", "threshold is", "state", "meaning")
-    drawn = [
-        (_risk_name(risk), risk["value"], risk["threshold"], risk["state"], _STATES[risk["state"]]) for risk in risks
-    ]
+    drawn = [(_risk_name(risk), risk["value"], risk["threshold"], risk["state"], _risk_words(risk)) for risk in risks]
     return Picture("risks", "risks", "Risks and thresholds", alt, heads, rows, partial(draw_gauges, drawn))
 
 
 _STATES = {
     "above": "above the threshold",
     "within": "within the threshold",
-    "compare": "mark: guessing without the release",
+    "compare": "to compare",
     "no threshold": "nothing promised",
 }
 
 
 def _risk_name(risk: Mapping[str, Any]) -> str:
     return str(risk["risk"] if risk["attribute"] is None else f"{risk['attribute']}: {risk['risk']}")
+
+
+def _risk_words(risk: Mapping[str, Any]) -> str:
+    if risk["state"] == "compare":
+        return f"{_percent(risk['threshold'])} without the release"
+    return _STATES[risk["state"]]
 
 
 def _attacks(facts: Mapping[str, Any]) -> Picture:

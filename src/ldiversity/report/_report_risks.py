@@ -23,7 +23,7 @@ def gauges(release: Release, audit: Mapping[str, Any]) -> list[dict[str, Any]]:
         limit, why = risk["threshold"], "the threshold of this report"
         found = [
             _gauge(
-                "recognized, worst",
+                "finding a person's record, at worst",
                 None,
                 risk["prosecutor"]["max"],
                 limit,
@@ -31,7 +31,7 @@ def gauges(release: Release, audit: Mapping[str, Any]) -> list[dict[str, Any]]:
                 "How surely someone who knows a person's quasi-identifiers finds that person's record, at worst.",
             ),
             _gauge(
-                "recognized, on average",
+                "finding a person's record, on average",
                 None,
                 risk["marketer"]["mean"],
                 limit,
@@ -48,7 +48,7 @@ def _learned(name: str, risk: Mapping[str, Any], promised: float) -> list[dict[s
     limit = promised if promised < 1 else None
     found = [
         _gauge(
-            "value, worst",
+            "knowing the value, at worst",
             name,
             risk["largest_share"],
             limit,
@@ -59,7 +59,7 @@ def _learned(name: str, risk: Mapping[str, Any], promised: float) -> list[dict[s
     informed = risk.get("informed", risk)
     found.append(
         _gauge(
-            "value, on average",
+            "guessing the value, on average",
             name,
             informed["mean_largest_share"],
             risk["largest_share_overall"],
@@ -71,7 +71,7 @@ def _learned(name: str, risk: Mapping[str, Any], promised: float) -> list[dict[s
     if "informed" in risk:
         found.append(
             _gauge(
-                "value, worst, if frequencies are known",
+                "knowing it, if frequencies are known",
                 name,
                 informed["largest_share"],
                 None,

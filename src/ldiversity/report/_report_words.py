@@ -24,6 +24,7 @@ _LAYOUTS: Final = {
     "bucketized": "Records are grouped into classes. Quasi-identifiers are published as they are; the sensitive values "
     "of each class stand in a table of their own, and nothing says which belongs to whom.",
 }
+THRESHOLD: Final = 0.2
 _FORMS: Final = {
     "exact": "as it was",
     "interval": "as an interval",
@@ -48,6 +49,8 @@ class Again:
         Whether attacks were run.
     types
         Types of columns of the original.
+    threshold
+        From which probability on being recognized counts as a risk.
     """
 
     release: str = "RELEASE"
@@ -56,6 +59,7 @@ class Again:
     sensitive: tuple[str, ...] = ()
     attacks: bool = False
     types: tuple[tuple[str, str], ...] = ()
+    threshold: float = THRESHOLD
 
 
 def release_facts(release: Release, name: str, chosen: Sequence[str]) -> dict[str, Any]:
@@ -91,7 +95,8 @@ def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str])
     types = tuple(word for name, kind in again.types for word in ("--type", f"{_assigned(name)}={kind}"))
     by = ("--by", again.by) if again.by else ()
     run = ("--attacks",) if again.attacks else ()
-    found = [("This report", ("report", folder, "-o", output, *by, *asked, *original, *types, *run))]
+    limit = () if again.threshold == THRESHOLD else ("--threshold", f"{again.threshold:g}")
+    found = [("This report", ("report", folder, "-o", output, *by, *asked, *original, *types, *limit, *run))]
     for name in chosen:
         one = ("--sensitive", _joined([name])) if len(chosen) > 1 else ()
         found.append((f"All estimates of {name!r}, also as CSV", ("estimate", folder, *one, "--csv", "estimate.csv")))
@@ -99,7 +104,7 @@ def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str])
             (f"{name!r} by {' and '.join(division.columns)}", ("estimate", folder, *one, "--by", division.text))
             for division in divisions
         ]
-    found.append(("Models and risks", ("audit", folder, *asked)))
+    found.append(("Models and risks", ("audit", folder, *asked, *limit)))
     found.append(("Attacks", ("attack", folder, *asked, *original, *types)))
     return [{"what": what, "line": shlex.join(("ldiversity", *words))} for what, words in found]
 

@@ -32,6 +32,7 @@ print(json.dumps(sorted(set({heavy!r}) & set(sys.modules))), file=sys.stderr)
         ["hierarchy", "--help"],
         ["estimate", "--help"],
         ["demo", "--help"],
+        ["report", "--help"],
     ],
 )
 def test_help_loads_no_heavy_package(words: list[str]) -> None:
@@ -48,7 +49,7 @@ def test_help_lists_every_command_with_a_sentence(run: Run) -> None:
     commands = [line.split()[0] for line in shown.split("Commands:")[1].splitlines() if line.strip()]
     assert commands == [
         *("describe", "hierarchy", "plan", "compare", "anonymize", "estimate", "attack", "audit"),
-        *("key", "schema", "reproduce", "demo"),
+        *("report", "key", "schema", "reproduce", "demo"),
     ]
     assert "..." not in shown.split("Commands:")[1]
 
