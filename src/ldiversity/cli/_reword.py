@@ -44,6 +44,11 @@ def _option(found: re.Match[str]) -> str:
     return _OPTIONS.get(name, f"--{name.replace('_', '-')}") + " must"
 
 
+def _flags(found: re.Match[str]) -> str:
+    names = re.findall(r"'(\w+)'", found["names"])
+    return ", ".join(str(OPTIONS[name].flag) for name in names if name in OPTIONS and OPTIONS[name].flag is not None)
+
+
 _START: Final = r"(?P<before>^|(?<=: ))"
 _SHARED: Final[tuple[_Rule, ...]] = (
     (re.compile(rf"{_START}(?:save_figure|plot_estimate): "), "--plot: "),
@@ -69,6 +74,7 @@ _COMMAND: Final[tuple[_Rule, ...]] = (
     (re.compile(r"\bmissing=(?P<mark>['\"])(?P<how>\w+)(?P=mark)"), r"--missing \g<how>"),
     (re.compile(r"\btypes=\{(?P<mark>['\"])(?P<name>.+?)(?P=mark): '(?P<type>\w+)'\}"), r"--type \g<name>=\g<type>"),
     (re.compile(r"\bone of l and model must\b"), "one of -l and --model must"),
+    (re.compile(r"(?<=\bIts options are )(?P<names>'[^.]*')(?=\.)"), _flags),
     (re.compile(rf"{_START}output: "), "-o: "),
     (re.compile(rf"{_START}record_id: "), "--record-id: "),
 )
@@ -86,7 +92,7 @@ _QUOTED: Final = re.compile(r"""((?<![\w=])'[^']*'|(?<![\w=])"[^"]*"|\w+\([^()]*
 """Names of columns and files stand in quotes, and stay as they are, as do objects."""
 
 _CLASS: Final = re.compile(rf"\b(?P<name>{_CLASSES})\b(?!\()")
-_SETTING: Final = re.compile(rf"\b(?P<name>{_FLAGGED})=(?P<mark>['\"]?)(?P<value>[\w:.-]*\w)(?P=mark)(?! holds)")
+_SETTING: Final = re.compile(rf"\b(?P<name>{_FLAGGED})=(?P<mark>['\"]?)(?P<value>[\w:.-]*\w)(?P=mark)")
 _NAME_OF: Final = {entry.class_name: entry.name for entry in CATALOG.values()}
 
 
