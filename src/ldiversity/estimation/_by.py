@@ -116,8 +116,8 @@ class BinnedColumn(By):
         except SchemaError as error:
             raise SchemaError(
                 f"bins: column {self.column!r} must hold numbers, got {distinct.type}.",
-                hint=f"Use a hierarchy of its values, such as months of days: groups({self.column!r}, hierarchy), in a "
-                f"text '{self.column}@file.csv'. Filters with <, >= and between take dates as they are.",
+                hint=f"Use a hierarchy of its values, such as months of days: groups({self.column!r}, hierarchy), on "
+                f"the command line --by {self.column}@file.csv. Filters with <, >= and between take dates as they are.",
             ) from error
         if not np.isfinite(numbers).all():
             raise SchemaError(f"bins: column {self.column!r} must hold finite numbers.")

@@ -42,7 +42,7 @@ def spread_lengths(
     if by is not None and not isinstance(by, BinnedColumn):
         raise UnsupportedError(
             f"estimate: {name!r} was published as intervals of {kind}, which have too many values for a cell each.",
-            hint=f"Ask for bins: bins({name!r}, width=10), in a text '{name}:10'.",
+            hint=f"Ask for bins: bins({name!r}, width=10), on the command line --by {name}:10.",
         )
     if any(part.operator in {"in", "not in"} for part in filters) and (intervals.low < intervals.high).any():
         raise UnsupportedError(
