@@ -67,7 +67,7 @@ def test_suppression_makes_it_feasible_and_is_counted(run: Run, anatomy: list[ob
     ("words", "sentence"),
     [
         (["--method", "magic", "-l", 2], "--method must be one of randomized-addition, semantic, bsgi"),
-        (["--method", "anatomy"], "Error: -l must be given. Its options are 'l', 'overflow'."),
+        (["--method", "anatomy"], "Error: -l must be given. Its options are -l, --overflow."),
         (["--method", "anatomy", "-l", 1], "Error: -l must be an integer of at least 2, got 1."),
         (["--method", "anatomy", "-l", 2, "-d", 2], "anatomy: 'd' is not an option of this method"),
         (["-l", 2, "--swaps", 2], "randomized-addition: 'swaps' is not an option of this method"),
