@@ -17,6 +17,9 @@ __all__ = ["body", "page"]
 _MOST_BYTES: Final = 900_000
 """Pictures and tables together; further ones are named, and left to the commands that make them."""
 
+_LEAST_BYTES: Final = 10_000
+"""No picture is smaller."""
+
 _MOST_ROWS: Final = 120
 _MOST_LETTERS: Final = 80
 _STYLE: Final = STYLE + (
@@ -215,9 +218,9 @@ def _figures(facts: Mapping[str, Any]) -> dict[str, str]:
     """The pictures of each part, each with its table; those for which there is no room are named."""
     room, parts = _MOST_BYTES, {part: "" for part, _ in _PARTS}
     for picture in pictures(facts):
-        made = _figure(picture)
+        made = _figure(picture) if room > _LEAST_BYTES else ""
         size = len(made.encode("utf-8"))
-        if size > room:
+        if size > room or not made:
             words = f"{_short(picture.title)}: left out to keep this page small; the commands at its end make it."
             made = f"<p>{escape(words)}</p>"
             size = 0
