@@ -66,8 +66,10 @@ def verify_exploded(claim: Claim, columns: pa.Table, members: CodeArray, distanc
     A person who looks like nobody else has exactly l rows, which are the set: there the least distance is checked
     too. Where several people look alike the sets are gone, and with them what could be checked of them.
     """
-    keys = [f"k{number}" for number in range(columns.num_columns)]
-    rows = columns.rename_columns(keys).append_column("member", pa.array(members))
+    # Without other columns everybody looks alike.
+    alike = columns if columns.num_columns else pa.table({"": pa.array(np.zeros(len(members), dtype=np.int8))})
+    keys = [f"k{number}" for number in range(alike.num_columns)]
+    rows = alike.rename_columns(keys).append_column("member", pa.array(members))
     per_value = rows.group_by([*keys, "member"]).aggregate([([], "count_all")])
     per_group = per_value.group_by(keys).aggregate([("count_all", "max"), ("count_all", "sum"), ("member", "list")])
     largest = per_group["count_all_max"].to_numpy()

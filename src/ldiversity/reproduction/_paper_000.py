@@ -20,7 +20,7 @@ class Paper000(Study):
     """Sei and Ohsuga: randomized addition, its expected error, and its comparison with Anatomy and TP."""
 
     paper: ClassVar[str] = "000"
-    title: ClassVar[str] = "Sei, Ohsuga, Randomized Addition of Sensitive Attributes for l-diversity, SECRYPT 2014"
+    title: ClassVar[str] = "Sei, Ohsuga, Randomized Addition of Sensitive Attributes for l-diversity"
 
     def exhibits(self, setting: Setting) -> Iterator[Exhibit]:
         """Rerun the evaluation, in the paper's order; what lacks its data says so."""
