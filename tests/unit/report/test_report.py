@@ -193,7 +193,7 @@ def test_the_page_says_what_is_promised_and_what_is_not_protected(any_release: l
 
     words = re.sub(r"&#x27;", "'", report.to_html())
     assert any_release.claim("disease").statement in words
-    assert all(text.replace("'", "'") in words for text in report.to_dict()["not_protected"])
+    assert all(text in words for text in report.to_dict()["not_protected"])
 
 
 def test_attackers_without_the_original_only_expect(release: ld.Release) -> None:
