@@ -24,6 +24,7 @@ CATEGORIES = {"marital": 5, "race": 8, "sex": 9}
 OCCUPATION = 6
 WITH_SPOUSE = ("Married-civ-spouse", "Married-AF-spouse")
 LOSS_LIMITS = {2: 0.12, 4: 0.26, 7: 0.83}
+ORDERS = 10
 SMALL, LARGE, HUGE = 100_000, 1_000_000, 10_000_000
 MEMORY = 3 << 30
 
@@ -89,21 +90,37 @@ def _mean_loss(table: CodedTable, method: BSGI) -> float:
 
 
 def _against_the_paper(rows: list[list[str]]) -> list[Result]:
-    adult = table_of(rows)
+    """Loss and time against the published greedy; of the losses over several orders of the rows, the greatest."""
+    orders = [table_of(rows, seed=seed) for seed in range(ORDERS)]
+    adult = orders[0]
     results = []
-    for l, limit in LOSS_LIMITS.items():
+    for l in range(2, 8):
         near, paper = BSGI(l), BSGI(l, "paper")
-        near_loss, paper_loss = _mean_loss(adult, near), _mean_loss(adult, paper)
-        swapped_loss = _mean_loss(adult, BSGI(l, swaps=3))
-        detail = f"{near_loss:.4f} against {paper_loss:.4f}; with three swap passes {swapped_loss:.4f}"
+        near_losses = [_mean_loss(table, near) for table in orders]
+        swapped_losses = [_mean_loss(table, BSGI(l, swaps=3)) for table in orders[:3]]
+        paper_loss = _mean_loss(adult, paper)
+        detail = (
+            f"{_range(near_losses)} over {ORDERS} orders against {paper_loss:.4f}; "
+            f"with three swap passes {_range(swapped_losses)} over 3 orders"
+        )
         results.append(
-            Result(f"BSGI l={l}, Adult: loss / published greedy", near_loss / paper_loss, limit, "x", detail)
+            Result(
+                f"BSGI l={l}, Adult: greatest loss / published greedy",
+                max(near_losses) / paper_loss,
+                LOSS_LIMITS.get(l, 1),
+                "x",
+                detail,
+            )
         )
         ours = cost_of(lambda near=near: near.group(adult, GroupingRun()))
         theirs = cost_of(lambda paper=paper: paper.group(adult, GroupingRun()), repeat=2)
         detail = f"{ours.cpu:.2f} s against {theirs.cpu:.2f} s"
         results.append(Result(f"BSGI l={l}, Adult: time / published greedy", ours.cpu / theirs.cpu, 1, "x CPU", detail))
     return results
+
+
+def _range(losses: list[float]) -> str:
+    return f"{min(losses):.4f}-{max(losses):.4f}"
 
 
 def _growth(rows: list[list[str]]) -> list[Result]:

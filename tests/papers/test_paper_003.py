@@ -34,12 +34,11 @@ def category(name: str, texts: list[str], groups: dict[str, str] | None = None) 
     return CategoryColumn(name, codes, labels, Hierarchy.from_rows(rows) if groups else None)
 
 
-@pytest.fixture(scope="module")
-def adult(public_data: Path) -> CodedTable:
-    """The 30,162 complete records of the training part, in an order drawn once."""
-    with gzip.open(public_data / "adult.csv.gz", "rt") as stream:
+def read_adult(folder: Path, seed: int) -> CodedTable:
+    """The 30,162 complete records of the training part, in a random order."""
+    with gzip.open(folder / "adult.csv.gz", "rt") as stream:
         rows = [row for row in csv.reader(stream) if row[-1] == "train" and "?" not in row]
-    rows = [rows[i] for i in np.random.default_rng(0).permutation(len(rows))]
+    rows = [rows[i] for i in np.random.default_rng(seed).permutation(len(rows))]
     columns = list(zip(*rows, strict=True))
     values = {name: np.array(columns[i], dtype=np.int64) for i, name in NUMBERS.items()}
     numbers = [NumberColumn(name, column, column.min(), column.max()) for name, column in values.items()]
@@ -51,6 +50,11 @@ def adult(public_data: Path) -> CodedTable:
     ]
     codes, labels = coded(columns[OCCUPATION])
     return CodedTable((*numbers, *categories), (SensitiveColumn("occupation", codes, Domain(labels)),))
+
+
+@pytest.fixture(scope="module")
+def adult(public_data: Path) -> CodedTable:
+    return read_adult(public_data, 0)
 
 
 def loss_of(table: CodedTable, class_of: np.ndarray) -> float:
@@ -144,6 +148,16 @@ def test_near_records_lose_little(adult: CodedTable, l: int, loss: float) -> Non
     class_of = BSGI(l).group(adult, RUN).partitions[0].class_of
 
     assert loss_of(adult, class_of) < loss + HALF
+
+
+@pytest.mark.parametrize("seed", [7, 9, 15])
+def test_four_values_lose_little_in_other_orders(public_data: Path, seed: int) -> None:
+    table = read_adult(public_data, seed)
+
+    class_of = BSGI(4).group(table, RUN).partitions[0].class_of
+
+    # Twenty orders gave .0515 to .0526: two cuts nearly tie, and the order decides which is taken.
+    assert loss_of(table, class_of) < 0.053
 
 
 @pytest.mark.slow

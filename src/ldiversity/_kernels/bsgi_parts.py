@@ -10,7 +10,7 @@ from ldiversity._kernels.bsgi_loss import Loss, pair_losses
 
 __all__ = ["cut", "sort_words", "words_of"]
 
-_PAIRS = 2048
+_PAIRS = 16384
 _BITS = 11
 
 

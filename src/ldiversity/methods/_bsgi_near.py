@@ -20,11 +20,11 @@ __all__ = ["group_near"]
 _PART: Final = 4096
 """Most rows of a part."""
 
-_TOLERANCES: Final = (0.01, 0.02, 0.03, 0.05)
+_TOLERANCES: Final = (0.005, 0.02, 0.05)
 """Shares of records that may change sides at a cut, of which a pilot chooses one."""
 
-_PILOT: Final = 16_384
-"""Most rows of the pilot; at most half of all."""
+_PILOT: Final = 32_768
+"""Most rows of the pilot; a table of no more is its own pilot."""
 
 
 def group_near(
@@ -47,28 +47,32 @@ def group_near(
 def _choose_tolerance(space: Space, keys: Keys, rows: NDArray[np.int32], l: int, pool: ThreadPoolExecutor) -> float:
     """Group a sample with each tolerance, in as many parts as the table will have; the one that loses least.
 
-    Of those that lose the same the greatest: it cuts where most is to be gained.
+    A table of at most `_PILOT` rows is grouped whole. Nothing is grouped when all tolerances cut alike.
     """
     from ldiversity._kernels.bsgi_loss import total_loss
 
     # Rows come in a random order: the first ones are a fair sample.
-    sample = rows[: min(_PILOT, len(rows) // 2)]
+    sample = rows[:_PILOT]
     own_space = Space(space.points[sample], space.loss, space.centers, space.rarity)
     own_keys = Keys(keys.codes[sample], keys.sizes, keys.names, keys.n_sensitive)
+    eligible = keep_eligible(own_keys, np.arange(len(sample), dtype=np.int32), l)
+    eligible = set_aside(own_keys, eligible, len(eligible) % l)
+    if not len(eligible):
+        return _TOLERANCES[0]
     part = max(2 * l - 1, -(-_PART * len(sample) // len(rows)))
-    best, least = 0.0, np.inf
+    cuts: dict[bytes, tuple[float, NDArray[np.int32], list[int]]] = {}
     for tolerance in _TOLERANCES:
-        chosen = keep_eligible(own_keys, np.arange(len(sample), dtype=np.int32), l)
-        chosen = set_aside(own_keys, chosen, len(chosen) % l)
-        if not len(chosen):
-            return _TOLERANCES[0]
-        class_of = np.full(len(sample), -1, dtype=np.int32)
+        chosen = eligible.copy()
         bounds = _cut_all(own_space, own_keys, chosen, l, part, tolerance, pool)
+        cuts.setdefault(chosen.tobytes(), (tolerance, chosen, bounds))
+    if len(cuts) == 1:
+        return _TOLERANCES[0]
+    losses: dict[float, float] = {}
+    for tolerance, chosen, bounds in cuts.values():
+        class_of = np.full(len(sample), -1, dtype=np.int32)
         _group_all(own_space, own_keys, chosen, bounds, l, 0, GroupingRun(workers=1), pool, class_of)
-        loss = total_loss(space.loss, own_space.points, class_of, len(chosen) // l)
-        if loss <= least:
-            best, least = tolerance, loss
-    return best
+        losses[tolerance] = float(total_loss(space.loss, own_space.points, class_of, len(eligible) // l))
+    return min(losses, key=losses.__getitem__)
 
 
 def set_aside(keys: Keys, rows: NDArray[np.int32], n_out: int) -> NDArray[np.int32]:
