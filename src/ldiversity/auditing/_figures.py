@@ -218,6 +218,7 @@ def _judged(view: View, model: PrivacyModel) -> Verdict:
 
 def _figures_of(view: View, k: int, extra: Sequence[PrivacyModel]) -> dict[str, tuple[Any, str | None]]:
     """The value of each figure of one attribute, or None and why."""
+    view.check_size()
     ordered = [TCloseness(1.0, ground="ordered")] if view.domain.ordered else []
     always = [*_ALWAYS, *ordered]
     known = {figure_name(model) for model in always} | {"k_anonymity", "recursive_c", "alpha_k"}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,10 @@ from ldiversity.errors import UnsupportedError
 from ldiversity.models import ClassCounts, KAnonymity, PrivacyModel, Verdict, judge
 from ldiversity.schema import Domain
 
-__all__ = ["ClassView", "View", "judge_sizes", "recursive_reach", "worst_reached"]
+__all__ = ["MOST_CELLS", "ClassView", "View", "judge_sizes", "recursive_reach", "worst_reached"]
+
+MOST_CELLS: Final = 1_000_000_000
+"""Classes times values that are gone through; about a minute a billion."""
 
 
 class View(ABC):
@@ -53,8 +57,24 @@ class View(ABC):
         """
 
     def judge(self, model: PrivacyModel) -> Verdict:
-        """Judge the classes by a model."""
+        """Judge the classes by a model.
+
+        Raises
+        ------
+        UnsupportedError
+            When the model makes no sense here, or classes times values are too many to be gone through.
+        """
+        self.check_size()
         return judge([model], self.picture(type(model)))[0]
+
+    def check_size(self) -> None:
+        """Refuse what would take hours: a model looks at every value of every class."""
+        if len(self.sizes) * len(self.domain) > MOST_CELLS:
+            raise UnsupportedError(
+                f"audit: classes times sensitive values must be at most {MOST_CELLS:,}, "
+                f"got {len(self.sizes):,} times {len(self.domain):,}.",
+                hint="Is the sensitive column an identifier or a fine measurement? Bin it, or leave it out.",
+            )
 
     @property
     def n_records(self) -> int:

@@ -20,7 +20,7 @@ def bucketized(class_of: Sequence[int], *, suppressed: int = 0) -> ClassRelease:
     Examples
     --------
     >>> bucketized([0, 0, 1, 1]).sensitive_table.to_pylist()[0]
-    {'class_id': 1, 'disease': 'd0', 'count': 1}
+    {'class_id': 1, 'value': 'd0', 'count': 1}
     """
     classes = np.asarray(class_of, dtype=np.int32)
     codes = np.array([np.count_nonzero(classes[:row] == own) for row, own in enumerate(classes)], dtype=np.int32)
