@@ -11,8 +11,15 @@ import pytest
 
 from ldiversity.errors import InfeasibleError
 from ldiversity.hierarchies import Hierarchy
-from ldiversity.methods import BSGI, CategoryColumn, CodedTable, GroupingRun, NumberColumn, SensitiveColumn
-from ldiversity.methods._bsgi_near import greatest_number_of_classes
+from ldiversity.methods import (
+    BSGI,
+    CategoryColumn,
+    CodedTable,
+    GroupingRun,
+    NumberColumn,
+    SensitiveColumn,
+    most_classes,
+)
 from ldiversity.methods._bsgi_paper import group_paper
 from ldiversity.methods._bsgi_space import make_keys, make_space
 from ldiversity.schema import Domain
@@ -121,7 +128,7 @@ def test_eight_is_refused_for_occupation(adult: CodedTable) -> None:
 
 def test_eight_is_reached_when_the_fewest_records_are_left_out(adult: CodedTable) -> None:
     counts = adult.sensitive[0].counts
-    k = greatest_number_of_classes(counts, 8)
+    k = most_classes(counts, 8)
 
     partition = BSGI(8, overflow="suppress").group(adult, RUN).partitions[0]
 

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity._types import CodeArray
+from ldiversity.methods._anatomy_classes import most_classes
 from ldiversity.methods._base import GroupingRun
 from ldiversity.methods._bsgi_space import Keys, Space
 
-__all__ = ["group_near"]
+__all__ = ["close_gaps", "group_near", "keep_eligible"]
 
 _PART: Final = 4096
 """Most rows of a part."""
@@ -95,7 +96,7 @@ def keep_eligible(keys: Keys, rows: NDArray[np.int32], l: int) -> NDArray[np.int
         for key in range(keys.codes.shape[1]):
             codes = keys.codes[rows, key]
             counts = np.bincount(codes, minlength=int(keys.sizes[key]))
-            most = greatest_number_of_classes(counts, l)
+            most = most_classes(counts, l)
             if counts.max(initial=0) > most:
                 order = np.argsort(codes, kind="stable")
                 rank = np.empty(len(rows), dtype=np.int64)
@@ -103,24 +104,6 @@ def keep_eligible(keys: Keys, rows: NDArray[np.int32], l: int) -> NDArray[np.int
                 rows = rows[rank < most]
         if len(rows) == before:
             return rows
-
-
-def greatest_number_of_classes(counts: NDArray[np.int64], l: int) -> int:
-    """The greatest k with ``sum(min(count, k)) >= k * l``: more classes of l different values cannot be formed.
-
-    Examples
-    --------
-    >>> greatest_number_of_classes(np.array([5, 2, 1]), 2)
-    3
-    """
-    low, high = 0, int(counts.sum()) // l
-    while low < high:
-        middle = (low + high + 1) // 2
-        if int(np.minimum(counts, middle).sum()) >= middle * l:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def close_gaps(class_of: CodeArray, firsts: NDArray[np.int64], formed: list[int]) -> tuple[CodeArray, int]:

@@ -16,8 +16,9 @@ from ldiversity.methods import (
     NumberColumn,
     QuasiColumn,
     SensitiveColumn,
+    most_classes,
 )
-from ldiversity.methods._bsgi_near import greatest_number_of_classes, keep_eligible
+from ldiversity.methods._bsgi_near import keep_eligible
 from ldiversity.methods._bsgi_space import make_keys, make_space
 from ldiversity.models import UniqueDiversity
 from ldiversity.schema import Domain
@@ -204,10 +205,10 @@ def test_too_few_values_are_refused_even_with_suppression() -> None:
 
 
 @pytest.mark.parametrize(("counts", "l"), [([5, 2, 1], 2), ([3, 3, 3], 3), ([9, 0, 0], 2), ([7, 5, 4, 1], 3)])
-def test_the_greatest_number_of_classes_is_that_of_trying_all(counts: list[int], l: int) -> None:
+def test_the_most_classes_is_that_of_trying_all(counts: list[int], l: int) -> None:
     known = np.array(counts)
 
-    found = greatest_number_of_classes(known, l)
+    found = most_classes(known, l)
 
     assert found == max(k for k in range(known.sum() + 1) if np.minimum(known, k).sum() >= k * l)
 
