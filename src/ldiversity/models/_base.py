@@ -89,6 +89,21 @@ class PrivacyModel(ABC):
 
         return judge([self], classes)[0]
 
+    def check(self, data: Any, **how: Any) -> Verdict:  # noqa: ANN401 - any table or release, as `ldiversity.check` takes it
+        """Whether a table or a release satisfies the rule: ``ldiversity.check(self, data, ...)`` by another name.
+
+        Parameters
+        ----------
+        data
+            A data frame, the path of a table, a release or its folder.
+        how
+            ``quasi``, ``sensitive``, ``missing`` and ``types``, as for `ldiversity.check`.
+        """
+        # The one look upward from this room: counting tables and releases is the business of audits.
+        from ldiversity.auditing import check
+
+        return check(self, data, **how)
+
     def weakened(self, classes: ClassCounts) -> Self | None:
         """The strongest form of this model that these classes satisfy, only the parameter `scale` changed.
 

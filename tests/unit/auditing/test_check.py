@@ -126,3 +126,17 @@ def test_other_models_need_one() -> None:
 def test_a_model_must_be_one() -> None:
     with pytest.raises(ld.ParameterError, match="models must be privacy models or their text forms, got int"):
         ld.check(3, table(GOOD), quasi="zone")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("k", "passed"), [(2, True), (3, False)])
+def test_a_model_checks_a_table_itself(k: int, passed: bool) -> None:  # noqa: FBT001
+    table = pa.table({"age": [1, 1, 2, 2], "disease": ["flu", "cut", "flu", "cold"]})
+
+    assert ld.KAnonymity(k).check(table, quasi="age", sensitive="disease").passed is passed
+
+
+def test_a_model_checks_a_release_itself() -> None:
+    table = pa.table({"age": range(8), "disease": ["flu", "cut"] * 4})
+    release = ld.anonymize(table, quasi="age", sensitive="disease", method=ld.Anatomy(l=2))
+
+    assert ld.UniqueDiversity(2).check(release) == ld.check("unique:2", release)
