@@ -48,13 +48,16 @@ def test_disjoint_regions_of_mondrian_leave_nothing_to_mix(independent: pa.Table
     assert found["skewness"].success == found["homogeneity"].success < 1 / 3 + 3 * STANDARD_ERROR
 
 
-@pytest.mark.parametrize(("l", "right"), [(4, 0.265), (7, 0.176)])
-def test_overlapping_regions_of_adult(l: int, right: float, public_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Other orders of the rows move the figure by less than .01.
+# Over 25 orders of the rows the figure has a standard deviation of .0009 at l = 4 and .010 at l = 7, where few classes
+# decide. The tolerances are six and more of them: a false alarm in less than one of a million runs.
+@pytest.mark.parametrize(("l", "right", "tolerance"), [(4, 0.265, 0.006), (7, 0.186, 0.065)])
+def test_overlapping_regions_of_adult(
+    l: int, right: float, tolerance: float, public_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LDIVERSITY_DATA", str(public_data))
     quasi = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"]
 
     found = results(ld.datasets.adult(), ld.BSGI(l=l), quasi, "occupation")
 
-    assert found["skewness"].success == pytest.approx(right, abs=0.01)
-    assert found["homogeneity"].success < 1 / l + 0.01
+    assert found["skewness"].success == pytest.approx(right, abs=tolerance)
+    assert found["homogeneity"].success < 1 / l
