@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from ldiversity._shown import ShownInNotebooks
 from ldiversity.attacks._base import AttackResult
 from ldiversity.tables import to_native
 
@@ -26,7 +27,7 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class AttackReport:
+class AttackReport(ShownInNotebooks):
     """How attacks on a release went.
 
     Attributes

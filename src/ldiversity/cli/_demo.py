@@ -107,8 +107,7 @@ def _compare(table: Path, paths: dict[str, Path], picture: Path) -> dict[str, An
     import pyarrow.csv as pa_csv
 
     import ldiversity as ld
-    from ldiversity.cli._estimate import draw_estimate
-    from ldiversity.report import save_figure
+    from ldiversity.report import draw_estimate, save_figure
 
     source = pa_csv.read_csv(table)
     methods = []

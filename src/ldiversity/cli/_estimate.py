@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,9 +14,7 @@ from ldiversity.cli._text import split_names
 if TYPE_CHECKING:
     from ldiversity.estimation import Estimate
 
-__all__ = ["command", "draw_estimate"]
-
-_JOINT: Final = " & "
+__all__ = ["command"]
 
 
 @click.command("estimate", short_help="Distributions from a release, with errors.")
@@ -91,47 +89,20 @@ def command(
         spread=given["spread"],
     )
     if plot is not None:  # first, as it may be refused
-        from ldiversity.report import save_figure
-
-        save_figure(_draw_titled(estimate), plot)
+        estimate.plot(plot)
     if csv_file is not None:
         _write_csv(estimate, csv_file)
     show(estimate.to_dict(), _render, as_json=as_json)
 
 
-def draw_estimate(estimate: Estimate, *, title: str = "", truth: Any = None) -> Any:  # noqa: ANN401 - arrays, a figure
-    """Draw an estimate; `truth` are true shares that only the data holder knows."""
-    from ldiversity.report import plot_estimate
-
-    facts = estimate.to_dict()
-    records = estimate.records[:, None]
-    return plot_estimate(
-        [_cell_name(cell) for cell in facts["cells"]],
-        [_value_name(value) for value in facts["cells"][0]["values"]],
-        estimate.share,
-        estimate.low / records,
-        estimate.high / records,
-        title=title,
-        truth=truth,
-        marked=[bool(note) for note in estimate.note],
-        records=estimate.records.tolist(),
-        confidence=estimate.confidence,
-    )
-
-
-def _draw_titled(estimate: Estimate) -> Any:  # noqa: ANN401 - a figure
-    divided = f" by {', '.join(estimate.by)}" if estimate.by else ""
-    return draw_estimate(estimate, title=f"{' and '.join(estimate.sensitive)}{divided}, estimated from the release")
-
-
 def _write_csv(estimate: Estimate, file: Path) -> None:
-    import pyarrow.csv as pa_csv
-
     from ldiversity.errors import StorageError
+    from ldiversity.tables import write_spreadsheet
 
+    table = estimate.to_arrow()
+    columns = [column.to_pylist() for column in table.columns]
     try:
-        with file.open("wb") as stream:
-            pa_csv.write_csv(estimate.to_arrow(), stream, pa_csv.WriteOptions(quoting_style="needed"))
+        write_spreadsheet(file, table.column_names, zip(*columns, strict=True))
     except OSError as error:
         raise StorageError(f"--csv: file {str(file)!r} cannot be written: {error.strerror}.") from None
 
@@ -161,13 +132,15 @@ def _render(facts: Facts, page: Page) -> None:
 
 
 def _rows(cell: Facts, by: list[str]) -> list[list[str]]:
+    from ldiversity.report import label_text, value_name
+
     rows = []
     for position, value in enumerate(cell["values"]):
-        once = [*(_label(cell["by"][name]) for name in by), number(cell["records"])]
+        once = [*(label_text(cell["by"][name]) for name in by), number(cell["records"])]
         rows.append(
             [
                 *(once if position == 0 else [""] * len(once)),
-                _value_name(value),
+                value_name(value),
                 f"{value['count']:.1f}",
                 percent(value["share"]),
                 _decimal(value["std_error"]),
@@ -182,18 +155,3 @@ def _rows(cell: Facts, by: list[str]) -> list[list[str]]:
 
 def _decimal(value: float) -> str:
     return f"{value:.1f}" if math.isfinite(value) else "-"
-
-
-def _cell_name(cell: Facts) -> str:
-    return ", ".join(map(_label, cell["by"].values())) or "all records"
-
-
-def _value_name(value: Facts) -> str:
-    parts = value["value"] if isinstance(value["value"], list) else [value["value"]]
-    return _JOINT.join(map(_label, parts))
-
-
-def _label(value: object) -> str:
-    from ldiversity.schema import MISSING_LABEL
-
-    return MISSING_LABEL if value is None else str(value)

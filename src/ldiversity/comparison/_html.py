@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import shlex
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -33,15 +31,9 @@ def fragment(comparison: Comparison) -> str:
 def _picture(comparison: Comparison) -> str:
     if not any(run.measured for run in comparison.rows):
         return ""
-    stream = io.BytesIO()
-    from ldiversity.report._figures import style
+    from ldiversity.report import embedded_picture
 
-    with style():
-        comparison.figure().savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    encoded = base64.b64encode(stream.getvalue()).decode("ascii")
-    return (
-        f'<p><img alt="{escape(comparison.alt)}" style="max-width:100%" src="data:image/svg+xml;base64,{encoded}"></p>'
-    )
+    return embedded_picture(comparison.figure(), comparison.alt)
 
 
 def _table(facts: dict[str, Any]) -> str:

@@ -12,11 +12,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity._checks import check_integer
+from ldiversity._shown import ShownInNotebooks, save_picture
 from ldiversity.errors import UnsupportedError
 from ldiversity.tables import domain_array, to_native
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
+    from pathlib import Path
 
     from ldiversity._types import FloatArray
     from ldiversity.estimation._cells import CellData
@@ -29,7 +32,7 @@ _NUMBERS: Final = ("count", "share", "std_error", "low", "high")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate:
+class Estimate(ShownInNotebooks):
     """Estimated counts of the sensitive values in every cell, with standard errors and intervals.
 
     Arrays have one row a cell and one column a value (or combination of values, the last attribute running
@@ -138,6 +141,10 @@ class Estimate:
         the name of a by-column gets a trailing underscore.
         """
         return to_native(self.to_arrow(), self.frame_kind)
+
+    def plot(self, path: str | os.PathLike[str]) -> Path:
+        """Draw the estimate as PNG, SVG or PDF, by the extension of `path`; notebooks show the same picture."""
+        return save_picture(self, path)
 
     def to_dict(self) -> dict[str, Any]:
         """Describe the estimate in JSON's types.

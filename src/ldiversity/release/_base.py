@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ldiversity._shown import ShownInNotebooks
 from ldiversity.errors import SchemaError
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
 from ldiversity.privacy import Claim, ClassClaim
@@ -21,7 +22,7 @@ __all__ = ["Release"]
 
 
 @dataclass(frozen=True, eq=False)
-class Release(ABC):
+class Release(ShownInNotebooks, ABC):
     """A published table, in one of two families.
 
     `SetRelease` hides every sensitive cell in a set of values; `ClassRelease` groups records into classes in which

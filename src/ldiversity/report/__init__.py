@@ -3,12 +3,14 @@
 from ldiversity.report._class_outlook import ClassAttributePlan, ClassOutlook, ClassPlan
 from ldiversity.report._column_values import ColumnValues, column_values
 from ldiversity.report._describe import ColumnDescription, Description, Reach, describe
+from ldiversity.report._estimates import draw_estimate, label_text, value_name
 from ldiversity.report._figures import save_figure
 from ldiversity.report._map import plot_map
 from ldiversity.report._outlook import AttributePlan, Outlook, Plan
 from ldiversity.report._plan import plan
 from ldiversity.report._plots import plot_estimate, plot_inclusion, plot_plan
 from ldiversity.report._report import Report, holder_report, user_report
+from ldiversity.report._report_svg import embedded_picture
 
 __all__ = [
     "AttributePlan",
@@ -24,7 +26,10 @@ __all__ = [
     "Report",
     "column_values",
     "describe",
+    "draw_estimate",
+    "embedded_picture",
     "holder_report",
+    "label_text",
     "plan",
     "plot_estimate",
     "plot_inclusion",
@@ -32,4 +37,5 @@ __all__ = [
     "plot_plan",
     "save_figure",
     "user_report",
+    "value_name",
 ]

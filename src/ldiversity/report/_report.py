@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import secrets
 from collections.abc import Mapping, Sequence
@@ -26,7 +25,6 @@ __all__ = ["Report", "holder_report", "user_report"]
 
 VERSION: Final = 1
 _PICTURES: Final = ("png", "svg", "pdf")
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +107,7 @@ class Report:
         """
         from ldiversity.report._figures import save_figure
         from ldiversity.report._report_pictures import pictures
+        from ldiversity.tables import write_spreadsheet
 
         unknown = [one for one in formats if one not in _PICTURES]
         if unknown or isinstance(formats, str):
@@ -118,7 +117,7 @@ class Report:
             target.mkdir(parents=True, exist_ok=True)
             for picture in pictures(self._facts):
                 table = target / f"{picture.name}.csv"
-                _write_csv(table, picture.heads, picture.rows)
+                write_spreadsheet(table, picture.heads, picture.rows)
                 figure = picture.draw()
                 written += [table, *(save_figure(figure, target / f"{picture.name}.{kind}") for kind in formats)]
         except OSError as error:
@@ -315,15 +314,3 @@ def _attacked(
     from ldiversity.attacks import attack
 
     return attack(release, original, sensitive=chosen, types=dict(again.types)).to_dict()
-
-
-def _write_csv(path: Path, heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerows([_cell(value) for value in row] for row in (heads, *rows))
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, float):
-        return f"{value:.10g}"
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any, Final
@@ -10,7 +9,7 @@ from typing import Any, Final
 from ldiversity.auditing._html_parts import STYLE, bullets, document, shown, table
 from ldiversity.report._figures import shorten
 from ldiversity.report._report_pictures import Picture, pictures
-from ldiversity.report._report_svg import svg_text
+from ldiversity.report._report_svg import svg_source
 
 __all__ = ["body", "page"]
 
@@ -230,10 +229,9 @@ def _figures(facts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _figure(picture: Picture) -> str:
-    source = base64.b64encode(svg_text(picture.draw()).encode("utf-8")).decode("ascii")
     alt = escape(picture.alt)
     return (
-        f'<figure><img alt="{alt}" src="data:image/svg+xml;base64,{source}">'
+        f'<figure><img alt="{alt}" src="{svg_source(picture.draw())}">'
         f"<figcaption>{alt}</figcaption>{_data(picture.heads, picture.rows)}</figure>\n"
     )
 

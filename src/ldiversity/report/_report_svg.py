@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 import warnings
+from html import escape
 from typing import TYPE_CHECKING, Final
 
 from ldiversity.report._figures import style
@@ -12,7 +14,7 @@ from ldiversity.report._figures import style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["svg_text"]
+__all__ = ["embedded_picture", "svg_source", "svg_text"]
 
 _HEAD: Final = re.compile(r"^.*?(?=<svg)", re.DOTALL)
 _METADATA: Final = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)
@@ -38,3 +40,13 @@ def svg_text(figure: Figure) -> str:
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None}, facecolor="white")
     text = _METADATA.sub("", _COMMENT.sub("", _HEAD.sub("", stream.getvalue())))
     return _GAP.sub("><", _FAMILY.sub(r"\1'DejaVu Sans', Verdana, sans-serif", text))
+
+
+def svg_source(figure: Figure) -> str:
+    """Give a figure as the source of an image: the picture itself, in which nothing can run."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg_text(figure).encode('utf-8')).decode('ascii')}"
+
+
+def embedded_picture(figure: Figure, alt: str) -> str:
+    """Give a figure as a paragraph of HTML that needs no other file; `alt` says in words what it shows."""
+    return f'<p><img alt="{escape(alt)}" style="max-width:100%" src="{svg_source(figure)}"></p>'

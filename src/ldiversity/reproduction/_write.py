@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ldiversity.reproduction._base import Exhibit
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from ldiversity.tables import write_spreadsheet
 
 __all__ = ["exhibit_files", "file_stem", "write_exhibit"]
 
@@ -42,25 +38,10 @@ def write_exhibit(exhibit: Exhibit, folder: Path) -> list[str]:
     if not files:
         return []
     (folder / exhibit.paper).mkdir(exist_ok=True)
-    _write_csv(exhibit.data, folder / files["csv"])
+    columns = [column.to_pylist() for column in exhibit.data.columns]
+    write_spreadsheet(folder / files["csv"], exhibit.data.column_names, zip(*columns, strict=True))
     with style():
         figure = exhibit.draw()
     for kind in ("svg", "png"):
         save_figure(figure, folder / files[kind])
     return list(files.values())
-
-
-def _write_csv(table: pa.Table, path: Path) -> None:
-    """Write a table; texts that a spreadsheet would take for a formula get a quote before them."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([_cell(name) for name in table.column_names])
-        for batch in table.to_batches():
-            columns = [column.to_pylist() for column in batch.columns]
-            writer.writerows([_cell(value) for value in row] for row in zip(*columns, strict=True))
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, float):
-        return f"{value:.10g}"
-    return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value

@@ -12,6 +12,7 @@ from ldiversity.tables._roles import Suggestion, check_roles, suggest_role
 from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive
 from ldiversity.tables._sets import decode_sets, encode_sets
 from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source
+from ldiversity.tables._spreadsheet import write_spreadsheet
 from ldiversity.tables._summary import ColumnSummary, summarize_columns
 from ldiversity.tables._type_names import TYPE_NAMES
 from ldiversity.tables._values import domain_array, time_texts, value_type
@@ -40,4 +41,5 @@ __all__ = [
     "time_texts",
     "to_native",
     "value_type",
+    "write_spreadsheet",
 ]

@@ -61,6 +61,21 @@ def test_csv_holds_a_row_for_each_cell_and_value(run: Run, release: Path, tmp_pa
     assert len(lines) == 1 + 2 * 24
 
 
+def test_csv_has_no_formulas(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("sex,disease\n" + "F,=1+1\nM,flu\nM,cold\n" * 20)
+    run("anonymize", table, "--quasi", "sex", "--sensitive", "disease", "-l", 2, "-o", tmp_path / "r")
+
+    run("estimate", tmp_path / "r", "--csv", tmp_path / "e.csv")
+
+    assert [line.split(",")[0] for line in (tmp_path / "e.csv").read_text().splitlines()] == [
+        "value",
+        "'=1+1",
+        "cold",
+        "flu",
+    ]
+
+
 def test_the_least_number_of_records_can_be_chosen(facts: Facts, release: Path) -> None:
     found = facts("estimate", release, "--by", "sex", "--min-records", 1000)
 

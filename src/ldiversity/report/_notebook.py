@@ -1,0 +1,114 @@
+"""Estimates, releases and attacks as fragments of HTML for notebooks: every text escaped, no script, no network."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+
+from ldiversity.attacks import AttackReport
+from ldiversity.auditing._html_parts import bullets, table
+from ldiversity.estimation import Estimate
+from ldiversity.release import Release
+from ldiversity.report._estimates import cell_name, draw_estimate, estimate_title, value_name
+from ldiversity.report._figures import save_figure, shorten
+from ldiversity.report._report_marks import draw_attacks
+from ldiversity.report._report_svg import embedded_picture
+from ldiversity.report._report_words import not_protected, release_facts
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+__all__ = ["fragment", "save"]
+
+_MOST_ROWS: Final = 60
+_MOST_LETTERS: Final = 60
+
+
+def fragment(shown: object) -> str:
+    """Give what a notebook shows.
+
+    Parameters
+    ----------
+    shown
+        An `Estimate`, a `Release` or an `AttackReport`.
+    """
+    if isinstance(shown, Estimate):
+        return _estimate(shown)
+    if isinstance(shown, Release):
+        return _release(shown)
+    if isinstance(shown, AttackReport):
+        return _attacks(shown)
+    raise TypeError(type(shown).__name__)
+
+
+def save(shown: object, path: str | os.PathLike[str]) -> Path:
+    """Write the picture that a notebook shows."""
+    if not isinstance(shown, Estimate):
+        raise TypeError(type(shown).__name__)
+    return save_figure(draw_estimate(shown), path)
+
+
+def _estimate(estimate: Estimate) -> str:
+    facts = estimate.to_dict()
+    title = estimate_title(estimate)
+    if not facts["cells"]:
+        return f"<p>{escape(title)}: no records.</p>{bullets(facts['caveats'])}"
+    level = f"{100 * facts['confidence']:g} %"
+    heads = ["cell", "records", "value", "count", "share", f"low ({level})", f"high ({level})", "note"]
+    rows = [
+        [
+            _short(cell_name(cell)),
+            f"{cell['records']:,.0f}",
+            _short(value_name(value)),
+            _number(value["count"]),
+            f"{100 * value['share']:.3g} %" if math.isfinite(value["share"]) else "-",
+            _number(value["low"]),
+            _number(value["high"]),
+            cell["note"],
+        ]
+        for cell in facts["cells"]
+        for value in cell["values"]
+    ]
+    numbers = table(heads, rows[:_MOST_ROWS], {1, 3, 4, 5, 6})
+    more = f"<p>The first {_MOST_ROWS} of {len(rows):,} rows; to_frame() has all.</p>" if len(rows) > _MOST_ROWS else ""
+    alt = f"{title}: shares with {level} intervals; the table below has the numbers."
+    picture = embedded_picture(draw_estimate(estimate), alt)
+    return (
+        f"<p><strong>{escape(title)}</strong>, {facts['n_records']:,} records</p>{picture}"
+        f"<details><summary>The numbers</summary>{numbers}{more}</details>{bullets(facts['caveats'])}"
+    )
+
+
+def _release(release: Release) -> str:
+    facts = release_facts(release, "", release.sensitive)
+    left = f"; {facts['suppressed']:,} were left out" if facts["suppressed"] else ""
+    warnings = "".join(f'<p style="color:#a40000;font-weight:600">{escape(text)}</p>' for text in facts["warnings"])
+    columns = [[_short(one[key]) for key in ("name", "role", "type", "published")] for one in facts["columns"]]
+    return (
+        f"<p><strong>Release of {facts['records']:,} records{left}.</strong> {escape(facts['meaning'])}</p>{warnings}"
+        f"<p>Promised:</p>{bullets(claim['statement'] for claim in facts['claims'])}"
+        f"{table(['column', 'role', 'type', 'published'], columns)}"
+        f"<details><summary>What is not protected</summary>{bullets(not_protected(release))}</details>"
+    )
+
+
+def _attacks(report: AttackReport) -> str:
+    facts = report.to_dict()
+    picture = ""
+    if facts["results"]:
+        scored = all(result["scored"] for result in facts["results"])
+        alt = "How many values each attack names rightly, what is promised, and what guessing reaches: as in the list."
+        picture = embedded_picture(draw_attacks(facts["results"], scored=scored), alt)
+    skipped = [f"{one['attack']} on {one['attribute']!r}: {one['reason']}." for one in facts["skipped"]]
+    not_run = f"<details><summary>Not run</summary>{bullets(skipped)}</details>" if skipped else ""
+    return f"{picture}{bullets(facts['verdict'])}{not_run}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.1f}" if math.isfinite(value) else "-"
+
+
+def _short(text: Any) -> str:  # noqa: ANN401 - any label
+    return shorten(str(text), _MOST_LETTERS)
