@@ -76,10 +76,11 @@ def parse_model(text: str, base: Path | None = None) -> PrivacyModel:
     name, *parts = (part.strip() for part in text.split(":"))
     model = MODELS.get(_ALIASES.get(name, name))
     if model is None:
-        near = get_close_matches(name, MODELS, n=1, cutoff=0.5)
+        written = [known for known, one in MODELS.items() if one.example]  # others have no text form
+        near = get_close_matches(name, written, n=1, cutoff=0.5)
         example = MODELS[near[0]].example if near else KAnonymity.example
         raise ParameterError(
-            f"model: name must be one of {name_some(MODELS, most=len(MODELS))}, got {name!r}.",
+            f"model: name must be one of {name_some(written, most=len(written))}, got {name!r}.",
             hint=f"Write for example {example}.",
         )
     try:

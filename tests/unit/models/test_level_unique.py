@@ -63,6 +63,13 @@ def test_there_is_no_text_form(text: str) -> None:
     assert "no text form" in str(caught.value)
 
 
+def test_it_is_not_listed_among_the_text_forms() -> None:
+    with pytest.raises(ld.ParameterError, match="name must be one of") as caught:
+        parse_model("nonsense:3")
+
+    assert "level-unique" not in str(caught.value)
+
+
 def test_levels_must_match_the_domain() -> None:
     with pytest.raises(ld.ParameterError, match="one level for each of the 2 values, got 5"):
         KINDS.holds(np.array([[1, 1]]), EVERYONE)
