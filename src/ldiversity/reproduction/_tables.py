@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -10,9 +12,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldiversity._checks import name_some
+from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.reproduction._base import Setting
 
-__all__ = ["ADULT_COLUMNS", "CENSUS_QUASI", "OCCUPATION", "WAGE", "adult_table", "sample_rows", "wages", "workers"]
+__all__ = [
+    "ADULT_COLUMNS",
+    "ADULT_FILE",
+    "CENSUS_FILE",
+    "CENSUS_QUASI",
+    "OCCUPATION",
+    "WAGE",
+    "adult_table",
+    "check_tables",
+    "read_table",
+    "sample_rows",
+    "wages",
+    "workers",
+]
+
+ADULT_FILE: Final = "adult.csv.gz"
+CENSUS_FILE: Final = "census_income_kdd.csv.gz"
 
 ADULT_COLUMNS: Final = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",
@@ -29,11 +49,50 @@ OCCUPATION: Final = "detailed_occupation_recode"
 WAGE: Final = "wage class"
 
 _WAGE_CLASSES: Final = 50
+_HOURLY: Final = "wage_per_hour"
+_NUMBERS: Final = frozenset(
+    {"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week", OCCUPATION, _HOURLY}
+)
+_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    ADULT_FILE: (*ADULT_COLUMNS, "split"),
+    CENSUS_FILE: (*CENSUS_QUASI, OCCUPATION, _HOURLY),
+}
+"""The columns that the evaluations use of each file: whole numbers, or text."""
+
+
+def read_table(setting: Setting, name: str) -> pa.Table:
+    """The columns that the evaluations use of a public table, in their order, all records as they stand in the file.
+
+    Parameters
+    ----------
+    setting
+        Where the data are.
+    name
+        ``ADULT_FILE``, whose ``split`` is ``train`` or ``test``, or ``CENSUS_FILE``.
+
+    Raises
+    ------
+    UnsupportedError
+        When the file is not there.
+    SchemaError
+        When it is no such table: damaged, without one of the columns, or with text where a number must be.
+    """
+    return _read(setting.file(name), _COLUMNS[name])
+
+
+def check_tables(setting: Setting) -> None:
+    """Refuse a data folder in which a file is not what its name says, before anything is run; one may be missing."""
+    for name, columns in _COLUMNS.items():
+        try:
+            path = setting.file(name)
+        except UnsupportedError:
+            continue
+        _check_header(path, columns)
 
 
 def adult_table(setting: Setting, *, unknown: bool = False) -> pa.Table:
     """Adult without the records that have an unknown cell, 45,222 records, or with them, 48,842."""
-    table = _read(setting.file("adult.csv.gz")).select(ADULT_COLUMNS)
+    table = read_table(setting, ADULT_FILE).select(ADULT_COLUMNS)
     if unknown:
         return table.combine_chunks()
     known = np.ones(table.num_rows, dtype=bool)
@@ -45,16 +104,16 @@ def adult_table(setting: Setting, *, unknown: bool = False) -> pa.Table:
 
 def workers(setting: Setting) -> pa.Table:
     """Census-Income, the people with an occupation: stands for OCC."""
-    table = _read(setting.file("census_income_kdd.csv.gz"))
+    table = read_table(setting, CENSUS_FILE)
     working = table.filter(pc.not_equal(table[OCCUPATION], 0))
     return working.select([*CENSUS_QUASI, OCCUPATION]).combine_chunks()
 
 
 def wages(setting: Setting) -> pa.Table:
     """Census-Income, the people paid by the hour, with their wage in classes of about equal size: stands for SAL."""
-    table = _read(setting.file("census_income_kdd.csv.gz"))
-    paid = table.filter(pc.greater(table["wage_per_hour"], 0))
-    hourly = np.asarray(paid["wage_per_hour"])
+    table = read_table(setting, CENSUS_FILE)
+    paid = table.filter(pc.greater(table[_HOURLY], 0))
+    hourly = np.asarray(paid[_HOURLY])
     edges = np.unique(np.quantile(hourly, np.linspace(0, 1, _WAGE_CLASSES + 1)))
     classes = np.searchsorted(edges[1:-1], hourly, side="right")
     return paid.select(CENSUS_QUASI).append_column(WAGE, pa.array(classes)).combine_chunks()
@@ -68,8 +127,48 @@ def sample_rows(table: pa.Table, most: int, seed: int) -> pa.Table:
     return table.take(pa.array(chosen)).combine_chunks()
 
 
-@lru_cache(maxsize=2)
-def _read(path: Path) -> pa.Table:
+def _check_header(path: Path, columns: tuple[str, ...]) -> None:
+    """Refuse a file that has not all of the columns, or the first records of which are not those of such a table."""
     from pyarrow import csv
 
-    return csv.read_csv(path)
+    with _refused(path), csv.open_csv(path) as stream:
+        found = stream.schema.names
+    wrong = {"missing": [name for name in columns if name not in found],
+             "repeated": [name for name in columns if found.count(name) > 1]}  # fmt: skip
+    shown = "; ".join(f"{what}: {name_some(names)}" for what, names in wrong.items() if names)
+    if shown:
+        raise SchemaError(f"reproduce: file {str(path)!r} must have the columns of the table; {shown}.", hint=_HINT)
+
+
+@lru_cache(maxsize=2)
+def _read(path: Path, columns: tuple[str, ...]) -> pa.Table:
+    from pyarrow import csv
+
+    _check_header(path, columns)
+    types = {name: pa.int64() if name in _NUMBERS else pa.string() for name in columns}
+    with _refused(path):
+        options = csv.ConvertOptions(include_columns=list(columns), column_types=types)
+        table = csv.read_csv(path, convert_options=options)
+    if not table.num_rows:
+        raise SchemaError(f"reproduce: file {str(path)!r} must have records.", hint=_HINT)
+    empty = [name for name in columns if table[name].null_count]
+    if empty:
+        raise SchemaError(
+            f"reproduce: file {str(path)!r} must have a number in every cell of {name_some(empty)}.", hint=_HINT
+        )
+    return table
+
+
+_HINT: Final = "Put the public table of that name in its place, or name another folder."
+
+
+@contextmanager
+def _refused(path: Path) -> Iterator[None]:
+    """Give one sentence for a file that is no such table; what the reader says would quote its cells."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, SchemaError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is no such table, or damaged"
+        raise SchemaError(f"reproduce: file {str(path)!r} cannot be read: {reason}.", hint=_HINT) from None
