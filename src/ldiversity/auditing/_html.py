@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
-from ldiversity.auditing._html_parts import bullets, document, shown, table
+from ldiversity.auditing._html_parts import bullets, document, escape, shown, table
 
 __all__ = ["fragment", "page"]
 

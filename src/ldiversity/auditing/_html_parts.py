@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import html
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from html import escape
 from typing import Any, Final
 
-__all__ = ["STYLE", "bullets", "document", "shown", "table"]
+__all__ = ["STYLE", "bullets", "document", "escape", "shown", "table"]
 
 STYLE: Final = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
@@ -14,6 +15,25 @@ STYLE: Final = (
     "text-align:left}td.n{text-align:right;font-variant-numeric:tabular-nums}.bad{color:#a40000;font-weight:600}"
     ".good{color:#1a5e1a;font-weight:600}code{background:#f2f2f2;padding:.1rem .3rem}"
 )
+_HIDDEN: Final = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def escape(text: str) -> str:
+    r"""Give a text as HTML that shows every character of it.
+
+    Characters that cannot be seen, and those that turn the direction of writing, are written as Python would: with
+    them a name could show the command after it backwards.
+
+    Examples
+    --------
+    >>> escape("a < b"), escape("age\u202e --quasi")
+    ('a &lt; b', 'age\\u202e --quasi')
+    """
+    seen = (
+        character.encode("unicode_escape").decode() if unicodedata.category(character) in _HIDDEN else character
+        for character in text
+    )
+    return html.escape("".join(seen))
 
 
 def document(title: str, body: str, *, style: str = STYLE) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ldiversity.auditing._html_parts import escape
 from ldiversity.comparison._result import HOLDER_ONLY
 
 if TYPE_CHECKING:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from ldiversity.attacks import AttackReport
-from ldiversity.auditing._html_parts import bullets, table
+from ldiversity.auditing._html_parts import bullets, escape, table
 from ldiversity.estimation import Estimate
 from ldiversity.release import Release
 from ldiversity.report._estimates import cell_name, draw_estimate, estimate_title, value_name

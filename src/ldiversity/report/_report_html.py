@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from typing import Any, Final
 
-from ldiversity.auditing._html_parts import STYLE, bullets, document, shown, table
+from ldiversity.auditing._html_parts import STYLE, bullets, document, escape, shown, table
 from ldiversity.report._figures import shorten
 from ldiversity.report._report_pictures import Picture, pictures
 from ldiversity.report._report_svg import svg_source

@@ -6,9 +6,9 @@ import base64
 import io
 import re
 import warnings
-from html import escape
 from typing import TYPE_CHECKING, Final
 
+from ldiversity.auditing._html_parts import escape
 from ldiversity.report._figures import style
 
 if TYPE_CHECKING:

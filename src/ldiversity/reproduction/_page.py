@@ -7,10 +7,10 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any, Final
 
+from ldiversity.auditing._html_parts import escape
 from ldiversity.reproduction._write import file_stem
 
 __all__ = ["html_page", "markdown_page"]
