@@ -77,8 +77,9 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
         How: one method for all sensitive columns, or one for each by name. A method that groups records serves all
         of them together.
     hierarchies
-        Of quasi-identifiers, for methods that group: a `Hierarchy`, or the path of its file, by column. Columns with
-        one are generalized to its nodes, others to intervals of numbers or lists of values.
+        Of quasi-identifiers, for methods that group, by column: a `Hierarchy`, the path of its file, or how to make it
+        from the values, as on the command line (``"prefix:3/2"``, ``"width:5/10/20"``, ``"auto"``). Columns with one
+        are generalized to its nodes, others to intervals of numbers or lists of values.
     person
         The column that tells whose row it is, when a person may have several, for methods that group: no class
         holds two rows of one person.

@@ -16,6 +16,7 @@ from ldiversity._random import FreshWords
 from ldiversity.anonymization._coding import Reading, read_table
 from ldiversity.anonymization._columns import published_type
 from ldiversity.anonymization._draw import HiddenAttribute
+from ldiversity.anonymization._hierarchies import read_hierarchies
 from ldiversity.anonymization._notes import holder_notes, is_declared, plain_notes
 from ldiversity.errors import LDiversityError, ParameterError, SchemaError
 from ldiversity.hierarchies import Hierarchy
@@ -174,7 +175,7 @@ def prepare_groups(  # noqa: PLR0913 - the holder's decisions, as for `anonymize
     names = [attribute.name for attribute in wanted]
     people = _names(person or ())
     without_role = check_roles(source, quasi=quasi, sensitive=names, drop=drop, plain=plain, record_id=people)
-    trees = _hierarchies(hierarchies or {}, quasi)
+    trees = read_hierarchies(hierarchies or {}, source, quasi)
     coders: dict[str, Coder] = {}
     counts: dict[str, NDArray[np.int64]] = {}
     for attribute in wanted:
@@ -247,16 +248,6 @@ def _schema(source: Source, quasi: list[str], plain: list[str], coders: Mapping[
             role = Role.QUASI if name in quasi else Role.PLAIN
             attributes.append(Attribute(name, role, str(published_type(name, kind))))
     return Schema(tuple(attributes))
-
-
-def _hierarchies(given: Mapping[str, Hierarchy | str | os.PathLike[str]], quasi: Sequence[str]) -> dict[str, Hierarchy]:
-    unknown = [name for name in given if name not in quasi]
-    if unknown:
-        raise ParameterError(
-            f"anonymize: hierarchies must be those of quasi-identifiers, got {name_some(unknown)}.",
-            hint=f"Quasi-identifiers are {name_some(quasi)}." if quasi else "Name the columns in quasi.",
-        )
-    return {name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree) for name, tree in given.items()}
 
 
 def _check_free(schema: Schema) -> None:

@@ -140,7 +140,7 @@ def grouping_arguments(given: Mapping[str, Any], table: Path, quasi: Collection[
             if value:
                 raise click.UsageError(f"{option} must be left out with {method_name(given)}, which groups no records.")
         return {}
-    from ldiversity.policy import read_hierarchies
+    from ldiversity.anonymization import read_hierarchies
     from ldiversity.tables import open_source
 
     source = open_source(table, types=parse_types(given["types"])) if texts else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ldiversity.policy._hierarchies import HIERARCHY_FORMS, read_hierarchies
 from ldiversity.policy._parts import (
     BinsPolicy,
     KeyPolicy,
@@ -14,7 +13,6 @@ from ldiversity.policy._parts import (
 from ldiversity.policy._policy import Policy
 
 __all__ = [
-    "HIERARCHY_FORMS",
     "BinsPolicy",
     "KeyPolicy",
     "MethodPolicy",
@@ -22,5 +20,4 @@ __all__ = [
     "Policy",
     "SensitivePolicy",
     "TablePolicy",
-    "read_hierarchies",
 ]

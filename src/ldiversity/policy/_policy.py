@@ -39,11 +39,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 from pydantic import Field, PrivateAttr, ValidationError
 
 from ldiversity._random import Key
-from ldiversity.anonymization import anonymize
+from ldiversity.anonymization import anonymize, read_hierarchies
 from ldiversity.catalog import OPTIONS
 from ldiversity.errors import ParameterError, StorageError
 from ldiversity.methods import Method
-from ldiversity.policy._hierarchies import read_hierarchies
 from ldiversity.policy._options import Part, check_method, make_method
 from ldiversity.policy._parts import KeyPolicy, MethodPolicy, OutputPolicy, SensitivePolicy, TablePolicy
 from ldiversity.policy._wrong import first_fault

@@ -1,7 +1,6 @@
 """Summaries for the data holder, and pictures of estimates, mechanisms and plans."""
 
 from ldiversity.report._class_outlook import ClassAttributePlan, ClassOutlook, ClassPlan
-from ldiversity.report._column_values import ColumnValues, column_values
 from ldiversity.report._describe import ColumnDescription, Description, Reach, describe
 from ldiversity.report._estimates import draw_estimate, label_text, value_name
 from ldiversity.report._figures import save_figure
@@ -18,13 +17,11 @@ __all__ = [
     "ClassOutlook",
     "ClassPlan",
     "ColumnDescription",
-    "ColumnValues",
     "Description",
     "Outlook",
     "Plan",
     "Reach",
     "Report",
-    "column_values",
     "describe",
     "draw_estimate",
     "embedded_picture",

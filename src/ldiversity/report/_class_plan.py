@@ -17,9 +17,8 @@ from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, Sensitiv
 from ldiversity.models import Population, PrivacyModel
 from ldiversity.privacy import class_not_protected
 from ldiversity.report._class_outlook import ClassAttributePlan, ClassOutlook, ClassPlan
-from ldiversity.report._column_values import column_values
 from ldiversity.schema import Domain
-from ldiversity.tables import Coder, Source
+from ldiversity.tables import Coder, Source, column_values
 
 __all__ = ["largest_l", "plan_classes"]
 

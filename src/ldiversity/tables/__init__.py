@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ldiversity.tables._bins import Bins, locate, numbers_of
 from ldiversity.tables._coder import Coder
+from ldiversity.tables._column_values import ColumnValues, column_values
 from ldiversity.tables._files import FILE_ENDINGS
 from ldiversity.tables._fit import fit_coder
 from ldiversity.tables._frames import to_native
@@ -25,10 +26,12 @@ __all__ = [
     "Bins",
     "Coder",
     "ColumnSummary",
+    "ColumnValues",
     "Sensitive",
     "Source",
     "Suggestion",
     "check_roles",
+    "column_values",
     "decode_sets",
     "domain_array",
     "encode_sets",

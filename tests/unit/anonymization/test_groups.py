@@ -63,7 +63,7 @@ def test_hierarchies_are_given_as_objects_or_files(methods: dict[str, Any], tmp_
 def test_hierarchies_are_for_quasi_identifiers(methods: dict[str, Any], column: str) -> None:
     tree = ld.Hierarchy.from_rows([("a",), ("b",)])
 
-    with pytest.raises(ld.ParameterError, match=f"hierarchies must be those of quasi-identifiers, got '{column}'"):
+    with pytest.raises(ld.ParameterError, match=f"must be a quasi-identifier, got '{column}'"):
         ld.anonymize(TABLE, **ROLES, method=methods["neighbors"](), hierarchies={column: tree})
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.policy import read_hierarchies
+from ldiversity.anonymization import read_hierarchies
 from ldiversity.tables import open_source
 
 TABLE = open_source(
@@ -77,3 +77,19 @@ def test_a_file_that_is_not_there_is_named() -> None:
 def test_a_column_that_is_no_quasi_identifier_is_refused() -> None:
     with pytest.raises(ld.ParameterError, match="must be a quasi-identifier, got 'sex'"):
         path_of("sex", "auto", "m")
+
+
+def test_anonymize_takes_the_texts_of_the_command_line() -> None:
+    people = pa.table({"zip": ["13053", "13068", "14850", "14853"] * 5, "disease": ["flu", "cold"] * 10})
+
+    release = ld.anonymize(
+        people, quasi="zip", sensitive="disease", method=ld.Mondrian(l=2), hierarchies={"zip": "prefix:3/2"}
+    )
+
+    assert set(release.table["zip"].to_pylist()) <= {*people["zip"].to_pylist(), "130**", "148**", "13***", "14***"}
+
+
+def test_a_hierarchy_may_be_given_as_an_object() -> None:
+    tree = ld.Hierarchy.by_prefix(["13053", "13068"])
+
+    assert read_hierarchies({"zip": tree}, TABLE, QUASI)["zip"] is tree

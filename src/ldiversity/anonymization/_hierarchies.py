@@ -1,7 +1,8 @@
-"""Hierarchies of quasi-identifiers as the command line and policies write them: a file, or made from the values."""
+"""Hierarchies of quasi-identifiers: objects, files, or made from the values of the table."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -10,8 +11,7 @@ from typing import Any, Final
 from ldiversity._checks import name_some
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.hierarchies import Hierarchy, automatic_hierarchy
-from ldiversity.report import ColumnValues, column_values
-from ldiversity.tables import Source
+from ldiversity.tables import ColumnValues, Source, column_values
 
 __all__ = ["HIERARCHY_FORMS", "is_automatic", "read_hierarchies"]
 
@@ -62,34 +62,40 @@ def is_automatic(text: str) -> bool:
 
 
 def read_hierarchies(
-    texts: Mapping[str, str], source: Source, quasi: Collection[str], folder: Path
+    given: Mapping[str, Hierarchy | str | os.PathLike[str]],
+    source: Source,
+    quasi: Collection[str],
+    folder: Path | None = None,
 ) -> dict[str, Hierarchy]:
     """Read or make the hierarchy of each column.
 
     Parameters
     ----------
-    texts
-        By column, in one of the `HIERARCHY_FORMS`.
+    given
+        By column: a hierarchy, the path of its file, or a text in one of the `HIERARCHY_FORMS`.
     source
         The table, from whose values automatic hierarchies are made.
     quasi
         The quasi-identifiers: no other column is generalized.
     folder
-        Where relative paths start.
+        Where relative paths start; the working directory when None.
     """
-    others = [column for column in texts if column not in quasi]
+    others = [column for column in given if column not in quasi]
     if others:
         raise ParameterError(
             f"hierarchy: the column must be a quasi-identifier, got {others[0]!r}.",
             hint=f"Quasi-identifiers are {name_some(quasi)}." if quasi else "There are no quasi-identifiers.",
         )
-    return {column: _hierarchy(column, text.strip(), source, folder) for column, text in texts.items()}
+    return {column: _hierarchy(column, one, source, folder or Path()) for column, one in given.items()}
 
 
-def _hierarchy(column: str, text: str, source: Source, folder: Path) -> Hierarchy:
+def _hierarchy(column: str, given: Hierarchy | str | os.PathLike[str], source: Source, folder: Path) -> Hierarchy:
+    if isinstance(given, Hierarchy):
+        return given
+    text = given.strip() if isinstance(given, str) else None
     try:
-        if not is_automatic(text):
-            return Hierarchy.read(folder / text)
+        if text is None or not is_automatic(text):
+            return Hierarchy.read(folder / (given if text is None else text))
         first, *limits = text.split(",")
         word, _, argument = (part.strip() for part in first.partition(":"))
         return _MADE[word](column_values(source, column), argument, **_limits(limits))
@@ -97,7 +103,7 @@ def _hierarchy(column: str, text: str, source: Source, folder: Path) -> Hierarch
         if isinstance(error, LDiversityError):
             error.message = f"hierarchy of {column!r}: {error.message}"
             raise
-        raise ParameterError(f"hierarchy of {column!r}: it must be {HIERARCHY_FORMS}, got {text!r}.") from None
+        raise ParameterError(f"hierarchy of {column!r}: it must be {HIERARCHY_FORMS}, got {given!r}.") from None
 
 
 def _limits(texts: Sequence[str]) -> dict[str, float | str]:

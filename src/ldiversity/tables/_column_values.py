@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from ldiversity.errors import SchemaError
 from ldiversity.hierarchies._tree import MAX_LEAVES
-from ldiversity.tables import Source, value_type
-from ldiversity.tables._values import Tally, to_values
+from ldiversity.tables._source import Source
+from ldiversity.tables._values import Tally, to_values, value_type
 
 __all__ = ["ColumnValues", "column_values"]
 
