@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity.methods import LLMSU, MBF, CodedTable, Grouping, GroupingMethod, GroupingRun, SensitiveColumn
+from ldiversity.methods import LLMSU, MBF, CodedTable, Grouping, GroupingRun, SensitiveColumn
 from ldiversity.reproduction._base import Setting
+from ldiversity.reproduction._tables import ADULT_FILE, read_table
 from ldiversity.schema import Domain
 
 __all__ = [
@@ -22,7 +23,11 @@ __all__ = [
     "PUBLISHED",
     "QUICK_ROWS",
     "UNMERGED",
+    "Found",
     "by",
+    "compile_methods",
+    "group_separately",
+    "group_together",
     "least_time",
     "read_columns",
     "run_columns",
@@ -46,20 +51,35 @@ _FULL_REPEATS: Final = 5
 
 
 @dataclass(frozen=True)
-class _Found:
-    """What one method did with some columns."""
+class Found:
+    """What one method did with some columns.
+
+    Parameters
+    ----------
+    mean_hidden
+        The hide loss as the paper counts, the mean over the columns.
+    missing
+        The share of the records that are missing from at least one column.
+    additional
+        The additional loss, the mean over the columns.
+    left, joined
+        Records that were left when no more classes of L could be formed, and those of them that joined a class; summed
+        over partitions.
+    seconds
+        Processor time.
+    """
 
     mean_hidden: float
     missing: float
     additional: float
+    left: int
+    joined: int
     seconds: float
 
 
 def read_columns(setting: Setting, most: int | None = None) -> tuple[SensitiveColumn, ...]:
     """The sensitive columns of Adult's 32,561 training records in a random order; an unknown cell is a value."""
-    from pyarrow import csv
-
-    table = csv.read_csv(setting.file("adult.csv.gz"))
+    table = read_table(setting, ADULT_FILE)
     table = table.filter(pc.equal(table["split"], "train"))
     order = np.random.default_rng(setting.seed).permutation(table.num_rows)[:most]
     columns = []
@@ -91,21 +111,22 @@ def _measure(setting: Setting, cases: Sequence[tuple[int, int]]) -> pa.Table:
     """Measure every method in every case, a number of columns and an L.
 
     Columns: ``method``, ``columns``, ``L``, ``hide loss`` (as the paper counts, the mean over the columns), ``missing``
-    (the share of the records that are missing from at least one column), ``additional loss``, and ``time``, as a share
-    of MBF's in the same case (processor time, the least of some repetitions).
+    (the share of the records that are missing from at least one column), ``additional loss``, ``left`` and ``joined``
+    (records that fit into no class of L at first, and those of them that joined a class), ``time``, as a share of
+    MBF's in the same case (processor time, the least of some repetitions), and that time in ``milliseconds``.
     """
     columns = read_columns(setting, QUICK_ROWS if setting.quick else None)
-    _compile(read_columns(setting, _TINY_ROWS))
+    compile_methods(read_columns(setting, _TINY_ROWS))
     repeats = 1 if setting.quick else _FULL_REPEATS
     rows = []
     for place, (number, level) in enumerate(cases):
         setting.progress(place / len(cases), f"{number} columns, L={level}")
         chosen = columns[:number]
         found = {
-            PUBLISHED: _separately(LLMSU(level, merge=True), chosen, repeats),
-            UNMERGED: _separately(LLMSU(level), chosen, repeats),
-            JOINT: _together(LLMSU(level), chosen, repeats),
-            MAXIMAL: _together(MBF(level), chosen, repeats),
+            PUBLISHED: group_separately(LLMSU(level, merge=True), chosen, repeats),
+            UNMERGED: group_separately(LLMSU(level), chosen, repeats),
+            JOINT: group_together(LLMSU(level), chosen, repeats),
+            MAXIMAL: group_together(MBF(level), chosen, repeats),
         }
         rows += [
             {
@@ -115,35 +136,49 @@ def _measure(setting: Setting, cases: Sequence[tuple[int, int]]) -> pa.Table:
                 "hide loss": one.mean_hidden,
                 "missing": one.missing,
                 "additional loss": one.additional,
+                "left": one.left,
+                "joined": one.joined,
                 "time": one.seconds / found[MAXIMAL].seconds,
+                "milliseconds": 1000 * one.seconds,
             }
             for name, one in found.items()
         ]
     return pa.Table.from_pylist(rows)
 
 
-def _separately(method: GroupingMethod, columns: Sequence[SensitiveColumn], repeats: int) -> _Found:
+def group_separately(method: LLMSU, columns: Sequence[SensitiveColumn], repeats: int) -> Found:
     """One partition for each column, as the paper publishes several; its figures are means over the columns."""
     groupings: list[list[Grouping]] = []
     tables = [CodedTable((), (column,)) for column in columns]
     seconds = least_time(lambda: groupings.append([method.group(table, _RUN) for table in tables]), repeats)
     facts = [grouping.facts for grouping in groupings[-1]]
     hidden = np.any([grouping.partitions[0].class_of < 0 for grouping in groupings[-1]], axis=0)
-    return _Found(
+    left, joined = np.sum([_left_and_joined(grouping, method.l) for grouping in groupings[-1]], axis=0)
+    return Found(
         mean_hidden=float(np.mean([one["hide_loss"] for one in facts])),
         missing=float(hidden.mean()),
         additional=float(np.mean([one["additional_loss"] for one in facts])),
+        left=int(left),
+        joined=int(joined),
         seconds=seconds,
     )
 
 
-def _together(method: GroupingMethod, columns: Sequence[SensitiveColumn], repeats: int) -> _Found:
+def group_together(method: LLMSU | MBF, columns: Sequence[SensitiveColumn], repeats: int) -> Found:
     """One partition whose classes differ in every column."""
     groupings: list[Grouping] = []
     table = CodedTable((), tuple(columns))
     seconds = least_time(lambda: groupings.append(method.group(table, _RUN)), repeats)
     facts = groupings[-1].facts
-    return _Found(facts["hide_loss"], facts["hide_loss"], facts["additional_loss"], seconds)
+    left, joined = _left_and_joined(groupings[-1], method.l)
+    return Found(facts["hide_loss"], facts["hide_loss"], facts["additional_loss"], left, joined, seconds)
+
+
+def _left_and_joined(grouping: Grouping, l: int) -> tuple[int, int]:
+    """Records beyond classes of l, hidden or not, and those of them that a class took in."""
+    (partition,) = grouping.partitions
+    joined = int((partition.sizes - l).sum())
+    return joined + partition.suppressed, joined
 
 
 def least_time(work: Callable[[], object], repeats: int) -> float:
@@ -156,8 +191,8 @@ def least_time(work: Callable[[], object], repeats: int) -> float:
     return max(least, 1e-9)
 
 
-def _compile(columns: Sequence[SensitiveColumn]) -> None:
+def compile_methods(columns: Sequence[SensitiveColumn]) -> None:
     """Run everything once on few records, so that no compilation is measured."""
-    _separately(LLMSU(2, merge=True), columns, 1)
-    _together(LLMSU(2), columns, 1)
-    _together(MBF(2), columns, 1)
+    group_separately(LLMSU(2, merge=True), columns, 1)
+    group_together(LLMSU(2), columns, 1)
+    group_together(MBF(2), columns, 1)

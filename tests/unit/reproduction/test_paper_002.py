@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -10,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ldiversity.errors import UnsupportedError
+from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.report._figures import style
 from ldiversity.reproduction import Exhibit, Setting
 from ldiversity.reproduction._paper_002 import Paper002, make_exhibits
+from ldiversity.reproduction._paper_002_growth import judge_growth, run_sizes
 from ldiversity.reproduction._paper_002_joint import attack, judge_attack
-from ldiversity.reproduction._paper_002_runs import JOINT, MAXIMAL, PUBLISHED, UNMERGED, by
+from ldiversity.reproduction._paper_002_runs import JOINT, MAXIMAL, PUBLISHED, UNMERGED, by, read_columns
 from ldiversity.reproduction._paper_002_verdicts import judge_additional, judge_hidden, judge_time
 
 Judge: TypeAlias = Callable[[pa.Table], tuple[str, str]]
@@ -28,7 +30,8 @@ def measured(cases: list[tuple[int, int]]) -> pa.Table:
         [
             {
                 "method": method, "columns": columns, "L": level, "hide loss": 0.02 * level * factor,
-                "missing": 0.02 * level * factor, "additional loss": 0.1 / factor, "time": factor / 2,
+                "missing": 0.02 * level * factor, "additional loss": 0.1 / factor, "left": 100,
+                "joined": int(10 / factor), "time": factor / 2, "milliseconds": 5 * factor,
             }
             for columns, level in cases
             for method, factor in FACTORS.items()
@@ -100,6 +103,53 @@ def test_differences_below_three_digits_do_not_count(levels: pa.Table) -> None:
     assert judge_hidden(hidden)[0] == "agrees"
 
 
+def test_how_many_left_records_joined_a_class_is_said(levels: pa.Table) -> None:
+    words = judge_additional(changed(levels, MAXIMAL, "additional loss", 3.0))[1]
+
+    assert "60 of 600 with L-LMSU, published and 30 of 600 with MBF joined" in words
+
+
+def test_a_far_greater_additional_loss_of_ours_is_explained(levels: pa.Table) -> None:
+    words = judge_additional(changed(levels, JOINT, "additional loss", 100.0, level=4))[1]
+
+    assert (
+        "with 2 columns at L=4 6 join and 94 are hidden, with MBF 5 and 95. So its larger classes come with fewer"
+        in words
+    )
+
+
+def test_a_far_greater_additional_loss_that_hides_no_fewer_is_said(levels: pa.Table) -> None:
+    data = changed(changed(levels, JOINT, "additional loss", 100.0), JOINT, "joined", 0.0)
+
+    assert "come with NOT fewer hidden records" in judge_additional(data)[1]
+
+
+def test_times_are_told_in_milliseconds(levels: pa.Table) -> None:
+    assert "L-LMSU, published 5.0 to 5.0, MBF 10 to 10" in judge_time(levels)[1]
+
+
+def times(power: float, other: float = 1.0) -> pa.Table:
+    """Times that grow with a power of the number of records."""
+    powers = {PUBLISHED: power, MAXIMAL: other, JOINT: 1.0}
+    return pa.Table.from_pylist(
+        [
+            {"method": method, "records": size, "milliseconds": (size / 1000) ** own}
+            for size in (1000, 2000, 4000)
+            for method, own in powers.items()
+        ]
+    )
+
+
+@pytest.mark.parametrize(("power", "outcome"), [(1.0, "agrees"), (0.6, "agrees"), (2.0, "differs")])
+def test_growth_is_judged_by_its_power(power: float, outcome: str) -> None:
+    assert judge_growth(times(power))[0] == outcome
+
+
+@pytest.mark.parametrize(("other", "part"), [(1.0, "MBF is so as well"), (2.0, "MBF is not.")])
+def test_growth_tells_whether_mbf_is_linear_as_well(other: float, part: str) -> None:
+    assert part in judge_growth(times(1.0, other))[1]
+
+
 # --- Exhibits ------------------------------------------------------------------------------------------
 
 
@@ -126,6 +176,18 @@ def test_pictures_have_their_panels_a_legend_and_words(
     assert figure.legends
     assert exhibit.item in figure.get_suptitle()
     assert PUBLISHED in exhibit.alt
+
+
+def test_additional_losses_that_differ_by_far_are_drawn_by_powers_of_ten(columns: pa.Table) -> None:
+    figure = list(make_exhibits("Fig. 2", columns))[1].draw()
+
+    assert {axis.get_yscale() for axis in figure.axes} == {"symlog"}
+
+
+def test_the_linear_claim_is_left_to_the_item_that_varies_the_records(levels: pa.Table) -> None:
+    claim = list(make_exhibits("Fig. 1", levels))[2].claim
+
+    assert "judged in an item of its own" in claim
 
 
 def test_measurements_are_found_by_what_is_left_open(columns: pa.Table) -> None:
@@ -181,6 +243,19 @@ def test_the_claim_is_kept_as_long_as_the_mean_is_a_half(mean: float, outcome: s
 def test_without_the_data_the_study_says_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match=r"adult\.csv\.gz is needed"):
         list(Paper002().exhibits(Setting(data=tmp_path)))
+
+
+def test_another_table_under_the_name_of_adult_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "adult.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n"))
+
+    with pytest.raises(SchemaError, match=r"adult\.csv\.gz"):
+        list(Paper002().exhibits(Setting(data=tmp_path)))
+
+
+def test_more_records_than_the_table_has_are_the_table_again(public_data: Path) -> None:
+    columns = read_columns(Setting(data=public_data), 300)
+
+    assert run_sizes(columns, [200, 700])["records"].to_pylist() == [200] * 3 + [700] * 3
 
 
 @pytest.fixture(scope="module")
