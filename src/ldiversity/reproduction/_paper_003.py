@@ -11,6 +11,8 @@ import pyarrow as pa
 from ldiversity.report._figures import BLUE, GRAY, GREEN, INK, ORANGE, PURPLE
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting, Study
 from ldiversity.reproduction._lines import Look, Panel, draw_panels
+from ldiversity.reproduction._overlaps import overlapping_lines, tell_overlaps
+from ldiversity.reproduction._paper_003_data import describe_table
 from ldiversity.reproduction._paper_003_runs import METHODS, NEAR, PUBLISHED, SWAPS, column, run_methods
 from ldiversity.reproduction._paper_003_verdicts import (
     GOALS,
@@ -65,24 +67,26 @@ class Paper003(Study):
 
     def exhibits(self, setting: Setting) -> Iterator[Exhibit]:
         """Table 5 and Fig. 4 to 6, from one set of runs."""
-        yield from make_exhibits(run_methods(setting))
+        about = describe_table(setting)
+        yield from make_exhibits(run_methods(setting), about)
 
 
-def make_exhibits(data: pa.Table) -> Iterator[Exhibit]:
-    """Make the exhibits from what was measured."""
+def make_exhibits(data: pa.Table, about: str = "") -> Iterator[Exhibit]:
+    """Make the exhibits from what was measured; `about` says on which columns, in the first of them."""
+    outcome, words = judge_sizes(data)
     yield _exhibit(
         "Table 5",
         "Average number of records in a class",
         _with_printed(data),
         partial(_draw_sizes, data),
-        judge_sizes(data),
+        (outcome, f"{words} {about}".strip()),
         "BSGI 2.00, 3.00, 4.00, 5.00, 6.00, 7.00 for l = 2 to 7; Mondrian 2.47, 4.32, 6.71, 9.81, 13.79, 18.73; "
         "Incognito 471, 471, 628, 942, 1005, 1005.",
     )
     yield _exhibit(
         "Fig. 4",
         "Time, in units of the published BSGI's at l = 2",
-        data.select(["method", "l", "records", "time"]),
+        data.select(["method", "l", "records", "time", "seconds"]),
         partial(_draw_one, data, "time", "Time (Fig. 4)", "processor time (published BSGI at l=2: 1); noisy"),
         judge_times(data),
         "Mondrian takes about 90 s at l = 2 and 75 s at l = 7; BSGI is much faster and independent of l; Incognito "
@@ -128,7 +132,9 @@ def make_exhibits(data: pa.Table) -> Iterator[Exhibit]:
 def _exhibit(
     item: str, title: str, data: pa.Table, draw: Callable[[], Figure], verdict: tuple[Outcome, str], claim: str
 ) -> Exhibit:
-    return Exhibit("003", item, title, data, draw, f"{title}. {_alt(data)}", *verdict, claim)
+    outcome, words = verdict
+    told = words if item == "Table 5" else f"{words} (Sensitive: occupation; see Table 5.)"
+    return Exhibit("003", item, title, data, draw, f"{title}. {_alt(data)}", outcome, told, claim)
 
 
 def _alt(data: pa.Table) -> str:
@@ -209,12 +215,15 @@ def _draw_loss(data: pa.Table) -> Figure:
 
 def _draw_shares(data: pa.Table) -> Figure:
     bound = {"1/l": _line({l: 1 / l for l in column(data, PUBLISHED, "loss")})}
+    titles = {"Greatest share in any class": "greatest share", "Mean over records": "mean share"}
     panels = [
         Panel(title, _L, "share of a class", {**_series(data, name, _SOLID), **bound}, log_y=False, y_from_zero=True)
-        for title, name in {"Greatest share in any class": "greatest share", "Mean over records": "mean share"}.items()
+        for title, name in titles.items()
     ]
+    overlaps = [(panel.title, tell_overlaps(overlapping_lines([panel.series]))) for panel in panels]
+    notes = [f"{title}, {told}" for title, told in overlaps if told]
     title = "The share of the most frequent value in a class"
-    return draw_panels(panels, _LOOKS, title=title, columns=2, size=(4.6, 3.4))
+    return draw_panels(panels, _LOOKS, title=title, columns=2, size=(4.6, 3.4), notes=notes)
 
 
 def _draw_gain(data: pa.Table) -> Figure:

@@ -9,14 +9,15 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 import pytest
+from matplotlib.text import Text
 
 from ldiversity.errors import UnsupportedError
 from ldiversity.methods import Grouping, Partition
 from ldiversity.report._figures import style
 from ldiversity.reproduction import Setting
 from ldiversity.reproduction._paper_003 import Paper003, make_exhibits
-from ldiversity.reproduction._paper_003_data import WIDTHS, Tables, measure, read_tables
-from ldiversity.reproduction._paper_003_runs import METHODS, NEAR, PUBLISHED, column
+from ldiversity.reproduction._paper_003_data import WIDTHS, Tables, describe_table, measure, read_tables
+from ldiversity.reproduction._paper_003_runs import METHODS, NEAR, PUBLISHED, SWAPS, column
 from ldiversity.reproduction._paper_003_verdicts import (
     PRINTED_SIZES,
     compare_models,
@@ -42,6 +43,7 @@ def row(method: str, l: int) -> dict[str, str | int | float]:
         "method": method, "l": l, "records": RECORDS, "classes": int(RECORDS / size), "average size": size,
         "discernibility": RECORDS * size, "loss": loss, "greatest share": 0.9 if "distinct" in method else 1 / l,
         "mean share": 0.4, "time": {"BSGI": 1.0, "Mondrian": 3.0, "Incognito": 1000.0}[kind],
+        "seconds": {"BSGI": 0.2, "Mondrian": 0.6, "Incognito": 200.0}[kind],
     }  # fmt: skip
 
 
@@ -112,6 +114,30 @@ def test_a_time_that_grows_with_l_is_said(as_printed: pa.Table) -> None:
     assert "What does not come out: independent of l." in words
 
 
+def test_the_loss_of_ours_is_also_compared_with_the_mondrian_of_table_5(as_printed: pa.Table) -> None:
+    words = judge_loss(changed(as_printed, NEAR, "loss", 30.0))[1]
+
+    assert "and ours 2.10 times (less than that Mondrian at no l)" in words
+
+
+def test_the_time_of_swaps_is_said(as_printed: pa.Table) -> None:
+    words = judge_times(changed(as_printed, SWAPS, "time", 3.0))[1]
+
+    assert "Ours with swaps takes 3.0 to 3.0 times as long as the published BSGI." in words
+
+
+def test_times_are_told_in_seconds(as_printed: pa.Table) -> None:
+    assert "BSGI, published 0.2 to 0.2" in judge_times(as_printed)[1]
+    assert "seconds" in list(make_exhibits(as_printed))[1].data.column_names
+
+
+def test_a_missed_goal_is_not_better(as_printed: pa.Table) -> None:
+    outcome, words = judge_gain(changed(as_printed, NEAR, "loss", 9.9))
+
+    assert outcome == "differs"
+    assert "missed at l=2, 4, 7." in words
+
+
 def test_goals_are_met_or_missed_on_the_whole_table(as_printed: pa.Table) -> None:
     assert "83% at l=7: met." in judge_gain(as_printed)[1]
     assert "missed at l=2." in judge_gain(changed(as_printed, NEAR, "loss", 2.0))[1]
@@ -153,7 +179,28 @@ def test_table_5_shows_the_printed_sizes_beside_ours(as_printed: pa.Table) -> No
     assert column(data, "Mondrian, distinct", "printed in the paper")[7] == 18.73
 
 
+def test_lines_of_shares_that_hide_each_other_are_named_below_the_picture(as_printed: pa.Table) -> None:
+    figure = list(make_exhibits(as_printed))[3].draw()
+    written = " ".join(" ".join(text.get_text().split()) for text in figure.findobj(Text))
+
+    assert "on each other: BSGI, published / BSGI, ours" in written
+
+
+def test_the_first_exhibit_says_what_is_measured_and_the_others_point_to_it(as_printed: pa.Table) -> None:
+    first, *others = make_exhibits(as_printed, "Which columns.")
+
+    assert first.words.endswith("Which columns.")
+    assert all(exhibit.words.endswith("(Sensitive: occupation; see Table 5.)") for exhibit in others)
+
+
 # --- Measurements --------------------------------------------------------------------------------------
+
+
+def test_the_sensitive_column_is_the_one_whose_value_the_paper_names(public_data: Path) -> None:
+    words = describe_table(Setting(data=public_data))
+
+    assert "is that of occupation (Prof-specialty, 13.4%)" in words
+    assert "education as the number education-num" in words
 
 
 @pytest.fixture(scope="module")
