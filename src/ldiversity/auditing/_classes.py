@@ -224,7 +224,7 @@ def _fit_values(source: Source, sensitive: Sensitive, column: pa.ChunkedArray) -
     """Settle the domain from the different values that were counted."""
     values = open_source(pa.table({sensitive.name: pc.unique(column)}))
     try:
-        return fit_coder(values, sensitive)[0]
+        return fit_coder(values, sensitive, order=source.category_order(sensitive.name))[0]
     except SchemaError:
         fit_coder(source, sensitive)  # says the same of the whole table, with its own name and numbers
         raise

@@ -30,7 +30,7 @@ MOST_FLOATS: Final = 1_000
 
 
 def fit_coder(
-    source: Source, sensitive: Sensitive, chunk_rows: int = DEFAULT_CHUNK_ROWS
+    source: Source, sensitive: Sensitive, chunk_rows: int = DEFAULT_CHUNK_ROWS, *, order: pa.Array | None = None
 ) -> tuple[Coder, NDArray[np.int64]]:
     """Settle the domain of a sensitive column, and count its values.
 
@@ -42,6 +42,8 @@ def fit_coder(
         What the data holder says about the column.
     chunk_rows
         Rows of a batch; changes nothing but memory and time.
+    order
+        The column's categories in their order, where the source cannot know it; see `Source.category_order`.
 
     Returns
     -------
@@ -75,11 +77,11 @@ def fit_coder(
         )
     if sensitive.bins is not None:
         return _fit_bins(source, sensitive, sensitive.bins, chunk_rows)
-    return _fit_values(source, sensitive, values, chunk_rows)
+    return _fit_values(source, sensitive, values, chunk_rows, order)
 
 
 def _fit_values(
-    source: Source, sensitive: Sensitive, kind: pa.DataType, chunk_rows: int
+    source: Source, sensitive: Sensitive, kind: pa.DataType, chunk_rows: int, order: pa.Array | None
 ) -> tuple[Coder, NDArray[np.int64]]:
     tally = _tally(source, sensitive.name, chunk_rows)
     cells, counts = tally.result()
@@ -90,7 +92,9 @@ def _fit_values(
     if sensitive.domain is None:
         if pa.types.is_floating(found.type) and len(found) > MOST_FLOATS:
             raise _too_many(source, sensitive, f"{len(found)} different decimal numbers")
-        domain = _inferred(found, source.columns[sensitive.name])
+        name = sensitive.name
+        listed = source.category_order(name) if order is None else order
+        domain = _inferred(source, name, found) if listed is None else _listed(source, name, found, listed)
     else:
         domain = match_declared(source.name, sensitive.name, sensitive.domain, found.type)
     domain = _with_missing(domain, sensitive)
@@ -118,10 +122,17 @@ def _found_values(source: Source, name: str, cells: pa.Array, kind: pa.DataType)
             return to_values(cells, pa.string())
 
 
-def _inferred(found: pa.Array, kind: pa.DataType) -> Domain:
+def _listed(source: Source, name: str, found: pa.Array, order: pa.Array) -> Domain:
+    """The values that occur, in the order of the column's categories."""
+    values = _found_values(source, name, order, found.type).unique()
+    occur = values.filter(pc.is_in(values, value_set=found))
+    return match_declared(source.name, name, occur.to_pylist(), found.type)
+
+
+def _inferred(source: Source, name: str, found: pa.Array) -> Domain:
     values = tuple(sorted(found.unique().to_pylist()))
     numbers = pa.types.is_integer(found.type) or pa.types.is_floating(found.type)
-    ordered = numbers or pa.types.is_temporal(kind)
+    ordered = numbers or pa.types.is_temporal(source.columns[name])
     return Domain(values, ordered=ordered, positions=tuple(map(float, values)) if numbers else None)
 
 

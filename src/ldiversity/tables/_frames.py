@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Final, cast
 
@@ -48,6 +48,10 @@ class FrameSource(Source):
         encoded: frozenset[str],  # noqa: ARG002 - decoded later
     ) -> Iterator[pa.RecordBatch]:
         yield from self._table.select(columns).to_batches(max_chunksize=chunk_rows)
+
+    def _categories(self, column: str) -> Iterable[pa.Array]:
+        chunks: list[pa.Array] = self._table.column(column).chunks
+        return chunks
 
 
 def open_frame(data: Any, types: Mapping[str, str] | None = None) -> Source:  # noqa: ANN401 - any frame

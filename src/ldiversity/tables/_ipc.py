@@ -32,6 +32,7 @@ class IpcSource(Source):
         columns = {name: plain_type(kind) for name, kind in zip(names, schema.types, strict=True)}
         columns |= declared_types(path.name, types, columns)
         self._positions = {name: position for position, name in enumerate(names)}
+        self._ordered = {field.name for field in schema if pa.types.is_dictionary(field.type) and field.type.ordered}
         super().__init__(path.name, columns)
 
     def _read(
@@ -45,6 +46,10 @@ class IpcSource(Source):
                 yield from (reader.get_batch(index) for index in range(reader.num_record_batches))
             else:
                 yield from reader
+
+    def _categories(self, column: str) -> Iterator[pa.Array]:
+        if column in self._ordered:
+            yield from (batch.column(column) for batch in self._read([column], 0, frozenset()))
 
     @contextmanager
     def _open(

@@ -17,7 +17,11 @@ __all__ = ["ParquetSource"]
 
 
 class ParquetSource(Source):
-    """A Parquet file. Only the wanted columns are read, and one batch at a time is held."""
+    """A Parquet file. Only the wanted columns are read, and one batch at a time is held.
+
+    It may say that categories are ordered, but they come back in the order of rows where it was written without
+    dictionaries: their order is not taken from it.
+    """
 
     def __init__(self, path: Path, types: Mapping[str, str] | None = None) -> None:
         self._path = path

@@ -27,7 +27,8 @@ class Sensitive:
         The column.
     domain
         The public values in order. May be wider than what occurs; without it the domain is what occurs in
-        the table, sorted, and so tells which values occur.
+        the table, in the order of the column's categories where they are ordered, else sorted, and so tells which
+        values occur.
     missing
         ``"refuse"`` a table with missing values, make them a ``"category"`` of their own, or ``"drop"``
         their rows.

@@ -6,7 +6,7 @@ import difflib
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from ldiversity._checks import check_integer, name_some
 from ldiversity.errors import SchemaError
 from ldiversity.tables._guard import guarded
+from ldiversity.tables._order import category_order
 
 __all__ = ["DEFAULT_CHUNK_ROWS", "Source", "check_header", "check_names", "plain_type", "rechunk", "unknown_column"]
 
@@ -29,7 +30,8 @@ class Source(ABC):
     """A table that can be read several times, batch by batch.
 
     Dictionaries (categories) are decoded to their values on the way, because a dictionary may list values
-    of rows that are no longer in the table, in an order that tells something.
+    of rows that are no longer in the table, in an order that tells something. Where a column says that the order
+    of its categories means something, `category_order` has it.
 
     Attributes
     ----------
@@ -92,6 +94,22 @@ class Source(ABC):
         keep = frozenset(encoded)
         return rechunk(self._settled(wanted, chunk_rows, keep), chunk_rows)
 
+    def category_order(self, column: str) -> pa.Array | None:
+        """The categories of a column in their order, in the column's type; None unless it says that they have one.
+
+        They may be more than occur: whoever publishes them publishes only those that do.
+        """
+        with guarded(
+            f"{self.name}: the table must be readable to its end, got one that is not.",
+            hint="Write or copy it again.",
+        ):
+            listed = category_order(self._categories(column))
+        return None if listed is None else self._convert(column, listed).drop_null().unique()
+
+    def _categories(self, column: str) -> Iterable[pa.Array]:  # noqa: ARG002 - for those that know
+        """The chunks of a column whose dictionaries are as the holder made them; none where that is not sure."""
+        return ()
+
     def _settled(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:
         with guarded(
             f"{self.name}: the table must be readable to its end, got one that is not.",
@@ -109,7 +127,7 @@ class Source(ABC):
         for name in columns:
             array = batch.column(name)
             self._check_cells(name, array)
-            kept = name in encoded and pa.types.is_dictionary(array.type)
+            kept = name in encoded and pa.types.is_dictionary(array.type) and array.type.value_type != pa.string_view()
             settled = kept and plain_type(array.type) == self.columns[name]
             arrays.append(array if settled else self._convert(name, array))
         return pa.RecordBatch.from_arrays(arrays, names=columns)
@@ -130,6 +148,9 @@ class Source(ABC):
             return array
         try:
             plain = pc.run_end_decode(array) if pa.types.is_run_end_encoded(array.type) else array
+            if pa.types.is_dictionary(plain.type):  # of views, which Arrow does not decode
+                words = plain.dictionary
+                plain = pa.DictionaryArray.from_arrays(plain.indices, pc.cast(words, plain_type(words.type)))
             return plain if plain.type == target else pc.cast(plain, target)
         except pa.ArrowException:
             # The cause is left out on purpose: Arrow quotes the cell.

@@ -1,0 +1,36 @@
+"""The order of categories, where a column says that it has one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+__all__ = ["category_order"]
+
+
+def category_order(chunks: Iterable[pa.Array]) -> pa.Array | None:
+    """Give the categories of a column in their order; None when it has none, or its chunks contradict each other.
+
+    Chunks may list fewer categories than others, but not in another order.
+
+    Examples
+    --------
+    >>> stage = pa.DictionaryArray.from_arrays(pa.array([1, 0]), pa.array(["mild", "grave"]), ordered=True)
+    >>> category_order([stage]).to_pylist()
+    ['mild', 'grave']
+    """
+    longest: pa.Array | None = None
+    for chunk in chunks:
+        if not (pa.types.is_dictionary(chunk.type) and chunk.type.ordered):
+            return None
+        listed = chunk.dictionary
+        if longest is None or listed.equals(longest):
+            longest = listed
+            continue
+        shorter, longest = sorted((listed, longest), key=len)
+        place_of = {value: place for place, value in enumerate(longest.to_pylist())}
+        places = [place_of.get(value, -1) for value in shorter.to_pylist()]
+        if -1 in places or places != sorted(places):
+            return None
+    return longest
