@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ldiversity.errors import ReleaseFormatError
 from ldiversity.estimation._by import BinnedColumn, By
 from ldiversity.estimation._lengths import spread_lengths
+from ldiversity.estimation._raking import rake
 from ldiversity.estimation._regions import (
     Intervals,
     Lists,
@@ -23,9 +24,9 @@ from ldiversity.estimation._regions import (
 from ldiversity.estimation._runs import Spread, collect, share_runs
 
 if TYPE_CHECKING:
-    from ldiversity._types import BoolArray, FloatArray
+    from ldiversity._types import FloatArray
     from ldiversity.estimation._where import Filter
-    from ldiversity.release import Form
+    from ldiversity.release import Form, Marginal
 
 __all__ = ["Wanted", "spread_column"]
 
@@ -81,49 +82,41 @@ def spread_column(
     """
     if form.kind != "interval":
         lists = read_lists(wanted.name, form, column)
-        measure = np.zeros(len(form.labels)) if marginal else np.ones(len(form.labels))
+        measure = np.ones(len(form.labels))
         if marginal and form.marginal is not None:
+            measure[:] = 0.0
             measure[form.marginal.values] = form.marginal.counts
+            measure = _raked_lists(lists, measure, sizes)
         return _spread_lists(wanted, lists, label_array(form.labels, kind), measure)
     intervals = _within(read_intervals(wanted.name, column), form)
     if marginal and form.marginal is not None:
-        numbers, measure = form.marginal.values, form.marginal.counts.astype(np.float64)
-        return _spread_values(wanted, intervals, _Values(numbers, measure, form.marginal.missing, sizes), kind, records)
+        values = _raked_values(form.marginal, intervals, sizes)
+        return _spread_values(wanted, intervals, values, kind, records)
     if form.low is None or form.high is None:
-        nothing = _Values(np.empty(0, np.int64), np.empty(0), int(sizes.sum()), sizes)
+        nothing = _Values(np.empty(0, np.int64), np.empty(0), np.ones(1), published=True)
         return _spread_values(wanted, intervals, nothing, kind, records)
     whole = intervals.low.dtype.kind == "i"
     least, greatest = min(form.low, intervals.low.min()), max(form.high, intervals.high.max())
     if whole and greatest - least < _MOST_VALUES:
         numbers = np.arange(int(least), int(greatest) + 1)
-        return _spread_values(wanted, intervals, _Values(numbers, np.ones(len(numbers)), 0, None), kind, records)
+        alike = _Values(numbers, np.ones(len(numbers)), np.full(len(numbers), 1 / len(numbers)), published=False)
+        return _spread_values(wanted, intervals, alike, kind, records)
     return spread_lengths(wanted.name, wanted.by, wanted.filters, intervals, kind, records)
 
 
 @dataclass(frozen=True, eq=False)
 class _Values:
-    # Numbers that may occur, ascending, how frequent each is, and how many are missing. Where these are numbers of
-    # records, the sizes of the classes that share them; else None.
+    # Numbers that may occur, ascending; how frequent each is in classes with regions; the shares of the numbers, and
+    # last of missing ones if there are any, in classes that say nothing; and whether frequencies were published.
     numbers: NDArray[Any]
     measure: FloatArray
-    missing: int
-    sizes: NDArray[np.int64] | None
+    anywhere: FloatArray
+    published: bool
 
-    def left(self, first: NDArray[np.int64], last: NDArray[np.int64], unknown: BoolArray) -> FloatArray:
-        """The shares of the numbers, and last of missing ones if there are any, in classes that say nothing.
-
-        All missing numbers are in these classes, and of the others what classes with regions are expected to leave.
-        """
-        measure = self.measure
-        share = 0.0
-        if self.sizes is not None:
-            told = ~unknown
-            taken = _density(first[told], last[told], self.sizes[told] / self.within(first[told], last[told]), measure)
-            rest = np.maximum(measure - taken, 0.0)
-            measure = rest if rest.sum() > 0 else measure
-            share = min(self.missing / max(int(self.sizes[unknown].sum()), 1), 1.0) if len(measure) else 1.0
-        numbers = measure * ((1.0 - share) / (measure.sum() or 1.0))
-        return np.append(numbers, share) if self.missing else numbers
+    @property
+    def missing(self) -> bool:
+        """Whether numbers may be missing in classes that say nothing."""
+        return len(self.anywhere) > len(self.numbers)
 
     def within(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> FloatArray:
         """How frequent the numbers from `first` to before `last` are together."""
@@ -132,11 +125,50 @@ class _Values:
         return inside
 
 
+def _raked_values(published: Marginal, intervals: Intervals, sizes: NDArray[np.int64]) -> _Values:
+    """Frequencies with which all classes together have the published numbers."""
+    numbers, told = published.values, ~intervals.unknown
+    first = np.searchsorted(numbers, intervals.low[told], side="left")
+    last = np.searchsorted(numbers, intervals.high[told], side="right")
+    records, silent = sizes[told], float(sizes[intervals.unknown].sum())
+
+    def placed(measure: FloatArray) -> FloatArray:
+        reached = np.concatenate([[0.0], np.cumsum(measure)])
+        inside = reached[last] - reached[first]
+        return _density(first, last, np.divide(records, inside, out=np.zeros(len(records)), where=inside > 0), measure)
+
+    def expected(frequency: FloatArray) -> FloatArray:
+        return np.append(placed(frequency[:-1]), 0.0) + silent * frequency / (frequency.sum() or 1.0)
+
+    counts = np.append(published.counts, published.missing).astype(np.float64)
+    measure = rake(counts, expected)[:-1]
+    # All missing numbers are in classes that say nothing, and of the others what classes with regions leave.
+    rest = np.maximum(counts[:-1] - placed(measure), 0.0)
+    rest = rest if rest.sum() > 0 else counts[:-1]
+    share = min(published.missing / max(silent, 1.0), 1.0) if len(rest) else 1.0
+    left = rest * ((1.0 - share) / (rest.sum() or 1.0))
+    return _Values(numbers, measure, np.append(left, share) if published.missing else left, published=True)
+
+
+def _raked_lists(lists: Lists, published: FloatArray, sizes: NDArray[np.int64]) -> FloatArray:
+    """Frequencies with which regions have the published numbers of each value together."""
+    n_regions, n_values = len(lists.starts) - 1, len(published)
+    records = np.bincount(lists.region_of, weights=sizes, minlength=n_regions)
+    region = np.repeat(np.arange(n_regions), np.diff(lists.starts))
+
+    def expected(frequency: FloatArray) -> FloatArray:
+        each = frequency[lists.values]
+        total = np.bincount(region, weights=each, minlength=n_regions)
+        share = np.divide(records, total, out=np.zeros(n_regions), where=total > 0)
+        return np.bincount(lists.values, weights=each * share[region], minlength=n_values).astype(np.float64)
+
+    return rake(published, expected)
+
+
 def _density(first: NDArray[np.int64], last: NDArray[np.int64], each: FloatArray, measure: FloatArray) -> FloatArray:
     # What intervals lay on each number: so much each, times its measure.
-    growth = np.zeros(len(measure) + 1)
-    np.add.at(growth, first, each)
-    np.add.at(growth, last, -each)
+    n = len(measure) + 1
+    growth = np.bincount(first, weights=each, minlength=n) - np.bincount(last, weights=each, minlength=n)
     density: FloatArray = np.cumsum(growth)[:-1] * measure
     return density
 
@@ -165,7 +197,7 @@ def _spread_values(
             f"estimate: every region of {wanted.name!r} must hold a value that occurs.",
             hint="The release is damaged; ask the publisher for a good copy.",
         )
-    left = values.left(first, last, unknown)
+    left = values.anywhere
     expected = None
     if wanted.needs_records:
         expected = left * records[unknown].sum()
@@ -190,7 +222,7 @@ def _spread_values(
         region = np.append(region, np.full(len(turns) - 1, n_told))
         code, weight = np.append(code, codes[turns[:-1]]), np.append(weight, np.add.reduceat(left, turns[:-1]))
     spread = collect(region_of.astype(np.int64), len(pairs), region, code, weight, labels)
-    if values.sizes is not None:
+    if values.published:
         return spread
     sure = spread.sure.copy()
     sure[region_of[unknown]] = False  # a number may be missing
