@@ -140,10 +140,10 @@ def judge_loss(data: pa.Table) -> tuple[Outcome, str]:
         f"At l={last} the published BSGI loses {ratio:.2f} times what Mondrian loses with the model that Table 5 "
         f"points to ({model.split(', ')[1]}), not {PRINTED_RATIO:.2f}, and ours {near[last] / same[last]:.2f} times "
         f"(less than that Mondrian at {_at(better)}); with entropy the published one "
-        f"{published[last] / entropy[last]:.2f} and ours {near[last] / entropy[last]:.2f}. With equal privacy, no value above 1/l of a class, it is "
-        f"{published[last] / equal[last]:.2f}, and {near[last] / equal[last]:.2f} for ours, which loses less than "
-        f"that Mondrian at {_at(lower)}. Incognito loses {_between(worse)} times as much as Mondrian with distinct "
-        "values; the mean loss of a cell cannot exceed 1."
+        f"{published[last] / entropy[last]:.2f} and ours {near[last] / entropy[last]:.2f}. With equal privacy, no "
+        f"value above 1/l of a class, it is {published[last] / equal[last]:.2f}, and {near[last] / equal[last]:.2f} "
+        f"for ours, which loses less than that Mondrian at {_at(lower)}. Incognito loses {_between(worse)} times as "
+        "much as Mondrian with distinct values; the mean loss of a cell cannot exceed 1."
     )
     holds = abs(ratio - PRINTED_RATIO) <= _ROUNDING and all(published[l] < same[l] for l in published)
     return ("agrees" if holds else "differs"), words

@@ -17,6 +17,7 @@ from ldiversity.datasets import income, income_domain
 from ldiversity.distances import Distance, OrderedDistance, TreeDistance
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.reproduction._base import Setting
+from ldiversity.reproduction._tables import ADULT_FILE, read_table
 from ldiversity.schema import Domain
 
 __all__ = [
@@ -60,7 +61,6 @@ MADE_UP: Final = "The paper's incomes are not public; a made-up table of the sam
 
 _COLUMNS: Final = ("age", "sex", "education", "fnlwgt", "occupation", "workclass", "marital-status", "race",
                    "relationship", "native-country", "hours-per-week", "income")  # fmt: skip
-_NUMBERS: Final = ("age", "fnlwgt", "hours-per-week")
 _UNKNOWN: Final = "?"
 
 
@@ -134,12 +134,7 @@ def fnlwgt_survey(adult: pa.Table) -> Survey:
 
 def read_adult(setting: Setting, columns: Sequence[str] = _COLUMNS) -> pa.Table:
     """Read the 30,162 training records of Adult without unknown cells."""
-    from pyarrow import csv
-
-    table = csv.read_csv(
-        setting.file("adult.csv.gz"),
-        convert_options=csv.ConvertOptions(strings_can_be_null=False, column_types=dict.fromkeys(_NUMBERS, pa.int64())),
-    )
+    table = read_table(setting, ADULT_FILE)
     known = pc.equal(table["split"], "train")
     for name in table.column_names:
         if pa.types.is_string(table[name].type):

@@ -71,10 +71,30 @@ def test_the_comparison_differs_when_mondrian_is_worse(comparison: Exhibit) -> N
     assert judge_adult(data)[0] == "differs"
 
 
+# Proposal's error was 12 times that of Mondrian, whose is raised here.
+NEARER = {"Mondrian, 2-diversity": 8.0}
+
+
+def test_the_comparison_differs_when_the_proposal_is_far_above_mondrian(comparison: Exhibit) -> None:
+    assert comparison.outcome == "differs"
+    assert "is little above Mondrian's does not come out" in comparison.words
+
+
+def test_the_comparison_is_better_when_the_proposal_is_little_above_mondrian(comparison: Exhibit) -> None:
+    outcome, words = judge_adult(changed(comparison, "MSE by age and gender", NEARER, "method"))
+
+    assert outcome == "better"
+    assert "is little above Mondrian's comes out" in words
+
+
 def test_the_comparison_agrees_when_ours_is_no_better(comparison: Exhibit) -> None:
-    data = changed(comparison, "MSE by age and gender", {"Balanced, MLE": 1e3}, "method")
+    data = changed(comparison, "MSE by age and gender", {**NEARER, "Balanced, MLE": 1e3}, "method")
 
     assert judge_adult(data)[0] == "agrees"
+
+
+def test_assumed_exponents_are_said_to_be_assumed(comparison: Exhibit) -> None:
+    assert "exponents of 1.0899 and 3.0421 are not readable, and assumed" in comparison.claim
 
 
 def test_the_picture_of_incomes_can_be_drawn(incomes: Exhibit, tmp_path: Path) -> None:
