@@ -150,9 +150,11 @@ class BSGI(GroupingMethod):
         possible = n_rows // most[worst]
         who = f"one value of {keys.names[worst]}" if worst < keys.n_sensitive else f"one person of {keys.names[worst]}"
         hint = f"The largest possible l is {possible}." if possible >= _LEAST_L else "No l is possible."
+        if self.l <= min(int(np.count_nonzero(keys.counts(key))) for key in range(len(keys.names))):
+            hint += " overflow='suppress' leaves out as few records as needed."
         raise InfeasibleError(
             f"BSGI: l must be at most {possible}, because {who} has more than 1/{self.l} of the records; got {self.l}.",
-            hint=f"{hint} overflow='suppress' leaves out as few records as needed.",
+            hint=hint,
             nearest=[{"l": possible}] if possible >= _LEAST_L else [],
         )
 

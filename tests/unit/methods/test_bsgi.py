@@ -195,6 +195,15 @@ def test_as_few_records_as_needed_are_suppressed(selection: str) -> None:
     assert grouping.facts == {"classes": 3, "suppressed": 2}
 
 
+def test_leaving_records_out_is_not_advised_where_it_cannot_help() -> None:
+    table = CodedTable((ages([1, 2, 3, 4]),), (sensitive([0, 0, 1, 1], 2),))
+
+    with pytest.raises(InfeasibleError, match="l must be at most 2") as caught:
+        BSGI(3).group(table, RUN)
+
+    assert "overflow" not in str(caught.value)
+
+
 def test_too_few_values_are_refused_even_with_suppression() -> None:
     table = CodedTable((), (sensitive([0, 0, 1, 1], 5),))
 
