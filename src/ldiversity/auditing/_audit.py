@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ldiversity._checks import check_number, name_some
 from ldiversity.auditing._bound import PosteriorBound
@@ -17,13 +17,18 @@ from ldiversity.auditing._result import Audit
 from ldiversity.auditing._risk import attribute_risk, class_figures, reidentification_risk
 from ldiversity.auditing._seen import Seen
 from ldiversity.auditing._views import ClassView
-from ldiversity.auditing._words import advise, say
+from ldiversity.auditing._words import advise, counted, say
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.models import DistinctDiversity, KAnonymity, PrivacyModel, SemanticClassDiversity, Verdict, parse_model
 from ldiversity.release import ClassRelease, Release, SetRelease, load_release
 from ldiversity.tables import Sensitive, open_source
 
 __all__ = ["audit", "check"]
+
+_JOINT: Final = (
+    "Whoever asks for one sensitive attribute is taken to know the others.",
+    "Sizes of classes, k-anonymity and the risk of being recognized are by the quasi-identifiers alone.",
+)
 
 
 def audit(  # noqa: PLR0913 - a question has these parts, each with a name
@@ -84,6 +89,7 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     threshold = check_number("audit", "threshold", threshold, minimum=0, maximum=1)
     seen, release = _see(data, quasi, sensitive, missing, joint_knowledge=joint_knowledge, types=types)
     wanted, texts = _models(models)
+    _check_looked_at(seen, wanted)
     asked = ask(seen, wanted) if wanted or release is None else _claims(seen, release)
     outside = None
     if population is not None:
@@ -177,17 +183,18 @@ def _see(
             )
         return see_release(data, quasi=names, sensitive=[one.name for one in attributes]), data
     source = open_source(data, types=types)
-    counted = count_table(source, quasi=names, sensitive=attributes, missing=missing, joint_knowledge=joint_knowledge)
+    found = count_table(source, quasi=names, sensitive=attributes, missing=missing, joint_knowledge=joint_knowledge)
     seen = Seen(
         kind="table",
         name=source.name,
-        quasi=counted.quasi,
-        keys=counted.keys,
-        sizes=counted.sizes,
-        views={name: ClassView(counts) for name, counts in counted.counts.items()},
-        n_dropped=counted.n_dropped,
+        quasi=found.quasi,
+        keys=found.keys,
+        sizes=found.sizes,
+        views={name: ClassView(counts) for name, counts in found.counts.items()},
+        n_dropped=found.n_dropped,
         frame_kind=source.frame_kind,
-        notes=("Whoever asks for one sensitive attribute is taken to know the others.",) if joint_knowledge else (),
+        joint=joint_knowledge and len(found.counts) > 1,
+        notes=_JOINT if joint_knowledge else (),
     )
     return seen, None
 
@@ -207,6 +214,16 @@ def _models(
         if isinstance(one, str):
             texts[model] = one
     return models, texts
+
+
+def _check_looked_at(seen: Seen, wanted: Sequence[PrivacyModel]) -> None:
+    """Refuse a model that would look at no value at all."""
+    unseen = [model.name for model in wanted if not isinstance(model, KAnonymity)]
+    if unseen and not seen.views:
+        raise ParameterError(
+            f"audit: sensitive must name the sensitive columns to check {name_some(unseen)}.",
+            hint="Only k-anonymity can be checked without them.",
+        )
 
 
 def _by_class_id(seen: Seen) -> dict[str, Any]:
@@ -249,10 +266,10 @@ def _claimed(release: SetRelease, name: str) -> list[PrivacyModel]:
 def _notes(seen: Seen, *, population_given: bool) -> list[str]:
     notes = []
     if seen.n_dropped:
-        notes.append(f"{seen.n_dropped:,} rows were left out because something was missing.")
+        notes.append(f"{counted(seen.n_dropped, 'row was', 'rows were')} left out because something was missing.")
     if seen.n_suppressed:
-        notes.append(f"{seen.n_suppressed:,} records had been left out by the holder.")
-    notes += [f"{n:,} rows show no value of {name!r}." for name, n in seen.unseen.items() if n]
+        notes.append(f"{counted(seen.n_suppressed, 'record', 'records')} had been left out by the holder.")
+    notes += [f"{counted(n, 'row shows', 'rows show')} no value of {name!r}." for name, n in seen.unseen.items() if n]
     if seen.quasi and not population_given:
         notes.append("No population was given: the journalist's risk is taken to be the prosecutor's.")
     return notes

@@ -165,7 +165,8 @@ def all_figures(seen: Seen, asked: Sequence[Asked]) -> dict[str, Figure]:
     whys: dict[str, str] = {}
     for attribute, view in seen.views.items():
         extra = [one.model for one in asked if one.attribute == attribute]
-        for name, (value, why) in _figures_of(view, k, extra).items():
+        smallest = int(view.sizes.min(initial=k)) if seen.joint else k
+        for name, (value, why) in _figures_of(view, smallest, extra).items():
             values.setdefault(name, {})[attribute] = value
             if why is not None:
                 whys[name] = why

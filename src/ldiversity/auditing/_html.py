@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ldiversity.auditing._html_parts import bullets, document, escape, shown, table
+from ldiversity.auditing._words import learned
 
 __all__ = ["fragment", "page"]
 
@@ -69,12 +70,10 @@ def _risks(facts: Mapping[str, Any]) -> str:
 def _attributes(facts: Mapping[str, Any]) -> str:
     parts = []
     for name, risk in facts["attribute_risk"].items():
-        rows = [
-            ["can be read off", shown(risk["records_read_off"])],
-            ["likeliest value at least 90 %", shown(risk["records_at_least_90"])],
-            ["likeliest value at least 50 %", shown(risk["records_at_least_50"])],
-        ]
-        parts.append(f"<h2>Learning {escape(name)}</h2>{table(['people', 'number'], rows, numbers={1})}")
+        found = learned(facts["kind"], risk)
+        rows = [[text, *map(shown, numbers)] for text, numbers in found.rows]
+        people = table(found.heads, rows, numbers=range(1, len(found.heads)))
+        parts.append(f"<h2>Learning {escape(name)}</h2>{people}<p>{escape(found.sentence)}</p>")
     return "\n".join(parts)
 
 

@@ -16,7 +16,7 @@ from ldiversity.auditing._sets import SetView
 from ldiversity.auditing._views import View
 from ldiversity.errors import SchemaError, UnsupportedError
 
-__all__ = ["attribute_risk", "class_figures", "reidentification_risk"]
+__all__ = ["attribute_risk", "class_figures", "recognized", "reidentification_risk"]
 
 _PARTS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 _LIKELY: Final = 0.5
@@ -59,20 +59,33 @@ def reidentification_risk(seen: Seen, population: CountedTable | None, threshold
     the journalist's risks is the share of right links to expect. Without a population both take the table itself.
     """
     sizes = seen.sizes
-    prosecutor = _summary(1 / sizes, sizes, threshold)
     outside = sizes if population is None else _population_sizes(seen, population)
     journalist = _summary(1 / np.maximum(outside, sizes), sizes, threshold)
     return {
-        "threshold": threshold,
-        "prosecutor": prosecutor,
+        **recognized(sizes, threshold),
         "journalist": {
             **journalist,
             "population": population is not None,
             "classes_not_in_population": int(np.count_nonzero(outside < sizes)),
         },
         "marketer": {"mean": journalist["mean"], "expected_records": journalist["mean"] * seen.n_records},
+    }
+
+
+def recognized(sizes: NDArray[np.int64], threshold: float) -> dict[str, Any]:
+    """What the prosecutor finds in classes of these sizes.
+
+    Examples
+    --------
+    >>> found = recognized(np.array([1, 4]), 0.5)
+    >>> found["uniques"], found["prosecutor"]["mean"], found["prosecutor"]["records_above"]
+    (1, 0.4, 1)
+    """
+    return {
+        "threshold": threshold,
         "uniques": int(np.count_nonzero(sizes == 1)),
-        "records": seen.n_records,
+        "records": int(sizes.sum()),
+        "prosecutor": _summary(1 / sizes, sizes, threshold),
     }
 
 

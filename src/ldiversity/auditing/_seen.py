@@ -37,6 +37,8 @@ class Seen:
         The same by the published numbers of classes, where classes with equal regions were merged in `views`.
     n_dropped, n_suppressed
         How many rows the audit left out, and how many records the holder did not publish.
+    joint
+        Whether each view of several counts the other sensitive attributes as known.
     unseen
         How many rows show no value of an attribute.
     """
@@ -52,6 +54,7 @@ class Seen:
     n_suppressed: int = 0
     frame_kind: str = "arrow"
     notes: tuple[str, ...] = ()
+    joint: bool = False
     unseen: Mapping[str, int] = field(default_factory=dict)
 
     def view(self, attribute: str, model: type[PrivacyModel]) -> View:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ldiversity.auditing._figures import Asked, model_text
+from ldiversity.auditing._risk import recognized
 from ldiversity.auditing._seen import Seen
 from ldiversity.models import (
     AlphaK,
@@ -20,10 +21,11 @@ from ldiversity.models import (
     UniqueDiversity,
 )
 
-__all__ = ["Advice", "advise", "say"]
+__all__ = ["Advice", "Learned", "advise", "counted", "learned", "say"]
 
 _GOOD_L: Final = 4
 _LEAST_L: Final = 2
+_ALMOST_ALL: Final = 0.9995
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,14 @@ class Advice:
 def say(seen: Seen, asked: Sequence[Asked], risk: Mapping[str, Any], attribute_risk: Mapping[str, Any]) -> list[str]:
     """Say what was found: one sentence a fact, the most important first."""
     said = [sentence for name, one in attribute_risk.items() for sentence in _of_attribute(seen, name, one)]
+    if seen.joint:
+        threshold = risk["threshold"]
+        for name, view in seen.views.items():
+            to = f"To someone who asks for {name!r} and knows the quasi-identifiers and all other sensitive values: "
+            said.append(to + _of_uniques(recognized(view.sizes, threshold), "knows all this"))
     if seen.quasi:
-        said.append(_of_uniques(risk))
+        alone = "only their quasi-identifiers" if seen.joint else "their quasi-identifiers"
+        said.append(_capitalized(_of_uniques(risk, f"knows {alone}")))
     for name, view in seen.by_class_id.items():
         if len(view.sizes) != len(seen.sizes):
             said.append(
@@ -63,6 +71,60 @@ def say(seen: Seen, asked: Sequence[Asked], risk: Mapping[str, Any], attribute_r
     return [*said, *map(_of_model, asked)]
 
 
+class Learned(NamedTuple):
+    """How many people's values someone learns: names of columns, rows of a name and numbers, and a sentence."""
+
+    heads: list[str]
+    rows: list[tuple[str, list[int]]]
+    sentence: str
+
+
+def learned(kind: str, risk: Mapping[str, Any]) -> Learned:
+    """Say how much is learned about the values of an attribute.
+
+    Parameters
+    ----------
+    kind, risk
+        As in `Audit.to_dict`: ``kind``, and ``attribute_risk`` of the attribute.
+    """
+    names = {
+        "records_read_off": "can be read off",
+        "records_at_least_90": "likeliest value at least 90 %",
+        "records_at_least_50": "likeliest value at least 50 %",
+    }
+    known = [risk] if "informed" not in risk else [risk, risk["informed"]]
+    heads = ["number"] if "informed" not in risk else ["without prior knowledge", "knowing how frequent values are"]
+    rows = [(text, [one[name] for one in known]) for name, text in names.items()]
+    return Learned(["people", *heads], rows, _guess(kind, risk))
+
+
+def _guess(kind: str, risk: Mapping[str, Any]) -> str:
+    mean, overall = _percent(risk["mean_largest_share"]), _percent(risk["largest_share_overall"])
+    if kind == "table":
+        return f"A guess of the likeliest value of the class is right for {mean}; without the table, for {overall}."
+    if kind == "exploded":
+        return (
+            f"The numbers go by the bound of the mechanism, {mean} without prior knowledge; whoever knows how frequent "
+            f"values are may be surer. The most frequent one has about {overall} of all records."
+        )
+    if "informed" in risk:
+        informed = _percent(risk["informed"]["mean_largest_share"])
+        return (
+            "These numbers are for someone who knows which record is the person's. The likeliest value of its set then "
+            f"has {mean} on average without prior knowledge, and {informed} knowing how frequent values are; the "
+            f"most frequent one has about {overall} of all records. Whoever cannot tell people who look alike apart "
+            "learns less."
+        )
+    return (
+        f"A guess of the likeliest value is right for {mean} if one knows which class is the person's; without the "
+        f"release, for {overall}."
+    )
+
+
+def _percent(share: float) -> str:
+    return "> 99.9 %" if _ALMOST_ALL < share < 1 else f"{100 * share:.3g} %"
+
+
 def advise(seen: Seen, asked: Sequence[Asked], texts: Mapping[PrivacyModel, str]) -> Advice:
     """Say what to do first."""
     failing = [one for one in asked if not one.verdict.passed]
@@ -70,6 +132,11 @@ def advise(seen: Seen, asked: Sequence[Asked], texts: Mapping[PrivacyModel, str]
     if seen.kind != "table":
         return _advise_release(failing, largest)
     harmful = any(bool((view.largest >= 1).any()) for view in seen.views.values())
+    if not failing and not seen.views:
+        held = "All models that were asked for hold. " if asked else ""
+        return Advice(
+            f"{held}Only the sizes of classes were looked at: name the sensitive columns, to see what can be learned."
+        )
     if not failing and not harmful:
         held = "All models that were asked for hold" if asked else "No class gives a value away for certain"
         return Advice(f"{held}. Before publishing, decide what must hold, and ask for it as a model.", (), largest)
@@ -89,14 +156,17 @@ def _of_attribute(seen: Seen, name: str, risk: Mapping[str, Any]) -> list[str]:
         said = [f"To someone without prior knowledge no set points at a value of {name!r} with more than {bound}."]
         if "informed" in risk:
             said.append(
-                f"To someone who knows how frequent the values are it is {risk['informed']['largest_share']:.3g}, and "
-                f"{risk['informed']['mean_largest_share']:.3g} on average."
+                "To someone who knows how frequent the values are, and which record is the person's, it is "
+                f"{risk['informed']['largest_share']:.3g}, and {risk['informed']['mean_largest_share']:.3g} on average."
             )
         return said
     n_one, n_classes = risk["classes_with_one_value"], risk["classes"]
     if n_one:
         lost = _people(risk["records_read_off"])
-        said = [f"{n_one:,} of {n_classes:,} classes hold one value of {name!r} only; {lost} can be read off."]
+        hold = "The only class holds" if n_classes == 1 else f"{n_one:,} of {n_classes:,} classes hold"
+        said = [f"{hold} one value of {name!r} only; {lost} can be read off."]
+    elif n_classes == 1:
+        said = [f"The only class holds more than one value of {name!r}."]
     else:
         said = [f"None of {n_classes:,} classes holds one value of {name!r} only."]
     more = risk["records_at_least_50"] - risk["records_read_off"]
@@ -106,11 +176,11 @@ def _of_attribute(seen: Seen, name: str, risk: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def _of_uniques(risk: Mapping[str, Any]) -> str:
+def _of_uniques(risk: Mapping[str, Any], knows: str) -> str:
     n, above = risk["uniques"], risk["prosecutor"]["records_above"]
     alone = f"{_people(n)} of {risk['records']:,} look like nobody else" if n > 1 else "1 person looks like nobody else"
     return (
-        f"{alone if n else 'Everybody looks like somebody else'}; whoever knows their quasi-identifiers finds "
+        f"{alone if n else 'everybody looks like somebody else'}; whoever {knows} finds "
         f"{_people(above)} with a probability above {risk['threshold']:g}."
     )
 
@@ -119,14 +189,33 @@ def _of_model(one: Asked) -> str:
     verdict, about = one.verdict, "" if one.attribute is None else f" of {one.attribute!r}"
     if verdict.passed:
         return f"{model_text(one.model)}{about} holds: the worst class reaches {verdict.reached:.4g}."
-    return (
-        f"{model_text(one.model)}{about} does not hold: {verdict.n_failing:,} of {verdict.n_classes:,} classes with "
-        f"{verdict.n_records_failing:,} records break it; the worst reaches {verdict.reached:.4g}."
-    )
+    records = counted(verdict.n_records_failing, "record", "records")
+    border = verdict.model.strict and verdict.margin == 0
+    must = f", and must be strictly less than {verdict.required:.4g}" if border else ""
+    if verdict.n_classes == 1:
+        broken = f"the only class, of {records}, breaks it; it reaches"
+    else:
+        broken = f"{verdict.n_failing:,} of {verdict.n_classes:,} classes with {records} break it; the worst reaches"
+    return f"{model_text(one.model)}{about} does not hold: {broken} {verdict.reached:.4g}{must}."
+
+
+def counted(n: int, one: str, several: str) -> str:
+    """Write a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "row", "rows"), counted(1200, "row", "rows")
+    ('1 row', '1,200 rows')
+    """
+    return f"1 {one}" if n == 1 else f"{n:,} {several}"
 
 
 def _people(n: int) -> str:
-    return "1 person" if n == 1 else f"{n:,} people"
+    return counted(n, "person", "people")
+
+
+def _capitalized(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _largest_l(seen: Seen) -> int | None:

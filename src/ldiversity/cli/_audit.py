@@ -9,7 +9,7 @@ import click
 
 from ldiversity.cli._holder import MISSING_WORDS, parse_types, type_option
 from ldiversity.cli._input import opened_table, read_as_option
-from ldiversity.cli._show import Facts, Page, number, percent, show
+from ldiversity.cli._show import Facts, Page, number, show
 from ldiversity.cli._text import shell_line, split_names
 
 __all__ = ["command"]
@@ -124,7 +124,7 @@ def _write(file: Path, found: Any, name: str) -> None:  # noqa: ANN401 - an Audi
 
 def _render(facts: Facts, page: Page) -> None:
     what = "" if facts["kind"] == "table" else f" ({facts['kind']})"
-    page.title(f"{facts['name']}{what}: {number(facts['records'])} records in {_classes(facts)}")
+    page.title(f"{facts['name']}{what}: {_looked_at(facts)}")
     for sentence in facts["verdict"]:
         page.bullet(sentence)
     if facts["passed"] is not None:
@@ -147,7 +147,7 @@ def _render(facts: Facts, page: Page) -> None:
     )
     _render_risk(facts, page)
     for name, risk in facts["attribute_risk"].items():
-        _render_attribute(name, risk, page)
+        _render_attribute(name, facts["kind"], risk, page)
     if facts["notes"]:
         page.title("Notes")
         page.bullets(facts["notes"])
@@ -172,25 +172,22 @@ def _render_risk(facts: Facts, page: Page) -> None:
     )
 
 
-def _render_attribute(name: str, risk: Facts, page: Page) -> None:
+def _render_attribute(name: str, kind: str, risk: Facts, page: Page) -> None:
+    from ldiversity.auditing._words import learned
+
+    found = learned(kind, risk)
     page.title(f"Learning {name}")
-    page.table(
-        ["people", "number"],
-        [
-            ["can be read off", number(risk["records_read_off"])],
-            ["likeliest value at least 90 %", number(risk["records_at_least_90"])],
-            ["likeliest value at least 50 %", number(risk["records_at_least_50"])],
-        ],
-        right={1},
-    )
-    page.text(
-        f"A guess of the likeliest value is right for {percent(risk['mean_largest_share'])}; without the table, for "
-        f"{percent(risk['largest_share_overall'])}."
-    )
+    rows = [[text, *map(number, numbers)] for text, numbers in found.rows]
+    page.table(found.heads, rows, right=set(range(1, len(found.heads))))
+    page.text(found.sentence)
 
 
-def _classes(facts: Facts) -> str:
-    return f"{number(facts['classes']['count'])} classes of equal quasi-identifiers"
+def _looked_at(facts: Facts) -> str:
+    records, classes = facts["records"], facts["classes"]["count"]
+    return (
+        f"{number(records)} {'record' if records == 1 else 'records'} in "
+        f"{number(classes)} {'class' if classes == 1 else 'classes'} of equal quasi-identifiers"
+    )
 
 
 def _value(value: Any) -> str:  # noqa: ANN401 - a number, or numbers by name

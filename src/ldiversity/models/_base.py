@@ -41,6 +41,9 @@ class PrivacyModel(ABC):
     higher_is_safer: ClassVar[bool] = True
     """Whether a greater reached value means more privacy."""
 
+    strict: ClassVar[bool] = False
+    """Whether a class that reaches exactly what is required breaks the rule."""
+
     scale: ClassVar[str] = "l"
     """The parameter to which `reached` is compared."""
 

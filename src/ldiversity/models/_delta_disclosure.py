@@ -56,6 +56,7 @@ class DeltaDisclosure(PrivacyModel):
     name: ClassVar[str] = "delta-disclosure"
     monotone: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = False
+    strict: ClassVar[bool] = True
     scale: ClassVar[str] = "delta"
     example: ClassVar[str] = "delta-disclosure:1"
 

@@ -59,6 +59,7 @@ class RecursiveDiversity(PrivacyModel):
     name: ClassVar[str] = "recursive"
     monotone: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = False
+    strict: ClassVar[bool] = True
     scale: ClassVar[str] = "c"
     example: ClassVar[str] = "recursive:3:2"
 

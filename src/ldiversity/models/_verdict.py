@@ -78,9 +78,12 @@ class Verdict:
 
     @property
     def margin(self) -> float:
-        """How far the worst class is on the safe side of what is required; negative when it is on the other."""
-        margin = self.reached - self.required
-        return margin if self.model.higher_is_safer else -margin
+        """How far the worst class is on the safe side of what is required; negative when it is on the other.
+
+        At 0 it is just on the border, which a strict model does not allow.
+        """
+        safer, other = (self.reached, self.required) if self.model.higher_is_safer else (self.required, self.reached)
+        return safer - other
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict in JSON's types; None stands for infinitely much."""

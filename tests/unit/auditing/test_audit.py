@@ -169,6 +169,19 @@ def test_sizes_alone_can_be_audited() -> None:
     assert (found.passed, list(found.models), found.sensitive) == (False, ["k_anonymity"], ())
 
 
+def test_a_model_of_values_needs_a_sensitive_column() -> None:
+    with pytest.raises(ld.ParameterError, match="sensitive must name the sensitive columns to check 'distinct'"):
+        ld.audit(TABLE, quasi="age", models=["k-anonymity:2", "distinct:2"])
+
+
+@pytest.mark.parametrize("models", [(), "k-anonymity:7"])
+def test_values_that_nobody_looked_at_are_not_called_safe(models: str) -> None:
+    text = ld.audit(TABLE.append_column("sex", [["f"] * 7]), quasi="sex", models=models).advice.text
+
+    assert "gives a value away" not in text
+    assert "Only the sizes of classes were looked at" in text
+
+
 def test_asked_models_with_trees_and_distances_are_figures_too() -> None:
     table = pa.table({"age": [1] * 4, "s": [1, 2, 3, 4]})
 

@@ -44,6 +44,7 @@ def test_the_exit_code_is_1_when_it_does_not(run: Run, table: Path) -> None:
         [*ROLES, "--model", "k-anonymity"],
         [*ROLES, "--model", "sorcery:2"],
         ["--quasi", "shoe", "--sensitive", "disease"],
+        ["--quasi", "age", "--model", "k-anonymity:2", "--model", "distinct:2"],
         ["--quasi", "age", "--sensitive", "age"],
         [],
         [*ROLES, "--threshold", "2"],
@@ -95,6 +96,10 @@ def test_a_release_is_audited_without_the_original(run: Run, release: Path) -> N
 
     assert result.exit_code == 0
     assert "distinct:3 of 'disease' holds" in result.stdout
+
+
+def test_people_of_a_release_are_counted_with_and_without_prior_knowledge(run: Run, release: Path) -> None:
+    assert "without prior knowledge  knowing how frequent values are" in run("audit", release).stdout
 
 
 def test_a_release_that_breaks_what_is_asked_fails(run: Run, release: Path) -> None:

@@ -56,6 +56,13 @@ def test_the_margin_is_positive_on_the_safe_side_where_less_is_safer() -> None:
     assert (verdict.reached, verdict.margin) == (3, 2)
 
 
+def test_just_on_the_border_the_margin_is_a_plain_zero_and_a_strict_model_fails() -> None:
+    verdict = RecursiveDiversity(c=3, l=2).verdict(classes_of([3, 1, 0, 0]))
+
+    assert not verdict.passed
+    assert str(verdict.margin) == "0.0"
+
+
 def test_no_classes_satisfy_everything() -> None:
     verdict = DistinctDiversity(2).verdict(classes_of())
 
