@@ -7,14 +7,14 @@ from typing import Final, TypeAlias
 
 __all__ = ["overlapping_lines", "tell_overlaps"]
 
-_CLOSE: Final = 0.05
-"""Heights that differ by a smaller share cannot be told apart."""
+_CLOSE: Final = 0.1
+"""Heights that differ by a smaller share can hardly be told apart, on a logarithmic axis or near the top of another."""
 
 _Lines: TypeAlias = Mapping[str, tuple[Sequence[float], Sequence[float | None]]]
 
 
 def overlapping_lines(panels: Sequence[_Lines]) -> list[list[str]]:
-    """Names of lines that lie on each other in every panel, group by group.
+    """Names of lines that lie on each other in every panel, wherever both have points, group by group.
 
     Parameters
     ----------
@@ -23,14 +23,15 @@ def overlapping_lines(panels: Sequence[_Lines]) -> list[list[str]]:
 
     Examples
     --------
-    >>> overlapping_lines([{"a": ([1, 2], [0.5, 0.25]), "b": ([1, 2], [0.5, 0.26]), "c": ([1, 2], [0.5, 0.5])}])
+    >>> panel = {"a": ([1, 2, 3], [0.5, 0.25, None]), "b": ([1, 2, 3], [0.5, 0.26, 0.2]), "c": ([1, 2], [0.5, 0.5])}
+    >>> overlapping_lines([panel])
     [['a', 'b']]
     """
     points = {name: _points(panels, name) for panel in panels for name in panel}
     groups: list[list[str]] = []
     for name, own in points.items():
         for group in groups:
-            if _same(points[group[0]], own):
+            if all(_same(points[other], own) for other in group):
                 group.append(name)
                 break
         else:
@@ -39,15 +40,14 @@ def overlapping_lines(panels: Sequence[_Lines]) -> list[list[str]]:
 
 
 def tell_overlaps(groups: Sequence[Sequence[str]]) -> str:
-    """Say which lines lie on each other.
+    """Name the lines that lie on each other, on one line.
 
     Examples
     --------
     >>> tell_overlaps([["Ex-Simple", "N-Simple"], ["BSGI, ours", "BSGI, published", "1/l"]])
-    'on each other: Ex-Simple and N-Simple; BSGI, ours / BSGI, published and 1/l'
+    'Ex-Simple and N-Simple; BSGI, ours / BSGI, published and 1/l'
     """
-    told = [f"{' / '.join(group[:-1])} and {group[-1]}" for group in groups]
-    return f"on each other: {'; '.join(told)}" if told else ""
+    return "; ".join(f"{' / '.join(group[:-1])} and {group[-1]}" for group in groups)
 
 
 def _points(panels: Sequence[_Lines], name: str) -> dict[tuple[int, float], float]:
@@ -61,6 +61,7 @@ def _points(panels: Sequence[_Lines], name: str) -> dict[tuple[int, float], floa
 
 
 def _same(one: Mapping[tuple[int, float], float], other: Mapping[tuple[int, float], float]) -> bool:
-    if not one or one.keys() != other.keys():
-        return False
-    return all(abs(one[place] - y) <= _CLOSE * max(abs(one[place]), abs(y)) for place, y in other.items())
+    both = one.keys() & other.keys()
+    return len(both) > 1 and all(
+        abs(one[place] - other[place]) <= _CLOSE * max(abs(one[place]), abs(other[place])) for place in both
+    )

@@ -221,7 +221,7 @@ def _draw_shares(data: pa.Table) -> Figure:
         for title, name in titles.items()
     ]
     overlaps = [(panel.title, tell_overlaps(overlapping_lines([panel.series]))) for panel in panels]
-    notes = [f"{title}, {told}" for title, told in overlaps if told]
+    notes = [f"{title}, lines on each other: {told}" for title, told in overlaps if told]
     title = "The share of the most frequent value in a class"
     return draw_panels(panels, _LOOKS, title=title, columns=2, size=(4.6, 3.4), notes=notes)
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ldiversity._random import FreshWords
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
+from ldiversity.reproduction._overlaps import overlapping_lines, tell_overlaps
 from ldiversity.reproduction._paper_004_pictures import Curve, Panel, draw_panels
 from ldiversity.reproduction._paper_004_runs import COMBINATIONS, LE, Outcomes, prepare, run_le, run_once
 
@@ -24,6 +25,7 @@ BY_CELL: Final = "MSE by age and gender"
 WHOLE: Final = "MSE of the whole table"
 
 _MANY_VALUES: Final = 100
+_ON_EACH_OTHER: Final = "Lines on each other, wherever both have points"
 
 
 @dataclass(frozen=True)
@@ -135,4 +137,6 @@ def _draw(sweep: Sweep, data: pa.Table, title: str) -> Any:  # noqa: ANN401 - a 
         fixed = f"l = {settings[0][0]}" if against_d else f"d = {settings[0][1]}"
         curves = [Curve(name, x, [found[(*each, name)] for each in settings]) for name in names]
         panels.append(Panel(f"({letter}) {fixed}", "d" if against_d else "l", curves))
-    return draw_panels(title, panels, BY_CELL, log=True)
+    lines = [{curve.name: (curve.x, curve.y) for curve in panel.curves} for panel in panels]
+    told = tell_overlaps(overlapping_lines(lines))
+    return draw_panels(title, panels, BY_CELL, log=True, notes=[f"{_ON_EACH_OTHER}: {told}"] if told else [])

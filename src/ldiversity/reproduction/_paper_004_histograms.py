@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ldiversity._random import FreshWords
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
-from ldiversity.reproduction._paper_004_data import MADE_UP
+from ldiversity.reproduction._paper_004_data import EDUCATION_TREE, MADE_UP
 from ldiversity.reproduction._paper_004_pictures import draw_heat_maps
 from ldiversity.reproduction._paper_004_runs import COMBINATIONS, LE, OURS, prepare, run_le, run_once
 
@@ -26,7 +26,6 @@ FLATTER: Final = 0.9
 
 _ORIGINAL: Final = "original"
 _KEYS: Final = ("age", "gender", "value")
-_MOST_MAPS: Final = 9
 
 
 @dataclass(frozen=True)
@@ -65,11 +64,11 @@ def histogram(which: Histogram, survey: Survey, setting: Setting) -> Exhibit:
         which.item,
         title,
         data,
-        partial(_draw, data, survey, f"{which.item}: {survey.name}, ({l}, {d})-semantic diversity"),
+        partial(_draw, data, f"{which.item}: {survey.name}, ({l}, {d})-semantic diversity"),
         f"Heat maps with a row for each age and gender and a column for each of {survey.n_values} values, one map a "
         f"combination; blue is a count above zero, orange one below. The first map is the original. " + _in_words(data),
         outcome,
-        f"{made_up}{refused}{judged}",
+        f"{made_up}{refused}{judged}{_tell_le(data, d)}",
         f"The histograms estimated by the proposed analysis algorithm are the most similar to the original ones; those "
         f"of the simple analysis are averaged overall, and the features are diminished. Printed for {which.printed}.",
     )
@@ -113,6 +112,12 @@ def _in_words(data: pa.Table) -> str:
     return f"From the most to the least like it: {'; '.join(ranked)}."
 
 
+def _tell_le(data: pa.Table, d: int) -> str:
+    if LE not in data.column_names:
+        return ""
+    return f" LE is (l, e)-Anatomy with e = {EDUCATION_TREE.depth} - d = {EDUCATION_TREE.depth - d}."
+
+
 def _refusal(which: Histogram, survey: Survey) -> str:
     if which.printed == which.rerun:
         return ""
@@ -139,12 +144,11 @@ def _as_table(survey: Survey, cells: dict[str, FloatArray]) -> pa.Table:
     return pa.table(columns | {name: cells[name].ravel().round(2) for name in order if name in cells})
 
 
-def _draw(data: pa.Table, survey: Survey, title: str) -> Any:  # noqa: ANN401 - a figure of matplotlib
-    shape = (len(survey.cells), survey.n_values)
-    names = [name for name in data.column_names if name not in {*_KEYS, "N-Anonymity"}]
-    if len(names) > _MOST_MAPS:
-        names.remove("Simple, exact Q")
+def _draw(data: pa.Table, title: str) -> Any:  # noqa: ANN401 - a figure of matplotlib
+    cells = dict.fromkeys(zip(data["age"].to_pylist(), data["gender"].to_pylist(), strict=True))
+    values = list(dict.fromkeys(data["value"].to_pylist()))
+    shape = (len(cells), len(values))
+    names = [name for name in data.column_names if name not in _KEYS]
     maps = [(name, np.asarray(data[name]).astype(np.float64).reshape(shape)) for name in names]
-    rows = [f"{age}, {gender}" for age, gender in survey.cells]
-    values = survey.domain.values
-    return draw_heat_maps(title, maps, rows, f"from {values[0]} (1) to {values[-1]} ({survey.n_values})")
+    rows = [f"{age}, {gender}" for age, gender in cells]
+    return draw_heat_maps(title, maps, rows, f"from {values[0]} (1) to {values[-1]} ({len(values)})")

@@ -10,6 +10,7 @@ import numpy as np
 
 from ldiversity.report._figures import (
     BLUE,
+    CHARACTER_INCHES,
     GRAY,
     GREEN,
     INK,
@@ -17,6 +18,7 @@ from ldiversity.report._figures import (
     PURPLE,
     SERIES,
     YELLOW,
+    balance,
     new_figure,
     plain_number,
     style,
@@ -32,20 +34,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Curve", "Panel", "draw_heat_maps", "draw_panels", "label_powers"]
 
+_RING: Final = {"markerfacecolor": "none", "markersize": 8}
+"""A mark around another, so that both are seen where lines lie on each other."""
+
 _LOOKS: Final[dict[str, dict[str, Any]]] = {
     "N-Proposal": {"color": ORANGE, "marker": "s", "linestyle": "--"},
     "N-Existing": {"color": YELLOW, "marker": "v", "linestyle": "--"},
     "N-Simple": {"color": PURPLE, "marker": "D", "linestyle": "--"},
     "N-Anonymity": {"color": GRAY, "marker": "x", "linestyle": "--"},
-    "Ex-Proposal": {"color": ORANGE, "marker": "s", "linestyle": "-", "markerfacecolor": "white"},
-    "Ex-Existing": {"color": YELLOW, "marker": "v", "linestyle": "-", "markerfacecolor": "white"},
-    "Ex-Simple": {"color": PURPLE, "marker": "D", "linestyle": "-", "markerfacecolor": "white"},
+    "Ex-Proposal": {"color": ORANGE, "marker": "s", "linestyle": "-", **_RING},
+    "Ex-Existing": {"color": YELLOW, "marker": "v", "linestyle": "-", **_RING},
+    "Ex-Simple": {"color": PURPLE, "marker": "D", "linestyle": "-", **_RING},
     "LE": {"color": INK, "marker": "P", "linestyle": ":"},
     "Simple, exact Q": {"color": GREEN, "marker": "^", "linestyle": "-"},
     "Balanced, exact Q": {"color": BLUE, "marker": "o", "linestyle": "-", "markerfacecolor": "white"},
     "Balanced, MLE": {"color": BLUE, "marker": "o", "linestyle": "-", "linewidth": 2.2},
 }
 _LEGEND_COLUMNS: Final = 4
+_FEW_MAPS: Final = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +74,8 @@ class Panel:
     log_axis: bool = False
 
 
-def draw_panels(title: str, panels: Sequence[Panel], height: str, *, log: bool) -> Figure:
-    """Draw panels side by side, two in a row when there are four, with one legend below."""
+def draw_panels(title: str, panels: Sequence[Panel], height: str, *, log: bool, notes: Sequence[str] = ()) -> Figure:
+    """Draw panels side by side, two in a row when there are four, with remarks and one legend below."""
     columns = 2 if len(panels) == 4 else len(panels)  # noqa: PLR2004 - as in the paper's figures
     rows = -(-len(panels) // columns)
     with style():
@@ -81,7 +87,12 @@ def draw_panels(title: str, panels: Sequence[Panel], height: str, *, log: bool) 
         for left in axes[::columns]:
             left.set_ylabel(height)
         columns_of_legend = min(_LEGEND_COLUMNS, len(handles))
-        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=columns_of_legend)
+        room = int(figure.get_figwidth() / CHARACTER_INCHES)
+        legend = figure.legend(
+            handles.values(), handles.keys(), loc="outside lower center", ncols=columns_of_legend,
+            title="\n".join(line for note in notes for line in balance(note, room)), title_fontsize=8,
+        )  # fmt: skip
+        legend.get_title().set_color(GRAY)
         write_title(figure, title)
     return figure
 
@@ -126,12 +137,12 @@ def draw_heat_maps(title: str, maps: Sequence[tuple[str, FloatArray]], rows: Seq
     """
     from matplotlib.colors import LinearSegmentedColormap
 
-    across = 3
+    across, width = (3, 9.4) if len(maps) <= _FEW_MAPS else (4, 11.6)
     down = -(-len(maps) // across)
     top = float(np.abs(maps[0][1]).max())
     colors = LinearSegmentedColormap.from_list("signed", [ORANGE, "#FFFFFF", BLUE])
     with style():
-        figure = new_figure(9.4, 0.9 + down * (0.55 + 0.135 * max(len(rows), 10)))
+        figure = new_figure(width, 0.9 + down * (0.55 + 0.135 * max(len(rows), 10)))
         axes = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
         drawn: Any = None
         for axis, (name, counts) in zip(axes.ravel(), maps, strict=False):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ldiversity.mechanisms import RingSelection
 from ldiversity.reproduction._base import Outcome
-from ldiversity.reproduction._paper_004_data import MADE_UP
+from ldiversity.reproduction._paper_004_data import EDUCATION_TREE, MADE_UP
 from ldiversity.reproduction._paper_004_errors import BY_CELL
 from ldiversity.reproduction._paper_004_runs import LE, PAPER
 
@@ -37,27 +38,26 @@ _Errors = dict[tuple[int, int, str], float]
 
 
 def judge_income(data: pa.Table, sweep: Sweep, leak: str) -> tuple[Outcome, str]:
-    """N-Proposal the least of the paper's, Ex-Proposal rising, N-Anonymity the greatest."""
+    """N-Proposal as low as any of the paper's, Ex-Proposal rising, N-Anonymity the greatest."""
     errors = _errors(data)
     settings = [each for each in sweep.settings if (*each, "N-Proposal") in errors]
-    above = [each for each in settings if errors[(*each, "N-Proposal")] > TIE * _least(errors, each)]
-    rising = _rises(errors, sweep.panels[1:], "Ex-Proposal")
+    low, told = _is_low(errors, settings)
+    rising, course = _course(errors, sweep.panels)
     plain = all(errors[(*each, "N-Anonymity")] >= _greatest(errors, each) for each in sweep.panels[0])
     missing = len(sweep.settings) - len(settings)
     words = (
-        f"{MADE_UP}N-Proposal {_all(above, len(settings), 'is the least of the seven')}; with Ex-Proposal the error "
-        f"{'rises' if rising else 'does not always rise'} from the first to the last setting of (b), (c) and (d); "
-        f"without analysis (a) is {'worst' if plain else 'not always worst'}. {leak} For {missing} of "
+        f"{MADE_UP}{told} {course} Without analysis (a) is {'worst' if plain else 'not always worst'}. {leak} For "
+        f"{missing} of "
         f"{len(sweep.settings)} settings its rings are too short. {_gain(errors, 'N-Proposal')} "
         f"{_gain(errors, 'Ex-Proposal')}"
     )
-    return _outcome(errors, holds=not above and rising and plain), words
+    return _outcome(errors, holds=low and rising and plain), words
 
 
 def judge_education(data: pa.Table, sweep: Sweep) -> tuple[Outcome, str]:
     """Ex-Proposal rising with l and d, and above LE in panel (b)."""
     errors = _errors(data)
-    rising = _rises(errors, sweep.panels[1:], "Ex-Proposal")
+    rising, course = _course(errors, sweep.panels)
     lower = [each for each in sweep.panels[1] if errors[(*each, "Ex-Proposal")] <= errors[(*each, LE)]]
     pairs = ", ".join(
         f"l = {l}: {errors[l, d, 'Ex-Proposal']:.2g} and {errors[l, d, LE]:.2g}" for l, d in sweep.panels[1]
@@ -65,26 +65,25 @@ def judge_education(data: pa.Table, sweep: Sweep) -> tuple[Outcome, str]:
     notes = {(row["l"], row["d"]): row["note"] for row in data.to_pylist() if row["combination"] == LE and row["note"]}
     kept = "; ".join(f"{each}: {notes[each]}" for each in sweep.panels[1] if each in notes)
     words = (
-        f"The error of Ex-Proposal {'rises' if rising else 'does not always rise'} from the first to the last setting "
-        f"of (b), (c) and (d). In (b) Ex-Proposal {_all(lower, len(sweep.panels[1]), 'is above LE')} ({pairs}); that "
-        f"is by age and gender: for the whole table Anatomy keeps every count it publishes. Anatomy must leave out "
-        f"records ({kept or 'none here'}). {_gain(errors, 'Ex-Proposal')} {_gain(errors, LE)}"
+        f"{course} In (b) Ex-Proposal {_all(lower, len(sweep.panels[1]), 'is above LE')} ({pairs}); that is by age and "
+        "gender: for the whole table Anatomy keeps every count it publishes. LE is (l, e)-Anatomy with e = "
+        f"{EDUCATION_TREE.depth} - d, as the paper does not say how e follows from d. Anatomy must leave out records "
+        f"({kept or 'none here'}). {_refusals(data)}{_gain(errors, 'Ex-Proposal')} {_gain(errors, LE)}"
     )
     return _outcome(errors, holds=rising and not lower), words
 
 
 def judge_fnlwgt(data: pa.Table, sweep: Sweep) -> tuple[Outcome, str]:
-    """N-Proposal the least of the paper's."""
+    """N-Proposal as low as any of the paper's."""
     errors = _errors(data)
     settings = [each for each in sweep.settings if (*each, "N-Proposal") in errors]
-    above = [each for each in settings if errors[(*each, "N-Proposal")] > TIE * _least(errors, each)]
+    low, told = _is_low(errors, settings)
     exact = [errors[(*each, "Ex-Proposal")] / errors[(*each, "Simple, exact Q")] for each in settings]
     words = (
-        f"N-Proposal {_all(above, len(settings), 'is the least of the seven')}. On the same sets of simple selection "
-        f"Eq. 2 has {min(exact):.2f} to {max(exact):,.0f} times the error of exact probabilities. "
-        f"{_gain(errors, 'N-Proposal')} {_gain(errors, 'Ex-Proposal')}"
+        f"{told} On the same sets of simple selection Eq. 2 has {_number(min(exact))} to {_number(max(exact))} times "
+        f"the error of exact probabilities. {_gain(errors, 'N-Proposal')} {_gain(errors, 'Ex-Proposal')}"
     )
-    return _outcome(errors, holds=not above), words
+    return _outcome(errors, holds=low), words
 
 
 def ring_leak(survey: Survey) -> str:
@@ -111,8 +110,49 @@ def _greatest(errors: _Errors, setting: tuple[int, int]) -> float:
     return max(errors[(*setting, name)] for name in PAPER if (*setting, name) in errors)
 
 
-def _rises(errors: _Errors, panels: Sequence[Sequence[tuple[int, int]]], name: str) -> bool:
-    return all(errors[(*panel[-1], name)] > errors[(*panel[0], name)] for panel in panels)
+def _is_low(errors: _Errors, settings: Sequence[tuple[int, int]]) -> tuple[bool, str]:
+    """Whether N-Proposal is the least of the paper's or nearly so, and how often it is which."""
+    own = {each: errors[(*each, "N-Proposal")] for each in settings}
+    least = [each for each in settings if own[each] <= _least(errors, each)]
+    above = [each for each in settings if own[each] > TIE * _least(errors, each)]
+    n = len(settings)
+    listed = f", but not at {', '.join(map(str, above))}" if above else ""
+    return not above, (
+        f"N-Proposal is the least of the seven in {len(least)} of {n} settings, and the least or within a factor of "
+        f"{TIE} of it in {n - len(above)} of {n}{listed}."
+    )
+
+
+def _course(errors: _Errors, panels: Sequence[Sequence[tuple[int, int]]]) -> tuple[bool, str]:
+    """Whether the error of Ex-Proposal rises with every step of l or d, and where it does not."""
+    own = {(l, d): error for (l, d, name), error in errors.items() if name == "Ex-Proposal"}
+    letters = dict(zip("abcd", panels, strict=True))
+    rising = [f"({letter})" for letter, panel in letters.items() if own[panel[-1]] > own[panel[0]]]
+    steps = dict.fromkeys(step for panel in panels for step in pairwise(panel))
+    falls = [(one, other) for one, other in steps if own[one] > TIE * own[other]]
+    told = "; ".join(f"from {one} to {other}, {own[one]:.2g} to {own[other]:.2g}" for one, other in falls)
+    ends = f"The error of Ex-Proposal rises from the first to the last setting of {', '.join(rising) or 'no panel'}"
+    if not falls:
+        return len(rising) == len(panels), f"{ends}, and falls in no step of l or d by more than a factor of {TIE}."
+    return False, (
+        f"{ends}, but not with every step of l or d: by more than a factor of {TIE} it falls {told}. How much its bias "
+        "weighs depends on how near the matrix of Eq. 2 is to a singular one, which l and d alone do not tell."
+    )
+
+
+def _refusals(data: pa.Table) -> str:
+    """Where balanced selection does not exist, and why."""
+    notes = {
+        (row["l"], row["d"]): row["note"].partition(": ")[2]
+        for row in data.to_pylist()
+        if row["combination"] == "Balanced, MLE" and row[BY_CELL] is None
+    }
+    return "".join(f"Balanced selection refuses {each}: {note} " for each, note in notes.items())
+
+
+def _number(ratio: float) -> str:
+    """Write a ratio so that a small one keeps its decimals."""
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:,.0f}"  # noqa: PLR2004 - three digits
 
 
 def _ratios(errors: _Errors, name: str) -> dict[tuple[int, int], float]:
@@ -124,8 +164,8 @@ def _gain(errors: _Errors, name: str) -> str:
     ratios = _ratios(errors, name)
     least, most = min(ratios, key=lambda each: ratios[each]), max(ratios, key=lambda each: ratios[each])
     return (
-        f"Balanced selection with maximum likelihood divides the error of {name} by {ratios[least]:.1f} (at {least}) "
-        f"to {ratios[most]:,.0f} (at {most})."
+        f"Balanced selection with maximum likelihood divides the error of {name} by {_number(ratios[least])} (at "
+        f"{least}) to {_number(ratios[most])} (at {most}) in the {len(ratios)} settings that both have."
     )
 
 

@@ -183,7 +183,7 @@ def test_lines_of_shares_that_hide_each_other_are_named_below_the_picture(as_pri
     figure = list(make_exhibits(as_printed))[3].draw()
     written = " ".join(" ".join(text.get_text().split()) for text in figure.findobj(Text))
 
-    assert "on each other: BSGI, published / BSGI, ours" in written
+    assert "lines on each other: BSGI, published / BSGI, ours" in written
 
 
 def test_the_first_exhibit_says_what_is_measured_and_the_others_point_to_it(as_printed: pa.Table) -> None:
