@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
 import pyarrow as pa
 
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Exhibit", "Outcome", "Setting", "Study", "attempt"]
 
-Outcome: TypeAlias = Literal["agrees", "differs", "better", "stand-in", "not run"]
+Outcome: TypeAlias = Literal["agrees", "differs", "better", "not run"]
 """``agrees``: the paper's statement comes out. ``differs``: it does not, and the words say why. ``better``: it comes
-out for the paper's method, and ours does better. ``stand-in``: the paper's data are not public, others were used, and
-the shape of the result was compared. ``not run``: something is missing here, such as the data."""
+out for the paper's method, and ours does better. ``not run``: something is missing here, such as the data."""
+
+_VARIABLE: Final = "LDIVERSITY_DATA"
 
 
 def _silent(share: float, what: str) -> None:
@@ -57,13 +58,19 @@ class Setting:
         UnsupportedError
             When there is no data folder, or it lacks the file.
         """
-        folder = self.data or (Path(os.environ["LDIVERSITY_DATA"]) if os.environ.get("LDIVERSITY_DATA") else None)
-        if folder is None or not (folder / name).is_file():
-            raise UnsupportedError(
-                f"reproduce: {name} is needed, but there is no data folder that holds it.",
-                hint="Set the environment variable LDIVERSITY_DATA to the folder with the public tables.",
-            )
-        return folder / name
+        named = os.environ.get(_VARIABLE)
+        folder = self.data or (Path(named) if named else None)
+        if folder is not None and (folder / name).is_file():
+            return folder / name
+        if folder is None:
+            lack = "no data folder is named"
+        else:
+            lack = f"the data folder {str(folder)!r}{'' if self.data else f' of {_VARIABLE}'} does not hold it"
+        raise UnsupportedError(
+            f"reproduce: {name} is needed, but {lack}.",
+            hint="Name the folder with the public tables: --data on the command line, data= in Python, or the "
+            f"environment variable {_VARIABLE}.",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +88,8 @@ class Exhibit:
     data
         The numbers behind the picture, one row a measurement, columns named in plain words.
     draw
-        Makes the picture from the data; called only when one is wanted.
+        Makes the picture from the data; called only when one is wanted. Can be pickled: a `functools.partial` of a
+        function of a module.
     alt
         The picture in words, for people who cannot see it.
     outcome, words
@@ -89,6 +97,9 @@ class Exhibit:
         never typed in advance.
     claim
         What the paper says, with its own figures where it prints them.
+    stand_in
+        What was used in place of the paper's data where these are not public; empty where they are. The verdict is
+        then on what was used.
     """
 
     paper: str
@@ -100,6 +111,7 @@ class Exhibit:
     outcome: Outcome
     words: str
     claim: str
+    stand_in: str = ""
 
 
 def attempt(make: Callable[[], Exhibit], *, paper: str, item: str, title: str, claim: str) -> Exhibit:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from ldiversity.errors import ParameterError, StorageError
+from ldiversity.errors import LDiversityError, ParameterError, StorageError
 
 __all__ = ["FACTS_FILE", "FORMAT", "check_folder", "staged"]
 
@@ -19,7 +19,21 @@ FORMAT: Final = "ldiversity-reproduction"
 
 
 def check_folder(folder: Path, *, overwrite: bool) -> None:
-    """Refuse a folder that exists, unless it is empty, or holds an earlier rerun alone that may be overwritten."""
+    """Refuse a folder that exists, unless it is empty, or holds an earlier rerun alone that may be overwritten.
+
+    One that cannot be written is refused as well: an empty folder is made where it will stand, and removed.
+    """
+    with _refused(folder):
+        _check_content(folder, overwrite=overwrite)
+        parent = folder.absolute().parent
+        while not parent.exists():
+            parent = parent.parent
+        trial = _beside(parent / folder.absolute().name)
+        trial.mkdir()
+        trial.rmdir()
+
+
+def _check_content(folder: Path, *, overwrite: bool) -> None:
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not overwrite:
@@ -38,22 +52,36 @@ def check_folder(folder: Path, *, overwrite: bool) -> None:
 def staged(folder: Path, *, overwrite: bool) -> Iterator[Path]:
     """A folder beside `folder` that becomes it when the block ends well, and vanishes otherwise."""
     folder = folder.absolute()
-    staging = folder.parent / f".{folder.name}.partial-{secrets.token_hex(6)}"
+    staging = _beside(folder)
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        staging.mkdir()
-        yield staging
-        check_folder(folder, overwrite=overwrite)
-        if folder.exists():
-            shutil.rmtree(folder)
-        staging.rename(folder)
+        with _refused(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            staging.mkdir()
+            yield staging
+            _check_content(folder, overwrite=overwrite)
+            if folder.exists():
+                shutil.rmtree(folder)
+            staging.rename(folder)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _beside(folder: Path) -> Path:
+    return folder.parent / f".{folder.name}.partial-{secrets.token_hex(6)}"
+
+
+@contextmanager
+def _refused(folder: Path) -> Iterator[None]:
+    """Give one sentence for a folder that cannot be written."""
+    try:
+        yield
+    except LDiversityError:
+        raise
     except OSError as error:
         reason = error.strerror or "the disk may be full"
         raise StorageError(
             f"output: folder {str(folder)!r} cannot be written: {reason}.", hint="Choose another folder."
         ) from None
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
 
 
 def _is_rerun_alone(folder: Path) -> bool:

@@ -10,19 +10,22 @@ import numpy as np
 
 from ldiversity.report._figures import (
     BLUE,
+    CHARACTER_INCHES,
+    GRAY,
     GREEN,
     ORANGE,
+    balance,
     label_inches,
     new_figure,
     plain_number,
     style,
-    write_notes,
     write_title,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.ticker import Locator
 
 __all__ = ["METHODS", "Look", "Panel", "draw_panels", "power"]
 
@@ -48,6 +51,7 @@ METHODS: Final[Mapping[str, Look]] = {
 """The compared methods: what the papers compare in full, what this package adds dashed."""
 
 _HANDLE_INCHES: Final = 0.6
+_MOST_TICKS: Final = 10
 _WIDE: Final = 100.0
 _PLAIN: Final = (0.01, 10_000.0)
 _RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -91,14 +95,23 @@ def draw_panels(
         ordered = [name for name in looks if name in handles]
         across = max(1, int(figure.get_figwidth() / (label_inches(ordered) + _HANDLE_INCHES)))
         shown = [handles[name] for name in ordered]
-        figure.legend(shown, ordered, loc="outside lower center", ncols=min(len(ordered), across))
+        legend = figure.legend(
+            shown, ordered, loc="outside lower center", ncols=min(len(ordered), across),
+            title="\n".join(_wrap(notes, figure.get_figwidth())), title_fontsize=8,
+        )  # fmt: skip
+        legend.get_title().set_color(GRAY)
         write_title(figure, title)
-        write_notes(figure, notes)
         return figure
 
 
+def _wrap(notes: Sequence[str], inches: float) -> list[str]:
+    """Break remarks into lines of the width of the figure; they stand above the legend, as its title."""
+    room = int(inches / CHARACTER_INCHES)
+    return [line for note in notes for line in balance(note, room)]
+
+
 def _draw(axis: Axes, panel: Panel, looks: Mapping[str, Look]) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
     for name, (x, y) in panel.series.items():
         look = looks[name]
@@ -122,7 +135,7 @@ def _draw(axis: Axes, panel: Panel, looks: Mapping[str, Look]) -> None:
     if panel.log_x:
         axis.set_xscale("log")
     else:
-        axis.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=_whole(panel)))
+        axis.xaxis.set_major_locator(_ticks(panel))
     axis.xaxis.set_major_formatter(FuncFormatter(plain_number))
     axis.xaxis.set_minor_formatter(NullFormatter())
     if panel.log_y:
@@ -131,6 +144,7 @@ def _draw(axis: Axes, panel: Panel, looks: Mapping[str, Look]) -> None:
         narrow = high < _WIDE * low
         axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,)))
         axis.yaxis.set_major_formatter(FuncFormatter(power))
+        axis.yaxis.set_minor_locator(NullLocator() if narrow else LogLocator(subs=(2, 5)))
         axis.yaxis.set_minor_formatter(NullFormatter())
     elif panel.y_from_zero:
         axis.set_ylim(bottom=0)
@@ -151,5 +165,11 @@ def power(number: float, _position: float | None = None) -> str:
     return raised if mantissa == "1" else f"{mantissa}\N{MULTIPLICATION SIGN}{raised}"
 
 
-def _whole(panel: Panel) -> bool:
-    return all(float(value).is_integer() for x, _ in panel.series.values() for value in x)
+def _ticks(panel: Panel) -> Locator:
+    """Ticks at the values that were measured, or, where these are many, at round ones."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator
+
+    values = sorted({float(value) for x, _ in panel.series.values() for value in x})
+    if len(values) <= _MOST_TICKS:
+        return FixedLocator(values)
+    return MaxNLocator(nbins=6, integer=all(value.is_integer() for value in values))

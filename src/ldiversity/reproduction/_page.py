@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import re
 import shlex
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -13,16 +12,18 @@ from typing import Any, Final
 from ldiversity.auditing._html_parts import escape
 from ldiversity.reproduction._write import file_stem
 
-__all__ = ["html_page", "markdown_page"]
+__all__ = ["html_page", "markdown_page", "rerun_command"]
 
 _MOST_ROWS: Final = 60
 _MEANING: Final = {
     "agrees": "what the paper says comes out",
     "better": "what the paper says comes out, and this package does better",
     "differs": "what the paper says does not come out; the reason is given",
-    "stand-in": "the paper's data are not public; others were used, and shapes compared",
     "not run": "something was missing where this page was made",
 }
+_NOT_RUN: Final = "not run"
+_STAND_IN: Final = "stand-in data"
+_STAND_IN_MEANING: Final = "the paper's data are not public; the verdict beside it is on others, which are named"
 _STYLE: Final = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
     "img{max-width:100%;height:auto;border:1px solid #ddd;background:#fff}"
@@ -30,11 +31,24 @@ _STYLE: Final = (
     "border-bottom:1px solid #ccc;text-align:left}td.n{text-align:right;font-variant-numeric:tabular-nums}"
     ".badge{display:inline-block;padding:.05rem .6rem;border-radius:1rem;font-size:.85rem;font-weight:600;"
     "border:2px solid;white-space:nowrap}.agrees{color:#00563f;border-color:#009e73}.better{color:#00466e;"
-    "border-color:#0072b2}.differs{color:#8a3d00;border-color:#d55e00}.stand-in{color:#6b4a00;border-color:#e69f00}"
+    "border-color:#0072b2}.differs{color:#8a3d00;border-color:#d55e00}.stand-in-data{color:#6b4a00;border-color:#e69f00}"
     ".not-run{color:#444;border-color:#737373;border-style:dashed}blockquote{margin:.5rem 0;padding:0 1rem;"
     "border-left:4px solid #ddd;color:#444}code{background:#f2f2f2;padding:.1rem .3rem}section{margin:2.5rem 0}"
-    ".scroll{overflow-x:auto}summary{cursor:pointer}"
+    ".scroll{overflow-x:auto}summary{cursor:pointer}td{vertical-align:top}.items{list-style:none;"
+    "padding:0;margin:.3rem 0;display:flex;flex-wrap:wrap;gap:.3rem 1.2rem}"
 )
+
+
+def rerun_command(papers: Sequence[str], *, quick: bool, seed: int) -> list[str]:
+    """The words of the command that runs papers again.
+
+    Examples
+    --------
+    >>> rerun_command(["003"], quick=True, seed=7)
+    ['ldiversity', 'reproduce', '003', '--quick', '--seed', '7']
+    """
+    seeded = ["--seed", str(seed)] if seed != 1 else []
+    return ["ldiversity", "reproduce", *papers, *(["--quick"] if quick else []), *seeded]
 
 
 def html_page(facts: Mapping[str, Any], folder: Path) -> str:
@@ -47,7 +61,7 @@ def html_page(facts: Mapping[str, Any], folder: Path) -> str:
     folder
         Where the files of the exhibits are.
     """
-    parts = "\n".join(_study(study, folder) for study in facts["studies"])
+    parts = "\n".join(_study(study, facts, folder) for study in facts["studies"])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -68,27 +82,39 @@ def _badge(outcome: str) -> str:
 
 
 def _legend() -> str:
-    items = "".join(f"<li>{_badge(outcome)} {escape(text)}</li>" for outcome, text in _MEANING.items())
+    meanings = {**_MEANING, _STAND_IN: _STAND_IN_MEANING}
+    items = "".join(f"<li>{_badge(mark)} {escape(text)}</li>" for mark, text in meanings.items())
     return f"<ul>{items}</ul>"
 
 
 def _contents(facts: Mapping[str, Any]) -> str:
+    """The papers and their exhibits with the verdicts, each a link to its place."""
     rows = []
     for study in facts["studies"]:
-        counts = Counter(exhibit["outcome"] for exhibit in study["exhibits"])
-        verdicts = " ".join(f"{_badge(outcome)} {counts[outcome]}" for outcome in _MEANING if counts[outcome])
+        links = "".join(
+            f'<li><a href="#{_anchor(study["paper"], exhibit)}">{escape(exhibit["item"])}</a> {_badges(exhibit)}</li>'
+            for exhibit in study["exhibits"]
+        )
         rows.append(
             f'<tr><td><a href="#paper-{escape(study["paper"])}">{escape(study["paper"])}</a></td>'
-            f"<td>{escape(study['title'])}</td><td>{verdicts or _badge('not run')}</td></tr>"
+            f"<td>{escape(study['title'])}<ul class=items>{links or f'<li>{_badge(_NOT_RUN)}</li>'}</ul></td></tr>"
         )
-    head = "<tr><th>paper</th><th>title</th><th>verdicts</th></tr>"
+    head = "<tr><th>paper</th><th>figures and tables</th></tr>"
     return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def _study(study: Mapping[str, Any], folder: Path) -> str:
+def _anchor(paper: str, exhibit: Mapping[str, Any]) -> str:
+    return f"{escape(paper)}-{file_stem(exhibit['item'])}"
+
+
+def _badges(exhibit: Mapping[str, Any]) -> str:
+    return _badge(exhibit["outcome"]) + (f" {_badge(_STAND_IN)}" if exhibit["stand_in"] else "")
+
+
+def _study(study: Mapping[str, Any], facts: Mapping[str, Any], folder: Path) -> str:
     problem = "" if study["problem"] is None else f"<p>{_badge('not run')} {escape(study['problem'])}</p>"
     exhibits = "\n".join(_exhibit(study["paper"], exhibit, folder) for exhibit in study["exhibits"])
-    again = f"ldiversity reproduce {study['paper']}"
+    again = shlex.join(rerun_command([study["paper"]], quick=facts["quick"], seed=facts["seed"]))
     return (
         f'<h2 id="paper-{escape(study["paper"])}">Paper {escape(study["paper"])}: {escape(study["title"])}</h2>\n'
         f"<p><code>{escape(again)}</code></p>{problem}\n{exhibits}"
@@ -97,6 +123,7 @@ def _study(study: Mapping[str, Any], folder: Path) -> str:
 
 def _exhibit(paper: str, exhibit: Mapping[str, Any], folder: Path) -> str:
     files = exhibit["files"]
+    stand_in = f"<p>{_badge(_STAND_IN)} {escape(exhibit['stand_in'])}</p>\n" if exhibit["stand_in"] else ""
     shown = ""
     if files:
         picture = base64.b64encode((folder / files["svg"]).read_bytes()).decode("ascii")
@@ -106,9 +133,9 @@ def _exhibit(paper: str, exhibit: Mapping[str, Any], folder: Path) -> str:
             f"<p>Files beside this page: {links}</p>{_table(exhibit['rows'])}"
         )
     return (
-        f'<section id="{escape(paper)}-{file_stem(exhibit["item"])}"><h3>{escape(exhibit["item"])}: '
+        f'<section id="{_anchor(paper, exhibit)}"><h3>{escape(exhibit["item"])}: '
         f"{escape(exhibit['title'])}</h3>\n<blockquote>The paper: {escape(exhibit['claim'])}</blockquote>\n"
-        f"<p>{_badge(exhibit['outcome'])} {escape(exhibit['words'])}</p>\n{shown}</section>"
+        f"{stand_in}<p>{_badge(exhibit['outcome'])} {escape(exhibit['words'])}</p>\n{shown}</section>"
     )
 
 
@@ -145,7 +172,7 @@ def markdown_page(facts: Mapping[str, Any]) -> str:
         "",
         f"    {shlex.join(facts['command'])} -o FOLDER",
         "",
-        *(f"- **{outcome}**: {text}" for outcome, text in _MEANING.items()),
+        *(f"- **{mark}**: {text}" for mark, text in {**_MEANING, _STAND_IN: _STAND_IN_MEANING}.items()),
         "",
     ]
     for study in facts["studies"]:
@@ -163,6 +190,7 @@ def _markdown_exhibit(exhibit: Mapping[str, Any]) -> list[str]:
         "",
         f"> The paper: {_plain(exhibit['claim'])}",
         "",
+        *([f"**{_STAND_IN}** {_plain(exhibit['stand_in'])}", ""] if exhibit["stand_in"] else []),
         f"**{exhibit['outcome']}** {_plain(exhibit['words'])}",
         "",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -78,8 +79,10 @@ def cells_exhibit(data: pa.Table) -> Exhibit:
         item="Small cells",
         title="The error in small cells, by estimator",
         data=data,
-        draw=lambda: _draw(data),
-        alt=f"Bars of the mean squared error of four estimators on the same releases. {words}",
+        draw=partial(_draw, data),
+        alt=f"Bars of the mean squared error of {len(_means(data))} estimators on the same releases, longest for "
+        f"{_LABELS[max(_means(data), key=_means(data).__getitem__)]}, shortest for "
+        f"{_LABELS[min(_means(data), key=_means(data).__getitem__)]}.",
         outcome=outcome,
         words=words,
         claim="Not in the paper, whose estimates of small cells may be far below 0 or above the number of records.",

@@ -48,9 +48,10 @@ def publish(table: pa.Table, quasi: list[str], sensitive: str, name: str, l: int
 
 @dataclass(frozen=True)
 class Answer:
-    """How well the queries were answered: the mean error of Eq. 2, and the median relative error."""
+    """How well queries were answered: the mean error of Eq. 2, its standard error, and the median relative error."""
 
     mse: float
+    noise: float
     relative: float
 
 
@@ -123,7 +124,10 @@ class Asked:
         true, guess = (np.where(asked, counts, 0.0).sum(axis=1) for counts in (self.truth, estimated))
         relative = np.abs(guess - true) / np.maximum(true, _SANITY * self.table.num_rows)
         errors = squared_errors(self.truth, estimated)
-        return Answer(float(np.mean(errors)) if len(errors) else 0.0, float(np.median(relative)))
+        if not len(errors):
+            return Answer(0.0, 0.0, float(np.median(relative)))
+        noise = float(np.std(errors, ddof=1) / np.sqrt(len(errors))) if len(errors) > 1 else 0.0
+        return Answer(float(np.mean(errors)), noise, float(np.median(relative)))
 
     def _cells(self, release: SetRelease) -> CellData:
         """The published sets that each query selects: every query is a cell, and cells may overlap."""

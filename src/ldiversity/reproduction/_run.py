@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -14,9 +14,11 @@ from ldiversity._checks import check_integer
 from ldiversity._version import __version__
 from ldiversity.errors import UnsupportedError
 from ldiversity.reproduction._base import Exhibit, Setting
+from ldiversity.reproduction._crew import Crew
 from ldiversity.reproduction._folder import FACTS_FILE, FORMAT, check_folder, staged
-from ldiversity.reproduction._page import html_page, markdown_page
+from ldiversity.reproduction._page import html_page, markdown_page, rerun_command
 from ldiversity.reproduction._registry import choose_papers, load_study
+from ldiversity.reproduction._tables import check_tables
 from ldiversity.reproduction._write import exhibit_files, write_exhibit
 
 __all__ = ["Reproduction", "StudyResult", "reproduce"]
@@ -78,16 +80,14 @@ class Reproduction:
     @property
     def command(self) -> list[str]:
         """The words of the command that runs the same again."""
-        papers = [study.paper for study in self.studies]
-        seed = ["--seed", str(self.seed)] if self.seed != 1 else []
-        return ["ldiversity", "reproduce", *papers, *(["--quick"] if self.quick else []), *seed]
+        return rerun_command([study.paper for study in self.studies], quick=self.quick, seed=self.seed)
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain data: what ``--json`` prints, and ``reproduction.json`` holds without the measurements.
 
         Keys: ``format``, ``version``, ``package`` (its version), ``quick``, ``seed``, ``command``, and ``studies`` with
         ``paper``, ``title``, ``problem`` and ``exhibits``, each with ``item``, ``title``, ``claim``, ``outcome``,
-        ``words``, ``alt``, ``files`` and ``rows`` (a dict a measurement).
+        ``words``, ``stand_in``, ``alt``, ``files`` and ``rows`` (a dict a measurement).
         """
         return {
             "format": FORMAT,
@@ -112,19 +112,12 @@ class Reproduction:
         """
         target = Path(folder)
         check_folder(target, overwrite=overwrite)
-        facts = self.to_dict()
-        with staged(target, overwrite=overwrite) as staging:
-            files = [name for exhibit in self.exhibits for name in write_exhibit(exhibit, staging)]
-            pages = {"index.html": html_page(facts, staging), "index.md": markdown_page(facts)}
-            for name, text in pages.items():
-                (staging / name).write_text(text, encoding="utf-8")
-            listed = {**facts, "studies": _without_rows(facts["studies"]), "files": [*pages, *files]}
-            text = json.dumps(listed, indent=1, ensure_ascii=False, allow_nan=False)
-            (staging / FACTS_FILE).write_text(f"{text}\n", encoding="utf-8")
+        with Crew(1) as crew:
+            _write(self, target, crew, overwrite=overwrite)
         return target
 
 
-def reproduce(
+def reproduce(  # noqa: PLR0913 - each a decision of the user
     papers: str | Sequence[str] = "all",
     folder: str | os.PathLike[str] | None = None,
     *,
@@ -132,6 +125,7 @@ def reproduce(
     data: str | os.PathLike[str] | None = None,
     seed: int = 1,
     overwrite: bool = False,
+    workers: int = 1,
     progress: Callable[[float, str], None] | None = None,
 ) -> Reproduction:
     """Rerun the evaluations of the papers behind this package.
@@ -152,8 +146,18 @@ def reproduce(
         Makes a rerun repeatable. The tables are public, so nothing is given away by it.
     overwrite
         Replace an earlier rerun in `folder`.
+    workers
+        How many processes share the papers and the pictures; what comes out is the same. With more than one, a script
+        must start its work under ``if __name__ == "__main__":``, as always with processes.
     progress
         Called with the share that is done and a word for what is being done.
+
+    Raises
+    ------
+    UnsupportedError
+        When nothing at all could be run, for want of the public tables.
+    SchemaError
+        When a file in the data folder is not the public table of that name.
 
     Examples
     --------
@@ -165,39 +169,78 @@ got '005'.
     """
     chosen = choose_papers(papers if isinstance(papers, str) else list(papers))
     check_integer("reproduce", "seed", seed, minimum=0)
+    check_integer("reproduce", "workers", workers, minimum=1)
     if folder is not None:
         check_folder(Path(folder), overwrite=overwrite)
-    results = []
-    for place, paper in enumerate(chosen):
-        report = partial(_tell, progress, place, len(chosen), paper)
-        report(0.0, "starting")
-        setting = Setting(quick=quick, data=None if data is None else Path(data), seed=seed, progress=report)
-        results.append(_run_study(paper, setting))
-    found = Reproduction(tuple(results), quick, seed)
-    if folder is not None:
-        if progress is not None:
-            progress(1.0, "drawing and writing")
-        found.save(folder, overwrite=overwrite)
+    setting = Setting(quick=quick, data=None if data is None else Path(data), seed=seed)
+    check_tables(setting)
+    with Crew(workers) as crew:
+        jobs = [partial(_run_study, paper, setting) for paper in chosen]
+        found = Reproduction(tuple(crew.run(jobs, _Told(progress, chosen))), quick, seed)
+        _check_run(found)
+        if folder is not None:
+            if progress is not None:
+                progress(1.0, "drawing and writing")
+            _write(found, Path(folder), crew, overwrite=overwrite)
     return found
 
 
-def _run_study(paper: str, setting: Setting) -> StudyResult:
+def _run_study(paper: str, setting: Setting, report: Callable[[float, str], None]) -> StudyResult:
     """Run a study; where it must stop for want of something, keep what it gave before."""
+    report(0.0, "starting")
     study = load_study(paper)
     exhibits: list[Exhibit] = []
     problem = None
     try:
-        exhibits.extend(study.exhibits(setting))
+        exhibits.extend(study.exhibits(replace(setting, progress=report)))
     except UnsupportedError as error:
         problem = " ".join(str(error).split())
+    report(1.0, "done")
     return StudyResult(paper, study.title, tuple(exhibits), problem)
 
 
-def _tell(
-    progress: Callable[[float, str], None] | None, place: int, total: int, paper: str, share: float, what: str
-) -> None:
-    if progress is not None:
-        progress((place + min(max(share, 0.0), 1.0)) / total, f"{paper}: {what}")
+def _check_run(found: Reproduction) -> None:
+    """Refuse a rerun in which nothing was run: there is nothing to write."""
+    if all(exhibit.outcome == "not run" for exhibit in found.exhibits):
+        reasons = [*(study.problem for study in found.studies), *(exhibit.words for exhibit in found.exhibits)]
+        reason = next((text for text in reasons if text), "there is nothing to run.")
+        raise UnsupportedError(f"Nothing was run: {reason}")
+
+
+def _write(found: Reproduction, target: Path, crew: Crew, *, overwrite: bool) -> None:
+    """Draw what was found, and write data, pictures and pages."""
+    facts = found.to_dict()
+    with staged(target, overwrite=overwrite) as staging:
+        drawn = crew.run([partial(_draw, exhibit, staging) for exhibit in found.exhibits], _unheard)
+        pages = {"index.html": html_page(facts, staging), "index.md": markdown_page(facts)}
+        for name, text in pages.items():
+            (staging / name).write_text(text, encoding="utf-8")
+        files = [*pages, *(name for names in drawn for name in names)]
+        listed = {**facts, "studies": _without_rows(facts["studies"]), "files": files}
+        text = json.dumps(listed, indent=1, ensure_ascii=False, allow_nan=False)
+        (staging / FACTS_FILE).write_text(f"{text}\n", encoding="utf-8")
+
+
+def _draw(exhibit: Exhibit, folder: Path, _report: Callable[[float, str], None]) -> list[str]:
+    return write_exhibit(exhibit, folder)
+
+
+def _unheard(place: int, share: float, what: str) -> None:
+    """Tell nobody."""
+
+
+class _Told:
+    """Sums the progress of papers, several of which may be running."""
+
+    def __init__(self, progress: Callable[[float, str], None] | None, papers: Sequence[str]) -> None:
+        self._progress, self._papers = progress, papers
+        self._shares = [0.0] * len(papers)
+
+    def __call__(self, place: int, share: float, what: str) -> None:
+        """Take that so much of the paper at a place is done."""
+        self._shares[place] = max(self._shares[place], min(max(share, 0.0), 1.0))
+        if self._progress is not None:
+            self._progress(sum(self._shares) / len(self._papers), f"{self._papers[place]}: {what}")
 
 
 def _exhibit_facts(exhibit: Exhibit) -> dict[str, Any]:
@@ -207,6 +250,7 @@ def _exhibit_facts(exhibit: Exhibit) -> dict[str, Any]:
         "claim": exhibit.claim,
         "outcome": exhibit.outcome,
         "words": exhibit.words,
+        "stand_in": exhibit.stand_in or None,
         "alt": exhibit.alt,
         "files": exhibit_files(exhibit),
         "rows": exhibit.data.to_pylist(),

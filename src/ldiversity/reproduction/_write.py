@@ -42,6 +42,7 @@ def write_exhibit(exhibit: Exhibit, folder: Path) -> list[str]:
     write_spreadsheet(folder / files["csv"], exhibit.data.column_names, zip(*columns, strict=True))
     with style():
         figure = exhibit.draw()
-    for kind in ("svg", "png"):
-        save_figure(figure, folder / files[kind])
+    save_figure(figure, folder / files["png"])
+    figure.set_layout_engine("none")  # the places that were found hold for both
+    save_figure(figure, folder / files["svg"])
     return list(files.values())

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -51,7 +53,7 @@ def test_json_holds_the_data(run: Run) -> None:
 
 
 def test_all_papers_are_run_unless_some_are_named(run: Run) -> None:
-    found = json.loads(run("reproduce", "--json").stdout)
+    found = json.loads(run("reproduce", "--json", "--workers", "1").stdout)
 
     assert [study["paper"] for study in found["studies"]] == ["000", "002", "003", "004", "001"]
 
@@ -63,6 +65,72 @@ def test_a_folder_with_other_things_is_refused_before_anything_is_run(run: Run, 
 
     assert (result.exit_code, result.stdout) == (2, "")
     assert "nothing else" in result.stderr
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_run(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("mine")
+
+    result = run("reproduce", "000", "-o", tmp_path / "letter.txt" / "rerun")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "cannot be written" in result.stderr
+
+
+@pytest.mark.parametrize("content", [b"x\n", gzip.compress(b"name,SECRET\n1,2\n")])
+def test_a_file_that_is_no_such_table_is_one_line_on_stderr(run: Run, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "adult.csv.gz").write_bytes(content)
+
+    result = run("reproduce", "000", "--data", tmp_path)
+
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert ("adult.csv.gz" in result.stderr, "SECRET" in result.stderr) == (True, False)
+
+
+class Lacking(Small):
+    def exhibits(self, setting: Setting) -> Iterator[Exhibit]:
+        yield from super().exhibits(setting)
+        setting.file("missing.csv")
+
+
+class Nothing(Small):
+    def exhibits(self, setting: Setting) -> Iterator[Exhibit]:
+        setting.file("missing.csv")
+        yield from super().exhibits(setting)
+
+
+def test_without_the_data_nothing_is_run_and_nothing_written(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ldiversity.reproduction._run.load_study", lambda _: Nothing())
+
+    result = run("reproduce", "002", "--data", tmp_path, "-o", tmp_path / "rerun")
+
+    assert (result.exit_code, (tmp_path / "rerun").exists()) == (2, False)
+    assert f"the data folder '{tmp_path}' does not hold it" in result.stderr
+
+
+def test_what_could_be_run_is_shown_with_what_could_not(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ldiversity.reproduction._run.load_study", lambda _: Lacking())
+
+    result = run("reproduce", "000", "--data", tmp_path)
+
+    assert (result.exit_code, "Not run, or not to the end: 000." in result.stdout) == (0, True)
+
+
+class StandIn(Small):
+    def exhibits(self, setting: Setting) -> Iterator[Exhibit]:
+        yield from (replace(one, stand_in="Others stand for them.") for one in super().exhibits(setting))
+
+
+def test_stand_in_data_are_named_beside_the_verdict(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ldiversity.reproduction._run.load_study", lambda _: StandIn())
+
+    printed = run("reproduce", "000").stdout
+
+    assert "agrees, stand-in data" in printed
+    assert "- Stand-in data: Others stand for them." in printed
 
 
 def test_an_earlier_rerun_is_overwritten_on_request_alone(run: Run, tmp_path: Path) -> None:

@@ -13,10 +13,11 @@ from ldiversity.reproduction._write import file_stem
 NASTY = '<script>alert("x")</script> & [link](http://a) *b* `c`'
 
 
-def facts(text: str = "plain", outcome: str = "agrees", rows: int = 2) -> dict[str, Any]:
+def facts(text: str = "plain", outcome: str = "agrees", rows: int = 2, stand_in: str | None = None) -> dict[str, Any]:
     files = {kind: f"000/fig-1.{kind}" for kind in ("csv", "svg", "png")}
     exhibit = {
         "item": "Fig. 1", "title": text, "claim": text, "outcome": outcome, "words": text, "alt": text,
+        "stand_in": stand_in,
         "files": {} if outcome == "not run" else files,
         "rows": [{"name": text, "l": 1234, "error": 0.123456, "none": None}] * rows,
     }  # fmt: skip
@@ -61,7 +62,7 @@ def test_the_page_loads_nothing_from_elsewhere(folder: Path) -> None:
     assert [str(source)[:26] for source in sources] == ["data:image/svg+xml;base64,"]
 
 
-@pytest.mark.parametrize("outcome", ["agrees", "better", "differs", "stand-in", "not run"])
+@pytest.mark.parametrize("outcome", ["agrees", "better", "differs", "not run"])
 def test_the_verdict_is_a_word_and_not_only_a_color(folder: Path, outcome: str) -> None:
     page = html_page(facts(outcome=outcome), folder)
 
@@ -79,6 +80,29 @@ def test_long_data_are_cut_and_the_page_says_so(folder: Path) -> None:
 
 def test_the_page_says_how_to_run_it_again(folder: Path) -> None:
     assert "<code>ldiversity reproduce 000 -o FOLDER</code>" in html_page(facts(), folder)
+
+
+def test_a_study_names_its_own_command_with_the_options_of_the_run(folder: Path) -> None:
+    page = html_page({**facts(), "quick": True, "seed": 7}, folder)
+
+    assert "<p><code>ldiversity reproduce 000 --quick --seed 7</code></p>" in page
+
+
+def test_the_contents_link_every_exhibit(folder: Path) -> None:
+    tags = Tags(html_page(facts(), folder)).found
+
+    links = {str(attributes["href"]) for tag, attributes in tags if tag == "a"}
+    places = {f"#{attributes['id']}" for _, attributes in tags if "id" in attributes}
+    assert places == {"#paper-000", "#000-fig-1"}
+    assert places <= links
+
+
+@pytest.mark.parametrize("make", [html_page, lambda found, _: markdown_page(found)])
+def test_stand_in_data_are_marked_beside_the_verdict(folder: Path, make: Any) -> None:
+    page = make(facts(outcome="differs", stand_in="Others stand for them."), folder)
+
+    assert "Others stand for them." in page
+    assert page.count("stand-in data") == page.count("differs</span>") or "**stand-in data** Others" in page
 
 
 def test_the_gallery_links_pictures_and_data() -> None:

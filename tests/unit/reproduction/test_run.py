@@ -137,6 +137,60 @@ def test_what_lacks_its_data_keeps_the_rest_and_says_why(
     assert "missing.csv is needed" in (tmp_path / "rerun" / "index.html").read_text()
 
 
+class Nothing(Small):
+    def exhibits(self, setting: Setting) -> Iterator[Exhibit]:
+        setting.file("missing.csv")
+        yield exhibit()
+
+
+def test_where_nothing_can_be_run_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ldiversity.reproduction._run.load_study", lambda _: Nothing())
+
+    with pytest.raises(ld.UnsupportedError, match=r"Nothing was run: .*missing\.csv is needed"):
+        ld.reproduce("000", tmp_path / "rerun", data=tmp_path)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folder_that_was_given_is_named_when_it_lacks_a_file(tmp_path: Path) -> None:
+    with pytest.raises(ld.UnsupportedError, match=rf"{tmp_path.name}' does not hold it") as refusal:
+        Setting(data=tmp_path).file("adult.csv.gz")
+
+    assert "--data" in str(refusal.value.hint)
+
+
+def test_the_variable_is_named_when_its_folder_lacks_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LDIVERSITY_DATA", str(tmp_path))
+
+    with pytest.raises(ld.UnsupportedError, match="of LDIVERSITY_DATA does not hold it"):
+        Setting().file("adult.csv.gz")
+
+
+def test_a_file_that_is_no_such_table_is_refused_before_anything_is_run(small: None, tmp_path: Path) -> None:
+    (tmp_path / "adult.csv.gz").write_bytes(b"x\n")
+
+    with pytest.raises(ld.SchemaError, match=r"adult\.csv\.gz' cannot be read"):
+        ld.reproduce("000", data=tmp_path)
+
+
+class Unwanted(Small):
+    def exhibits(self, setting: Setting) -> Iterator[Exhibit]:
+        raise AssertionError(setting)
+
+
+@pytest.mark.parametrize("place", ["file.txt/rerun", "file.txt/deep/rerun", f"{'x' * 300}"])
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    (tmp_path / "file.txt").write_text("mine")
+    monkeypatch.setattr("ldiversity.reproduction._run.load_study", lambda _: Unwanted())
+
+    with pytest.raises(ld.StorageError, match="cannot be written"):
+        ld.reproduce("000", tmp_path / place)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
+
+
 def test_an_exhibit_without_its_data_is_marked_and_has_no_files(tmp_path: Path) -> None:
     def make() -> Exhibit:
         Setting(data=tmp_path).file("adult.csv.gz")
@@ -154,7 +208,10 @@ def test_progress_counts_all_papers(small: None) -> None:
 
     ld.reproduce(["000", "003"], progress=lambda share, what: told.append((share, what)))
 
-    assert told == [(0.0, "000: starting"), (0.25, "000: half"), (0.5, "003: starting"), (0.75, "003: half")]
+    assert told == [
+        (0.0, "000: starting"), (0.25, "000: half"), (0.5, "000: done"),
+        (0.5, "003: starting"), (0.75, "003: half"), (1.0, "003: done"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("papers", ["005", [], ["000", "5"]])
