@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
-from ldiversity.catalog import OPTIONS
+from ldiversity.catalog import OPTIONS, methods_with
 from ldiversity.cli._holder import grouping_arguments, holder_arguments, type_option
 from ldiversity.cli._input import opened_table, read_as_option, read_as_words
 from ldiversity.cli._method import METHOD_OPTIONS, methods_epilog
 from ldiversity.cli._progress import progress_bar
 from ldiversity.cli._reword import reword
-from ldiversity.cli._show import Facts, Page, number, percent, points, show
-from ldiversity.cli._text import shell_line, split_names
+from ldiversity.cli._show import Facts, Page, number, percent, show
+from ldiversity.cli._text import shell_line, split_assignment, split_names
 
 __all__ = ["command"]
 
@@ -25,9 +27,17 @@ _OFFERED: Final = [option for option in OPTIONS.values() if option.flag is not N
 _SHARED: Final = {
     option.name: made
     for option, made in zip(_OFFERED, METHOD_OPTIONS[1:], strict=True)
-    if option.name not in {"l", "model"} and option.kind != "shares"
+    if option.name not in {"l", "model"}
 }
-"""Options that go to all methods that have them; l is varied, and a model would take its place."""
+"""Options that go to all methods that have them; l is varied, and a model takes its place."""
+
+EXIT_NO_MAP: Final = 1
+_MOST_LEVELS: Final = 200
+_PICTURES: Final = (".png", ".svg", ".pdf")
+_EXPOSURE: Final = (
+    "k: the smallest class of equal quasi-identifiers. worst belief: the likeliest value of anybody. times likelier: "
+    "how much a value gains at most over its overall share. sure of: people whose value the release itself gives away."
+)
 
 _ROLES: Final = {"domains": "--domain", "missing": "--missing", "bins": "--bins", "types": "--type"}
 _GROUPING: Final = {"hierarchies": "--hierarchy"}
@@ -48,6 +58,13 @@ def _method_options(command: Command) -> Command:
     "-l", "levels", default="2..7", show_default=True, metavar="NUMBERS", help="Values of l: 3, 2,4,6 or 2..7."
 )
 @click.option("--methods", multiple=True, metavar="NAMES", help="The methods; all that fit unless given.")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="MODEL",
+    help="Also run the methods that take a model with this one, such as entropy:3; may be repeated.",
+)
 @_method_options
 @click.option("--hierarchy", "hierarchies", multiple=True, metavar="COLUMN=HIERARCHY", help="As for anonymize.")
 @click.option("--person", metavar="COLUMN", help="Tells whose row it is, when a person may have several.")
@@ -57,11 +74,12 @@ def _method_options(command: Command) -> Command:
 @type_option
 @click.option("--queries", type=click.IntRange(min=1), help="How many random counting queries; 300 unless given.")
 @click.option("--attacks", multiple=True, metavar="NAMES", help="The attacks; those by people who know the release.")
-@click.option("--targets", type=click.IntRange(min=1), default=2000, show_default=True, help="People attacked.")
+@click.option("--targets", type=click.IntRange(min=1), default=2000, show_default=True, help="Records attacked.")
 @click.option(
     "--risk",
     type=click.FloatRange(0, 1),
-    help="The greatest acceptable gain of an attacker over guessing, from 0 to 1; decides the recommendation.",
+    help="The greatest acceptable gain of an attacker over guessing, from 0 to 1, chance included; decides what is "
+    "recommended.",
 )
 @click.option("--folder", type=click.Path(path_type=Path), help="Keeps finished runs, which are not repeated.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Also write the map: .png, .svg or .pdf.")
@@ -79,8 +97,13 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
     """  # noqa: D301 - click reads the backspace
     import ldiversity as ld
 
-    as_grouping = {**dict.fromkeys(OPTIONS), **given, "drop": (), "plain": (), "weights": (), "method": "bsgi", "l": 2}
-    as_grouping |= dict.fromkeys(_SHARED)
+    if plot is not None:
+        _check_plot(plot)
+    levels = _levels(given["levels"])
+    names = split_names(given["methods"], "--methods") or None
+    options = _options(given, names)
+    as_grouping = {**dict.fromkeys(OPTIONS), **given, "drop": (), "plain": (), "method": "bsgi", "l": 2}
+    as_grouping |= {**dict.fromkeys(_SHARED), "weights": ()}
     arguments = holder_arguments(as_grouping)
     if not arguments["quasi"]:
         raise click.UsageError("--quasi must name at least one column: people are recognized by them.")
@@ -89,9 +112,10 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
         found = ld.compare(
             path,
             **{name: arguments[name] for name in ("quasi", "sensitive", "types", "hierarchies", "person")},
-            l=_levels(given["levels"]),
-            methods=split_names(given["methods"], "--methods") or None,
-            options={name: given[name] for name in _SHARED if given[name] is not None},
+            l=levels,
+            methods=names,
+            models=list(given["models"]),
+            options=options,
             queries=given["queries"],
             attacks=split_names(given["attacks"], "--attacks") or None,
             targets=given["targets"],
@@ -100,15 +124,50 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
             progress=progress,
             seed=given["seed"],
         )
-    facts = {**found.to_dict(), "table": table.name, "plot": None if plot is None else str(plot)}
+    drawn = None if plot is None or not any(run.measured for run in found.rows) else str(plot)
+    facts = {**found.to_dict(), "table": table.name, "plot": drawn}
     for row in facts["rows"]:
         row.update({name: row[name] and reword(row[name]) for name in ("reason", "hint")})
     facts["command"] = _publishing(found, table, given)
-    if plot is not None:
-        from dataclasses import replace
-
+    if plot is not None and drawn is None:
+        facts["notes"] = [*facts["notes"], "There is no map, because no run was measured."]
+    elif plot is not None:
         replace(found, table=table.name).plot(plot)
     show(facts, _render, as_json=as_json)
+    if plot is not None and drawn is None:
+        click.get_current_context().exit(EXIT_NO_MAP)
+
+
+def _check_plot(plot: Path) -> None:
+    """Refuse a place where no picture can be written, before anything is run."""
+    if plot.suffix.lower() not in _PICTURES:
+        raise click.UsageError(f"--plot must end in {', '.join(_PICTURES[:-1])} or {_PICTURES[-1]}, got {str(plot)!r}.")
+    if plot.is_dir() or not plot.parent.is_dir() or not os.access(plot.parent, os.W_OK):
+        raise click.UsageError(f"--plot must be a file in a folder that can be written, got {str(plot)!r}.")
+
+
+def _options(given: Mapping[str, Any], methods: Sequence[str] | None) -> dict[str, Any]:
+    """The options that were given; one that no method has which is run by name is refused."""
+    found = {name: given[name] for name in _SHARED if given[name] not in {None, ()}}
+    if "weights" in found:
+        found["weights"] = _shares(given["weights"])
+    for name in found if methods is not None else ():
+        takers = methods_with(name)
+        if not set(takers) & set(methods or ()):
+            flag = str(OPTIONS[name].flag).partition("/")[0]
+            raise click.UsageError(f"{flag} must be left out: it is an option of {', '.join(takers)}, not run here.")
+    return found
+
+
+def _shares(texts: Sequence[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for text in texts:
+        name, share = split_assignment(text, "--weight", "a number")
+        try:
+            found[name] = float(share)
+        except ValueError:
+            raise click.UsageError(f"--weight must be a name, an equals sign and a number, got {text!r}.") from None
+    return found
 
 
 def _levels(text: str) -> list[int]:
@@ -117,11 +176,16 @@ def _levels(text: str) -> list[int]:
     for part in text.split(","):
         low, dots, high = (piece.strip() for piece in part.partition(".."))
         try:
-            found += range(int(low), int(high) + 1) if dots else [int(low)]
+            several = range(int(low), int(high if dots else low) + 1)
         except ValueError:
-            found = []
-        if not found:
+            several = range(0)
+        if not several:
             raise click.UsageError(f"-l must be numbers such as 3, 2,4,6 or 2..7, got {text!r}.")
+        if len(several) + len(found) > _MOST_LEVELS:
+            raise click.UsageError(
+                f"-l must be at most {_MOST_LEVELS} numbers, got {text!r}: l cannot exceed the number of values."
+            )
+        found += several
     return found
 
 
@@ -146,24 +210,24 @@ def _typed(flag: str, texts: Sequence[str]) -> list[str]:
 
 
 def _render(facts: Facts, page: Page) -> None:
+    from ldiversity.comparison._table import LEGEND, exposure_table, failures, figures_table
+
     page.warning(facts["holder_only"])
     page.title(f"{facts['table']}: {number(len(facts['rows']))} runs on {number(facts['records'])} records")
     for name, share in facts["unprotected"].items():
         page.text(f"As it is, the table tells {name!r} of {percent(share)} of the people to those who know the rest.")
-    measured = [row for row in facts["rows"] if row["reason"] is None]
-    page.table(
-        ["run", "", "risk", "best attack", "right", "promised", "guessing", "query error", "NCP", "left out", "CPU s"],
-        [_row(row) for row in measured],
-        right={2, 4, 5, 6, 7, 8, 9, 10},
-    )
-    page.text(
-        "risk: what the best attacker gains over guessing, in percentage points. *: no other run is better in both "
-        "risk and query error. !: an attack beats what is promised. <-: recommended."
-    )
-    failed = [row for row in facts["rows"] if row["reason"] is not None]
+    if any(row["reason"] is None for row in facts["rows"]):
+        for texts, below in ((figures_table(facts), LEGEND), (exposure_table(facts), _EXPOSURE)):
+            page.table(texts.heads, texts.rows, right=texts.numbers)
+            page.text(below)
+    failed = failures(facts)
     if failed:
         page.title("Not possible here")
-        page.bullets(f"{row['label']}: {row['reason']} {row['hint'] or ''}".rstrip() for row in failed)
+        page.bullets(failed)
+    unsound = [f"{row['label']}: {text}" for row in facts["rows"] for text in row["flaws"] if not row["recommended"]]
+    if unsound:
+        page.title("Not sound")
+        page.bullets(unsound)
     page.title("Which one to publish")
     page.text(facts["recommendation"])
     page.bullets(facts["cautions"])
@@ -173,21 +237,3 @@ def _render(facts: Facts, page: Page) -> None:
     page.bullets(facts["notes"])
     if facts["plot"] is not None:
         page.bullet(f"The map is in {facts['plot']}. In words: {facts['picture']['alt']}")
-
-
-def _row(row: Facts) -> list[str]:
-    best: Facts = next((one for one in row["attacks"] if one["attack"] == row["best_attack"]), {})
-    marks = ("*" if row["pareto"] else "") + ("!" if row["broken"] else "")
-    return [
-        row["label"],
-        f"{marks} <-" if row["recommended"] else marks,
-        points(row["risk"]),
-        row["best_attack"] or "-",
-        percent(best.get("success")),
-        percent(best.get("claim")),
-        percent(best.get("baseline")),
-        percent(row["relative_error"]),
-        percent(row["ncp"]),
-        percent(row["suppression"]),
-        number(row["cpu_seconds"], 2),
-    ]

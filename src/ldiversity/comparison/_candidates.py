@@ -8,17 +8,21 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Final
 
 from ldiversity._checks import check_integer, name_some
-from ldiversity.catalog import CATALOG, OPTIONS, Option
+from ldiversity.catalog import CATALOG, OPTIONS, Option, methods_with
+from ldiversity.comparison._fingerprint import fingerprint
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.methods import METHODS, Method
 
-__all__ = ["Candidate", "candidates", "left_out"]
+__all__ = ["Candidate", "candidates", "left_out", "number_text", "quoted"]
 
 _NEEDED: Final[Mapping[str, tuple[str, ...]]] = {"semantic": ("d", "distance"), "le-anatomy": ("e", "tree")}
 """Options without which a method is not run unless it is named."""
 
 _LONG: Final = ("file", "distance", "shares")
 """Kinds of options that the label of a run leaves out where it can."""
+
+_MOST_LEVELS: Final = 200
+_EXACT: Final = 2.0**53
 
 _NOT_SHARED: Final = ("l", "model")
 """Options that are not for all methods at once: l is varied, and a model takes its place."""
@@ -40,6 +44,8 @@ class Candidate:
         Why not.
     in_full
         Whether the label names files and distances too.
+    number
+        Tells runs apart that would have the same label.
     """
 
     name: str
@@ -48,6 +54,7 @@ class Candidate:
     reason: str | None = None
     hint: str | None = None
     in_full: bool = False
+    number: int | None = None
 
     @property
     def label(self) -> str:
@@ -59,7 +66,8 @@ class Candidate:
         'semantic l=3 d=2'
         """
         shown = {name: value for name, value in self.options.items() if self.in_full or OPTIONS[name].kind not in _LONG}
-        return " ".join([self.name, *(_shown(name, value) for name, value in shown.items())])
+        numbered = [] if self.number is None else [f"({self.number})"]
+        return " ".join([self.name, *(_shown(name, value) for name, value in shown.items()), *numbered])
 
     @property
     def words(self) -> list[str] | None:
@@ -80,7 +88,10 @@ class Candidate:
 
 
 def candidates(
-    methods: Sequence[str | Method] | None, levels: Iterable[int], options: Mapping[str, Any]
+    methods: Sequence[str | Method] | None,
+    levels: Iterable[int],
+    options: Mapping[str, Any],
+    models: Sequence[str] = (),
 ) -> list[Candidate]:
     """List the runs of a comparison, method by method and l by l.
 
@@ -92,6 +103,8 @@ def candidates(
         The values of l.
     options
         Further options, for all methods that have them.
+    models
+        Privacy models, with each of which the methods that take one are also run.
 
     Examples
     --------
@@ -103,17 +116,20 @@ def candidates(
     chosen = [name for name in CATALOG if not _lacking(name, options)] if methods is None else list(methods)
     if not chosen:
         raise ParameterError("compare: methods must name at least one method.", hint=f"Known are {_known()}.")
+    unknown = [one for one in chosen if not isinstance(one, Method) and one not in CATALOG]
+    if unknown:
+        raise ParameterError(f"compare: methods must be known ones, got {unknown[0]!r}.", hint=f"Known are {_known()}.")
+    asked = {**options, **({"model": models} if models else {})}
+    _check_used(asked, [one for one in chosen if not isinstance(one, Method)])
     found: list[Candidate] = []
     for one in chosen:
         if isinstance(one, Method):
             found.append(Candidate(one.name, _own_options(one), one))
             continue
-        if one not in CATALOG:
-            raise ParameterError(f"compare: methods must be known ones, got {one!r}.", hint=f"Known are {_known()}.")
-        found += [_candidate(str(one), l, options) for l in several]
-    labels = Counter(candidate.label for candidate in found)
-    told = [replace(one, in_full=True) if labels[one.label] > 1 else one for one in found]
-    return list({candidate.label: candidate for candidate in told}.values())
+        found += [_candidate(str(one), {"l": l}, options) for l in several]
+        if "model" in CATALOG[str(one)].options:
+            found += [_candidate(str(one), {"model": model}, options) for model in models]
+    return _told_apart(_different(found))
 
 
 def left_out(options: Mapping[str, Any]) -> list[str]:
@@ -137,10 +153,17 @@ def _lacking(name: str, options: Mapping[str, Any]) -> list[str]:
 
 
 def _levels(levels: Iterable[int]) -> list[int]:
-    several = list(dict.fromkeys(check_integer("compare", "l", l, minimum=2) for l in levels))
+    several: dict[int, None] = {}
+    for l in levels:
+        several[check_integer("compare", "l", l, minimum=2)] = None
+        if len(several) > _MOST_LEVELS:
+            raise ParameterError(
+                f"compare: l must hold at most {_MOST_LEVELS} numbers.",
+                hint="No l can exceed the number of values of a sensitive column by which records are told apart.",
+            )
     if not several:
         raise ParameterError("compare: l must hold at least one number, got none.", hint="For example range(2, 8).")
-    return several
+    return list(several)
 
 
 def _check_options(options: Mapping[str, Any]) -> None:
@@ -149,12 +172,47 @@ def _check_options(options: Mapping[str, Any]) -> None:
     if unknown:
         raise ParameterError(
             f"compare: options must be some of {name_some(offered, most=len(offered))}, got {unknown[0]!r}.",
-            hint="Give a method itself, such as ld.Mondrian(model='k-anonymity:5'), to run it with a model.",
+            hint="The argument models asks for a model, or a method such as ld.Mondrian(model='k-anonymity:5') itself.",
         )
 
 
-def _candidate(name: str, l: int, options: Mapping[str, Any]) -> Candidate:
-    own = {"l": l}
+def _check_used(options: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Refuse an option that would change nothing."""
+    for option in (option for option, value in options.items() if value is not None):
+        takers = methods_with(option)
+        if not set(takers) & set(names):
+            others = {name: _lacking(name, options) for name in takers}
+            needs = "; ".join(f"{name!r} also needs {name_some(few)}" for name, few in others.items() if few)
+            raise ParameterError(
+                f"compare: options must be of methods that are run by name, got {option!r}.",
+                hint=f"It is an option of {name_some(takers)}{f'; {needs}' if needs else ''}.",
+            )
+
+
+def _different(found: Sequence[Candidate]) -> list[Candidate]:
+    """Leave out what is the same run as one before it."""
+    kept: dict[object, Candidate] = {}
+    for one in found:
+        seen = None if one.method is None else fingerprint(b"", one.method)
+        same = (one.name, seen) if seen is not None else (one.label, None if one.method is None else id(one.method))
+        kept.setdefault(same, one)
+    return list(kept.values())
+
+
+def _told_apart(found: Sequence[Candidate]) -> list[Candidate]:
+    """Give every run a label of its own: with all options where it takes them, with a number where it takes more."""
+    short = Counter(one.label for one in found)
+    full = [replace(one, in_full=True) if short[one.label] > 1 else one for one in found]
+    labels = Counter(one.label for one in full)
+    met: Counter[str] = Counter()
+    told = []
+    for one in full:
+        met[one.label] += 1
+        told.append(replace(one, number=met[one.label]) if labels[one.label] > 1 else one)
+    return told
+
+
+def _candidate(name: str, own: dict[str, Any], options: Mapping[str, Any]) -> Candidate:
     own |= {option: options[option] for option in CATALOG[name].options if options.get(option) is not None}
     try:
         return Candidate(name, own, METHODS[name].from_options(own))
@@ -174,13 +232,26 @@ def _own_options(method: Method) -> dict[str, Any]:
 def _shown(name: str, value: Any) -> str:  # noqa: ANN401 - any option
     if isinstance(value, bool):
         return name if value else f"no {name}"
-    return f"{name}={value:g}" if isinstance(value, int | float) else f"{name}={_text(value) or type(value).__name__}"
+    text = number_text(value) if isinstance(value, int | float) else _text(value)
+    return f"{name}={text or type(value).__name__}"
+
+
+def number_text(number: float) -> str:
+    """Write a number in full, so that it is read as the same number.
+
+    Examples
+    --------
+    >>> number_text(2.0), number_text(2.1234567), number_text(1234567)
+    ('2', '2.1234567', '1234567')
+    """
+    plain = float(number)
+    return str(int(number)) if plain.is_integer() and abs(plain) < _EXACT else repr(plain)
 
 
 def _text(value: Any) -> str | None:  # noqa: ANN401 - any option
     """A text or path as it is; None for anything else."""
     if isinstance(value, Mapping):
-        return ",".join(f"{key}={number:g}" for key, number in value.items())
+        return ",".join(f"{key}={number_text(number)}" for key, number in value.items())
     return str(value) if isinstance(value, str) or hasattr(value, "__fspath__") else None
 
 
@@ -191,6 +262,16 @@ def _written(option: Option, value: Any) -> list[str] | None:  # noqa: ANN401 - 
         yes, _, no = option.flag.partition("/")
         return [yes if value else no]
     if isinstance(value, Mapping):
-        return [word for name, number in value.items() for word in (option.flag, f"{name}={number:g}")]
-    text = f"{value:g}" if isinstance(value, int | float) else _text(value)
+        return [
+            word
+            for name, number in value.items()
+            for word in (option.flag, f"{quoted(name, '=')}={number_text(number)}")
+        ]
+    text = number_text(value) if isinstance(value, int | float) else _text(value)
     return None if text is None else [option.flag, text]
+
+
+def quoted(name: str, mark: str) -> str:
+    """Write a name as the command line reads it: in double quotes where it holds a mark."""
+    plain = mark not in name and '"' not in name and name == name.strip()
+    return name if plain else '"' + name.replace('"', '""') + '"'

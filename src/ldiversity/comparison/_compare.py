@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ldiversity._checks import check_integer, check_number
 from ldiversity.attacks import Attack
-from ldiversity.auditing import audit
-from ldiversity.comparison._candidates import candidates, left_out
-from ldiversity.comparison._measure import run_candidate
+from ldiversity.comparison._candidates import candidates, left_out, number_text, quoted
+from ldiversity.comparison._measure import identity, run_candidate
 from ldiversity.comparison._result import Comparison
 from ldiversity.comparison._run import ComparedRun
 from ldiversity.comparison._setting import Setting, make_setting
 from ldiversity.comparison._store import RunStore
-from ldiversity.errors import LDiversityError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.measures import QueryWorkload
 from ldiversity.methods import Method
@@ -32,6 +31,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     sensitive: str | Sensitive | Sequence[str | Sensitive],
     l: int | Iterable[int] = range(2, 8),
     methods: str | Method | Sequence[str | Method] | None = None,
+    models: str | Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
     hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
     person: str | None = None,
@@ -59,6 +59,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         The values of l to try.
     methods
         Names, each run with every `l`, or methods, run as they are. All that need no further option when None.
+    models
+        Privacy models such as ``"entropy:3"``: the methods that take one are also run with each of these.
     options
         Further options, for all methods that have them; for example ``{"d": 2, "distance": "ordered"}`` lets
         `semantic` run, ``{"e": 1, "tree": "diseases.csv"}`` lets `le-anatomy`.
@@ -70,7 +72,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     targets
         How many people are attacked, drawn from the table.
     risk
-        The greatest acceptable gain of an attacker over guessing, from 0 to 1; decides the recommendation.
+        The greatest acceptable gain of an attacker over guessing, from 0 to 1, for the upper end of its interval;
+        decides the recommendation.
     folder
         Where finished runs are kept, so that a comparison can be interrupted, repeated and extended. Holds no cell, but
         figures that stay with the holder.
@@ -96,7 +99,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     ['ldiversity', 'anonymize', 'TABLE']
     """
     several = None if methods is None else [methods] if isinstance(methods, str | Method) else list(methods)
-    runs = candidates(several, [l] if isinstance(l, int) else l, options or {})
+    levels = l if isinstance(l, Iterable) and not isinstance(l, str) else [l]
+    runs = candidates(several, levels, options or {}, [models] if isinstance(models, str) else models)
     if seed is not None:
         check_integer("compare", "seed", seed, minimum=0)
     limit = None if risk is None else check_number("compare", "risk", risk, minimum=0, maximum=1)
@@ -110,10 +114,12 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         tell(place / len(runs), candidate.label)
         mark = None if shared is None else store.mark(setting=shared, method=candidate.name, run=candidate.method)
         row = store.load(mark)
-        if row is None:
-            row, lasting = run_candidate(candidate, setting)
-            if lasting:
-                store.save(mark, row)
+        if row is not None:
+            rows.append(replace(row, **identity(candidate)))  # files may have other names by now
+            continue
+        row, lasting = run_candidate(candidate, setting)
+        if lasting:
+            store.save(mark, row)
         rows.append(row)
     tell(1.0, "comparing")
     roles, grouping_roles = _roles(data, setting, hierarchies or {}, types or {})
@@ -123,7 +129,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         records=setting.table.num_rows,
         quasi=setting.quasi,
         sensitive=tuple(one.name for one in setting.sensitive),
-        unprotected=_unprotected(setting),
+        unprotected=setting.unprotected,
+        guessing=setting.guessing,
         risk_limit=limit,
         notes=(*_how(setting), *(left_out(options or {}) if methods is None else [])),
         roles=roles,
@@ -136,23 +143,27 @@ def _silent(share: float, what: str) -> None:
     """Show no progress."""
 
 
-def _unprotected(setting: Setting) -> dict[str, float]:
-    """How many values would be named rightly if the table were published as it is."""
-    try:
-        found = audit(setting.table, quasi=setting.quasi, sensitive=setting.sensitive)
-    except LDiversityError:
-        return {}
-    return {name: float(risk["mean_largest_share"]) for name, risk in found.attribute_risk.items()}
-
-
 def _how(setting: Setting) -> list[str]:
     queries = sum(len(workload) for workload in setting.workloads)
-    attacked = setting.sample.num_rows
-    notes = [
-        f"Risk: {attacked:,} people were attacked, and the attack that gains most over guessing counts.",
-        f"Error: the median of {queries:,} random counting queries, relative to the true answer.",
-        "Publishing draws anew, so that figures will differ a little from those measured.",
-    ]
+    whose = setting.sample.num_rows
+    attacked = f"{whose:,} {'record' if whose == 1 else 'records'}"
+    if setting.person is not None:
+        attacked += f" of {len(setting.sample[setting.person].unique()):,} people"
+    floor = f"{setting.sanity:,.3g} {'record' if setting.sanity == 1 else 'records'}"
+    risk = (
+        f"Risk: {attacked} were attacked, and the attack that gains most over guessing from the true shares counts. It "
+        "is a mean over people: where one value is common, rare ones that leak hardly change it. Look at the worst "
+        "belief, and at how much likelier a value becomes, too."
+    )
+    error = (
+        f"Error: the median of {queries:,} random counting queries, relative to the true answer, or to {floor} where "
+        "that is more."
+    )
+    sound = (
+        "A run is sound when it promises something, no attack beats that, and no value is certain. One that is not is "
+        "recommended only when nothing else is worth publishing."
+    )
+    notes = [risk, error, sound, "Publishing draws anew, so that figures will differ a little from those measured."]
     if len(setting.sensitive) > 1:
         notes.append("With several sensitive columns the worst of them counts.")
     return notes
@@ -169,31 +180,25 @@ def _roles(
     words += ["--sensitive", _names([one.name for one in setting.sensitive])]
     for one in setting.sensitive:
         if one.missing != "refuse":
-            words += ["--missing", f"{_quoted(one.name, '=')}={one.missing}"]
+            words += ["--missing", f"{quoted(one.name, '=')}={one.missing}"]
         if one.domain is not None:
-            words += ["--domain", f"{_quoted(one.name, '=')}={_names([str(value) for value in one.domain])}"]
+            words += ["--domain", f"{quoted(one.name, '=')}={_names([str(value) for value in one.domain])}"]
         if one.bins is not None:
-            words += ["--bins", f"{_quoted(one.name, '=')}={_bins(one)}"]
+            words += ["--bins", f"{quoted(one.name, '=')}={_bins(one)}"]
     for name, kind in types.items():
-        words += ["--type", f"{_quoted(name, '=')}={kind}"]
+        words += ["--type", f"{quoted(name, '=')}={kind}"]
     extra = [] if setting.person is None else ["--person", setting.person]
     for name, given in hierarchies.items():
         text = f"{name}.csv" if isinstance(given, Hierarchy) else str(Path(given))
-        extra += ["--hierarchy", f"{_quoted(name, '=')}={text}"]
+        extra += ["--hierarchy", f"{quoted(name, '=')}={text}"]
     return tuple(words), tuple(extra)
 
 
 def _bins(one: Sensitive) -> str:
-    edges = None if one.edges is None else "/".join(f"{edge:g}" for edge in one.edges)
+    edges = None if one.edges is None else "/".join(number_text(edge) for edge in one.edges)
     parts = {"width": one.width, "edges": edges, "quantiles": one.quantiles, "low": one.low, "high": one.high}
     return ",".join(f"{name}:{value}" for name, value in parts.items() if value is not None)
 
 
 def _names(names: Iterable[str]) -> str:
-    return ",".join(_quoted(name, ",") for name in names)
-
-
-def _quoted(name: str, mark: str) -> str:
-    """Write a name as the command line reads it: in double quotes where it holds a mark."""
-    plain = mark not in name and '"' not in name and name == name.strip()
-    return name if plain else '"' + name.replace('"', '""') + '"'
+    return ",".join(quoted(name, ",") for name in names)

@@ -65,7 +65,7 @@ def _parts(thing: Any) -> Iterator[bytes | memoryview]:  # noqa: ANN401 - whatev
     elif isinstance(thing, np.ndarray | pa.Table | pa.Array | pa.ChunkedArray):
         yield from _array_parts(thing)
     elif is_dataclass(thing) and not isinstance(thing, type):
-        for one in fields(thing):
+        for one in (one for one in fields(thing) if one.compare):  # the others may differ between equal things
             yield one.name.encode()
             yield from _parts(getattr(thing, one.name))
     elif isinstance(thing, Mapping):

@@ -1,30 +1,29 @@
-"""A comparison as a fragment of HTML: recommendation, map, table. Names from the data are escaped."""
+"""A comparison as a fragment of HTML: recommendation, map, tables. Names from the data are escaped."""
 
 from __future__ import annotations
 
-import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ldiversity.auditing._html_parts import escape
+from ldiversity.auditing._html_parts import bullets, escape, table
 from ldiversity.comparison._result import HOLDER_ONLY
+from ldiversity.comparison._table import LEGEND, TextTable, exposure_table, failures, figures_table
 
 if TYPE_CHECKING:
     from ldiversity.comparison._result import Comparison
 
 __all__ = ["fragment"]
 
-_HEADS = ("run", "risk", "attack", "success", "promised", "guessing", "query error", "NCP", "left out", "CPU s", "")
-
 
 def fragment(comparison: Comparison) -> str:
     """Make the fragment; it needs no other file, no network and no script."""
     facts = comparison.to_dict()
-    command = "" if facts["command"] is None else f"<p><code>{escape(shlex.join(facts['command']))}</code></p>"
-    cautions = "".join(f"<li>{escape(text)}</li>" for text in facts["cautions"])
+    command = "" if facts["command"] is None else f"<p><code>{escape(facts['command'])}</code></p>"
+    failed = failures(facts)
     return (
         f'<p style="color:#a40000;font-weight:600">{escape(HOLDER_ONLY)}</p>'
-        f"<p><strong>{escape(facts['recommendation'])}</strong></p>{f'<ul>{cautions}</ul>' if cautions else ''}"
-        f"{command}{_picture(comparison)}{_table(facts)}"
+        f"<p><strong>{escape(facts['recommendation'])}</strong></p>{_listed('', facts['cautions'])}"
+        f"{command}{_picture(comparison)}{_table(figures_table(facts))}<p>{escape(LEGEND)}</p>"
+        f"{_table(exposure_table(facts))}{_listed('Not possible here', failed)}{_listed('Notes', facts['notes'])}"
     )
 
 
@@ -36,28 +35,10 @@ def _picture(comparison: Comparison) -> str:
     return embedded_picture(comparison.figure(), comparison.alt)
 
 
-def _table(facts: dict[str, Any]) -> str:
-    head = "".join(f"<th>{name}</th>" for name in _HEADS)
-    body = "".join(_row(row) for row in facts["rows"])
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+def _table(texts: TextTable) -> str:
+    return table(texts.heads, texts.rows, texts.numbers) if texts.rows else ""
 
 
-def _row(row: dict[str, Any]) -> str:
-    if row["reason"] is not None:
-        rest = f'<td colspan="{len(_HEADS) - 1}">{escape(row["reason"])}</td>'
-        return f"<tr><td>{escape(row['label'])}</td>{rest}</tr>"
-    best: dict[str, Any] = next((one for one in row["attacks"] if one["attack"] == row["best_attack"]), {})
-    mark = "recommended" if row["recommended"] else "not beaten" if row["pareto"] else ""
-    shares = [best.get("success"), best.get("claim"), best.get("baseline"), row["relative_error"], row["ncp"]]
-    cells = [
-        _percent(row["risk"]),
-        row["best_attack"] or "-",
-        *map(_percent, [*shares, row["suppression"]]),
-        "-" if row["cpu_seconds"] is None else f"{row['cpu_seconds']:.2f}",
-        mark,
-    ]
-    return f"<tr><td>{escape(row['label'])}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.3g} %"
+def _listed(title: str, texts: list[str]) -> str:
+    head = f"<p><strong>{escape(title)}</strong></p>" if title else ""
+    return head + bullets(texts) if texts else ""

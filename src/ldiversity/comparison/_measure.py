@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, TypeVar
@@ -24,13 +24,16 @@ from ldiversity.measures import QueryWorkload, distribution_mse, ncp
 from ldiversity.methods import GroupingMethod
 from ldiversity.release import ClassRelease, Release
 
-__all__ = ["run_candidate"]
+__all__ = ["identity", "run_candidate"]
 
 _MODELS: Final = ("k_anonymity", "distinct_l", "entropy_l", "frequency", "t_equal", "beta")
 _ABOUT_ALL: Final = ("minimality", "order")
 """Attacks that look at everyone in the table at once, so that a sample would mislead them."""
 
-_SANITY: Final = 0.001
+_OWN_GUESS: Final = "similarity"
+"""Counts a guess of a like value as right, so that guessing is right more often too."""
+
+_NOT_INSTALLED: Final = "install ldiversity["
 _STORED: Final = (InfeasibleError, UnsupportedError)
 
 Answer = TypeVar("Answer")
@@ -88,15 +91,19 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
     spread = _attempt(
         "distributions", notes, lambda: max(distribution_mse(setting.table, release, sensitive=name) for name in names)
     )
+    promised = max(float(release.claim(name).posterior) for name in release.sensitive)
     return ComparedRun(
-        **_identity(candidate),
+        **identity(candidate),
         layout=release.layout,
-        claim=_claim(release),
+        claim=f"no value likelier than {promised:.4g}",
+        promised=promised,
+        records=release.n_rows,
+        uniques=None if found is None else int(found.risk["uniques"]),
         models=models,
         audit_passed=None if found is None else found.passed,
         attacks=_attacked(setting, release, notes),
         ncp=_attempt("ncp", notes, lambda: ncp(setting.table, release)),
-        suppression=_suppression(release),
+        suppression=_left_out(setting, release),
         relative_error=None if error is None else error[0],
         estimator=None if error is None else error[1],
         distribution_mse=spread,
@@ -121,17 +128,11 @@ def _why(what: str, error: Exception) -> str:
     return f"{what}: a fault of this package ({type(error).__name__})."
 
 
-def _claim(release: Release) -> str:
-    """What is promised: no value is likelier than this for one person."""
-    posteriors = [float(release.claim(name).posterior) for name in release.sensitive]
-    return f"no value likelier than {max(posteriors):.4g}"
-
-
 def _query_error(setting: Setting, release: Release) -> tuple[float, str]:
     """The median relative error of the worst attribute, with the better of the estimators that a user has."""
     worst, used = -1.0, ""
     for workload, answers in zip(setting.workloads, setting.answers, strict=True):
-        scale = np.maximum(answers, _SANITY * setting.table.num_rows)
+        scale = np.maximum(answers, setting.sanity)
         medians = {
             estimator: float(np.median(np.abs(estimates - answers) / scale))
             for estimator, estimates in _estimates(release, workload).items()
@@ -161,15 +162,17 @@ def _attacked(setting: Setting, release: Release, notes: list[str]) -> tuple[dic
         for attribute in release.sensitive:
             try:
                 results += attack(release, people, attacks=one, sensitive=attribute).results
-            except UnsupportedError:
-                continue  # an attack on another kind of release
+            except UnsupportedError as error:
+                if _NOT_INSTALLED in error.message:  # else it is an attack on another kind of release
+                    notes.append(f"Not run: the attack {name!r}, so that the risk may be greater. {error.message}")
             except Exception as error:  # noqa: BLE001 - one attack's fault must not end the comparison
                 notes.append(f"Not run: the attack {name!r}. {_why(name, error)}")
-    return tuple(_plain(result) for result in results)
+    return tuple(_plain(result, setting.guessing) for result in results)
 
 
-def _plain(result: AttackResult) -> dict[str, Any]:
+def _plain(result: AttackResult, guessing: Mapping[str, float]) -> dict[str, Any]:
     low, high = result.interval or (None, None)
+    own = result.attack.startswith(_OWN_GUESS)
     return {
         "attack": result.attack,
         "attribute": result.attribute,
@@ -177,14 +180,16 @@ def _plain(result: AttackResult) -> dict[str, Any]:
         "low": low,
         "high": high,
         "claim": result.claim,
-        "baseline": float(result.baseline),
+        "baseline": float(result.baseline if own else guessing.get(result.attribute, result.baseline)),
         "certain": float(result.certain),
+        "certain_success": None if result.certain_success is None else float(result.certain_success),
         "broken": bool(result.broken),
         "found": int(result.found),
     }
 
 
-def _identity(candidate: Candidate) -> dict[str, Any]:
+def identity(candidate: Candidate) -> dict[str, Any]:
+    """What a row says about its run, whatever was measured."""
     plain = (str, int, float, bool)
     options = {
         name: value if isinstance(value, plain) else dict(value) if isinstance(value, dict) else str(value)
@@ -200,15 +205,16 @@ def _identity(candidate: Candidate) -> dict[str, Any]:
 
 
 def _failed(candidate: Candidate, reason: str, hint: str | None = None) -> ComparedRun:
-    return ComparedRun(**_identity(candidate), reason=reason, hint=hint)
+    return ComparedRun(**identity(candidate), reason=reason, hint=hint)
 
 
-def _suppression(release: Release) -> float:
-    """The share of records that are left out, or whose value is in no class."""
-    if not isinstance(release, ClassRelease):
-        return 0.0
-    unseen = max(int(np.count_nonzero(release.class_of(name) < 0)) for name in release.sensitive)
-    return (release.suppressed + unseen) / (release.suppressed + release.n_rows)
+def _left_out(setting: Setting, release: Release) -> float:
+    """The share of the table's records that are left out, for whatever reason, or whose value is in no class."""
+    n_rows = int(setting.table.num_rows)
+    seen = release.n_rows
+    if isinstance(release, ClassRelease):
+        seen -= max(int(np.count_nonzero(release.class_of(name) < 0)) for name in release.sensitive)
+    return max(0, n_rows - seen) / n_rows
 
 
 def _with_notes(run: ComparedRun, said: tuple[str, ...]) -> ComparedRun:

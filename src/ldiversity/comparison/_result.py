@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from ldiversity._version import __version__
-from ldiversity.comparison._choice import Choice, choose, pareto_set
+from ldiversity.comparison._choice import Choice, choose, eligible, flaws, pareto_set
 from ldiversity.comparison._run import ComparedRun
 from ldiversity.errors import UnsupportedError
 from ldiversity.tables import to_native
@@ -38,7 +39,9 @@ _COLUMNS: Final[Mapping[str, pa.DataType]] = {
     "pareto": pa.bool_(),
     "recommended": pa.bool_(),
     "risk": pa.float64(),
+    "risk_high": pa.float64(),
     "attack": pa.string(),
+    "attribute": pa.string(),
     "success": pa.float64(),
     "promised": pa.float64(),
     "baseline": pa.float64(),
@@ -46,6 +49,9 @@ _COLUMNS: Final[Mapping[str, pa.DataType]] = {
     "k_anonymity": pa.float64(),
     "distinct_l": pa.float64(),
     "frequency": pa.float64(),
+    "beta": pa.float64(),
+    "disclosed": pa.float64(),
+    "uniques": pa.int64(),
     "ncp": pa.float64(),
     "suppression": pa.float64(),
     "relative_error": pa.float64(),
@@ -72,6 +78,8 @@ class Comparison:
     unprotected
         What the same attackers would achieve on the table as it is: the share of people whose value is named
         rightly by those who know quasi-identifiers, by attribute.
+    guessing
+        The same for those who know the true shares of values alone.
     risk_limit
         The greatest acceptable gain over guessing, when one was given.
     notes
@@ -84,6 +92,7 @@ class Comparison:
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...]
     unprotected: Mapping[str, float] = field(default_factory=dict)
+    guessing: Mapping[str, float] = field(default_factory=dict)
     risk_limit: float | None = None
     notes: tuple[str, ...] = ()
     roles: tuple[str, ...] = field(default=(), repr=False)
@@ -92,13 +101,18 @@ class Comparison:
 
     @cached_property
     def pareto(self) -> tuple[ComparedRun, ...]:
-        """The runs that no other beats in both risk and error, by risk."""
-        return pareto_set(self.rows)
+        """The runs that no other beats in both risk and error, by risk; of the sound ones worth publishing, if any."""
+        return pareto_set(eligible(self.rows, self._gains))
 
     @cached_property
     def choice(self) -> Choice:
         """The recommended run, its reason and its cautions."""
-        return choose(self.rows, self.risk_limit)
+        return choose(self.rows, self.risk_limit, unprotected=self._gains)
+
+    @property
+    def _gains(self) -> dict[str, float]:
+        """What the table as it is gives away beyond guessing, by attribute."""
+        return {name: max(0.0, share - self.guessing.get(name, 0.0)) for name, share in self.unprotected.items()}
 
     @property
     def recommendation(self) -> str:
@@ -122,9 +136,9 @@ class Comparison:
         """Everything in JSON's types; infinite numbers are None.
 
         ``version``, ``package``, ``holder_only`` (a sentence), ``table``, ``records``, ``quasi``, ``sensitive``,
-        ``unprotected``, ``rows`` (see `ComparedRun`, with ``pareto`` and ``recommended``), ``pareto`` (labels),
-        ``recommendation``, ``recommended`` (a label), ``cautions``, ``command`` (words), ``risk_limit``, ``picture``
-        (with ``alt``) and ``notes``.
+        ``unprotected``, ``guessing``, ``rows`` (see `ComparedRun`, with ``pareto``, ``recommended`` and ``flaws``:
+        why a run is not sound), ``pareto`` (labels), ``recommendation``, ``recommended`` (a label), ``cautions``,
+        ``command`` (a line for a shell), ``risk_limit``, ``picture`` (with ``alt``) and ``notes``.
         """
         chosen, front = self.choice.run, {run.label for run in self.pareto}
         described = {
@@ -136,14 +150,21 @@ class Comparison:
             "quasi": list(self.quasi),
             "sensitive": list(self.sensitive),
             "unprotected": dict(self.unprotected),
+            "guessing": dict(self.guessing),
             "rows": [
-                {**run.to_dict(), "pareto": run.label in front, "recommended": run is chosen} for run in self.rows
+                {
+                    **run.to_dict(),
+                    "pareto": run.label in front,
+                    "recommended": run is chosen,
+                    "flaws": list(flaws(run)),
+                }
+                for run in self.rows
             ],
             "pareto": [run.label for run in self.pareto],
             "recommendation": self.recommendation,
             "recommended": None if chosen is None else chosen.label,
             "cautions": list(self.choice.cautions),
-            "command": self.command,
+            "command": None if self.command is None else shlex.join(self.command),
             "risk_limit": self.risk_limit,
             "picture": {"alt": self.alt},
             "notes": list(self.notes),
@@ -166,11 +187,12 @@ class Comparison:
             "pareto": run in self.pareto,
             "recommended": run is self.choice.run,
             "attack": best.get("attack"),
+            "attribute": best.get("attribute"),
             "success": best.get("success"),
             "promised": best.get("claim"),
             "baseline": best.get("baseline"),
             "beaten_by": ", ".join(run.broken) or None,
-            **{name: run.models.get(name) for name in ("k_anonymity", "distinct_l", "frequency")},
+            **{name: run.models.get(name) for name in ("k_anonymity", "distinct_l", "frequency", "beta")},
         }
         return {name: own[name] if name in own else getattr(run, name) for name in _COLUMNS}
 
@@ -185,9 +207,10 @@ class Comparison:
             for run in self.pareto
         )
         marked = f" Marked as recommended: {self.choice.run.label}." if self.choice.run is not None else ""
+        number = f"{len(measured)} {'run' if len(measured) == 1 else 'runs'}"
         return (
-            f"Map of {len(measured)} runs, risk to the right (what the best attacker gains over guessing) and error "
-            f"upwards (median of queries). Runs that no other beats in both, from the safest: {places}.{marked}"
+            f"Map of {number}, risk to the right (what the best attacker gains over guessing) and error upwards "
+            f"(median of queries). Those to choose from that no other beats in both, from the safest: {places}.{marked}"
         )
 
     def figure(self) -> Figure:
@@ -210,15 +233,17 @@ class Comparison:
         }
         return plot_map(
             [run.method for run in runs],
-            [_short(run) for run in runs],
+            _short(runs),
             [run.risk or 0.0 for run in runs],
             [run.error or 0.0 for run in runs],
             pareto=[run in self.pareto for run in runs],
+            flawed=[bool(flaws(run)) for run in runs],
+            series=[_series(run) for run in runs],
             low=ends["low"],
             high=ends["high"],
             chosen=next((place for place, run in enumerate(runs) if run is self.choice.run), None),
             limit=self.risk_limit,
-            title=f"{self.table}: risk and error of {len(runs)} releases",
+            title=f"{self.table}: risk and error of {len(runs)} {'release' if len(runs) == 1 else 'releases'}",
         )
 
     def plot(self, path: str | os.PathLike[str]) -> Path:
@@ -239,10 +264,21 @@ class Comparison:
         return fragment(self)
 
 
-def _short(run: ComparedRun) -> str:
-    """What tells runs of one method apart: l alone, or the label's rest."""
-    l = run.options.get("l")
-    return str(l) if l is not None else run.label.removeprefix(run.method).strip()
+def _short(runs: Sequence[ComparedRun]) -> list[str]:
+    """What tells runs of one method apart: l alone where that does, else the label's rest."""
+    met = Counter((run.method, run.options.get("l")) for run in runs)
+    return [
+        str(l)
+        if (l := run.options.get("l")) is not None and met[run.method, l] == 1
+        else run.label.removeprefix(run.method).strip()
+        for run in runs
+    ]
+
+
+def _series(run: ComparedRun) -> str:
+    """The same for runs that differ in l alone."""
+    others = {name: str(value) for name, value in run.options.items() if name != "l"}
+    return f"{run.method} {others}" if "l" in run.options else run.label
 
 
 def _finite(facts: Any) -> Any:  # noqa: ANN401 - any JSON

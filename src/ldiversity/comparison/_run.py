@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-__all__ = ["ComparedRun", "run_from_dict"]
+__all__ = ["LEARNERS", "ComparedRun", "run_from_dict"]
+
+LEARNERS: Final = ("definetti", "learning")
+"""Attacks that learn which values go with which quasi-identifiers."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,10 @@ class ComparedRun:
         The words of the command line that ask for it; None when it has options that cannot be written.
     reason, hint
         Why it could not be run; None when it was.
-    layout, claim
-        How it publishes, and what it promises, in words.
+    layout, claim, promised
+        How it publishes, and what it promises: in words, and the greatest probability of a value; 1 is no promise.
+    records, uniques
+        How many records it publishes, and how many of them are unique in their quasi-identifiers as published.
     models
         What the audit of the release found, by the names of `Audit.models`: k_anonymity, distinct_l, entropy_l,
         frequency, t_equal, beta.
@@ -32,9 +37,10 @@ class ComparedRun:
         Whether the audit found the claim kept.
     attacks
         What each attack achieved: ``attack``, ``attribute``, ``success``, ``low``, ``high`` (its 95 % interval),
-        ``claim``, ``baseline``, ``certain``, ``broken``, ``found``.
+        ``claim``, ``baseline``, ``certain`` (the share of whom he is sure), ``certain_success``, ``broken``, ``found``.
+        ``baseline`` is that of guessing from the true shares, for all runs the same.
     ncp, suppression
-        Detail of quasi-identifiers lost, and share of records left out; 0 to 1.
+        Detail of quasi-identifiers lost, and share of the table's records left out; 0 to 1.
     relative_error, estimator
         The median relative error of the queries, and the estimator that reaches it.
     distribution_mse
@@ -55,6 +61,9 @@ class ComparedRun:
     hint: str | None = None
     layout: str | None = None
     claim: str | None = None
+    promised: float | None = None
+    records: int | None = None
+    uniques: int | None = None
     models: Mapping[str, float | None] = field(default_factory=dict)
     audit_passed: bool | None = None
     attacks: tuple[Mapping[str, Any], ...] = ()
@@ -84,6 +93,27 @@ class ComparedRun:
         return None if best is None else max(0.0, _gain(best))
 
     @property
+    def risk_high(self) -> float | None:
+        """The upper end of the interval of the risk: the greatest of all attacks."""
+        ends = [_end(one) - float(one["baseline"]) for one in self.attacks]
+        return max(0.0, *ends) if ends else None
+
+    @property
+    def disclosed(self) -> float | None:
+        """The share of people of whose value attackers are sure who take the release at its word; learners left out."""
+        return max((float(one["certain"]) for one in self.attacks if one["attack"] not in LEARNERS), default=None)
+
+    @property
+    def all_alike(self) -> bool:
+        """Whether the audit found records that certainly have one value."""
+        return (self.models.get("frequency") or 0.0) >= 1
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """The attacks that learn from the release, and may be sure without being right."""
+        return tuple(dict.fromkeys(str(one["attack"]) for one in self.attacks if one["attack"] in LEARNERS))
+
+    @property
     def error(self) -> float | None:
         """The error that the map shows: of queries."""
         return self.relative_error
@@ -99,7 +129,7 @@ class ComparedRun:
         return not self.failed and self.audit_passed is not False and self.risk is not None and self.error is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in JSON's types, with ``risk``, ``broken`` and ``best_attack`` computed."""
+        """Everything in JSON's types; ``risk``, ``risk_high``, ``disclosed``, ``broken`` and ``best_attack`` too."""
         plain = {one.name: getattr(self, one.name) for one in fields(self)}
         best = self.best_attack
         return {
@@ -110,7 +140,9 @@ class ComparedRun:
             "attacks": [dict(one) for one in self.attacks],
             "notes": list(self.notes),
             "risk": self.risk,
-            "best_attack": None if best is None else best["attack"],
+            "risk_high": self.risk_high,
+            "disclosed": self.disclosed,
+            "best_attack": None if best is None else dict(best),
             "broken": list(self.broken),
         }
 
@@ -119,13 +151,18 @@ def _gain(attack: Mapping[str, Any]) -> float:
     return float(attack["success"]) - float(attack["baseline"])
 
 
+def _end(attack: Mapping[str, Any]) -> float:
+    return float(attack["success"] if attack.get("high") is None else attack["high"])
+
+
 _NUMBER: Final = (int, float)
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     **dict.fromkeys(("label", "method"), (str,)),
     **dict.fromkeys(("reason", "hint", "layout", "claim", "estimator"), (str, type(None))),
     **dict.fromkeys(
-        ("ncp", "suppression", "relative_error", "distribution_mse", "cpu_seconds"), (*_NUMBER, type(None))
+        ("promised", "ncp", "suppression", "relative_error", "distribution_mse", "cpu_seconds"), (*_NUMBER, type(None))
     ),
+    **dict.fromkeys(("records", "uniques"), (int, type(None))),
     **dict.fromkeys(("options", "models"), (dict,)),
     **dict.fromkeys(("attacks", "notes"), (list,)),
     "words": (list, type(None)),
@@ -134,7 +171,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 _ATTACK: Final[Mapping[str, tuple[type, ...]]] = {
     **dict.fromkeys(("attack", "attribute"), (str,)),
     **dict.fromkeys(("success", "baseline", "certain"), _NUMBER),
-    **dict.fromkeys(("low", "high", "claim"), (*_NUMBER, type(None))),
+    **dict.fromkeys(("low", "high", "claim", "certain_success"), (*_NUMBER, type(None))),
     "broken": (bool,),
     "found": (int,),
 }

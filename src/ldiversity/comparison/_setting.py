@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
@@ -12,8 +14,9 @@ import pyarrow as pa
 from ldiversity._checks import check_integer, name_some
 from ldiversity._types import FloatArray
 from ldiversity.attacks import ATTACKS, Attack, DeFinetti
+from ldiversity.auditing import audit
 from ldiversity.comparison._learning import LearningFromSets
-from ldiversity.errors import ParameterError
+from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.measures import QueryWorkload
 from ldiversity.tables import Sensitive, check_roles, fit_coder, open_source
@@ -25,6 +28,7 @@ DEFAULT_ATTACKS: Final = ("homogeneity", "mechanism", "definetti", "learning", "
 
 _MADE: Final[Mapping[str, Attack]] = {"definetti": DeFinetti(rounds=2), "learning": LearningFromSets(rounds=2)}
 _MOST_DIMENSIONS: Final = 3
+_SANITY: Final = 0.001
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,9 @@ class Setting:
         The people who are attacked.
     seed
         Makes draws repeatable; fresh ones when None.
+    unprotected, guessing
+        The share of people whose value is named rightly by whoever knows the table but for it, and by whoever knows
+        the true shares of values alone; by attribute.
     """
 
     name: str
@@ -59,6 +66,13 @@ class Setting:
     attacks: tuple[str | Attack, ...]
     sample: pa.Table = field(repr=False)
     seed: int | None
+    unprotected: Mapping[str, float] = field(default_factory=dict)
+    guessing: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def sanity(self) -> float:
+        """Answers of queries below it count as if they were it: 0.1 % of the records, and at least one."""
+        return max(1.0, _SANITY * float(self.table.num_rows))
 
     @property
     def decides(self) -> dict[str, Any]:
@@ -73,6 +87,7 @@ class Setting:
             "attacks": tuple(name if isinstance(name, str) else [name.name, name] for name in self.attacks),
             "targets": self.sample.num_rows,
             "seed": self.seed,
+            "learner": _learner(),
         }
 
 
@@ -107,6 +122,7 @@ def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
         raise ParameterError("compare: data must have at least one record, got none.")
     chosen = _attacks(attacks)
     workloads = _workloads(queries, table, names, attributes, seed)
+    unprotected, guessing = _as_it_is(table, names, attributes)
     return Setting(
         name=source.name,
         frame_kind=source.frame_kind,
@@ -120,7 +136,33 @@ def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
         attacks=chosen,
         sample=_sample(table, check_integer("compare", "targets", targets, minimum=1), seed),
         seed=seed,
+        unprotected=unprotected,
+        guessing=guessing,
     )
+
+
+def _as_it_is(
+    table: pa.Table, quasi: Sequence[str], sensitive: Sequence[Sensitive]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """How many values would be named rightly if the table were published as it is, and how many by guessing."""
+    try:
+        found = audit(table, quasi=quasi, sensitive=sensitive).attribute_risk
+    except LDiversityError:
+        return {}, {}
+    return (
+        {name: float(risk["mean_largest_share"]) for name, risk in found.items()},
+        {name: float(risk["largest_share_overall"]) for name, risk in found.items()},
+    )
+
+
+def _learner() -> str | None:
+    """The version of the package with which attackers learn; None when it is not installed."""
+    if find_spec("sklearn") is None:
+        return None
+    try:
+        return version("scikit-learn")
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def _hierarchies(given: Mapping[str, Any], quasi: Sequence[str]) -> dict[str, Hierarchy]:

@@ -18,7 +18,7 @@ from ldiversity.errors import ParameterError, StorageError
 __all__ = ["RunStore"]
 
 _FORMAT: Final = "ldiversity-comparison-run"
-_VERSION: Final = 1
+_VERSION: Final = 2
 _KEY_FILE: Final = "comparison.key"
 _ENDING: Final = ".run.json"
 _MOST_BYTES: Final = 1_000_000
@@ -63,7 +63,7 @@ class RunStore:
                         f"compare: folder must be new, empty or one of earlier comparisons, got {str(path)!r}.",
                     )
                 path.mkdir(mode=0o700, parents=True, exist_ok=True)
-                (path / "README.txt").write_text(_README, encoding="utf-8")
+                _write_own(path / "README.txt", _README)
                 Key.new().save(key_file)
         except OSError as error:
             raise StorageError(f"compare: folder {str(path)!r} cannot be written: {error.strerror}.") from None
@@ -97,8 +97,15 @@ class RunStore:
         described = {"format": _FORMAT, "version": _VERSION, "run_of": mark, "run": run.to_dict()}
         temporary = self.folder / f".{mark}.{secrets.token_hex(4)}"
         try:
-            temporary.write_text(json.dumps(described, indent=1, allow_nan=False, default=str), encoding="utf-8")
+            _write_own(temporary, json.dumps(described, indent=1, allow_nan=False, default=str))
             temporary.replace(self.folder / f"{mark}{_ENDING}")
         except OSError as error:
             temporary.unlink(missing_ok=True)
             raise StorageError(f"compare: a run cannot be kept in {str(self.folder)!r}: {error.strerror}.") from None
+
+
+def _write_own(path: Path, text: str) -> None:
+    """Write a new file that its owner alone may read, whatever the folder allows."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        stream.write(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -108,13 +109,13 @@ def test_a_limit_of_risk_that_nothing_keeps_recommends_nothing(
 
 
 @pytest.mark.parametrize(
-    ("text", "levels"), [("3", [3]), ("2,4", [2, 4]), ("2..4", [2, 3, 4]), (" 2..3 , 6 ", [2, 3, 6])]
+    ("text", "levels"), [("3", [3]), ("2..2", [2]), ("2,4", [2, 4]), ("2..4", [2, 3, 4]), (" 2..3 , 6 ", [2, 3, 6])]
 )
 def test_levels_are_read(text: str, levels: list[int]) -> None:
     assert _levels(text) == levels
 
 
-@pytest.mark.parametrize("text", ["", "x", "2..", "5..2", "2;3", "2.5"])
+@pytest.mark.parametrize("text", ["", "x", "2..", "5..2", "3,7..2", "2;3", "2.5"])
 def test_levels_that_are_none_are_refused(run: Run, patients: Path, text: str) -> None:
     result = run("compare", patients, *ROLES, "-l", text)
 
@@ -127,3 +128,65 @@ def test_quasi_identifiers_are_needed(run: Run, patients: Path) -> None:
 
     assert result.exit_code == 2
     assert "--quasi must name at least one column" in result.stderr
+
+
+def test_too_many_levels_are_refused_at_once(run: Run, patients: Path) -> None:
+    result = run("compare", patients, *ROLES, "-l", "2..2000000000")
+
+    assert result.exit_code == 2
+    assert "-l must be at most 200 numbers" in result.stderr
+
+
+def test_an_option_that_no_chosen_method_has_is_refused(run: Run, patients: Path) -> None:
+    result = run("compare", patients, *ROLES, "--methods", "anatomy", "-e", "1")
+
+    assert result.exit_code == 2
+    assert "-e must be left out: it is an option of le-anatomy" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["map.jpg", "no/such/folder/map.png"])
+def test_a_picture_that_cannot_be_written_is_refused_before_anything_is_run(
+    run: Run, patients: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import ldiversity as ld
+
+    monkeypatch.setattr(ld, "compare", None)
+    result = run("compare", patients, *ROLES, "--plot", tmp_path / name)
+
+    assert result.exit_code == 2
+    assert "--plot must" in result.stderr
+
+
+def test_reasons_are_printed_when_no_run_was_possible_and_a_map_was_asked_for(
+    run: Run, patients: Path, tmp_path: Path
+) -> None:
+    result = run("compare", patients, *ROLES, "-l", "40", "--methods", "anatomy", "--plot", tmp_path / "map.png")
+
+    assert result.exit_code == 1
+    assert "- anatomy l=40: -l must be at most" in result.stdout
+    assert "There is no map, because no run was measured." in result.stdout
+
+
+def test_weights_are_given_to_methods_that_have_them(facts: Callable[..., dict[str, Any]], patients: Path) -> None:
+    found = facts("compare", patients, *ROLES, "-l", "2", "--methods", "bsgi", "--weight", "age=2")
+
+    assert "--weight age=2" in found["command"]
+
+
+def test_a_model_is_run_beside_l(facts: Callable[..., dict[str, Any]], patients: Path) -> None:
+    found = facts("compare", patients, *ROLES, "-l", "2", "--methods", "mondrian", "--model", "entropy:3")
+
+    assert [row["label"] for row in found["rows"]] == ["mondrian l=2", "mondrian model=entropy:3"]
+
+
+def test_the_audit_of_every_run_is_shown(compared: Result) -> None:
+    heads = ("k", "unique records", "worst belief", "times likelier", "sure of")
+
+    assert [head for head in heads if head not in compared.stdout] == []
+
+
+def test_the_attribute_of_the_best_attack_is_shown_where_there_are_several(run: Run, patients: Path) -> None:
+    words = ["--quasi", "age", "--sensitive", "disease,job", "--queries", "10", "--seed", "1"]
+    result = run("compare", patients, *words, "-l", "2", "--methods", "bsgi")
+
+    assert re.search(r"\w on '(disease|job)' ", result.stdout)

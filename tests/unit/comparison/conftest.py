@@ -27,9 +27,10 @@ def found(people: pa.Table) -> ld.Comparison:
 def made_run() -> Callable[..., ComparedRun]:
     def make(label: str, success: float, error: float | None, **others: Any) -> ComparedRun:
         attack = {
-            "attack": "guess", "attribute": "disease", "success": success, "low": success, "high": success,
-            "claim": others.pop("claim", 0.5), "baseline": 0.1, "certain": 0.0, "broken": others.pop("broken", False),
-            "found": 10,
+            "attack": others.pop("attack", "guess"), "attribute": "disease", "success": success, "low": success,
+            "high": others.pop("high", success), "claim": others.pop("claim", 0.5), "baseline": 0.1,
+            "certain": others.pop("certain", 0.0), "certain_success": others.pop("certain_success", None),
+            "broken": others.pop("broken", False), "found": 10,
         }  # fmt: skip
         words = ("--method", label)
         return ComparedRun(label, label, {"l": 2}, words, attacks=(attack,), relative_error=error, **others)

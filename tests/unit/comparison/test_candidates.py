@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ldiversity as ld
@@ -66,6 +67,26 @@ def test_runs_that_differ_by_distance_alone_have_different_labels() -> None:
     ]
 
 
+def test_runs_that_differ_by_an_object_alone_are_numbered() -> None:
+    trees = [ld.Hierarchy.from_rows(rows) for rows in ([("a", "x"), ("b", "y")], [("a", "x"), ("b", "x")])]
+    runs = candidates([ld.SemanticAnatomy(l=2, e=1, tree=tree) for tree in trees], [2], {})
+
+    assert [run.label for run in runs] == [
+        "le-anatomy l=2 e=1 tree=Hierarchy (1)",
+        "le-anatomy l=2 e=1 tree=Hierarchy (2)",
+    ]
+
+
+def test_methods_that_take_a_model_are_also_run_with_each() -> None:
+    runs = candidates(["mondrian", "tp"], [2], {}, ["entropy:3"])
+
+    assert [run.label for run in runs] == ["mondrian l=2", "mondrian model=entropy:3", "tp l=2"]
+
+
+def test_an_integer_of_numpy_is_an_l() -> None:
+    assert [run.label for run in candidates(["anatomy"], [np.int64(3)], {})] == ["anatomy l=3"]  # type: ignore[list-item]
+
+
 def test_the_same_run_twice_is_one_run() -> None:
     assert len(candidates(["anatomy", "anatomy"], [2, 2], {})) == 1
 
@@ -74,6 +95,16 @@ def test_words_ask_for_the_same_on_the_command_line() -> None:
     run = Candidate("mondrian", {"l": 3, "strict": False, "weights": {"age": 0.5}})
 
     assert run.words == ["--method", "mondrian", "-l", "3", "--relaxed", "--weight", "age=0.5"]
+
+
+def test_words_hold_all_digits_of_a_number() -> None:
+    run = Candidate("semantic", {"l": 3, "d": 2.1234567, "distance": "ordered"})
+
+    assert run.words == ["--method", "semantic", "-l", "3", "-d", "2.1234567", "--distance", "ordered"]
+
+
+def test_a_name_with_an_equals_sign_is_quoted_in_a_weight() -> None:
+    assert (Candidate("bsgi", {"weights": {"a=b": 1.5}}).words or [])[-1] == '"a=b"=1.5'
 
 
 def test_a_distance_that_is_an_object_cannot_be_written() -> None:
@@ -87,7 +118,11 @@ def test_a_distance_that_is_an_object_cannot_be_written() -> None:
         ([], [2], {}, "methods must name at least one method"),
         (None, [], {}, "l must hold at least one number"),
         (None, [1], {}, "l must be an integer of at least 2"),
+        (None, range(2, 2_000_000_000), {}, "l must hold at most 200 numbers"),
+        (None, [2.0], {}, "l must be an integer of at least 2, got 2.0"),
         (None, [2], {"model": "k-anonymity:3"}, "options must be some of"),
+        (["anatomy"], [2], {"e": 1}, "options must be of methods that are run by name, got 'e'"),
+        (None, [2], {"e": 1}, "options must be of methods that are run by name, got 'e'"),
     ],
 )
 def test_wrong_requests_are_refused(methods: list[str] | None, levels: list[int], options: dict, words: str) -> None:  # type: ignore[type-arg]

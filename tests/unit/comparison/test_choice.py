@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ldiversity.comparison import ComparedRun, choose, pareto_set
+from ldiversity.comparison._choice import flaws
 
 Make = Callable[..., ComparedRun]
 
@@ -47,13 +48,113 @@ def test_a_failed_run_is_never_recommended(made_run: Make) -> None:
 
 
 def test_the_knee_of_the_map_is_recommended(made_run: Make) -> None:
-    chosen = choose([made_run("safe", 0.1, 1.0), made_run("knee", 0.2, 0.2), made_run("exact", 0.9, 0.1)])
+    chosen = choose([made_run("safe", 0.1, 0.9), made_run("knee", 0.2, 0.2), made_run("exact", 0.9, 0.1)])
 
     assert chosen.sentence.startswith("Publish knee: of the 3 runs that no other beats in both risk and error")
 
 
+def test_of_two_runs_the_one_nearer_to_no_risk_and_no_error_is_recommended(made_run: Make) -> None:
+    chosen = choose([made_run("safe", 0.2, 0.9), made_run("useful", 0.2001, 0.01)])
+
+    assert chosen.run is not None
+    assert chosen.run.label == "useful"
+
+
+def test_risk_is_weighed_by_what_the_table_as_it_is_gives_away(made_run: Make) -> None:
+    # Gains of 2 and 12 points of at most 20 are 0.1 and 0.6; with errors of 0.4 and 0.1 the first is nearer.
+    runs = [made_run("safe", 0.12, 0.4), made_run("useful", 0.22, 0.1)]
+
+    assert [choose(runs, unprotected=most).run for most in ({"disease": 0.2}, {})] == [runs[0], runs[1]]
+
+
+def test_of_runs_equally_near_the_safer_is_recommended(made_run: Make) -> None:
+    runs = [made_run("useful", 0.1 + 0.5, 0.25), made_run("safe", 0.1 + 0.25, 0.5)]
+
+    assert choose(runs).run is runs[1]
+
+
+def test_a_beaten_promise_is_not_recommended_where_another_run_is_sound(made_run: Make) -> None:
+    runs = [made_run("broken", 0.2, 0.1, broken=True), made_run("sound", 0.4, 0.4)]
+
+    chosen = choose(runs)
+
+    assert chosen.run is runs[1]
+    assert "it is the only sound run" in chosen.sentence
+
+
+def test_a_run_with_certain_values_is_not_recommended_where_another_is_sound(made_run: Make) -> None:
+    runs = [made_run("certain", 0.2, 0.1, certain=0.025), made_run("sound", 0.4, 0.4)]
+
+    assert choose(runs).run is runs[1]
+
+
+def test_certain_values_are_a_caution(made_run: Make) -> None:
+    (caution,) = choose([made_run("a", 0.2, 0.1, certain=0.025)]).cautions
+
+    assert caution.endswith("sure of the value of 2.5 % of the people who were attacked.")
+
+
+def test_classes_of_one_value_that_no_target_is_in_are_a_caution(made_run: Make) -> None:
+    (caution,) = choose([made_run("a", 0.2, 0.1, models={"frequency": 1.0})]).cautions
+
+    assert caution == "It gives away values for certain: in some classes all records have the same value."
+
+
+def test_a_promise_of_nothing_is_a_caution(made_run: Make) -> None:
+    (caution,) = choose([made_run("a", 0.2, 0.1, promised=1.0)]).cautions
+
+    assert caution == "It promises nothing about sensitive values: one of them may be certain."
+
+
+def test_an_attacker_who_learns_may_be_sure_without_making_a_run_unsound(made_run: Make) -> None:
+    assert flaws(made_run("a", 0.2, 0.1, attack="definetti", certain=0.2, certain_success=0.5)) == ()
+
+
+def test_unique_records_are_a_caution_about_recognition(made_run: Make) -> None:
+    (caution,) = choose([made_run("a", 0.2, 0.1, layout="bucketized", uniques=1062, records=1500)]).cautions
+
+    assert caution.startswith("It publishes quasi-identifiers as they are, and leaves 1,062 of 1,500 records unique")
+    assert caution.endswith("Risk here is of learning sensitive values alone.")
+
+
+def test_nothing_is_recommended_when_all_errors_reach_that_of_answering_nothing(made_run: Make) -> None:
+    chosen = choose([made_run("a", 0.2, 1.0), made_run("b", 0.15, 16.7)])
+
+    assert chosen.run is None
+    assert chosen.sentence.startswith("None of these is worth publishing: of 2, 2 are off by 100 % or more")
+    assert chosen.sentence.endswith("First try fewer quasi-identifiers, or a smaller l.")
+
+
+def test_nothing_is_recommended_when_all_give_away_as_much_as_the_table(made_run: Make) -> None:
+    chosen = choose([made_run("a", 0.6, 0.1)], unprotected={"disease": 0.5})
+
+    assert chosen.run is None
+    assert chosen.sentence == (
+        "None of these is worth publishing: of 1, 1 tells attackers about as much as the table as it is. "
+        "First try a greater l, or fewer quasi-identifiers."
+    )
+
+
+def test_a_run_that_is_not_worth_publishing_is_told_from_those_to_choose_from(made_run: Make) -> None:
+    chosen = choose([made_run("useless", 0.1, 2.0), made_run("b", 0.3, 0.2), made_run("c", 0.4, 0.3)])
+
+    assert "no other of the runs worth publishing has less risk or less error" in chosen.sentence
+
+
+def test_a_limit_of_risk_is_kept_by_the_upper_end_of_the_interval(made_run: Make) -> None:
+    runs = [made_run("safe", 0.15, 0.5), made_run("exact", 0.3, 0.1, high=0.4)]
+
+    assert choose(runs, risk=0.25).run is runs[0]
+
+
+def test_no_gain_over_guessing_is_said(made_run: Make) -> None:
+    sentence = choose([made_run("a", 0.05, 0.1)]).sentence
+
+    assert "does no better than guessing, which is right about 'disease' for 10 %" in sentence
+
+
 def test_a_limit_of_risk_takes_the_least_error_within_it(made_run: Make) -> None:
-    runs = [made_run("safe", 0.15, 1.0), made_run("middle", 0.3, 0.5), made_run("exact", 0.9, 0.1)]
+    runs = [made_run("safe", 0.15, 0.9), made_run("middle", 0.3, 0.5), made_run("exact", 0.9, 0.1)]
 
     chosen = choose(runs, risk=0.25)
 
@@ -65,7 +166,7 @@ def test_a_limit_that_nothing_keeps_recommends_nothing_and_says_the_least_risk(m
     chosen = choose([made_run("a", 0.6, 0.1)], risk=0.25)
 
     assert chosen.run is None
-    assert "least risk that was measured is 50 points" in chosen.sentence
+    assert "the least risk of the runs is 50 points beyond guessing at the upper end" in chosen.sentence
 
 
 def test_nothing_is_recommended_when_every_run_failed(made_run: Make) -> None:
@@ -78,14 +179,15 @@ def test_the_reason_names_attack_success_guessing_and_error(made_run: Make) -> N
     sentence = choose([made_run("a", 0.6, 0.07)]).sentence
 
     assert "(guess) is right about 'disease' for 60 % where guessing is for 10 %" in sentence
-    assert "off by less than 7 %" in sentence
+    assert "off by at most 7 %" in sentence
 
 
 def test_a_beaten_claim_is_a_caution(made_run: Make) -> None:
     (caution,) = choose([made_run("a", 0.6, 0.07, broken=True)]).cautions
 
     assert caution == (
-        "The attack 'guess' beats what a promises: it is right for 60 % of the people, and 50 % is promised at most."
+        "The attack 'guess' beats the promise: it is right about 'disease' for 60 % of the people, and 50 % is "
+        "promised at most."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from ldiversity.errors import ParameterError
@@ -54,6 +55,26 @@ def test_no_two_of_ten_methods_look_alike() -> None:
     lines = [line for line in figure.axes[0].get_lines() if line.get_label() in names]
 
     assert len({line.get_marker() for line in lines}) == 10
+
+
+def test_releases_of_different_series_are_not_joined() -> None:
+    figure = plot_map(
+        ["a", "a"], ["x", "y"], [0.1, 0.2], [0.2, 0.1], pareto=[False, False], series=["a x", "a y"]
+    )  # fmt: skip
+    lines = [line for line in figure.axes[0].get_lines() if line.get_linestyle() == "-" and line.get_linewidth() < 1]
+
+    assert [len(np.asarray(line.get_xdata())) for line in lines] == [1, 1]
+
+
+def test_no_label_covers_another_label_of_fifty() -> None:
+    rng = np.random.default_rng(5)
+    risk, error = rng.random(50) / 10, rng.random(50) / 10
+    figure = plot_map(["a"] * 50, ["label"] * 50, risk, error, pareto=[True] * 50)
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+
+    assert boxes
+    assert not [(i, j) for i, one in enumerate(boxes) for j, other in enumerate(boxes[:i]) if one.overlaps(other)]
 
 
 @pytest.mark.parametrize("error", [[0.1], []])

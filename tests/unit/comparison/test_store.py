@@ -136,6 +136,37 @@ def test_folder_and_key_are_for_their_owner_alone(tmp_path: Path) -> None:
     assert (tmp_path / "runs" / "comparison.key").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+def test_files_in_an_open_folder_are_for_their_owner_alone(people: pa.Table, tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    ld.compare(people, **ROLES, folder=tmp_path)
+
+    assert {path.stat().st_mode & 0o077 for path in tmp_path.iterdir()} == {0}
+
+
+def test_runs_with_a_distance_are_reused(people: pa.Table, tmp_path: Path, counted: list[str]) -> None:
+    change = {"methods": "semantic", "options": {"d": 2, "distance": "ordered"}}
+    ld.compare(people, **{**ROLES, **change}, folder=tmp_path)
+    ld.compare(people, **{**ROLES, **change}, folder=tmp_path)
+
+    assert len(counted) == 1
+
+
+def test_a_reused_run_names_files_as_they_are_called_now(people: pa.Table, tmp_path: Path) -> None:
+    rows = "".join(f"{value};group{place % 5}\n" for place, value in enumerate(people["disease"].unique().to_pylist()))
+    names = [tmp_path / name for name in ("old.csv", "new.csv")]
+    for name in names:
+        name.write_text(rows, encoding="utf-8")
+    change = {"methods": "le-anatomy", "l": 2}
+    found = [
+        ld.compare(people, **{**ROLES, **change}, options={"e": 1, "tree": name}, folder=tmp_path / "runs").rows[0]
+        for name in names
+    ]
+
+    assert found[1].reused
+    assert str(names[1]) in (found[1].words or ())
+
+
 def test_a_folder_with_other_things_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine", encoding="utf-8")
 

@@ -1,0 +1,146 @@
+"""What every run is measured by, and what is said when something is missing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import ldiversity as ld
+
+ROLES: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease"}
+
+
+@pytest.fixture
+def no_learner(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As if scikit-learn were not installed."""
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "sklearn", None)
+        yield
+
+
+@pytest.fixture(scope="module")
+def two_columns() -> pa.Table:
+    """'disease' follows age, 'noise' follows nothing, so that attackers gain from one of them alone."""
+    rng = np.random.default_rng(3)
+    group = rng.integers(0, 6, 400)
+    return pa.table(
+        {
+            "age": 20 + group,
+            "noise": rng.choice(list("abcdef"), 400),
+            "disease": [f"d{g}" for g in ((group + (rng.random(400) < 0.2)) % 6).tolist()],
+        }
+    )
+
+
+@pytest.mark.usefixtures("no_learner")
+def test_an_attack_that_needs_a_missing_package_is_a_caution(people: pa.Table) -> None:
+    found = ld.compare(people, **ROLES, l=2, methods="anatomy", queries=5, seed=1)
+
+    assert [text for text in found.choice.cautions if text.startswith("Not run: the attack 'definetti', so that")]
+
+
+def test_a_run_without_a_missing_package_is_not_reused_when_it_is_there(
+    people: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments: dict[str, Any] = {**ROLES, "l": 2, "methods": "anatomy", "queries": 5, "seed": 1, "folder": tmp_path}
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "sklearn", None)
+        ld.compare(people, **arguments)
+
+    assert not ld.compare(people, **arguments).rows[0].reused
+
+
+def test_guessing_is_from_the_true_shares_for_all_runs(people: pa.Table, found: ld.Comparison) -> None:
+    commonest = max(people["disease"].value_counts().to_pylist(), key=lambda one: one["counts"])["counts"]
+
+    assert {one["baseline"] for row in found.rows for one in row.attacks} == {commonest / people.num_rows}
+
+
+def test_the_best_attack_is_given_with_its_attribute(two_columns: pa.Table) -> None:
+    found = ld.compare(
+        two_columns, quasi="age", sensitive=["noise", "disease"], l=2, methods="llmsu", queries=10, seed=1
+    )
+    best = found.to_dict()["rows"][0]["best_attack"]
+
+    assert best["attribute"] == "disease"
+    assert found.rows[0].risk == best["success"] - best["baseline"]
+
+
+def test_the_frame_names_the_attribute_of_the_best_attack(two_columns: pa.Table) -> None:
+    found = ld.compare(
+        two_columns, quasi="age", sensitive=["noise", "disease"], l=2, methods="llmsu", queries=10, seed=1
+    )
+
+    assert found.to_frame()["attribute"].to_pylist() == ["disease"]
+
+
+def test_a_release_with_certain_values_is_recommended_with_a_caution_alone() -> None:
+    table = pa.table({"age": [1, 1, 2, 2, 3, 3] * 4, "disease": ["a", "a", "b", "c", "b", "c"] * 4})
+    found = ld.compare(
+        table, quasi="age", sensitive="disease", methods=[ld.Mondrian(model="k-anonymity:2")], queries=5, seed=1
+    )
+
+    assert found.rows[0].disclosed == pytest.approx(1 / 3)
+    assert found.to_dict()["rows"][0]["flaws"]
+
+
+def test_records_without_a_value_that_are_dropped_are_left_out(people: pa.Table) -> None:
+    values = [None if place < 30 else value for place, value in enumerate(people["disease"].to_pylist())]
+    table = people.set_column(people.column_names.index("disease"), "disease", pa.array(values))
+    found = ld.compare(
+        table, quasi="age", sensitive=ld.Sensitive("disease", missing="drop"), l=2, methods="bsgi", queries=5, seed=1
+    )
+
+    assert found.rows[0].suppression == pytest.approx(30 / people.num_rows)
+
+
+def test_records_and_people_are_counted_apart(people: pa.Table) -> None:
+    whose = pa.array([str(place // 2) for place in range(people.num_rows)])
+    table = people.append_column("who", whose)
+    found = ld.compare(table, **ROLES, person="who", l=2, methods="bsgi", queries=5, seed=1)
+
+    assert found.notes[0].startswith("Risk: 300 records of 150 people were attacked")
+
+
+def test_unique_records_are_counted_where_quasi_identifiers_are_exact(people: pa.Table) -> None:
+    found = ld.compare(people, quasi=["age", "sex", "zip"], sensitive="disease", l=2, methods="anatomy", queries=5)
+    combinations = people.group_by(["age", "sex", "zip"]).aggregate([([], "count_all")])["count_all"].to_pylist()
+
+    assert found.rows[0].uniques == combinations.count(1)
+
+
+def test_small_answers_are_not_less_than_a_record(people: pa.Table) -> None:
+    found = ld.compare(people, **ROLES, l=2, methods="bsgi", queries=5, seed=1)
+
+    assert found.notes[1].endswith("relative to the true answer, or to 1 record where that is more.")
+
+
+def test_edges_of_bins_are_written_in_full() -> None:
+    table = pa.table({"age": [1, 2, 3, 4] * 6, "income": [1.0, 2e6, 3e6] * 8})
+    sensitive = ld.Sensitive("income", edges=[0, 1234567, 2345678, 4000000])
+    found = ld.compare(table, quasi="age", sensitive=sensitive, l=2, methods="randomized-addition", queries=5, seed=1)
+
+    assert "income=edges:0/1234567/2345678/4000000" in " ".join(found.roles)
+
+
+def test_the_command_in_json_is_a_line_for_a_shell(found: ld.Comparison) -> None:
+    assert found.to_dict()["command"].startswith("ldiversity anonymize TABLE --quasi age,sex")
+
+
+def test_notebooks_show_points_marks_failures_and_notes(people: pa.Table) -> None:
+    html = ld.compare(people, **ROLES, l=[2, 40], methods="anatomy", queries=5, seed=1)._repr_html_()
+
+    assert [text for text in ("in percentage points", "&lt;-", "Not possible here", "Notes") if text not in html] == []
+
+
+def test_runs_of_one_method_and_l_have_different_labels_on_the_map(people: pa.Table) -> None:
+    methods = [ld.Mondrian(l=2), ld.Mondrian(l=2, strict=False)]
+    figure = ld.compare(people, **ROLES, methods=methods, queries=5, seed=1).figure()
+
+    assert {text.get_text() for text in figure.axes[0].texts} == {"l=2", "l=2 no strict"}
