@@ -73,7 +73,9 @@ def judge_accuracy(data: pa.Table, records: dict[str, int]) -> tuple[Outcome, st
         )
         missed = [name for name, (exact, _) in gains[measure].items() if exact < GOALS[name]]
         verdict = f"NOT reached for {' and '.join(missed)}" if missed else "reached"
-        sentences.append(f"{where}, the error of Eq. 2 becomes: {parts}. With exact Q the goals are {verdict}.")
+        sentences.append(
+            f"{where}, the error becomes, as a share of Eq. 2's: {parts}. With exact Q the goals are {verdict}."
+        )
     goals = " and ".join(f"1/{goal} for {name}" for name, goal in GOALS.items())
     reached = all(exact >= GOALS[name] for name, (exact, _) in gains[WHOLE].items())
     lower = all(min(both) > 1 for found in gains.values() for both in found.values())

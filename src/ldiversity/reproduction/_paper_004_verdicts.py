@@ -67,8 +67,8 @@ def judge_education(data: pa.Table, sweep: Sweep) -> tuple[Outcome, str]:
     words = (
         f"{course} In (b) Ex-Proposal {_all(lower, len(sweep.panels[1]), 'is above LE')} ({pairs}); that is by age and "
         "gender: for the whole table Anatomy keeps every count it publishes. LE is (l, e)-Anatomy with e = "
-        f"{EDUCATION_TREE.depth} - d, as the paper does not say how e follows from d. Anatomy must leave out records "
-        f"({kept or 'none here'}). {_refusals(data)}{_gain(errors, 'Ex-Proposal')} {_gain(errors, LE)}"
+        f"{EDUCATION_TREE.depth} - d, our choice: the paper does not say how e follows from d. Anatomy must leave out "
+        f"records ({kept or 'none here'}). {_refusals(data)}{_gain(errors, 'Ex-Proposal')} {_gain(errors, LE)}"
     )
     return _outcome(errors, holds=rising and not lower), words
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pytest
 from matplotlib.text import Text
 
-from ldiversity.errors import UnsupportedError
+from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.methods import Grouping, Partition
 from ldiversity.report._figures import style
 from ldiversity.reproduction import Setting
@@ -242,6 +243,13 @@ def test_intervals_lose_their_length_within_the_range(tables: Tables) -> None:
     loss = measure(tables, Grouping((one_class,), levels={**bottom, "age": 2})).loss
 
     assert loss == pytest.approx(length.mean() / np.ptp(age.values) / 7)
+
+
+def test_another_table_under_the_name_of_adult_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "adult.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n"))
+
+    with pytest.raises(SchemaError, match=r"adult\.csv\.gz"):
+        list(Paper003().exhibits(Setting(data=tmp_path)))
 
 
 def test_without_the_data_the_study_says_what_is_missing(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import pickle
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from ldiversity._random import FreshWords
 from ldiversity.distances import TreeDistance
+from ldiversity.errors import SchemaError
 from ldiversity.estimation._paper import Paper
 from ldiversity.mechanisms import SimpleSelection
 from ldiversity.report import save_figure
@@ -73,6 +75,13 @@ def test_the_tree_has_the_distances_of_section_6_3(other: str, distance: int) ->
 def test_incomes_have_14_bands_and_cells_of_age_and_gender(incomes: Survey) -> None:
     assert incomes.n_values == 14
     assert incomes.cells[:2] == (("20s", "female"), ("20s", "male"))
+
+
+def test_another_table_under_the_name_of_adult_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "adult.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n"))
+
+    with pytest.raises(SchemaError, match=r"adult\.csv\.gz"):
+        read_adult(Setting(data=tmp_path))
 
 
 # --- draws and analyses ----------------------------------------------------------------------------------
@@ -203,7 +212,7 @@ def test_the_exact_error_by_cell_is_that_of_simulated_releases(incomes: Survey) 
     expected = expected_error(mechanism, mechanism.inverse, incomes.truth.astype(float))
 
     # A mean over 20 releases of a mean over 140 nearly independent squares: its relative standard error is at most
-    # sqrt(2 / (20 * 10)) = .1 even if only the ten cells were independent: .5 is passed in fewer than 1e-5 of all seeds.
+    # sqrt(2 / (20 * 10)) = .1 even if only the ten cells were independent: .5 is passed for fewer than 1e-5 of seeds.
     assert np.mean([run.mse(incomes, "Simple, exact Q")[0] for run in runs]) == pytest.approx(expected, rel=0.5)
 
 
