@@ -7,10 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ldiversity._checks import check_integer, name_some
 from ldiversity.attacks._background import BackgroundKnowledge
 from ldiversity.attacks._base import Attack, Targets
+from ldiversity.attacks._matching import pick_class
 from ldiversity.attacks._mechanism import MechanismAware
 from ldiversity.attacks._registry import ATTACKS
 from ldiversity.attacks._report import AttackReport, Skipped
@@ -92,6 +94,7 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     results, skipped = [], []
     for attribute in names:
         targets = _targets(release, source, attribute)
+        together = _together(release, targets, attribute)
         for one in chosen[attribute] if isinstance(chosen, dict) else chosen:
             reason = one.why_not(release, targets, attribute)
             if reason is not None:
@@ -99,7 +102,8 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
                     raise UnsupportedError(f"attack: {one.name!r} cannot be run on {attribute!r}: {reason}.")
                 skipped.append(Skipped(one.label, attribute, reason))
                 continue
-            results.append(score(one, release, targets, attribute, one.beliefs(release, targets, attribute)))
+            believed = one.beliefs(release, targets, attribute)
+            results.append(score(one, release, targets, attribute, believed, together))
     return AttackReport(tuple(results), tuple(skipped), release.frame_kind)
 
 
@@ -112,7 +116,15 @@ def _attributes(release: Release, sensitive: str | Sequence[str] | None) -> tupl
         raise ParameterError(
             f"attack: sensitive must name attributes of the release, {name_some(release.sensitive)}, got {names!r}."
         )
-    return names
+    return tuple(dict.fromkeys(names))
+
+
+def _together(release: Release, targets: Targets, attribute: str) -> NDArray[np.int64] | None:
+    """People of one class are right or wrong together; who is in none is alone. Sets are drawn for each on his own."""
+    if targets.truth is None or not isinstance(release, ClassRelease):
+        return None
+    of_class = pick_class(release, targets, attribute)
+    return np.where(of_class >= 0, of_class, int(of_class.max(initial=0)) + 1 + np.arange(targets.n))
 
 
 def _chosen(
@@ -202,6 +214,11 @@ def _targets(release: Release, source: Any, attribute: str) -> Targets:  # noqa:
         table.column(attribute), attribute, release.domain(attribute), release.schema[attribute].type
     )
     place = np.flatnonzero(truth >= 0)
+    if not len(place):
+        raise ParameterError(
+            f"attack: original must have people with a value of {attribute!r}, but there is none.",
+            hint="Give the table that the release was made from, or leave the original out.",
+        )
     most = max(1, _MOST_NUMBERS // len(release.domain(attribute)))
     if len(place) > most:
         place = np.sort(np.random.default_rng(0).choice(place, most, replace=False))

@@ -82,7 +82,7 @@ class BackgroundKnowledge(Attack):
             left, back = _without_random(before.probability[row], truth, self.exclude, rng), np.arange(len(row))
         of_target = np.full(targets.n, -1, dtype=np.int64)
         of_target[found] = back
-        return Beliefs(left, of_target)
+        return Beliefs(left, of_target, details=before.details)
 
 
 def _imagine(probability: FloatArray, rng: np.random.Generator) -> CodeArray:

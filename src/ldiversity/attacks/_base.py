@@ -34,6 +34,8 @@ class Targets:
         Shape (n,): the row of each target in the population.
     published
         Whether the targets are the published records themselves, in their order, because there is no original.
+    whole, drawn
+        When only a sample is attacked: everyone who has a value, and which of them, in their order, the targets are.
     """
 
     columns: pa.Table
@@ -42,6 +44,17 @@ class Targets:
     population: pa.Table | None = None
     place: NDArray[np.int64] | None = None
     published: bool = False
+    whole: Targets | None = None
+    drawn: NDArray[np.int64] | None = None
+
+    @property
+    def everyone(self) -> Targets:
+        """All people who could be attacked; the targets themselves unless they are a sample."""
+        return self if self.whole is None else self.whole
+
+    def of_everyone(self, each: NDArray[Any]) -> NDArray[Any]:
+        """The entries of the targets in an array with one for each of `everyone`."""
+        return each if self.drawn is None else each[self.drawn]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +71,9 @@ class Beliefs:
         Shape (F, F): whether naming one value counts as naming another; None when only the value itself counts.
     details
         Further figures of this attack, in JSON's types.
+    without
+        What the attacker would believe without the knowledge that this attack is about. Who only reaches what one of
+        these reaches breaks nothing by that knowledge.
 
     Examples
     --------
@@ -69,6 +85,7 @@ class Beliefs:
     of_target: NDArray[np.int64]
     alike: BoolArray | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    without: tuple[Beliefs, ...] = ()
 
     @property
     def found(self) -> BoolArray:
@@ -93,7 +110,8 @@ class AttackResult:
         The share whose value the attacker names rightly (ties count as a fair guess); without the original, the
         share that the attacker himself expects.
     interval
-        Of `success`, at 95 %; exact binomial. None without the original.
+        Of `success`, at 95 %: Clopper and Pearson's, for as many independent people as the targets are worth. People of
+        one class, or of whom the same is believed, are right or wrong together. None without the original.
     certain
         The share of those of whom the attacker is sure: he gives a value a probability of at least .9.
     certain_success
@@ -105,14 +123,23 @@ class AttackResult:
         nothing is promised against him.
     baseline
         What guessing from the marginal alone achieves.
+    reference
+        What the same attacker achieves without the knowledge that the attack is about, such as the order of the source
+        or the better of two releases alone. None for attacks that use what the release says about each person anyway.
     scored
         Whether the original was used.
     broken
-        Whether the attack beats the claim beyond chance: for all who were found, or for those of whom the attacker is
-        sure, the lower end of the 97.5 % interval of his success is above it. When the claim holds, this happens with
-        a probability of at most 2.5 %. Never without the original.
+        Whether the attack beats the claim beyond chance, and guessing and the reference too: for all who were found, or
+        for those of whom the attacker is sure, the lower end of the 97.5 % interval of his success is above all
+        three. When the claim holds, this is meant to happen in at most one result of forty. Never without the original.
     details
         Further figures of this attack, in JSON's types.
+    left_out
+        How many records the release says were left out of it. They may be among the targets, and are promised nothing.
+    extra
+        What the reference goes without, such as ``the order``.
+    caution
+        Why the attacker's own expectation cannot be trusted; None when it can, or when the original was used.
     """
 
     attack: str
@@ -130,6 +157,10 @@ class AttackResult:
     scored: bool
     broken: bool
     details: dict[str, Any] = field(default_factory=dict)
+    reference: float | None = None
+    left_out: int = 0
+    extra: str | None = None
+    caution: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The result in JSON's types."""
@@ -146,8 +177,12 @@ class AttackResult:
             "mean_belief": self.mean_belief,
             "claim": self.claim,
             "baseline": self.baseline,
+            "reference": self.reference,
+            "extra": self.extra,
+            "left_out": self.left_out,
             "scored": self.scored,
             "broken": self.broken,
+            "caution": self.caution,
             "details": self.details,
         }
 
@@ -160,6 +195,12 @@ class Attack(ABC):
 
     name: ClassVar[str]
     """How users ask for it."""
+
+    extra: ClassVar[str | None] = None
+    """What an attacker whose beliefs have a `Beliefs.without` would go without, such as ``the order``."""
+
+    caution: ClassVar[str | None] = None
+    """Why the attacker's own expectation cannot be trusted, in one sentence; None when it can."""
 
     @property
     def label(self) -> str:

@@ -14,7 +14,7 @@ from ldiversity._types import CodeArray, FloatArray
 from ldiversity.attacks._assign import Entries, deal_out, make_entries
 from ldiversity.attacks._base import Attack, Beliefs, Targets
 from ldiversity.attacks._features import exact_features, region_features
-from ldiversity.attacks._matching import Matches, match_classes, match_rows, normalized
+from ldiversity.attacks._matching import Matches, match_classes, match_shown_rows
 from ldiversity.errors import UnsupportedError
 from ldiversity.models import ClassCounts
 from ldiversity.release import ClassRelease, Release
@@ -58,6 +58,10 @@ class DeFinetti(Attack):
     """
 
     name: ClassVar[str] = "definetti"
+    caution: ClassVar[str | None] = (
+        "What he expects is far too much where there is nothing to learn: round after round his classifier confirms "
+        "what it said before. Only the original tells how often he is right."
+    )
 
     rounds: int = 10
     classifier: Any = field(default=None, repr=False)
@@ -104,11 +108,7 @@ class DeFinetti(Attack):
             share = deal_out(said[entries.row, entries.code], entries, class_of, classes)
         shape = (release.n_rows, len(classes.domain))
         posteriors = csr_array((share, (entries.row, entries.code)), shape=shape)
-        matches = match_rows(release, targets)
-        shown = csr_array((np.ones(len(class_of)), (np.arange(len(class_of)),) * 2), shape=(len(class_of),) * 2)
-        shown.data[class_of < 0] = 0.0
-        found = normalized(matches.of_target, matches.weights @ shown)
-        return found.beliefs(posteriors)
+        return match_shown_rows(release, targets, attribute).beliefs(posteriors)
 
     def _trained(
         self,

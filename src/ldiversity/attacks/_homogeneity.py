@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from ldiversity.attacks._base import Attack, Beliefs, Targets
-from ldiversity.attacks._matching import match_rows, pick_class, pick_one
-from ldiversity.attacks._posterior import class_shares, row_sets, set_posteriors
+from ldiversity.attacks._matching import match_classes, pick_class
+from ldiversity.attacks._posterior import class_shares, pick_sets, set_posteriors
 from ldiversity.release import ClassRelease, Release, SetRelease
 
 __all__ = ["Homogeneity"]
@@ -42,16 +42,20 @@ class Homogeneity(Attack):
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
         """Shares of values in the class, or among the members of the set."""
-        if isinstance(release, ClassRelease):
-            picked = pick_class(release, targets, attribute)
-            shares = class_shares(release.classes(attribute))
-        elif isinstance(release, SetRelease):
-            picked = pick_one(match_rows(release, targets))
-            sets = row_sets(release, attribute)
-            shares = set_posteriors(sets, np.ones(sets.shape), len(release.domain(attribute)))
-        else:  # pragma: no cover - there are two families
+        if isinstance(release, SetRelease):
+            picked_sets = pick_sets(release, targets, attribute)
+            sets = picked_sets.sets
+            even = set_posteriors(sets, np.ones(sets.shape), len(release.domain(attribute)))
+            details = {"several_records_fit": picked_sets.several}
+            return Beliefs(np.asarray(even.toarray()), picked_sets.of_target, details=details)
+        if not isinstance(release, ClassRelease):  # pragma: no cover - there are two families
             raise TypeError(type(release).__name__)
+        picked = pick_class(release, targets, attribute)
+        shares = class_shares(release.classes(attribute))
         used, back = np.unique(picked[picked >= 0], return_inverse=True)
         of_target = np.full(targets.n, -1, dtype=np.int64)
         of_target[picked >= 0] = back
-        return Beliefs(np.asarray(shares[used].toarray()), of_target)
+        matches = match_classes(release, targets, attribute)
+        candidates = np.diff(matches.weights.indptr)[matches.of_target[picked >= 0]]
+        details = {"several_classes_fit": int(np.count_nonzero(candidates > 1))}
+        return Beliefs(np.asarray(shares[used].toarray()), of_target, details=details)

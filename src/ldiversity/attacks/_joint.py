@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ldiversity._types import FloatArray
 from ldiversity.attacks._assign import deal_out, make_entries
 from ldiversity.attacks._base import Attack, Beliefs, Targets
-from ldiversity.attacks._matching import Matches, match_rows
-from ldiversity.attacks._posterior import class_shares, marginal_of, set_posteriors
+from ldiversity.attacks._matching import Matches, match_rows, match_shown_rows
+from ldiversity.attacks._posterior import class_shares, marginal_of, plain_beliefs, set_posteriors
 from ldiversity.measures._original import code_sensitive, read_columns
 from ldiversity.release import ClassRelease, Release, SetRelease
 
@@ -47,6 +47,7 @@ class JointAttributes(Attack):
     """
 
     name: ClassVar[str] = "joint"
+    extra: ClassVar[str | None] = "the other attributes"
 
     known: Any = field(default=None, repr=False)
 
@@ -75,15 +76,15 @@ class JointAttributes(Attack):
             told = np.asarray(theirs @ self._given(release, attribute, other, (own, theirs)).T)
             # A record that shows nothing of the other attribute tells nothing.
             odds *= np.where(told.sum(axis=1, keepdims=True) > 0, told, 1.0)
-        matches = match_rows(release, targets)
         if isinstance(release, ClassRelease):
-            return _dealt(release, attribute, odds, matches)
+            dealt = _dealt(release, attribute, odds, match_shown_rows(release, targets, attribute))
+            return replace(dealt, without=(plain_beliefs(release, targets, attribute),))
         if not isinstance(release, SetRelease):  # pragma: no cover - there are two families
             raise TypeError(type(release).__name__)
         sets = release.sets(attribute)
         at = np.arange(len(sets))[:, None]
         weights = _set_likelihood(release, attribute) * odds[at, sets] * marginal_of(release, attribute)[sets]
-        return matches.beliefs(set_posteriors(sets, weights, own.shape[1]))
+        return match_rows(release, targets).beliefs(set_posteriors(sets, weights, own.shape[1]))
 
     def promise(self, release: Release, attribute: str) -> float | None:
         """Shares of classes; the promise of sets is for someone without prior knowledge."""

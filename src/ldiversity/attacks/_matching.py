@@ -19,7 +19,16 @@ from ldiversity.schema import Role
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Matches", "match_classes", "match_rows", "number_alike", "pick_class", "pick_one"]
+__all__ = [
+    "Matches",
+    "match_classes",
+    "match_rows",
+    "match_shown_rows",
+    "number_alike",
+    "pick_class",
+    "pick_one",
+    "turns",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +103,16 @@ def match_rows(release: Release, targets: Targets) -> Matches:
     return Matches(group[of_target], weights)
 
 
+def match_shown_rows(release: ClassRelease, targets: Targets, attribute: str) -> Matches:
+    """Find the rows that a target may be among those that are in a class of this attribute."""
+    from scipy.sparse import csr_array, diags_array
+
+    rows = match_rows(release, targets)
+    shown = csr_array(rows.weights @ diags_array((release.class_of(attribute) >= 0).astype(float)))
+    shown.eliminate_zeros()
+    return normalized(rows.of_target, shown)
+
+
 def match_classes(release: ClassRelease, targets: Targets, attribute: str) -> Matches:
     """Find the classes that a target may be in.
 
@@ -134,12 +153,23 @@ def pick_one(matches: Matches) -> NDArray[np.int64]:
     picked = np.full(len(matches.of_target), -1, dtype=np.int64)
     found = np.flatnonzero(matches.of_target >= 0)
     group = matches.of_target[found]
-    # Targets who look alike choose different rows where there are enough: one shuffled turn after the other.
-    order = np.lexsort((rng.random(len(found)), group))
-    first = np.searchsorted(group[order], group[order])
-    turn = (np.arange(len(found)) - first) % np.diff(starts)[group[order]]
-    picked[found[order]] = columns[starts[group[order]] + turn]
+    # Targets who look alike choose different rows where there are enough.
+    picked[found] = columns[starts[group] + turns(group, rng) % np.diff(starts)[group]]
     return picked
+
+
+def turns(group: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Number the members of each group 0, 1, 2, ... in a random order.
+
+    Examples
+    --------
+    >>> sorted(turns(np.array([4, 4, 4]), np.random.default_rng(0)).tolist())
+    [0, 1, 2]
+    """
+    order = np.lexsort((rng.random(len(group)), group))
+    turn = np.empty(len(group), dtype=np.int64)
+    turn[order] = np.arange(len(group)) - np.searchsorted(group[order], group[order])
+    return turn
 
 
 def pick_class(release: ClassRelease, targets: Targets, attribute: str) -> NDArray[np.int64]:
@@ -147,12 +177,7 @@ def pick_class(release: ClassRelease, targets: Targets, attribute: str) -> NDArr
     class_of = release.class_of(attribute)
     if release.layout == "generalized":
         return _draw_one(match_classes(release, targets, attribute))
-    from scipy.sparse import csr_array, diags_array
-
-    rows = match_rows(release, targets)
-    shown = csr_array(rows.weights @ diags_array((class_of >= 0).astype(float)))
-    shown.eliminate_zeros()
-    picked = pick_one(normalized(rows.of_target, shown))
+    picked = pick_one(match_shown_rows(release, targets, attribute))
     return np.where(picked >= 0, class_of[np.maximum(picked, 0)], -1).astype(np.int64)
 
 

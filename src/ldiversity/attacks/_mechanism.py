@@ -10,8 +10,8 @@ import numpy as np
 from ldiversity._checks import check_choice
 from ldiversity._types import FloatArray, SetArray
 from ldiversity.attacks._base import Attack, Beliefs, Targets
-from ldiversity.attacks._matching import match_rows, pick_one
-from ldiversity.attacks._posterior import marginal_of, set_posteriors
+from ldiversity.attacks._matching import match_rows
+from ldiversity.attacks._posterior import marginal_of, pick_sets, set_posteriors
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.mechanisms._studied import distinct_rows
 from ldiversity.release import Release, SetRelease
@@ -63,6 +63,8 @@ class MechanismAware(Attack):
         """It needs published sets."""
         if isinstance(release, SetRelease) and release.layout == "sets":
             return None
+        if isinstance(release, SetRelease):
+            return "exploded rows do not say which of them are one record's set"
         return "it needs a release of sets; for grouped releases ask for 'minimality' and 'definetti'"
 
     def promise(self, release: Release, attribute: str) -> float | None:
@@ -74,20 +76,16 @@ class MechanismAware(Attack):
         if not isinstance(release, SetRelease):
             raise TypeError(type(release).__name__)
         mechanism = release.mechanism(attribute)
-        sets = release.sets(attribute)
-        matches = match_rows(release, targets)
         prior = marginal_of(release, attribute) if self.prior == "marginal" else None
         details = self._details(mechanism, prior)
         if prior is not None:
+            sets = release.sets(attribute)
             posteriors = set_posteriors(sets, _weights(mechanism, sets, prior), mechanism.n_values)
-            return matches.beliefs(posteriors, details=details)
-        picked = pick_one(matches)
-        rows, back = np.unique(picked[picked >= 0], return_inverse=True)
-        of_target = np.full(targets.n, -1, dtype=np.int64)
-        of_target[picked >= 0] = back
-        chosen = sets[rows]
-        posteriors = set_posteriors(chosen, _weights(mechanism, chosen, prior), mechanism.n_values)
-        return Beliefs(posteriors.toarray(), of_target, details=details)
+            return match_rows(release, targets).beliefs(posteriors, details=details)
+        picked = pick_sets(release, targets, attribute)
+        posteriors = set_posteriors(picked.sets, _weights(mechanism, picked.sets, prior), mechanism.n_values)
+        details["several_records_fit"] = picked.several
+        return Beliefs(posteriors.toarray(), picked.of_target, details=details)
 
     def _details(self, mechanism: SetMechanism, prior: FloatArray | None) -> dict[str, Any]:
         exact = bool(getattr(mechanism, "worst_posterior_is_exact", True))

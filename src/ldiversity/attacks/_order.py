@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ldiversity._types import FloatArray, SetArray
 from ldiversity.attacks._base import Attack, Beliefs, Targets
+from ldiversity.attacks._homogeneity import Homogeneity
 from ldiversity.attacks._matching import Matches, match_classes, match_rows
-from ldiversity.attacks._posterior import class_shares, row_sets
+from ldiversity.attacks._posterior import class_shares
 from ldiversity.release import ClassRelease, Release, SetRelease
 
 __all__ = ["OrderLinkage"]
@@ -35,6 +36,7 @@ class OrderLinkage(Attack):
     """
 
     name: ClassVar[str] = "order"
+    extra: ClassVar[str | None] = "the order"
 
     @property
     def knowledge(self) -> str:
@@ -48,45 +50,60 @@ class OrderLinkage(Attack):
         return None if targets.place is not None else "it needs the order of the original table"
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
-        """A mixture of what the release says anyway, and of the row that order links to the target."""
-        place = targets.place if targets.place is not None else np.arange(targets.n)
+        """What the row says that order links to the target; he takes any where none is linked."""
+        people = targets.everyone
+        place = people.place if people.place is not None else np.arange(people.n)
         if isinstance(release, ClassRelease):
-            matches = match_classes(release, targets, attribute)
-            rows_of = release.class_of(attribute)
-            shares = class_shares(release.classes(attribute))
-            likeliest = _likeliest(matches)
-            base = np.asarray((matches.weights @ shares).toarray())
-            row = _link(likeliest, rows_of, place)
-            if release.layout == "generalized":
-                told = _one_hot(release.values(attribute), row, base.shape[1])
-            else:  # the values of a class are not in rows; the row only says which class it is
-                rows = match_rows(release, targets)
-                row = _link(rows.of_target, _row_groups(rows, release.n_rows), place)
-                classes = rows_of[np.maximum(row, 0)]
-                told = np.asarray(shares[np.maximum(classes, 0)].toarray())
-                row = np.where(classes < 0, -1, row)
-            by_class = _correlation(place, likeliest.astype(float), likeliest)
-            group = likeliest if release.layout == "generalized" else rows.of_target
+            linked = _linked_classes(release, people, attribute, place)
         elif isinstance(release, SetRelease):
-            matches = match_rows(release, targets)
-            sets = row_sets(release, attribute)
-            row = _link(matches.of_target, _row_groups(matches, len(sets)), place)
-            told = _told_by_sets(sets[np.maximum(row, 0)], sets, len(release.domain(attribute)))
-            even = np.zeros((len(sets), told.shape[1]))
-            even[np.arange(len(sets))[:, None], sets] = 1.0 / sets.shape[1]
-            base, by_class, group = np.asarray(matches.weights @ even), None, matches.of_target
+            linked = _linked_sets(release, people, place)
         else:  # pragma: no cover - there are two families
             raise TypeError(type(release).__name__)
-        by_row = _correlation(place, row.astype(float), np.where(row < 0, -1, group))
-        trust = max(_ODDS, by_row**2)
-        found = matches.of_target >= 0
-        mixed = base[matches.of_target] * (1 - trust) + trust * np.where(
-            row[:, None] >= 0, told, base[matches.of_target]
-        )
-        details = {"row_order_correlation": by_row}
-        if by_class is not None:
-            details["class_order_correlation"] = by_class
-        return Beliefs(mixed, np.where(found, np.arange(targets.n), -1), details=details)
+        row = targets.of_everyone(linked.row)
+        without = Homogeneity().beliefs(release, targets, attribute)
+        base = without.probability[without.of_target]
+        if isinstance(release, ClassRelease):
+            classes = release.class_of(attribute)[row]
+            row = np.where(classes < 0, -1, row)
+            own = np.asarray(class_shares(release.classes(attribute))[np.maximum(classes, 0)].toarray())
+            told = _one_hot(release.values(attribute), row, own.shape[1]) if release.layout == "generalized" else own
+        elif release.layout == "exploded":
+            own, told = base, _one_hot(release.members(attribute), row, base.shape[1])
+        else:
+            own, told = _told_by_sets(release.sets(attribute), row, base.shape[1])
+        trust = max(_ODDS, linked.by_row**2)
+        mixed = np.where(row[:, None] >= 0, (1 - trust) * own + trust * told, base)
+        found = (row >= 0) | without.found
+        details = {"row_order_correlation": linked.by_row}
+        if linked.by_class is not None:
+            details["class_order_correlation"] = linked.by_class
+        return Beliefs(mixed, np.where(found, np.arange(targets.n), -1), details=details, without=(without,))
+
+
+@dataclass(frozen=True, eq=False)
+class _Linked:
+    """The row that order links to each person, -1 when there is none; and how far rows and classes keep the order."""
+
+    row: NDArray[np.int64]
+    by_row: float
+    by_class: float | None = None
+
+
+def _linked_classes(release: ClassRelease, people: Targets, attribute: str, place: NDArray[np.int64]) -> _Linked:
+    likeliest = _likeliest(match_classes(release, people, attribute))
+    if release.layout == "generalized":
+        row, group = _link(likeliest, release.class_of(attribute), place), likeliest
+    else:  # the values of a class are not in rows; the row only says which class it is
+        rows = match_rows(release, people)
+        row, group = _link(rows.of_target, _row_groups(rows), place), rows.of_target
+    by_row = _correlation(place, row.astype(float), np.where(row < 0, -1, group))
+    return _Linked(row, by_row, _correlation(place, likeliest.astype(float), likeliest))
+
+
+def _linked_sets(release: SetRelease, people: Targets, place: NDArray[np.int64]) -> _Linked:
+    rows = match_rows(release, people)
+    row = _link(rows.of_target, _row_groups(rows), place, first=release.layout == "exploded")
+    return _Linked(row, _correlation(place, row.astype(float), np.where(row < 0, -1, rows.of_target)))
 
 
 def _likeliest(matches: Matches) -> NDArray[np.int64]:
@@ -95,16 +112,20 @@ def _likeliest(matches: Matches) -> NDArray[np.int64]:
     return np.where(matches.of_target >= 0, best[matches.of_target], -1)
 
 
-def _row_groups(matches: Matches, n_rows: int) -> NDArray[np.int64]:
+def _row_groups(matches: Matches) -> NDArray[np.int64]:
     """Shape (rows,): the group of each row; -1 when no target is like it."""
-    group = np.full(n_rows, -1, dtype=np.int64)
+    group = np.full(matches.weights.shape[1], -1, dtype=np.int64)
     row, column = matches.weights.tocoo().coords
     group[column] = row
     return group
 
 
-def _link(of_target: NDArray[np.int64], of_row: NDArray[np.integer], place: NDArray[np.int64]) -> NDArray[np.int64]:
+def _link(
+    of_target: NDArray[np.int64], of_row: NDArray[np.integer], place: NDArray[np.int64], *, first: bool = False
+) -> NDArray[np.int64]:
     """Shape (n,): the row for each target: k-th to k-th within each group, by shares where numbers differ; -1 if none.
+
+    Where a person has several rows, it is the middle one of them, or the first.
 
     Examples
     --------
@@ -122,7 +143,7 @@ def _link(of_target: NDArray[np.int64], of_row: NDArray[np.integer], place: NDAr
     n_people = np.bincount(group, minlength=n_groups)
     rank = np.arange(len(order)) - (np.cumsum(n_people) - n_people)[group]
     there = n_rows[group] > 0
-    step = (2 * rank + 1) * n_rows[group] // (2 * n_people[group])
+    step = (2 * rank + (0 if first else 1)) * n_rows[group] // (2 * n_people[group])
     linked = np.full(len(of_target), -1, dtype=np.int64)
     linked[order[there]] = row_order[(first_row[group] + step)[there]]
     return linked
@@ -134,15 +155,14 @@ def _one_hot(values: NDArray[np.int32], row: NDArray[np.int64], n_values: int) -
     return told
 
 
-def _told_by_sets(mine: SetArray, sets: SetArray, n_values: int) -> FloatArray:
-    """The member that stands first, when sets are not simply in ascending order; else all members evenly."""
-    told = np.zeros((len(mine), n_values))
-    at = np.arange(len(mine))
-    if sets.shape[1] > 1 and bool((np.diff(sets, axis=1) < 0).any()):
-        told[at, mine[:, 0]] = 1.0
-    else:
-        told[at[:, None], mine] = 1.0 / mine.shape[1]
-    return told
+def _told_by_sets(sets: SetArray, row: NDArray[np.int64], n_values: int) -> tuple[FloatArray, FloatArray]:
+    """The members of the linked set evenly; and the one that stands first, unless sets are in ascending order."""
+    mine = sets[np.maximum(row, 0)]
+    own = np.zeros((len(mine), n_values))
+    own[np.arange(len(mine))[:, None], mine] = 1.0 / mine.shape[1]
+    if bool((np.diff(sets, axis=1) < 0).any()):
+        return own, _one_hot(mine[:, 0], np.arange(len(mine)), n_values)
+    return own, own
 
 
 def _correlation(place: NDArray[np.int64], published: FloatArray, group: NDArray[np.int64]) -> float:

@@ -75,7 +75,7 @@ class AttackReport(ShownInNotebooks):
         columns: dict[str, list[Any]] = {name: [getattr(result, name) for result in self.results] for name in names}
         bounds = [result.interval or (None, None) for result in self.results]
         columns["low"], columns["high"] = [low for low, _ in bounds], [high for _, high in bounds]
-        for name in ("claim", "baseline", "scored", "broken"):
+        for name in ("claim", "baseline", "reference", "scored", "broken"):
             columns[name] = [getattr(result, name) for result in self.results]
         return to_native(pa.table(columns), self.frame_kind)
 
@@ -109,9 +109,36 @@ def _sentence(result: AttackResult) -> str:
     sure = ""
     if result.certain > 0 and result.certain_success is not None:
         right = f", and right about {100 * result.certain_success:.3g} % of those" if result.scored else ""
-        sure = f" He is sure of {100 * result.certain:.3g} %{right}."
+        of = "" if not several(result) else " of them, taking what fits for theirs"
+        sure = f" He is sure of {100 * result.certain:.3g} %{of}{right}."
     mark = "Broken: " if result.broken else ""
-    return (
-        f"{mark}{result.attack} on {result.attribute!r} {verb} {rate} of {result.found:,} people rightly; {promised}, "
-        f"and guessing from the marginal alone reaches {100 * result.baseline:.3g} %.{sure}"
+    people = "1 person" if result.found == 1 else f"{result.found:,} people"
+    without = (
+        ""
+        if result.reference is None
+        else f", and he without {result.extra or 'this knowledge'} {100 * result.reference:.3g} %"
     )
+    also = "," if without else ", and"
+    line = (
+        f"{mark}{result.attack} on {result.attribute!r} {verb} {rate} of {people} rightly; {promised}{also} guessing "
+        f"from the marginal alone reaches {100 * result.baseline:.3g} %{without}.{sure}"
+    )
+    return " ".join([line, *_remarks(result)])
+
+
+def several(result: AttackResult) -> int:
+    """For how many of the people several records or classes fit, so that one of them was taken without a reason."""
+    return int(result.details.get("several_records_fit", result.details.get("several_classes_fit", 0)))
+
+
+def _remarks(result: AttackResult) -> list[str]:
+    found = []
+    if several(result):
+        noun = "records" if "several_records_fit" in result.details else "classes"
+        found.append(f"For {several(result):,} of them several {noun} fit, and he takes one for theirs.")
+    if result.scored and result.left_out and result.claim is not None:
+        left = "1 record was" if result.left_out == 1 else f"{result.left_out:,} records were"
+        found.append(f"{left} left out of the release, which promises nothing about them.")
+    if result.caution is not None:
+        found.append(result.caution)
+    return found

@@ -1,47 +1,27 @@
-"""How often an attacker is right, with exact intervals."""
+"""How often an attacker is right, and whether that is more than was promised."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ldiversity._types import BoolArray, FloatArray
+from ldiversity._types import BoolArray, CodeArray, FloatArray
 from ldiversity.attacks._base import Attack, AttackResult, Beliefs, Targets
+from ldiversity.attacks._clusters import cluster_interval, least_gain
 from ldiversity.attacks._posterior import marginal_of
 from ldiversity.errors import ParameterError
+from ldiversity.release import ClassRelease, Release
 
-if TYPE_CHECKING:
-    from ldiversity.release import Release
-
-__all__ = ["CERTAIN", "binomial_interval", "score"]
+__all__ = ["CERTAIN", "score"]
 
 CERTAIN: Final = 0.9
 """From this probability on an attacker is called sure."""
 
-_CONFIDENCE: Final = 0.95
 _BROKEN_CONFIDENCE: Final = 0.975
 _TIE: Final = 1e-9
-
-
-def binomial_interval(successes: float, n: int, confidence: float = _CONFIDENCE) -> tuple[float, float]:
-    """Clopper and Pearson's exact interval of a share; fair guesses among ties may add up to a fraction.
-
-    Examples
-    --------
-    >>> low, high = binomial_interval(5, 10)
-    >>> round(low, 3), round(high, 3)
-    (0.187, 0.813)
-    >>> binomial_interval(0, 10)[0], binomial_interval(10, 10)[1]
-    (0.0, 1.0)
-    """
-    from scipy.stats import beta
-
-    tail = (1 - confidence) / 2
-    low = 0.0 if successes <= 0 else float(beta.ppf(tail, successes, n - successes + 1))
-    high = 1.0 if successes >= n else float(beta.ppf(1 - tail, successes + 1, n - successes))
-    return low, high
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +33,22 @@ class _Guesses:
     given: FloatArray
 
 
-def score(attack: Attack, release: Release, targets: Targets, attribute: str, beliefs: Beliefs) -> AttackResult:
-    """Compare beliefs with the truth, the claim and the marginal; without the truth, take them at their word."""
+def score(
+    attack: Attack,
+    release: Release,
+    targets: Targets,
+    attribute: str,
+    beliefs: Beliefs,
+    together: NDArray[np.int64] | None = None,
+) -> AttackResult:
+    """Compare beliefs with the truth, the claim and the marginal; without the truth, take them at their word.
+
+    Parameters
+    ----------
+    together
+        Shape (n,): a number for each target, the same for those who may be right or wrong together, as people of one
+        class are. Those of whom the same is believed are taken together anyway.
+    """
     found = beliefs.found
     n = int(np.count_nonzero(found))
     if n == 0:
@@ -71,18 +65,25 @@ def score(attack: Attack, release: Release, targets: Targets, attribute: str, be
     n_certain = int(np.count_nonzero(certain))
     claim = attack.promise(release, attribute)
     broken, interval = False, None
-    if targets.truth is None:
+    truth = None if targets.truth is None else targets.truth[found]
+    references = [_rightly(other, by_marginal, found, truth) for other in beliefs.without]
+    reference = max(references, key=lambda one: float(one.mean()), default=None)
+    if truth is None:
         right = given = sure
         baseline = float(by_marginal.sure[0])
     else:
-        truth = targets.truth[found]
         right, given = guesses.right[row, truth], guesses.given[row, truth]
-        baseline = float(by_marginal.right[0, truth].mean())
-        interval = binomial_interval(float(right.sum()), n)
-        broken = claim is not None and any(
-            size > 0 and binomial_interval(float(hits), size, _BROKEN_CONFIDENCE)[0] > claim
-            for hits, size in ((right.sum(), n), (right[certain].sum(), n_certain))
-        )
+        guessed = by_marginal.right[0, truth]
+        baseline = float(guessed.mean())
+        clusterings = [row, *([] if together is None else [together[found]])]
+        interval = cluster_interval(right, clusterings)
+        if claim is not None:
+            others = [guessed] if reference is None else [guessed, reference]
+            broken = _beats(right, claim, others, clusterings)
+            if n_certain and not broken:
+                some = [labels[certain] for labels in clusterings]
+                others = [] if reference is None else [reference[certain]]
+                broken = _beats(right[certain], max(claim, baseline), others, some)
     return AttackResult(
         attack=attack.label,
         knowledge=attack.knowledge,
@@ -96,10 +97,40 @@ def score(attack: Attack, release: Release, targets: Targets, attribute: str, be
         mean_belief=float(given.mean()),
         claim=claim,
         baseline=baseline,
-        scored=targets.truth is not None,
-        broken=bool(broken),
+        scored=truth is not None,
+        broken=broken,
         details=beliefs.details,
+        reference=None if reference is None else float(reference.mean()),
+        left_out=int(release.suppressed or 0) if isinstance(release, ClassRelease) else 0,
+        extra=None if reference is None else attack.extra,
+        caution=attack.caution if truth is None else None,
     )
+
+
+def _beats(right: FloatArray, claim: float, others: list[FloatArray], clusterings: list[NDArray[np.int64]]) -> bool:
+    """Whether success is beyond chance above the claim, and above what each of the others reaches on the same people.
+
+    Parameters
+    ----------
+    others
+        Each of shape (n,): how often others are right about each person.
+    """
+    low, _ = cluster_interval(right, clusterings, _BROKEN_CONFIDENCE)
+    if low <= max(claim, *(float(one.mean()) for one in others), claim):
+        return False
+    return all(least_gain(right - one, clusterings, _BROKEN_CONFIDENCE) > 0 for one in others)
+
+
+def _rightly(other: Beliefs, by_marginal: _Guesses, found: BoolArray, truth: CodeArray | None) -> FloatArray:
+    """How often someone of other beliefs is right about each target; by the marginal about those whom he does not find.
+
+    Without the truth: how often he expects to be.
+    """
+    guesses = _guess(other.probability, other.alike)
+    row = other.of_target[found]
+    if truth is None:
+        return np.where(row >= 0, guesses.sure[row], by_marginal.sure[0])
+    return np.where(row >= 0, guesses.right[row, truth], by_marginal.right[0, truth])
 
 
 def _guess(probability: FloatArray, alike: BoolArray | None) -> _Guesses:

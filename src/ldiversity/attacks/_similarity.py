@@ -73,4 +73,6 @@ class Similarity(Attack):
         before = Homogeneity().beliefs(release, targets, attribute)
         matrix = self.distance.matrix(release.domain(attribute))
         alike = (matrix < self.d) | (matrix == 0)
-        return replace(before, alike=alike, details={"d": float(self.d), "distance": self.distance.kind})
+        return replace(
+            before, alike=alike, details={"d": float(self.d), "distance": self.distance.kind, **before.details}
+        )

@@ -29,6 +29,7 @@ class _TwoReleases(Attack):
         Another release about the same people, with the same public values.
     """
 
+    extra: ClassVar[str | None] = "the other release"
     family: ClassVar[type[Release]]
     noun: ClassVar[str]
 
@@ -78,7 +79,8 @@ class _TwoReleases(Attack):
             "mean_values_before": float((ours > _SAME).sum(axis=1)[back].sum() / n_both),
             "contradictions": int(np.count_nonzero(contradict[back])),
         }
-        return Beliefs(np.concatenate([joined, first.probability]), of_target, details=details)
+        every = np.concatenate([joined, first.probability])
+        return Beliefs(every, of_target, details=details, without=(first, second))
 
 
 @dataclass(frozen=True, eq=False)

@@ -179,3 +179,51 @@ def test_another_type_is_refused_without_showing_a_cell(classes: ld.Release, peo
 def test_what_is_no_release_is_refused(people: pa.Table) -> None:
     with pytest.raises(ld.ParameterError, match="release must be a release"):
         ld.attack(people)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", [ld.Mondrian(l=2), ld.Anatomy(l=2), ld.RandomizedAddition(l=2)])
+def test_an_original_without_people_is_refused(people: pa.Table, method: ld.Method) -> None:
+    release = ld.anonymize(people, quasi=["age", "sex"], drop="name", sensitive="disease", method=method)
+
+    with pytest.raises(ld.ParameterError, match="original must have people with a value of 'disease'"):
+        ld.attack(release, people.slice(0, 0))
+
+
+def test_an_attribute_that_is_named_twice_is_attacked_once(classes: ld.Release, people: pa.Table) -> None:
+    report = ld.attack(classes, people, sensitive=["disease", "disease"], attacks="homogeneity")
+
+    assert len(report.results) == 1
+
+
+def test_a_result_says_what_the_attacker_reaches_without_the_order(classes: ld.Release, people: pa.Table) -> None:
+    plain, ordered = ld.attack(classes, people, attacks=["homogeneity", "order"]).results
+
+    assert (plain.reference, ordered.reference) == (None, pytest.approx(plain.success))
+    assert "he without the order" in ld.attack(classes, people, attacks="order").verdict[1]
+
+
+def test_a_result_says_how_many_records_were_left_out() -> None:
+    table = pa.table({"who": np.arange(10), "s": ["a"] * 6 + ["b", "c", "d", "e"]})
+    release = ld.anonymize(table, quasi="who", sensitive="s", method=ld.Anatomy(l=2, overflow="suppress"))
+
+    report = ld.attack(release, table, attacks="homogeneity")
+
+    assert report.results[0].left_out == release.suppressed == 2
+    assert "2 records were left out of the release" in report.verdict[1]
+
+
+def test_an_expectation_that_cannot_be_trusted_says_so(classes: ld.Release, people: pa.Table) -> None:
+    expected, scored = (ld.attack(classes, given, attacks="definetti").verdict[1] for given in (None, people))
+
+    assert "Only the original tells" in expected
+    assert "Only the original tells" not in scored
+
+
+def test_exploded_rows_say_why_they_are_no_sets_for_mechanism(people: pa.Table) -> None:
+    method = ld.RandomizedAddition(l=2)
+    release = ld.anonymize(
+        people, drop=["name", "age"], quasi="sex", sensitive="disease", method=method, layout="exploded"
+    )
+
+    with pytest.raises(ld.UnsupportedError, match="exploded rows do not say which of them are one record's set"):
+        ld.attack(release, people, attacks="mechanism")

@@ -90,11 +90,11 @@ def separate(first: list[int], second: list[int], classes: tuple[list[int], list
 
 
 def twins() -> tuple[ld.ClassRelease, pa.Table]:
-    """Twelve people whose second value is their first; classes {0,1}, {2,3}, ... and {1,2}, {3,4}, ..., {11,0}."""
-    codes = [0, 1, 2, 3, 4, 5] * 2
-    first = [i // 2 for i in range(12)]
-    second = [((i - 1) % 12) // 2 for i in range(12)]
-    table = pa.table({"who": range(12), "s": [VALUES[code] for code in codes], "t": ["uvwxyz"[code] for code in codes]})
+    """24 people whose second value is their first; classes {0,1}, {2,3}, ... and {1,2}, {3,4}, ..., {23,0}."""
+    codes = [0, 1, 2, 3, 4, 5] * 4
+    first = [i // 2 for i in range(24)]
+    second = [((i - 1) % 24) // 2 for i in range(24)]
+    table = pa.table({"who": range(24), "s": [VALUES[code] for code in codes], "t": ["uvwxyz"[code] for code in codes]})
     return separate(codes, codes, (first, second)), table
 
 

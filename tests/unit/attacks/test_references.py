@@ -12,9 +12,9 @@ import pytest
 import ldiversity as ld
 from ldiversity.attacks._assign import deal_out, make_entries
 from ldiversity.attacks._attack import _targets
+from ldiversity.attacks._clusters import binomial_interval
 from ldiversity.attacks._matching import match_classes
 from ldiversity.attacks._phase_one import moved_values
-from ldiversity.attacks._score import binomial_interval
 from ldiversity.models import count_classes
 from ldiversity.schema import Domain
 from ldiversity.tables import open_source
