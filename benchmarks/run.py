@@ -1,6 +1,6 @@
 """Run all benchmarks, print every figure with the limit it was promised to keep, and say whether all were kept.
 
-Usage: python benchmarks/run.py [randomize] [files] [estimate] [start] [audit] [anatomy] [bsgi] [mondrian]
+Usage: python benchmarks/run.py [randomize] [files] [estimate] [start] [audit] [anatomy] [bsgi] [mondrian] [compare]
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from _measure import dump, show
 
-ALL = ("randomize", "files", "estimate", "start", "anatomy", "bsgi", "mondrian", "audit")
+ALL = ("randomize", "files", "estimate", "start", "anatomy", "bsgi", "mondrian", "audit", "compare")
 
 
 def main() -> int:
