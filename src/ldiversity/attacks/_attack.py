@@ -42,6 +42,7 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     distance: Distance | None = None,
     d: float | None = None,
     known: Any = None,  # noqa: ANN401 - a path or any frame
+    targets: int | None = None,
     types: Mapping[str, str] | None = None,
 ) -> AttackReport:
     """Attack a release, and compare what attackers achieve with its claim and with guessing.
@@ -67,6 +68,9 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     known
         A table that tells the attacker of ``joint`` how the sensitive columns go together; he learns it from the
         release when None.
+    targets
+        How many people are attacked, drawn at random, the same each time; all when None. What an attacker knows about
+        everyone, such as the order of the source, he still knows.
     types
         Types of columns of a text file, as for `anonymize`.
 
@@ -91,19 +95,20 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     names = _attributes(release, sensitive)
     chosen, by_name = _chosen(attacks, release, second, exclude, distance, d, known)
     source = None if original is None else open_source(original, types=types)
+    most = None if targets is None else check_integer("attack", "targets", targets, minimum=1)
     results, skipped = [], []
     for attribute in names:
-        targets = _targets(release, source, attribute)
-        together = _together(release, targets, attribute)
+        people = _targets(release, source, attribute, most)
+        together = _together(release, people, attribute)
         for one in chosen[attribute] if isinstance(chosen, dict) else chosen:
-            reason = one.why_not(release, targets, attribute)
+            reason = one.why_not(release, people, attribute)
             if reason is not None:
                 if by_name:
                     raise UnsupportedError(f"attack: {one.name!r} cannot be run on {attribute!r}: {reason}.")
                 skipped.append(Skipped(one.label, attribute, reason))
                 continue
-            believed = one.beliefs(release, targets, attribute)
-            results.append(score(one, release, targets, attribute, believed, together))
+            believed = one.beliefs(release, people, attribute)
+            results.append(score(one, release, people, attribute, believed, together))
     return AttackReport(tuple(results), tuple(skipped), release.frame_kind)
 
 
@@ -201,8 +206,8 @@ def _made(  # noqa: PLR0913, PLR0917 - the knowledge of the attacker
     return [kind(known) if name == "joint" else kind()]
 
 
-def _targets(release: Release, source: Any, attribute: str) -> Targets:  # noqa: ANN401 - a source
-    """Everyone in the original who has a value; without it, the published records."""
+def _targets(release: Release, source: Any, attribute: str, wanted: int | None = None) -> Targets:  # noqa: ANN401
+    """Everyone in the original who has a value, or a sample of them; without it, the published records."""
     quasi = release.schema.names(Role.QUASI)
     if source is None:
         generalized = isinstance(release, ClassRelease) and release.layout == "generalized"
@@ -213,15 +218,19 @@ def _targets(release: Release, source: Any, attribute: str) -> Targets:  # noqa:
     truth = code_sensitive(
         table.column(attribute), attribute, release.domain(attribute), release.schema[attribute].type
     )
-    place = np.flatnonzero(truth >= 0)
+    place = np.flatnonzero(truth >= 0).astype(np.int64)
     if not len(place):
         raise ParameterError(
             f"attack: original must have people with a value of {attribute!r}, but there is none.",
             hint="Give the table that the release was made from, or leave the original out.",
         )
-    most = max(1, _MOST_NUMBERS // len(release.domain(attribute)))
-    if len(place) > most:
-        place = np.sort(np.random.default_rng(0).choice(place, most, replace=False))
     population = table.select(list(quasi))
     columns = population.take(pa.array(place)) if quasi else population
-    return Targets(columns, len(place), truth[place], population, place.astype(np.int64))
+    everyone = Targets(columns, len(place), truth[place], population, place)
+    most = max(1, _MOST_NUMBERS // len(release.domain(attribute)))
+    most = most if wanted is None else min(most, wanted)
+    if everyone.n <= most:
+        return everyone
+    drawn = np.sort(np.random.default_rng(0).choice(everyone.n, most, replace=False)).astype(np.int64)
+    some = columns.take(pa.array(drawn)) if quasi else columns
+    return Targets(some, most, truth[place[drawn]], population, place[drawn], whole=everyone, drawn=drawn)

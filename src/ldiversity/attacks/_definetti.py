@@ -14,10 +14,11 @@ from ldiversity._types import CodeArray, FloatArray
 from ldiversity.attacks._assign import Entries, deal_out, make_entries
 from ldiversity.attacks._base import Attack, Beliefs, Targets
 from ldiversity.attacks._features import exact_features, region_features
-from ldiversity.attacks._matching import Matches, match_classes, match_shown_rows
+from ldiversity.attacks._matching import Matches, match_classes, match_rows, match_shown_rows
+from ldiversity.attacks._posterior import marginal_of, set_posteriors
 from ldiversity.errors import UnsupportedError
 from ldiversity.models import ClassCounts
-from ldiversity.release import ClassRelease, Release
+from ldiversity.release import ClassRelease, Release, SetRelease
 from ldiversity.schema import Role
 
 __all__ = ["DeFinetti"]
@@ -30,12 +31,13 @@ _AT_ONCE: Final = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class DeFinetti(Attack):
-    """Train a classifier on the release, and deal out the values of each class by what it says.
+    """Train a classifier on the release, and deal out the values of each class or set by what it says.
 
     A class hides who has which of its values, but all classes together show which values go with which
     quasi-identifiers. The classifier is trained on rows that have every value of their class in part; what it says
     about the rows of a class is made to agree with the class's counts; and so on. Where quasi-identifiers are
-    generalized, it is trained on regions and asked about the exact quasi-identifiers of the target.
+    generalized, it is trained on regions and asked about the exact quasi-identifiers of the target. In a release of
+    sets, rows have every member in part, by what the classifier says and by how likely it leads to the set.
 
     Needs scikit-learn, the extra `attacks`.
 
@@ -75,20 +77,26 @@ class DeFinetti(Attack):
         return "He knows the quasi-identifiers of the target, and learns from the release which values go with which."
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - the base's
-        """It needs classes, quasi-identifiers and scikit-learn."""
-        if not isinstance(release, ClassRelease):
-            return "it needs a grouped release; what sets tell about groups of people is what `estimate` is for"
+        """It needs rows that are records, quasi-identifiers and scikit-learn."""
+        if isinstance(release, SetRelease) and release.layout == "exploded":
+            return "exploded rows do not say which of them are one record's set"
         if not release.schema.names(Role.QUASI):
             return "it needs quasi-identifiers"
-        if targets.published and release.layout == "generalized":
+        if isinstance(release, ClassRelease) and targets.published and release.layout == "generalized":
             return "without the original nothing tells the people of a class apart"
         if find_spec("sklearn") is None:
             return "it needs scikit-learn: install ldiversity[attacks]"
         return None
 
+    def promise(self, release: Release, attribute: str) -> float | None:
+        """Shares of classes; the promise of sets is for someone without prior knowledge."""
+        return super().promise(release, attribute) if isinstance(release, ClassRelease) else None
+
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
-        """What the classifier says, made to agree with the classes."""
-        if not isinstance(release, ClassRelease):
+        """What the classifier says, made to agree with the classes or sets."""
+        if isinstance(release, SetRelease):
+            return self._of_sets(release, targets, attribute)
+        if not isinstance(release, ClassRelease):  # pragma: no cover - there are two families
             raise TypeError(type(release).__name__)
         if release.layout == "generalized":
             return self._generalized(release, targets, attribute)
@@ -128,6 +136,25 @@ class DeFinetti(Attack):
             model = self._fit(features[entries.row[used]], entries.code[used], share[used])
             said[rows] = _likelihood(model, features[rows], n_values, _prior(entries.code[used], share[used], classes))
         return said
+
+    def _of_sets(self, release: SetRelease, targets: Targets, attribute: str) -> Beliefs:
+        names = release.schema.names(Role.QUASI)
+        rows = release.columns(names)
+        features = exact_features(rows, rows.slice(0, 1), names).published
+        sets, mechanism = release.sets(attribute), release.mechanism(attribute)
+        n, l = sets.shape
+        n_values = len(release.domain(attribute))
+        likelihood = np.ones(sets.shape) if mechanism.flat_likelihood else mechanism.likelihood(sets)
+        each, codes = np.repeat(np.arange(n), l), sets.reshape(-1)
+        weights = likelihood * marginal_of(release, attribute)[sets]
+        for _ in range(self.rounds):
+            share = (weights / np.maximum(weights.sum(axis=1, keepdims=True), _LEAST)).reshape(-1)
+            used = share > _LEAST
+            model = self._fit(features[each[used]], codes[used], share[used])
+            said = np.zeros((n, n_values))
+            said[:, model.classes_.astype(np.int64)] = model.predict_proba(features)
+            weights = likelihood * np.take_along_axis(said, sets.astype(np.int64), axis=1)
+        return match_rows(release, targets).beliefs(set_posteriors(sets, weights, n_values))
 
     def _generalized(self, release: ClassRelease, targets: Targets, attribute: str) -> Beliefs:
         classes = release.classes(attribute)

@@ -52,6 +52,12 @@ EXIT_BROKEN: Final = 1
     type=click.Path(path_type=Path),
     help="For joint: a table that tells how the sensitive columns go together.",
 )
+@click.option(
+    "--targets",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many people are attacked, drawn at random; all by default.",
+)
 @type_option
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
 @click.pass_context
@@ -86,6 +92,7 @@ def command(
         distance=None if given["distance"] is None else parse_distance(given["distance"]),
         d=given["d"],
         known=given["known"],
+        targets=given["targets"],
         types=parse_types(types),
     )
     show({**report.to_dict(), "release": release.name}, _render, as_json=as_json)

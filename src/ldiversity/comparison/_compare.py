@@ -67,8 +67,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     queries
         How many random counting queries (300 when None), or a workload of your own.
     attacks
-        Names or attacks. When None: ``homogeneity``, ``mechanism``, ``definetti``, ``learning`` and ``joint``, by
-        people who know quasi-identifiers and the release.
+        Names or attacks. When None: ``homogeneity``, ``mechanism``, ``definetti`` and ``joint``, by people who
+        know quasi-identifiers and the release.
     targets
         How many people are attacked, drawn from the table.
     risk
@@ -145,10 +145,10 @@ def _silent(share: float, what: str) -> None:
 
 def _how(setting: Setting) -> list[str]:
     queries = sum(len(workload) for workload in setting.workloads)
-    whose = setting.sample.num_rows
+    whose = setting.targets
     attacked = f"{whose:,} {'record' if whose == 1 else 'records'}"
-    if setting.person is not None:
-        attacked += f" of {len(setting.sample[setting.person].unique()):,} people"
+    if setting.person is not None and whose == setting.table.num_rows:
+        attacked += f" of {len(setting.table[setting.person].unique()):,} people"
     floor = f"{setting.sanity:,.3g} {'record' if setting.sanity == 1 else 'records'}"
     risk = (
         f"Risk: {attacked} were attacked, and the attack that gains most over guessing from the true shares counts. It "

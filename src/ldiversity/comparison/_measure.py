@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 import numpy as np
-import pyarrow as pa
 
 from ldiversity._types import FloatArray
 from ldiversity.anonymization import anonymize
@@ -27,9 +26,6 @@ from ldiversity.release import ClassRelease, Release
 __all__ = ["identity", "run_candidate"]
 
 _MODELS: Final = ("k_anonymity", "distinct_l", "entropy_l", "frequency", "t_equal", "beta")
-_ABOUT_ALL: Final = ("minimality", "order")
-"""Attacks that look at everyone in the table at once, so that a sample would mislead them."""
-
 _OWN_GUESS: Final = "similarity"
 """Counts a guess of a like value as right, so that guessing is right more often too."""
 
@@ -158,10 +154,11 @@ def _attacked(setting: Setting, release: Release, notes: list[str]) -> tuple[dic
     results: list[AttackResult] = []
     for one in setting.attacks:
         name = one if isinstance(one, str) else one.name
-        people: pa.Table = setting.table if name in _ABOUT_ALL else setting.sample
         for attribute in release.sensitive:
             try:
-                results += attack(release, people, attacks=one, sensitive=attribute).results
+                results += attack(
+                    release, setting.table, attacks=one, sensitive=attribute, targets=setting.targets
+                ).results
             except UnsupportedError as error:
                 if _NOT_INSTALLED in error.message:  # else it is an attack on another kind of release
                     notes.append(f"Not run: the attack {name!r}, so that the risk may be greater. {error.message}")

@@ -8,14 +8,12 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 
 from ldiversity._checks import check_integer, name_some
 from ldiversity._types import FloatArray
 from ldiversity.attacks import ATTACKS, Attack, DeFinetti
 from ldiversity.auditing import audit
-from ldiversity.comparison._learning import LearningFromSets
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.measures import QueryWorkload
@@ -23,10 +21,10 @@ from ldiversity.tables import Sensitive, check_roles, fit_coder, open_source
 
 __all__ = ["DEFAULT_ATTACKS", "Setting", "make_setting"]
 
-DEFAULT_ATTACKS: Final = ("homogeneity", "mechanism", "definetti", "learning", "joint")
+DEFAULT_ATTACKS: Final = ("homogeneity", "mechanism", "definetti", "joint")
 """Attacks by people who know quasi-identifiers and the release, and nothing else."""
 
-_MADE: Final[Mapping[str, Attack]] = {"definetti": DeFinetti(rounds=2), "learning": LearningFromSets(rounds=2)}
+_MADE: Final[Mapping[str, Attack]] = {"definetti": DeFinetti(rounds=2)}
 _MOST_DIMENSIONS: Final = 3
 _SANITY: Final = 0.001
 
@@ -45,8 +43,8 @@ class Setting:
         The queries about each sensitive attribute, and their true answers.
     attacks
         Attacks by name, or attacks.
-    sample
-        The people who are attacked.
+    targets
+        How many people are attacked.
     seed
         Makes draws repeatable; fresh ones when None.
     unprotected, guessing
@@ -64,7 +62,7 @@ class Setting:
     workloads: tuple[QueryWorkload, ...] = field(repr=False)
     answers: tuple[FloatArray, ...] = field(repr=False)
     attacks: tuple[str | Attack, ...]
-    sample: pa.Table = field(repr=False)
+    targets: int
     seed: int | None
     unprotected: Mapping[str, float] = field(default_factory=dict)
     guessing: Mapping[str, float] = field(default_factory=dict)
@@ -85,7 +83,7 @@ class Setting:
             "person": self.person,
             "workloads": self.workloads,
             "attacks": tuple(name if isinstance(name, str) else [name.name, name] for name in self.attacks),
-            "targets": self.sample.num_rows,
+            "targets": self.targets,
             "seed": self.seed,
             "learner": _learner(),
         }
@@ -134,7 +132,7 @@ def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
         workloads=workloads,
         answers=tuple(workload.answers(table) for workload in workloads),
         attacks=chosen,
-        sample=_sample(table, check_integer("compare", "targets", targets, minimum=1), seed),
+        targets=min(table.num_rows, check_integer("compare", "targets", targets, minimum=1)),
         seed=seed,
         unprotected=unprotected,
         guessing=guessing,
@@ -174,7 +172,7 @@ def _hierarchies(given: Mapping[str, Any], quasi: Sequence[str]) -> dict[str, Hi
 
 def _attacks(given: str | Attack | Sequence[str | Attack] | None) -> tuple[str | Attack, ...]:
     several = DEFAULT_ATTACKS if given is None else (given,) if isinstance(given, str | Attack) else tuple(given)
-    known = [*ATTACKS, "learning"]
+    known = list(ATTACKS)
     for one in several:
         if not isinstance(one, Attack) and one not in known:
             raise ParameterError(
@@ -212,10 +210,3 @@ def _workloads(
         )
         for name, domain in domains.items()
     )
-
-
-def _sample(table: pa.Table, targets: int, seed: int | None) -> pa.Table:
-    if table.num_rows <= targets:
-        return table
-    chosen = np.random.default_rng(seed or 0).choice(table.num_rows, targets, replace=False)
-    return table.take(pa.array(np.sort(chosen)))

@@ -227,3 +227,53 @@ def test_exploded_rows_say_why_they_are_no_sets_for_mechanism(people: pa.Table) 
 
     with pytest.raises(ld.UnsupportedError, match="exploded rows do not say which of them are one record's set"):
         ld.attack(release, people, attacks="mechanism")
+
+
+def test_who_learns_from_sets_names_more_than_who_knows_the_marginal_alone() -> None:
+    # Each of 4 ages has one of 4 values; sets of 2 of them tell nothing but the marginal to those who do not learn.
+    rng = np.random.default_rng(1)
+    age = rng.integers(0, 4, 2000)
+    table = pa.table({"age": age, "city": rng.integers(0, 500, 2000), "value": [f"v{a}" for a in age.tolist()]})
+    release = ld.anonymize(table, quasi=["age", "city"], sensitive="value", method=ld.RandomizedAddition(l=2))
+
+    learned = ld.attack(release, table, attacks="definetti").results[0]
+
+    assert learned.success > 0.95
+    assert learned.success > ld.attack(release, table, attacks="mechanism").results[-1].success + 0.1
+    assert (learned.claim, learned.broken) == (None, False)
+
+
+def test_definetti_refuses_exploded_rows(people: pa.Table) -> None:
+    release = ld.anonymize(
+        people,
+        quasi="sex",
+        drop=["name", "age"],
+        sensitive="disease",
+        method=ld.RandomizedAddition(l=2),
+        layout="exploded",
+    )
+
+    with pytest.raises(ld.UnsupportedError, match="'definetti' cannot be run on 'disease': exploded rows"):
+        ld.attack(release, people, attacks="definetti")
+
+
+def test_a_sample_of_the_people_is_attacked(classes: ld.Release, people: pa.Table) -> None:
+    report = ld.attack(classes, people, targets=3)
+
+    assert {result.targets for result in report.results} == {3}
+
+
+def test_no_fewer_than_one_target_can_be_asked_for(classes: ld.Release, people: pa.Table) -> None:
+    with pytest.raises(ld.ParameterError, match="targets must be an integer of at least 1"):
+        ld.attack(classes, people, targets=0)
+
+
+def test_the_order_of_everyone_is_known_when_a_sample_is_attacked(bucketized: Make) -> None:
+    # Everyone looks alike; row k is person k, so that the class of each is known.
+    values = [0, 1, 2, 3, 4, 5] * 5
+    table = pa.table({"who": [1] * 30, "s": ["abcdef"[code] for code in values]})
+    release = bucketized(np.repeat(range(15), 2), values, who=[1] * 30)
+
+    (result,) = ld.attack(release, table, attacks="order", targets=10).results
+
+    assert (result.targets, result.success) == (10, pytest.approx(1 / 2))

@@ -7,13 +7,11 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 import ldiversity as ld
 from ldiversity.comparison import _measure
-from ldiversity.comparison._learning import LearningFromSets
 from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
 
 ROLES: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease"}
@@ -41,11 +39,7 @@ def test_every_run_is_measured_in_full(found: ld.Comparison) -> None:
 
 
 def test_sets_and_classes_are_both_attacked_by_someone_who_learns(found: ld.Comparison) -> None:
-    assert {row.method: {one["attack"] for one in row.attacks} & {"learning", "definetti"} for row in found.rows} == {
-        "randomized-addition": {"learning"},
-        "anatomy": {"definetti"},
-        "bsgi": {"definetti"},
-    }
+    assert not [row.label for row in found.rows if "definetti" not in {one["attack"] for one in row.attacks}]
 
 
 def test_the_figures_are_those_of_the_measures_on_the_same_release(people: pa.Table, found: ld.Comparison) -> None:
@@ -250,25 +244,3 @@ def test_wrong_requests_are_refused_before_anything_is_run(
 ) -> None:
     with pytest.raises(kind, match=words):
         ld.compare(people, **{**ROLES, "l": 2, "methods": "anatomy", **change})
-
-
-def test_who_learns_from_sets_names_more_than_who_knows_the_marginal_alone() -> None:
-    # Each of 4 ages has one of 4 values; sets of 2 of them tell nothing but the marginal to those who do not learn.
-    rng = np.random.default_rng(1)
-    age = rng.integers(0, 4, 2000)
-    table = pa.table({"age": age, "city": rng.integers(0, 500, 2000), "value": [f"v{a}" for a in age.tolist()]})
-    release = ld.anonymize(
-        table, quasi=["age", "city"], sensitive="value", method=ld.RandomizedAddition(l=2), insecure_seed=1
-    )
-    learning = ld.attack(release, table, attacks=LearningFromSets()).results[-1].success
-    marginal = ld.attack(release, table, attacks="mechanism").results[-1].success
-
-    assert learning > 0.95
-    assert learning > marginal + 0.1
-
-
-def test_learning_from_sets_refuses_classes(people: pa.Table) -> None:
-    release = ld.anonymize(people, **ROLES, method=ld.Anatomy(l=2))
-
-    with pytest.raises(UnsupportedError, match="it needs a release of sets"):
-        ld.attack(release, people, attacks=LearningFromSets())
