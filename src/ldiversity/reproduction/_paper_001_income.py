@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ldiversity.report._figures import BLUE, ORANGE, PURPLE, YELLOW, new_figure, style, write_title
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
+from ldiversity.reproduction._paper_004_data import stand_in
 from ldiversity.reproduction._paper_004_errors import BY_CELL, Sweep, measure
 from ldiversity.reproduction._paper_004_pictures import label_powers
 
@@ -46,6 +47,7 @@ def income_errors(survey: Survey, setting: Setting) -> Exhibit:
         words,
         "For d = 2, 4, 6 the proposed analysis has the smallest MSE of the three; that of the existing analysis is "
         "sometimes larger than that of the simple one (l and the scale of the printed bars are not readable).",
+        stand_in([survey.name]),
     )
 
 
@@ -58,9 +60,9 @@ def judge_income_errors(data: pa.Table) -> tuple[Outcome, str]:
     gains = [errors[d, "Proposal"] / errors[d, "ours"] for d in distances]
     words = (
         f"The proposed analysis {'has' if least else 'does not always have'} the smallest error of the three; the "
-        f"existing one is above the simple one {f'at d = {crossed[0]}' if crossed else 'nowhere'}. The incomes are "
-        f"made up, as were the paper's. With l = {_L} the probabilities of Eq. 2 are exact; balanced selection with "
-        f"maximum likelihood still divides the error by {min(gains):.1f} to {max(gains):.1f}."
+        f"existing one is above the simple one {f'at d = {crossed[0]}' if crossed else 'nowhere'}. With l = {_L} the "
+        "probabilities of Eq. 2 are exact; balanced selection with maximum likelihood still divides the error by "
+        f"{min(gains):.1f} to {max(gains):.1f}."
     )
     if not (least and crossed):
         return "differs", words

@@ -14,6 +14,7 @@ from ldiversity.errors import InternalError
 from ldiversity.estimation import ESTIMATORS
 from ldiversity.mechanisms import BalancedSelection, SetMechanism, SimpleSelection
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
+from ldiversity.reproduction._paper_004_data import stand_in
 from ldiversity.reproduction._paper_004_errors import BY_CELL, WHOLE
 from ldiversity.reproduction._paper_004_pictures import Curve, Panel, draw_panels
 from ldiversity.reproduction._paper_004_runs import Fitted, draw_sets
@@ -57,6 +58,7 @@ def accuracy(surveys: Sequence[Survey], setting: Setting) -> Exhibit:
         judged,
         "Eq. 2 gives the probability with which a value becomes a dummy, and solving Eq. 1 with it estimates the "
         "histogram with high accuracy.",
+        stand_in([survey.name for survey in surveys]),
     )
 
 

@@ -23,12 +23,12 @@ from ldiversity.schema import Domain
 __all__ = [
     "EDUCATION_TREE",
     "FNLWGT_WIDTH",
-    "MADE_UP",
     "Survey",
     "education_survey",
     "fnlwgt_survey",
     "income_survey",
     "read_adult",
+    "stand_in",
 ]
 
 EDUCATION_TREE: Final = Hierarchy.from_rows(
@@ -56,8 +56,7 @@ EDUCATION_TREE: Final = Hierarchy.from_rows(
 FNLWGT_WIDTH: Final = 10_000
 """Bins of this width give the paper's 148 values of fnlwgt."""
 
-MADE_UP: Final = "The paper's incomes are not public; a made-up table of the same size and bands stands in. "
-"""Said wherever incomes are used."""
+_MADE_UP: Final = "The paper's incomes are not public; a made-up table of the same size and bands stands in."
 
 _COLUMNS: Final = ("age", "sex", "education", "fnlwgt", "occupation", "workclass", "marital-status", "race",
                    "relationship", "native-country", "hours-per-week", "income")  # fmt: skip
@@ -110,6 +109,22 @@ class Survey:
         """Shape (F,): the share of each value in the whole table."""
         shares: NDArray[np.float64] = self.truth.sum(axis=0) / self.n
         return shares
+
+
+def stand_in(tables: Sequence[str]) -> str:
+    """Say which of the tables stand in for the paper's; nothing where none does.
+
+    Examples
+    --------
+    >>> stand_in(["education"])
+    ''
+    >>> stand_in(["income", "fnlwgt"]).partition(". ")[2]
+    "The table of fnlwgt is the paper's."
+    """
+    if "income" not in tables:
+        return ""
+    others = [name for name in tables if name != "income"]
+    return f"{_MADE_UP} The table of {' and '.join(others)} is the paper's." if others else _MADE_UP
 
 
 def income_survey(n: int, seed: int) -> Survey:

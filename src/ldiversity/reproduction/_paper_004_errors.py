@@ -13,6 +13,7 @@ import pyarrow as pa
 from ldiversity._random import FreshWords
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._overlaps import overlapping_lines, tell_overlaps
+from ldiversity.reproduction._paper_004_data import stand_in
 from ldiversity.reproduction._paper_004_pictures import Curve, Panel, draw_panels
 from ldiversity.reproduction._paper_004_runs import COMBINATIONS, LE, Outcomes, prepare, run_le, run_once
 
@@ -113,6 +114,7 @@ def sweep_exhibit(sweep: Sweep, survey: Survey, data: pa.Table, verdict: tuple[O
         outcome,
         words,
         claim,
+        stand_in([survey.name]),
     )
 
 

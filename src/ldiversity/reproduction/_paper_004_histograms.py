@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ldiversity._random import FreshWords
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
-from ldiversity.reproduction._paper_004_data import EDUCATION_TREE, MADE_UP
+from ldiversity.reproduction._paper_004_data import EDUCATION_TREE, stand_in
 from ldiversity.reproduction._paper_004_pictures import draw_heat_maps
 from ldiversity.reproduction._paper_004_runs import COMBINATIONS, LE, OURS, prepare, run_le, run_once
 
@@ -57,7 +57,6 @@ def histogram(which: Histogram, survey: Survey, setting: Setting) -> Exhibit:
     data = _as_table(survey, cells)
     outcome, judged = judge_histogram(data)
     refused = _refusal(which, survey)
-    made_up = MADE_UP if survey.name == "income" else ""
     title = f"Histograms of {survey.name} by age and gender, ({l}, {d})-semantic diversity"
     return Exhibit(
         "004",
@@ -68,9 +67,10 @@ def histogram(which: Histogram, survey: Survey, setting: Setting) -> Exhibit:
         f"Heat maps with a row for each age and gender and a column for each of {survey.n_values} values, one map a "
         f"combination; blue is a count above zero, orange one below. The first map is the original. " + _in_words(data),
         outcome,
-        f"{made_up}{refused}{judged}{_tell_le(data, d)}",
+        f"{refused}{judged}{_tell_le(data, d)}",
         f"The histograms estimated by the proposed analysis algorithm are the most similar to the original ones; those "
         f"of the simple analysis are averaged overall, and the features are diminished. Printed for {which.printed}.",
+        stand_in([survey.name]),
     )
 
 

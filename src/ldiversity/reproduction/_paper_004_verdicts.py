@@ -10,7 +10,7 @@ import numpy as np
 
 from ldiversity.mechanisms import RingSelection
 from ldiversity.reproduction._base import Outcome
-from ldiversity.reproduction._paper_004_data import EDUCATION_TREE, MADE_UP
+from ldiversity.reproduction._paper_004_data import EDUCATION_TREE
 from ldiversity.reproduction._paper_004_errors import BY_CELL
 from ldiversity.reproduction._paper_004_runs import LE, PAPER
 
@@ -46,7 +46,7 @@ def judge_income(data: pa.Table, sweep: Sweep, leak: str) -> tuple[Outcome, str]
     plain = all(errors[(*each, "N-Anonymity")] >= _greatest(errors, each) for each in sweep.panels[0])
     missing = len(sweep.settings) - len(settings)
     words = (
-        f"{MADE_UP}{told} {course} Without analysis (a) is {'worst' if plain else 'not always worst'}. {leak} For "
+        f"{told} {course} Without analysis (a) is {'worst' if plain else 'not always worst'}. {leak} For "
         f"{missing} of "
         f"{len(sweep.settings)} settings its rings are too short. {_gain(errors, 'N-Proposal')} "
         f"{_gain(errors, 'Ex-Proposal')}"

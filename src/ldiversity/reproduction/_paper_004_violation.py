@@ -15,7 +15,7 @@ from ldiversity._types import CodeArray, SetArray
 from ldiversity.distances import OrderedDistance
 from ldiversity.mechanisms import BalancedSelection, SetMechanism, SimpleSelection, UniformSelection
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
-from ldiversity.reproduction._paper_004_data import Survey
+from ldiversity.reproduction._paper_004_data import Survey, stand_in
 from ldiversity.reproduction._paper_004_pictures import Curve, Panel, draw_panels
 from ldiversity.reproduction._paper_004_runs import draw_sets
 from ldiversity.schema import Domain
@@ -167,6 +167,7 @@ def _violation_exhibit(
         outcome,
         judged,
         f"{_ALMOST_THE_SAME} The proposed algorithms never violate.",
+        stand_in(list(dict.fromkeys(survey.name for survey, _, _ in plan))),
     )
 
 

@@ -37,6 +37,10 @@ def test_the_order_of_the_three_analyses_of_incomes_comes_out(incomes: Exhibit) 
     assert incomes.outcome in {"better", "agrees"}
 
 
+def test_incomes_are_marked_as_standing_in(incomes: Exhibit) -> None:
+    assert "made-up table" in incomes.stand_in
+
+
 def test_incomes_differ_when_the_proposal_is_not_the_least(incomes: Exhibit) -> None:
     data = changed(incomes, "MSE by age and gender", {"Proposal": 1e6}, "analysis")
 

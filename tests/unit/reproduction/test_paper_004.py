@@ -173,6 +173,7 @@ def test_figure_8_is_rerun_with_a_setting_that_exists(incomes: Survey) -> None:
     exhibit = histogram(HISTOGRAMS[0], incomes, QUICK)
 
     assert "The printed (3, 7) does not exist" in exhibit.words
+    assert "made-up table" in exhibit.stand_in
     assert exhibit.data.num_rows == 10 * 14
 
 
