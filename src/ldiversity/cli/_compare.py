@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -142,7 +142,12 @@ def _check_plot(plot: Path) -> None:
     """Refuse a place where no picture can be written, before anything is run."""
     if plot.suffix.lower() not in _PICTURES:
         raise click.UsageError(f"--plot must end in {', '.join(_PICTURES[:-1])} or {_PICTURES[-1]}, got {str(plot)!r}.")
-    if plot.is_dir() or not plot.parent.is_dir() or not os.access(plot.parent, os.W_OK):
+    try:
+        with tempfile.TemporaryFile(dir=plot.parent):
+            fits = not plot.is_dir()
+    except OSError:
+        fits = False
+    if not fits:
         raise click.UsageError(f"--plot must be a file in a folder that can be written, got {str(plot)!r}.")
 
 

@@ -70,8 +70,8 @@ def flaws(run: ComparedRun) -> tuple[str, ...]:
         )
     if run.disclosed:
         said.append(
-            f"It gives away values for certain: whoever knows the quasi-identifiers is sure of the value of "
-            f"{_percent(run.disclosed)} of the people who were attacked."
+            f"It gives away values for certain: whoever knows the quasi-identifiers is sure (by 90 % or "
+            f"more) of the value of {_percent(run.disclosed)} of the people who were attacked."
         )
     elif run.all_alike:
         said.append("It gives away values for certain: in some classes all records have the same value.")
@@ -216,7 +216,7 @@ def _cautions(run: ComparedRun) -> tuple[str, ...]:
         f"The attack {one['attack']!r} is sure of {_percent(one['certain'])} of the people, and right about "
         f"{_percent(one['certain_success'])} of those."
         for one in run.attacks
-        if one["certain"] > 0 and one.get("certain_success") is not None and one["attack"] in run.learners
+        if one["certain"] > 0 and one.get("certain_success") is not None and run.knows_more(one)
     ]
     if run.uniques:
         exact = "publishes quasi-identifiers as they are, and " if run.layout != "generalized" else ""

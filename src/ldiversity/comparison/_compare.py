@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from ldiversity._checks import check_integer, check_number
 from ldiversity.attacks import Attack
 from ldiversity.comparison._candidates import candidates, left_out, number_text, quoted
@@ -143,9 +145,14 @@ def _silent(share: float, what: str) -> None:
     """Show no progress."""
 
 
+def _with_value(table: pa.Table, one: Sensitive) -> int:
+    """How many records have a value; a missing one is a value when it is a category."""
+    return int(table.num_rows - (table[one.name].null_count if one.missing == "drop" else 0))
+
+
 def _how(setting: Setting) -> list[str]:
     queries = sum(len(workload) for workload in setting.workloads)
-    whose = setting.targets
+    whose = min(setting.targets, max(_with_value(setting.table, one) for one in setting.sensitive))
     attacked = f"{whose:,} {'record' if whose == 1 else 'records'}"
     if setting.person is not None and whose == setting.table.num_rows:
         attacked += f" of {len(setting.table[setting.person].unique()):,} people"

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 __all__ = ["LEARNERS", "ComparedRun", "run_from_dict"]
 
-LEARNERS: Final = ("definetti", "learning")
-"""Attacks that learn which values go with which quasi-identifiers."""
+LEARNERS: Final = ("definetti",)
+"""Attacks that learn which values go with which quasi-identifiers, and may be sure without being right."""
 
 
 @dataclass(frozen=True)
@@ -100,18 +100,18 @@ class ComparedRun:
 
     @property
     def disclosed(self) -> float | None:
-        """The share of people of whose value attackers are sure who take the release at its word; learners left out."""
-        return max((float(one["certain"]) for one in self.attacks if one["attack"] not in LEARNERS), default=None)
+        """The share of people of whose value attackers are sure who know no more than the promise is about."""
+        return max((float(one["certain"]) for one in self.attacks if not self.knows_more(one)), default=None)
+
+    def knows_more(self, attack: Mapping[str, Any]) -> bool:
+        """Whether an attacker learns, or knows shares of values, against which nothing is promised."""
+        promises = self.promised is None or self.promised < 1
+        return attack["attack"] in LEARNERS or (promises and attack["claim"] is None)
 
     @property
     def all_alike(self) -> bool:
         """Whether the audit found records that certainly have one value."""
         return (self.models.get("frequency") or 0.0) >= 1
-
-    @property
-    def learners(self) -> tuple[str, ...]:
-        """The attacks that learn from the release, and may be sure without being right."""
-        return tuple(dict.fromkeys(str(one["attack"]) for one in self.attacks if one["attack"] in LEARNERS))
 
     @property
     def error(self) -> float | None:

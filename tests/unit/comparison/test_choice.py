@@ -91,7 +91,7 @@ def test_a_run_with_certain_values_is_not_recommended_where_another_is_sound(mad
 def test_certain_values_are_a_caution(made_run: Make) -> None:
     (caution,) = choose([made_run("a", 0.2, 0.1, certain=0.025)]).cautions
 
-    assert caution.endswith("sure of the value of 2.5 % of the people who were attacked.")
+    assert caution.endswith("is sure (by 90 % or more) of the value of 2.5 % of the people who were attacked.")
 
 
 def test_classes_of_one_value_that_no_target_is_in_are_a_caution(made_run: Make) -> None:
@@ -108,6 +108,18 @@ def test_a_promise_of_nothing_is_a_caution(made_run: Make) -> None:
 
 def test_an_attacker_who_learns_may_be_sure_without_making_a_run_unsound(made_run: Make) -> None:
     assert flaws(made_run("a", 0.2, 0.1, attack="definetti", certain=0.2, certain_success=0.5)) == ()
+
+
+def test_an_attacker_against_whom_nothing_is_promised_may_be_sure_without_making_a_run_unsound(made_run: Make) -> None:
+    assert flaws(made_run("a", 0.2, 0.1, claim=None, certain=0.2, promised=0.5)) == ()
+
+
+def test_how_often_an_attacker_who_knows_more_is_sure_and_right_is_a_caution(made_run: Make) -> None:
+    run = made_run("a", 0.2, 0.1, attack="definetti", certain=0.2, certain_success=0.5)
+
+    assert choose([run]).cautions == (
+        "The attack 'definetti' is sure of 20 % of the people, and right about 50 % of those.",
+    )
 
 
 def test_unique_records_are_a_caution_about_recognition(made_run: Make) -> None:
