@@ -59,6 +59,9 @@ _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The columns that the evaluations use of each file: whole numbers, or text."""
 
+_RECORDS: Final[Mapping[str, int]] = {ADULT_FILE: 48_842, CENSUS_FILE: 299_285}
+"""How many records each file has: with others, what the papers do may not be possible."""
+
 
 def read_table(setting: Setting, name: str) -> pa.Table:
     """The columns that the evaluations use of a public table, in their order, all records as they stand in the file.
@@ -75,7 +78,8 @@ def read_table(setting: Setting, name: str) -> pa.Table:
     UnsupportedError
         When the file is not there.
     SchemaError
-        When it is no such table: damaged, without one of the columns, or with text where a number must be.
+        When it is no such table: damaged, without one of the columns, with text where a number must be, or with fewer
+        or more records.
     """
     return _read(setting.file(name), _COLUMNS[name])
 
@@ -149,8 +153,12 @@ def _read(path: Path, columns: tuple[str, ...]) -> pa.Table:
     with _refused(path):
         options = csv.ConvertOptions(include_columns=list(columns), column_types=types)
         table = csv.read_csv(path, convert_options=options)
-    if not table.num_rows:
-        raise SchemaError(f"reproduce: file {str(path)!r} must have records.", hint=_HINT)
+    if table.num_rows != _RECORDS[path.name]:
+        raise SchemaError(
+            f"reproduce: file {str(path)!r} must have the {_RECORDS[path.name]:,} records of the table, got "
+            f"{table.num_rows:,}.",
+            hint=_HINT,
+        )
     empty = [name for name in columns if table[name].null_count]
     if empty:
         raise SchemaError(

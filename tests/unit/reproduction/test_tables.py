@@ -14,13 +14,18 @@ RECORD = "39,State-gov,7,Bachelors,13,Single,Clerk,Husband,White,Male,2174,0,40,
 UNKNOWN = RECORD.replace("Clerk", "?")
 
 
+@pytest.fixture(autouse=True)
+def _tables_of_two_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ldiversity.reproduction._tables._RECORDS", {ADULT_FILE: 2})
+
+
 def folder_with(tmp_path: Path, *lines: str) -> Setting:
     (tmp_path / ADULT_FILE).write_bytes(gzip.compress("\n".join([*lines, ""]).encode()))
     return Setting(data=tmp_path)
 
 
 def test_a_table_has_its_columns_in_order(tmp_path: Path) -> None:
-    table = read_table(folder_with(tmp_path, f"extra,{HEADER}", f"1,{RECORD}"), ADULT_FILE)
+    table = read_table(folder_with(tmp_path, f"extra,{HEADER}", f"1,{RECORD}", f"1,{RECORD}"), ADULT_FILE)
 
     assert table.column_names == [*ADULT_COLUMNS, "split"]
 
@@ -63,9 +68,18 @@ def test_a_wrong_record_is_refused_and_not_quoted(tmp_path: Path, wrong: str) ->
     assert "SECRET" not in str(refusal.value)
 
 
-def test_a_table_without_records_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ld.SchemaError, match="must have records"):
-        read_table(folder_with(tmp_path, HEADER), ADULT_FILE)
+@pytest.mark.parametrize("records", [0, 1, 3])
+def test_a_table_with_other_records_than_the_public_one_is_refused(tmp_path: Path, records: int) -> None:
+    with pytest.raises(ld.SchemaError, match=rf"must have the 2 records of the table, got {records}\."):
+        read_table(folder_with(tmp_path, HEADER, *[RECORD] * records), ADULT_FILE)
+
+
+def test_the_public_tables_have_the_records_that_are_asked_for(
+    public_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+
+    assert read_table(Setting(data=public_data), ADULT_FILE).num_rows == 48_842
 
 
 def test_a_folder_is_checked_without_reading_all_of_it(tmp_path: Path) -> None:
