@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from ldiversity._types import FloatArray
 from ldiversity.attacks._base import Attack, Beliefs, Targets
+from ldiversity.attacks._consistent import fit_cells, make_cells, only_class
+from ldiversity.attacks._matching import match_classes
 from ldiversity.attacks._posterior import marginal_of, plain_beliefs
 from ldiversity.errors import ParameterError
 from ldiversity.release import ClassRelease, Release, SetRelease
@@ -109,6 +111,10 @@ class Composition(_TwoReleases):
     -----
     With shares s and t of the two classes and the overall share p, the posterior is proportional to s t / p when the
     groupings are independent given the values. Classes with the same values equally often are taken for the same.
+    Where both classes of people are known, these posteriors are made to fit: bounds on how many people of each pair of
+    classes have each value are narrowed until none changes, which rules values out, and the rest is scaled until all
+    counts come out. Exact posteriors would need all ways to deal out the values of all classes at once; this attacker
+    may still be less sure than he could be.
 
     References
     ----------
@@ -123,6 +129,31 @@ class Composition(_TwoReleases):
     name: ClassVar[str] = "composition"
     family: ClassVar[type[Release]] = ClassRelease
     noun: ClassVar[str] = "grouped releases"
+
+    def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
+        """What fits both classes of a person, where these are known, and all other classes too."""
+        alone = super().beliefs(release, targets, attribute)
+        if not isinstance(release, ClassRelease) or not isinstance(self.second, ClassRelease):
+            raise TypeError(type(release).__name__)
+        people = targets.everyone
+        found = [
+            only_class(match_classes(one, who, attribute))
+            for one, who in ((release, people), (self.second, Targets(people.columns, people.n)))
+        ]
+        cells = make_cells(found[0], found[1])
+        counts = release.classes(attribute), self.second.classes(attribute)
+        fitted = fit_cells(cells, *counts, marginal_of(release, attribute)) if len(cells.people) else None
+        mine = targets.of_everyone(cells.of_person)
+        known = mine >= 0
+        if fitted is None or not known.any():
+            return alone
+        used, back = np.unique(mine[known], return_inverse=True)
+        of_target = alone.of_target.copy()
+        of_target[known] = len(alone.probability) + back
+        every = np.concatenate([alone.probability, fitted[used].toarray()])
+        left = (every[of_target[known]] > _SAME).sum(axis=1).mean()
+        details = {**alone.details, "mean_values_left": float(left), "fitted_together": int(np.count_nonzero(known))}
+        return replace(alone, probability=every, of_target=of_target, details=details)
 
 
 def _joined(ours: FloatArray, theirs: FloatArray, prior: FloatArray | None) -> tuple[FloatArray, FloatArray]:
