@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
-from typing import Final
+from typing import Any, Final
 
 from ldiversity.comparison._run import ComparedRun
 
@@ -63,11 +63,8 @@ def flaws(run: ComparedRun) -> tuple[str, ...]:
     """Say what makes a run unsound: a promise that is empty or that an attack beats, or values that are certain."""
     said = []
     for name in run.broken:
-        worst = max((one for one in run.attacks if one["attack"] == name and one["broken"]), key=lambda a: a["success"])
-        said.append(
-            f"The attack {name!r} beats the promise: it is right about {worst['attribute']!r} for "
-            f"{_percent(worst['success'])} of the people, and {_percent(worst['claim'])} is promised at most."
-        )
+        broken = [one for one in run.attacks if one["attack"] == name and one["broken"]]
+        said.append(_beaten(max(broken, key=lambda one: float(one["success"]))))
     if run.disclosed:
         said.append(
             f"It gives away values for certain: whoever knows the quasi-identifiers is sure (by 90 % or "
@@ -78,6 +75,19 @@ def flaws(run: ComparedRun) -> tuple[str, ...]:
     if run.promised is not None and run.promised >= 1:
         said.append("It promises nothing about sensitive values: one of them may be certain.")
     return tuple(said)
+
+
+def _beaten(attack: Mapping[str, Any]) -> str:
+    """How an attack beats the promise: for all people, or for those of whom it is sure."""
+    start = f"The attack {attack['attack']!r} beats the promise: it is"
+    about = f"right about {attack['attribute']!r} for"
+    most = f"and {_percent(attack['claim'])} is promised at most."
+    if attack["claim"] is None or attack["success"] > attack["claim"] or attack.get("certain_success") is None:
+        return f"{start} {about} {_percent(attack['success'])} of the people, {most}"
+    return (
+        f"{start} sure of {_percent(attack['certain'])} of the people, and {about} "
+        f"{_percent(attack['certain_success'])} of those, {most}"
+    )
 
 
 def eligible(runs: Sequence[ComparedRun], unprotected: Mapping[str, float] | None = None) -> tuple[ComparedRun, ...]:
@@ -216,7 +226,7 @@ def _cautions(run: ComparedRun) -> tuple[str, ...]:
         f"The attack {one['attack']!r} is sure of {_percent(one['certain'])} of the people, and right about "
         f"{_percent(one['certain_success'])} of those."
         for one in run.attacks
-        if one["certain"] > 0 and one.get("certain_success") is not None and run.knows_more(one)
+        if one["certain"] > 0 and not one["broken"] and one.get("certain_success") is not None and run.knows_more(one)
     ]
     if run.uniques:
         exact = "publishes quasi-identifiers as they are, and " if run.layout != "generalized" else ""

@@ -203,5 +203,16 @@ def test_a_beaten_claim_is_a_caution(made_run: Make) -> None:
     )
 
 
+def test_a_claim_beaten_for_those_of_whom_the_attacker_is_sure_is_said_so(made_run: Make) -> None:
+    run = made_run("a", 0.4, 0.07, broken=True, attack="definetti", certain=0.2, certain_success=0.8)
+
+    (flaw,) = flaws(run)
+
+    assert flaw.startswith(
+        "The attack 'definetti' beats the promise: it is sure of 20 % of the people, and right about"
+    )
+    assert flaw.endswith("'disease' for 80 % of those, and 50 % is promised at most.")
+
+
 def test_an_attack_below_guessing_is_no_negative_risk(made_run: Make) -> None:
     assert made_run("a", 0.05, 0.1).risk == 0
