@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from ldiversity._shown import ShownInNotebooks
 from ldiversity.auditing._figures import Asked, Figure
 from ldiversity.auditing._words import Advice
 from ldiversity.tables import to_native
@@ -21,7 +22,7 @@ VERSION: Final = 1
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(ShownInNotebooks):
     """What a table or release gives away. No cell of the table is in it, only numbers of classes and records.
 
     Attributes
@@ -141,11 +142,6 @@ class Audit:
         from ldiversity.auditing._html import page
 
         return page(self.to_dict())
-
-    def _repr_html_(self) -> str:
-        from ldiversity.auditing._html import fragment
-
-        return fragment(self.to_dict())
 
 
 def _by_attribute(figure: Figure) -> list[tuple[str | None, Any]]:

@@ -74,7 +74,12 @@ def command(
     if as_json:
         show(facts, _render, as_json=True)
         return
-    files = {"file": None if output is None else str(output), "pictures": len(written), "folder": str(pictures)}
+    files = {
+        "title": release.name or str(release),
+        "file": None if output is None else str(output),
+        "pictures": len(written),
+        "folder": str(pictures),
+    }
     show({**facts, **files}, _render, as_json=False)
 
 
@@ -97,7 +102,8 @@ def _made(release: Path, given: Facts) -> Report:
 
 def _render(facts: Facts, page: Page) -> None:
     release = facts["release"]
-    page.title(f"{release['name']}: {number(release['records'])} records, {release['layout']}")
+    records = number(release["records"])
+    page.title(f"{facts['title']}: {records} {'record' if release['records'] == 1 else 'records'}, {release['layout']}")
     if facts["audience"] == "holder":
         page.warning("Made with the original: for the data holder alone, not to be handed out.")
     page.bullets(claim["statement"] for claim in release["claims"])

@@ -71,7 +71,11 @@ _COMMAND: Final[tuple[_Rule, ...]] = (
     (re.compile(rf"{_START}attack: (?P<name>sensitive|attacks|second|original) must"), _option),
     (re.compile(rf"{_START}audit: (?P<name>quasi|sensitive|models|population|joint_knowledge) must"), _option),
     (re.compile(rf"{_START}population: "), "--population: "),
-    (re.compile(r"\bmissing=(?P<mark>['\"])(?P<how>\w+)(?P=mark)"), r"--missing \g<how>"),
+    (re.compile(r"\b(?P<name>missing|spread)=(?P<mark>['\"])(?P<how>\w+)(?P=mark)"), r"--\g<name> \g<how>"),
+    (re.compile(r"\bmarginals=True\b"), "--marginals"),
+    (re.compile(rf"{_START}Report\.save: path "), "-o "),
+    (re.compile(rf"{_START}Report\.save: "), "-o: "),
+    (re.compile(rf"{_START}Report\.pictures: "), "--pictures: "),
     (re.compile(r"\btypes=\{(?P<mark>['\"])(?P<name>.+?)(?P=mark): '(?P<type>\w+)'\}"), r"--type \g<name>=\g<type>"),
     (re.compile(r"\bone of l and model must\b"), "one of -l and --model must"),
     (re.compile(r"(?<=\bIts options are )(?P<names>'[^.]*')(?=\.)"), _flags),
@@ -80,6 +84,7 @@ _COMMAND: Final[tuple[_Rule, ...]] = (
 )
 _IN_POLICY: Final[tuple[_Rule, ...]] = (
     (re.compile(r"\bmissing=(?P<mark>['\"])(?P<how>\w+)(?P=mark)"), r'missing = "\g<how>"'),
+    (re.compile(r"\bmarginals=True\b"), "marginals = true"),
     (
         re.compile(r"\btypes=\{(?P<mark>['\"])(?P<name>.+?)(?P=mark): '(?P<type>\w+)'\}"),
         r'types = { "\g<name>" = "\g<type>" }',
@@ -119,6 +124,8 @@ def reword(text: str, *, settings: bool = True) -> str:
     '--joint-knowledge must be left out for a release.'
     >>> reword("Use missing='drop', or open the table with types={'zip': 'text'}.")
     'Use --missing drop, or open the table with --type zip=text.'
+    >>> reword("Use spread='uniform', or publish with marginals=True.")
+    'Use --spread uniform, or publish with --marginals.'
     >>> reword("Anatomy: l must be at most 3 for 'BSGI', got 4. Use l=3, or overflow='suppress', or MBF.")
     "-l must be at most 3 for 'BSGI', got 4. Use -l 3, or --overflow suppress, or mbf."
     """

@@ -12,7 +12,7 @@ from ldiversity.report._figures import (
     CHARACTER_INCHES,
     GRAY,
     INK,
-    ORANGE,
+    RUST,
     SKY,
     label_axis,
     label_inches,
@@ -76,16 +76,15 @@ def _draw_panel(axes: Axes, grid: Grid, index: int) -> None:
     positions = np.arange(len(grid.values))
     shares, low, high = grid.shares[index], grid.low[index], grid.high[index]
     few = bool(grid.marked[index])
-    look: dict[str, Any] = (
-        {"facecolor": "white", "edgecolor": BLUE, "hatch": "/////", "linewidth": 0.6} if few else {"color": SKY}
-    )
-    axes.barh(positions, shares, height=0.74, zorder=2, **look)
+    look: dict[str, Any] = {"facecolor": "white", "hatch": "/////"} if few else {"facecolor": SKY}
+    axes.barh(positions, shares, height=0.74, zorder=2, edgecolor=BLUE, linewidth=0.6, **look)
     spread = np.maximum([shares - low, high - shares], 0)
     crowded = len(positions) > _THINNED
-    axes.errorbar(
-        shares, positions, xerr=spread, fmt="none" if crowded else "|", color=BLUE, markersize=6,
-        markeredgewidth=1.4, elinewidth=0.8 if crowded else 1.3, zorder=3,
-    )  # fmt: skip
+    if grid.interval:
+        axes.errorbar(
+            shares, positions, xerr=spread, fmt="none" if crowded else "|", color=BLUE, markersize=6,
+            markeredgewidth=1.4, elinewidth=0.8 if crowded else 1.3, zorder=3,
+        )  # fmt: skip
     if grid.truth is not None:
         size = 7 if crowded else 20
         axes.scatter(
@@ -93,7 +92,7 @@ def _draw_panel(axes: Axes, grid: Grid, index: int) -> None:
             positions,
             s=size,
             facecolors="none",
-            edgecolors=ORANGE,
+            edgecolors=RUST,
             linewidths=1.2,
             zorder=4,
         )
@@ -144,9 +143,15 @@ def _legend(figure: Figure, grid: Grid) -> None:
     from matplotlib.patches import Patch
 
     handles: list[Any] = [
-        Patch(color=SKY, label="estimated share"),
-        Line2D([], [], color=BLUE, linewidth=1.3, label=f"{100 * grid.confidence:g} % interval"),
+        Patch(
+            facecolor=SKY,
+            edgecolor=BLUE,
+            linewidth=0.6,
+            label="estimated share" if grid.interval else "published share",
+        )
     ]
+    if grid.interval:
+        handles.append(Line2D([], [], color=BLUE, linewidth=1.3, label=grid.interval))
     if grid.truth is not None:
         handles.append(
             Line2D(
@@ -155,7 +160,7 @@ def _legend(figure: Figure, grid: Grid) -> None:
                 linestyle="",
                 marker="o",
                 markerfacecolor="none",
-                color=ORANGE,
+                color=RUST,
                 markersize=4.5,
                 label="truth (holder only)",
             )

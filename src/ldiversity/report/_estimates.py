@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["cell_name", "draw_estimate", "estimate_title", "label_text", "value_name"]
 
 _JOINT: Final = " & "
+EMPTY_LABEL: Final = "(empty text)"
 
 
 def draw_estimate(estimate: Estimate, *, title: str | None = None, truth: ArrayLike | None = None) -> Figure:
@@ -78,5 +79,12 @@ def value_name(value: Mapping[str, Any]) -> str:
 
 
 def label_text(value: object) -> str:
-    """Write a label, also that of what is missing."""
-    return MISSING_LABEL if value is None else str(value)
+    """Write a label, also that of what is missing, and of a text without a letter.
+
+    Examples
+    --------
+    >>> label_text(None), label_text(" "), label_text(3)
+    ('(missing)', '(empty text)', '3')
+    """
+    text = MISSING_LABEL if value is None else str(value)
+    return text if text.strip() else EMPTY_LABEL

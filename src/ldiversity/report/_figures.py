@@ -28,12 +28,14 @@ __all__ = ["save_figure"]
 BLUE: Final = "#0072B2"
 SKY: Final = "#A6CEE3"
 ORANGE: Final = "#D55E00"
+RUST: Final = "#B34700"  # orange, dark enough to be seen on sky blue
 GREEN: Final = "#009E73"
 PURPLE: Final = "#CC79A7"
 YELLOW: Final = "#E69F00"
 INK: Final = "#262626"
 GRAY: Final = "#737373"
 PALE: Final = "#E3E3E3"
+UNSURE: Final = "#595959"
 SERIES: Final = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "^"), (PURPLE, "D"), (YELLOW, "v"))
 
 LINE_INCHES: Final = 0.155
@@ -194,6 +196,32 @@ def sequential(darkest: float = 1.0) -> Colormap:
 
     colors: Any = colormaps["Blues"]
     return ListedColormap([colors(0.06 + (darkest - 0.06) * step / 255) for step in range(256)])
+
+
+def luminance(color: Any) -> float:  # noqa: ANN401 - any color of matplotlib
+    """Give the relative luminance of a color as accessibility guidelines define it, from 0 to 1.
+
+    Examples
+    --------
+    >>> luminance("white"), luminance("black")
+    (1.0, 0.0)
+    """
+    from matplotlib.colors import to_rgb
+
+    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(color)]  # noqa: PLR2004 - of sRGB
+    return round(0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2], 12)
+
+
+def text_on(color: Any) -> str:  # noqa: ANN401 - any color of matplotlib
+    """Give black or white, whichever is read better on a color.
+
+    Examples
+    --------
+    >>> text_on("white"), text_on(BLUE)
+    ('black', 'white')
+    """
+    light = luminance(color)
+    return "black" if (light + 0.05) ** 2 > 0.05 * 1.05 else "white"
 
 
 def shorten(label: str, most: int) -> str:

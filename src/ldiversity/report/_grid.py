@@ -35,6 +35,7 @@ class Grid:
     marked: BoolArray
     records: tuple[int, ...] | None
     confidence: float
+    interval: str
 
     @classmethod
     def of(  # noqa: PLR0913 - the columns of an estimate, each by its name
@@ -49,8 +50,9 @@ class Grid:
         marked: ArrayLike | None,
         records: Sequence[int] | None,
         confidence: float,
+        interval: str | None = None,
     ) -> Grid:
-        """Check the shapes and turn shares into percent."""
+        """Check the shapes and turn shares into percent; `interval` says what the intervals are, empty if exact."""
         shape = (len(cells), len(values))
         if 0 in shape:
             raise ParameterError("plot_estimate: cells and values must not be empty.")
@@ -71,6 +73,7 @@ class Grid:
             marked=_flags(marked, len(cells)),
             records=None if records is None else tuple(records),
             confidence=confidence,
+            interval=f"{100 * confidence:g} % interval" if interval is None else interval,
         )
 
 

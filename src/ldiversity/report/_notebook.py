@@ -1,4 +1,4 @@
-"""Estimates, releases and attacks as fragments of HTML for notebooks: every text escaped, no script, no network."""
+"""Estimates, releases, audits and attacks as HTML for notebooks: every text escaped, no script, no network."""
 
 from __future__ import annotations
 
@@ -6,18 +6,26 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from ldiversity.attacks import AttackReport
+from ldiversity.auditing import Audit
+from ldiversity.auditing._html import fragment as audit_fragment
 from ldiversity.auditing._html_parts import bullets, escape, table
 from ldiversity.estimation import Estimate
 from ldiversity.release import Release
 from ldiversity.report._estimates import cell_name, draw_estimate, estimate_title, value_name
 from ldiversity.report._figures import save_figure, shorten
-from ldiversity.report._report_marks import draw_attacks
+from ldiversity.report._report_phrases import type_words
+from ldiversity.report._report_pictures import attack_pictures, gauge_pictures, look_alike_picture
+from ldiversity.report._report_risks import gauges
 from ldiversity.report._report_svg import embedded_picture
+from ldiversity.report._report_tables import paragraph
 from ldiversity.report._report_words import not_protected, release_facts
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
     from pathlib import Path
+
+    from ldiversity.report._picture import Picture
 
 __all__ = ["fragment", "save"]
 
@@ -31,7 +39,7 @@ def fragment(shown: object) -> str:
     Parameters
     ----------
     shown
-        An `Estimate`, a `Release` or an `AttackReport`.
+        An `Estimate`, a `Release`, an `Audit` or an `AttackReport`.
     """
     if isinstance(shown, Estimate):
         return _estimate(shown)
@@ -39,6 +47,8 @@ def fragment(shown: object) -> str:
         return _release(shown)
     if isinstance(shown, AttackReport):
         return _attacks(shown)
+    if isinstance(shown, Audit):
+        return _audit(shown)
     raise TypeError(type(shown).__name__)
 
 
@@ -83,8 +93,10 @@ def _estimate(estimate: Estimate) -> str:
 def _release(release: Release) -> str:
     facts = release_facts(release, "", release.sensitive)
     left = f"; {facts['suppressed']:,} were left out" if facts["suppressed"] else ""
-    warnings = "".join(f'<p style="color:#a40000;font-weight:600">{escape(text)}</p>' for text in facts["warnings"])
-    columns = [[_short(one[key]) for key in ("name", "role", "type", "published")] for one in facts["columns"]]
+    warnings = "".join(paragraph("bad", text) for text in facts["warnings"])
+    columns = [
+        [_short(one["name"]), one["role"], type_words(one["type"]), one["published"]] for one in facts["columns"]
+    ]
     return (
         f"<p><strong>Release of {facts['records']:,} records{left}.</strong> {escape(facts['meaning'])}</p>{warnings}"
         f"<p>Promised:</p>{bullets(claim['statement'] for claim in facts['claims'])}"
@@ -95,14 +107,19 @@ def _release(release: Release) -> str:
 
 def _attacks(report: AttackReport) -> str:
     facts = report.to_dict()
-    picture = ""
-    if facts["results"]:
-        scored = all(result["scored"] for result in facts["results"])
-        alt = "How many values each attack names rightly, what is promised, and what guessing reaches: as in the list."
-        picture = embedded_picture(draw_attacks(facts["results"], scored=scored), alt)
     skipped = [f"{one['attack']} on {one['attribute']!r}: {one['reason']}." for one in facts["skipped"]]
     not_run = f"<details><summary>Not run</summary>{bullets(skipped)}</details>" if skipped else ""
-    return f"{picture}{bullets(facts['verdict'])}{not_run}"
+    return f"{_drawn(attack_pictures(facts['results']))}{bullets(facts['verdict'])}{not_run}"
+
+
+def _audit(audit: Audit) -> str:
+    facts = audit.to_dict()
+    alike = [look_alike_picture(facts["classes"])] if facts["quasi"] else []
+    return audit_fragment(facts) + _drawn([*alike, *gauge_pictures(gauges(facts, {}, {}))])
+
+
+def _drawn(pictures: Iterable[Picture]) -> str:
+    return "".join(embedded_picture(picture.draw(), picture.alt) for picture in pictures)
 
 
 def _number(value: float) -> str:

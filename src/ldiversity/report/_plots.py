@@ -56,6 +56,7 @@ def plot_estimate(  # noqa: PLR0913 - the columns of an estimate, each by its na
     marked: ArrayLike | None = None,
     records: Sequence[int] | None = None,
     confidence: float = 0.95,
+    interval: str | None = None,
 ) -> Figure:
     """Draw estimated shares of the sensitive values, one panel of bars a cell, or a heat map of many cells.
 
@@ -79,6 +80,8 @@ def plot_estimate(  # noqa: PLR0913 - the columns of an estimate, each by its na
         How many records each cell has.
     confidence
         Of the intervals, for the legend.
+    interval
+        What the intervals are, where it is something else; empty when shares are exact, and have none.
 
     Examples
     --------
@@ -96,6 +99,7 @@ def plot_estimate(  # noqa: PLR0913 - the columns of an estimate, each by its na
         marked=marked,
         records=records,
         confidence=confidence,
+        interval=interval,
     )
     with style():
         figure = _bars.draw(grid) if len(grid.cells) <= _MOST_PANELS else _heat.draw(grid)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ldiversity._checks import name_some
 from ldiversity._version import __version__
-from ldiversity.errors import ParameterError, StorageError
+from ldiversity.errors import LDiversityWarning, ParameterError, StorageError
 from ldiversity.release import Release, load_release
 from ldiversity.schema import Role
 
@@ -25,6 +26,8 @@ __all__ = ["Report", "holder_report", "user_report"]
 
 VERSION: Final = 1
 _PICTURES: Final = ("png", "svg", "pdf")
+_HEAD: Final = 8_000
+"""The head of a page, which says whom it is for, is shorter."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +55,17 @@ class Report:
         ``values``, ``method``, ``parameters``), ``warnings``.
 
         ``distributions``: for each attribute ``values`` (``value``, ``count``, ``share``, ``low``, ``high``; for the
-        holder ``true_count``, ``true_share``), at most 30, ``left_out``, ``records``, ``estimator``, ``confidence``,
-        ``accuracy`` (holder: ``shares``, ``rms_error``, ``largest_error``, ``held``), ``caveats``.
+        holder ``true_count``, ``true_share``), at most 30, ``domain`` (how many there are), ``grouped`` (whether
+        neighboring numbers were added up), ``left_out``, ``records``, ``estimator``, ``intervals``
+        (``exact``, ``bounds`` that hold for certain, ``pointwise``, or ``simultaneous``: with `confidence` those of
+        all values hold at once), ``confidence``, ``largest_share`` (of one value; holder: ``true_largest_share``),
+        ``accuracy`` (holder: ``shares``, ``rms_error``, ``largest_error``, ``held`` of what is shown, and ``of_all`` values),
+        ``caveats``.
 
         ``contingency``: for each attribute and division ``by``, ``by_text``, ``values``, ``cells`` (``cell``,
         ``records``, ``note``, ``estimator``, ``share``, ``low``, ``high``; for the holder ``true_records``,
-        ``true_share``), at most 40, ``cells_left_out``, ``values_left_out``, ``accuracy``,
-        ``true_records_in_no_cell``, ``confidence``, ``caveats``.
+        ``true_share``), at most 40, ``cells_left_out``, ``values_left_out``, ``true_records_in_no_cell``, and as above
+        ``domain``, ``grouped``, ``intervals``, ``confidence``, ``accuracy``, ``caveats``.
 
         ``class_sizes``: of a grouped release, ``attributes``, ``classes``, ``sizes``. ``risks``: ``risk``,
         ``attribute``, ``value``, ``threshold``, ``threshold_is``, ``state`` (``above``, ``within``, ``compare``,
@@ -80,10 +87,14 @@ class Report:
         return body(self._facts)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page; `path` ends in .html. An existing file is replaced, complete or not at all."""
+        """Write the page; `path` ends in .html. An existing file is replaced, complete or not at all.
+
+        A report for the other audience is not replaced: whoever expects one must not get the other.
+        """
         file = Path(path)
         if file.suffix.lower() not in {".html", ".htm"}:
             raise ParameterError(f"Report.save: path must end in .html, got {file.suffix!r}.")
+        self._check_audience(file)
         temporary = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
         try:
             temporary.write_text(self.to_html(), encoding="utf-8", newline="\n")
@@ -93,10 +104,27 @@ class Report:
             raise StorageError(f"Report.save: {str(file)!r} cannot be written: {error.strerror}.") from None
         return file
 
+    def _check_audience(self, file: Path) -> None:
+        from ldiversity.report._report_html import audience_mark
+
+        other = "user" if self.audience == "holder" else "holder"
+        try:
+            with file.open(encoding="utf-8", errors="replace") as stream:
+                taken = audience_mark(other) in stream.read(_HEAD)
+        except OSError:
+            return  # there is none, or writing will say what is wrong
+        if taken:
+            raise StorageError(
+                f"Report.save: path must not name the report for the {other}, which {str(file)!r} is; this one is for "
+                f"the {self.audience}.",
+                hint="Choose another name, or delete that file first.",
+            )
+
     def pictures(self, folder: str | os.PathLike[str], *, formats: Sequence[str] = ("png",)) -> tuple[Path, ...]:
         """Write every picture, and its table as CSV, into a folder, which is made when it does not exist.
 
-        Texts that a spreadsheet would take for a formula get a quote before them.
+        Texts that a spreadsheet would take for a formula get a quote before them. Files of a holder's report begin
+        with ``holder-``.
 
         Parameters
         ----------
@@ -115,11 +143,15 @@ class Report:
         target, written = Path(folder), []
         try:
             target.mkdir(parents=True, exist_ok=True)
-            for picture in pictures(self._facts):
-                table = target / f"{picture.name}.csv"
-                write_spreadsheet(table, picture.heads, picture.rows)
-                figure = picture.draw()
-                written += [table, *(save_figure(figure, target / f"{picture.name}.{kind}") for kind in formats)]
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", LDiversityWarning)
+                for picture in pictures(self._facts):
+                    table = target / f"{picture.name}.csv"
+                    write_spreadsheet(table, picture.heads, picture.rows)
+                    figure = picture.draw()
+                    written += [table, *(save_figure(figure, target / f"{picture.name}.{kind}") for kind in formats)]
+            for one in {str(one.message): one for one in caught}.values():  # not once for every file
+                warnings.warn(one.message, stacklevel=2)
         except OSError as error:
             raise StorageError(f"Report.pictures: {str(target)!r} cannot be written: {error.strerror}.") from None
         return tuple(written)
@@ -159,8 +191,8 @@ def user_report(
     >>> report.audience, [cell["cell"] for cell in report.to_dict()["contingency"][0]["cells"]]
     ('user', ['F', 'M'])
     """
-    opened, name = _opened("user_report", release)
-    return _made("user_report", opened, name, None, by, sensitive, attacks, threshold, {})
+    opened, _ = _opened("user_report", release)  # a path of the holder may tell what nobody shall know
+    return _made("user_report", opened, "RELEASE", None, by, sensitive, attacks, threshold, {})
 
 
 def holder_report(
@@ -224,7 +256,7 @@ def _made(  # noqa: PLR0913, PLR0917 - as above
     chosen = _chosen(owner, release, sensitive)
     holder = owner == "holder_report"
     path = os.fspath(original) if isinstance(original, str | os.PathLike) else "TABLE"
-    divided = divisions(release, by)
+    divided = divisions(release, by, paths=holder)
     again = Again(
         release=name,
         original=path if holder else None,
@@ -260,6 +292,9 @@ def _facts(
 
     truth = None if original is None else _truth(owner, release, original, chosen, divided, dict(again.types))
     audited = audit(release, sensitive=chosen, threshold=again.threshold).to_dict()
+    distributions = [distribution_facts(release, attribute, truth) for attribute in chosen]
+    largest = "largest_share" if truth is None else "true_largest_share"
+    guessed = {one["attribute"]: one[largest] for one in distributions}
     contingency, skipped = [], []
     for attribute in chosen:
         for division in divided:
@@ -272,10 +307,10 @@ def _facts(
         "audience": "user" if original is None else "holder",
         "package": __version__,
         "release": release_facts(release, again.release, chosen),
-        "distributions": [distribution_facts(release, attribute, truth) for attribute in chosen],
+        "distributions": distributions,
         "contingency": contingency,
         "class_sizes": class_sizes(release),
-        "risks": gauges(release, audited),
+        "risks": gauges(audited, {name: release.claim(name).posterior for name in chosen}, guessed),
         "audit": audited,
         "attacks": _attacked(release, original, chosen, again),
         "skipped": skipped,

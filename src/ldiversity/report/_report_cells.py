@@ -40,13 +40,14 @@ class Division:
         return tuple(part.column for part in self.by)
 
 
-def divisions(release: Release, by: ByLike) -> tuple[Division, ...]:
+def divisions(release: Release, by: ByLike, *, paths: bool = True) -> tuple[Division, ...]:
     """Give the division that was asked for, or up to two quasi-identifiers on their own.
 
-    A text is read as on the command line: ``"sex,age:10"``.
+    A text is read as on the command line: ``"sex,age:10"``. Without `paths` the files that it names are called FILE.
     """
     if isinstance(by, str):
-        return (Division(parse_by(by), by),)
+        parts = parse_by(by)
+        return (Division(parts, by if paths else ",".join(map(_text, parts))),)
     if by is not None:
         parts = as_by(by)
         return (Division(parts, ",".join(map(_text, parts))),) if parts else ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,16 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldiversity._types import BoolArray, CodeArray, FloatArray
-from ldiversity.estimation import By, Estimate, estimate
+from ldiversity.estimation import By, Estimate
 from ldiversity.measures._original import code_sensitive
-from ldiversity.release import Release
+from ldiversity.release import ClassRelease, Release
+from ldiversity.report._estimates import label_text
 from ldiversity.report._report_cells import Division
-from ldiversity.schema import MISSING_LABEL
+from ldiversity.report._report_values import CONFIDENCE, Shown, show_values
 
-__all__ = ["MOST_CELLS", "MOST_VALUES", "Truth", "contingency_facts", "distribution_facts"]
-
-MOST_VALUES: Final = 30
-"""The most sensitive values of a picture and its table; the most frequent ones are shown."""
+__all__ = ["MOST_CELLS", "Truth", "contingency_facts", "distribution_facts"]
 
 MOST_CELLS: Final = 40
 """The most cells of a picture and its table; those with the most records are shown."""
@@ -43,81 +40,99 @@ class Truth:
 
 def distribution_facts(release: Release, name: str, truth: Truth | None) -> dict[str, Any]:
     """How often each value occurs in all records."""
-    found = estimate(release, sensitive=name)
+    shown = show_values(release, name, (), 1)
+    found, count = shown.found, shown.added(shown.found.count)
     true = None if truth is None else _true_counts(release, found, (), name, truth)[0]
-    shown = _chosen_values(found.share[0])
-    labels = _value_labels(found)
     values = []
-    for code in shown:
-        value = {"value": labels[code], "count": float(found.count[0, code]), **_share(found, 0, code)}
+    for place, label in enumerate(shown.names):
+        value = {"value": label, "count": float(count[0, place]), **_share(shown, count, 0, place)}
         if true is not None:
-            value |= {"true_count": int(true[0, code]), "true_share": _divided(true[0, code], true[0].sum())}
+            part = shown.added(true)[0, place]
+            value |= {"true_count": int(part), "true_share": _divided(part, true[0].sum())}
         values.append(value)
     return {
         "attribute": name,
         "records": found.n_records,
         "estimator": found.estimator[0],
-        "confidence": found.confidence,
+        "confidence": CONFIDENCE,
+        "intervals": shown.intervals,
+        "domain": found.count.shape[1],
+        "grouped": shown.grouped,
         "values": values,
-        "left_out": _left_out(found, shown),
-        "accuracy": None if true is None else _accuracy(found, true),
-        "caveats": list(found.caveats),
+        "left_out": _left_out(shown),
+        "largest_share": _divided(found.count[0].max(), found.n_records),
+        **({} if true is None else {"true_largest_share": _divided(true[0].max(), true[0].sum())}),
+        "accuracy": None if true is None else _accuracy(shown, true),
+        "caveats": _caveats(release, shown),
     }
 
 
 def contingency_facts(release: Release, name: str, division: Division, truth: Truth | None) -> dict[str, Any]:
     """How often each value occurs in each cell."""
-    found = estimate(release, by=division.by, sensitive=name)
+    shown = show_values(release, name, division.by, MOST_CELLS)
+    found, count = shown.found, shown.added(shown.found.count)
     true, lost = (None, 0) if truth is None else _true_counts(release, found, division.by, name, truth)
-    rows = np.sort(np.argsort(-found.records, kind="stable")[:MOST_CELLS])
-    shown = _chosen_values(found.count.sum(axis=0))
-    labels, names = found.labels.to_pylist(), _value_labels(found)
+    labels = found.labels.to_pylist()
     cells = []
-    for row in rows.tolist():
+    for at, row in enumerate(shown.rows):
         cell: dict[str, Any] = {
-            "cell": ", ".join(_text(labels[row][column]) for column in found.by),
+            "cell": ", ".join(label_text(labels[row][column]) for column in found.by),
             "records": found.records[row].item(),
             "note": found.note[row],
             "estimator": found.estimator[row],
         }
-        parts = [_share(found, row, code) for code in shown]
+        parts = [_share(shown, count, at, place) for place in range(len(shown.names))]
         cell |= {key: [part[key] for part in parts] for key in ("share", "low", "high")}
         if true is not None:
             cell["true_records"] = int(true[row].sum())
-            cell["true_share"] = [_divided(true[row, code], true[row].sum()) for code in shown]
+            cell["true_share"] = [_divided(part, true[row].sum()) for part in shown.added(true[[row]])[0]]
         cells.append(cell)
     return {
         "attribute": name,
         "by": list(division.columns),
         "by_text": division.text,
-        "confidence": found.confidence,
-        "values": [names[code] for code in shown],
+        "confidence": CONFIDENCE,
+        "intervals": shown.intervals,
+        "domain": found.count.shape[1],
+        "grouped": shown.grouped,
+        "values": shown.names,
         "cells": cells,
-        "cells_left_out": found.n_cells - len(rows),
-        "values_left_out": found.count.shape[1] - len(shown),
-        "accuracy": None if true is None else _accuracy(found, true),
+        "cells_left_out": found.n_cells - len(shown.rows),
+        "values_left_out": found.count.shape[1] - sum(map(len, shown.members)),
+        "accuracy": None if true is None else _accuracy(shown, true),
         "true_records_in_no_cell": lost,
-        "caveats": list(found.caveats),
+        "caveats": _caveats(release, shown),
     }
 
 
-def _chosen_values(counts: FloatArray) -> list[int]:
-    """All values in their order where they are few, else the most frequent ones first."""
-    if len(counts) <= MOST_VALUES:
-        return list(range(len(counts)))
-    return [int(code) for code in np.argsort(-counts, kind="stable")[:MOST_VALUES]]
+def _caveats(release: Release, shown: Shown) -> list[str]:
+    """What the reader should know: of counts that are exact, only which records they are about."""
+    caveats = [text for text in shown.found.caveats if shown.intervals != "exact" or text[:1].isdigit()]
+    every = release.n_rows + (release.suppressed if isinstance(release, ClassRelease) else 0)
+    left = every - shown.found.n_records
+    if left:
+        most = "" if shown.found.by else f" by up to {100 * left / every:.3g} percentage points"
+        limits = "" if shown.intervals == "exact" else ", and lie outside its limits"
+        caveats.append(
+            "Shares are those among published records. Records are left out because of their values, so that a share "
+            f"in the original may differ{most}{limits}."
+        )
+    return caveats
 
 
-def _left_out(found: Estimate, shown: Sequence[int]) -> dict[str, Any]:
-    rest = np.ones(found.count.shape[1], dtype=np.bool_)
-    rest[list(shown)] = False
-    return {"values": int(rest.sum()), "share": float(found.share[0, rest].sum())}
+def _left_out(shown: Shown) -> dict[str, Any]:
+    rest = np.ones(shown.found.count.shape[1], dtype=np.bool_)
+    rest[[code for codes in shown.members for code in codes]] = False
+    return {"values": int(rest.sum()), "share": float(shown.found.share[0, rest].sum())}
 
 
-def _share(found: Estimate, row: int, code: int) -> dict[str, float | None]:
-    records = float(found.records[row])
-    numbers = {"share": found.count, "low": found.low, "high": found.high}
-    return {name: _divided(array[row, code], records) for name, array in numbers.items()}
+def _share(shown: Shown, count: FloatArray, at: int, place: int) -> dict[str, float | None]:
+    row = shown.rows[at]
+    return {
+        "share": _divided(count[row, place], float(shown.found.records[row])),
+        "low": _divided(shown.shown_low[at, place], 1.0),
+        "high": _divided(shown.shown_high[at, place], 1.0),
+    }
 
 
 def _divided(part: float, whole: float) -> float | None:
@@ -125,13 +140,26 @@ def _divided(part: float, whole: float) -> float | None:
     return share if np.isfinite(share) else None
 
 
-def _accuracy(found: Estimate, true: FloatArray) -> dict[str, Any]:
-    """How far estimated shares are off in cells that occur, and how many intervals hold the truth."""
-    occurring = true.sum(axis=1) > 0
-    records = np.maximum(true.sum(axis=1, keepdims=True), 1)
-    errors = (found.share - true / records)[occurring]
-    held: BoolArray = (true >= found.low - _MATCHED) & (true <= found.high + _MATCHED)
-    known = np.isfinite(found.low) & np.isfinite(found.high) & occurring[:, None]
+def _accuracy(shown: Shown, true: FloatArray) -> dict[str, Any]:
+    """How far estimated shares are off in cells that occur, and how many limits hold the truth.
+
+    Shares are compared with shares: where records were left out, counts of the release and of the original differ.
+    """
+    whole = true.sum(axis=1, keepdims=True)
+    share = np.divide(true, whole, out=np.full_like(true, np.nan), where=whole > 0)
+    records = shown.found.records[:, None]
+    rows = shown.rows
+    estimated = (shown.added(shown.found.count) / records)[rows]
+    return {
+        **_compared(estimated, shown.added(share)[rows], shown.shown_low, shown.shown_high),
+        "of_all": _compared(shown.found.count / records, share, shown.low, shown.high),
+    }
+
+
+def _compared(share: FloatArray, true: FloatArray, low: FloatArray, high: FloatArray) -> dict[str, Any]:
+    errors = (share - true)[np.isfinite(true)]
+    known = np.isfinite(low) & np.isfinite(high) & np.isfinite(true)
+    held: BoolArray = (true >= low - _MATCHED) & (true <= high + _MATCHED)
     return {
         "shares": int(errors.size),
         "rms_error": float(np.sqrt(np.mean(errors**2))) if errors.size else None,
@@ -160,11 +188,3 @@ def _true_counts(
     keys = order[at[matched]] * n_values + codes[matched]
     counts = np.bincount(keys, minlength=found.n_cells * n_values).reshape(found.n_cells, n_values)
     return counts.astype(np.float64), int(np.count_nonzero(~matched))
-
-
-def _value_labels(found: Estimate) -> list[str]:
-    return [_text(value) for value in found.domains[0].values]
-
-
-def _text(value: object) -> str:
-    return MISSING_LABEL if value is None else str(value)

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ldiversity.auditing._html_parts import STYLE, bullets, document, escape, shown, table
-from ldiversity.report._figures import shorten
-from ldiversity.report._report_pictures import Picture, pictures
-from ldiversity.report._report_svg import svg_source
+from ldiversity.auditing._html_parts import STYLE, bullets, document, escape, shown
+from ldiversity.report._report_figures import figures
+from ldiversity.report._report_phrases import (
+    counted,
+    glossary,
+    interval_words,
+    percent,
+    promise_words,
+    setting_words,
+    short,
+    type_words,
+)
+from ldiversity.report._report_tables import data_table, paragraph
 
-__all__ = ["body", "page"]
+__all__ = ["audience_mark", "body", "page"]
 
-_MOST_BYTES: Final = 900_000
-"""Pictures and tables together; further ones are named, and left to the commands that make them."""
-
-_LEAST_BYTES: Final = 10_000
-"""No picture is smaller."""
-
-_MOST_ROWS: Final = 120
-_MOST_LETTERS: Final = 80
 _STYLE: Final = STYLE + (
     "body{max-width:66rem}h2{margin-top:2.5rem;border-top:2px solid #ddd;padding-top:1rem}"
     "figure{margin:1.5rem 0}figure img{max-width:100%;height:auto}figcaption{font-size:.9rem;color:#444}"
-    ".alarm{border:4px solid #a40000;background:#fff1f1;color:#a40000;font-weight:700;padding:1rem 1.25rem}"
-    ".note{border-left:4px solid #0072b2;background:#f0f7fc;padding:.6rem 1rem}summary{cursor:pointer}"
+    "h3{margin:0 0 .5rem;font-size:1.05rem;overflow-wrap:anywhere}"
+    "caption{text-align:left;font-weight:600;padding:.25rem 0}"
+    "tbody th{font-weight:400}summary{cursor:pointer}"
     "details table{font-size:.85rem}.scroll{overflow-x:auto}pre{background:#f2f2f2;padding:.6rem;white-space:pre-wrap;"
-    "overflow-wrap:anywhere;margin:.2rem 0 1rem}nav ol{columns:2}td,li,p,dd{overflow-wrap:anywhere}"
+    "overflow-wrap:anywhere;margin:.2rem 0 1rem}nav ol{columns:2}td,th,li,p,dd,caption{overflow-wrap:anywhere}"
+    "@media print{body{max-width:none;margin:0}nav{display:none}details{display:block}summary{list-style:none}"
+    "details::details-content{content-visibility:visible;display:block;height:auto}"
+    "figure img{max-height:22cm;break-inside:avoid}h2,h3,summary,caption{break-after:avoid}"
+    "thead{display:table-header-group}"
+    "tr,li,figcaption,.alarm,.note{break-inside:avoid}.scroll{overflow:visible}details table{font-size:.7rem}}"
 )
+_SOURCE: Final = re.compile(r'src="[^"]*"')
 _AUDIENCES: Final = {
     "user": "Report on a release, for those who use it",
     "holder": "Report on a release, for the data holder only",
@@ -41,7 +50,13 @@ _PARTS: Final = (
     ("attacks", "Attacks"),
     ("not-protected", "What is not protected"),
     ("again", "How to make this again"),
+    ("words", "Words"),
 )
+
+
+def audience_mark(audience: str) -> str:
+    """What the head of a page says about whom it is for, so that no page replaces that of the other audience."""
+    return f'<meta name="ldiversity-audience" content="{audience}">'
 
 
 def page(facts: Mapping[str, Any]) -> str:
@@ -52,12 +67,13 @@ def page(facts: Mapping[str, Any]) -> str:
     facts
         What `Report.to_dict` gives.
     """
-    return document(_AUDIENCES[facts["audience"]], body(facts), style=_STYLE)
+    audience = facts["audience"]
+    made = document(_AUDIENCES[audience], body(facts), style=_STYLE)
+    return made.replace("<title>", f"{audience_mark(audience)}<title>", 1)
 
 
 def body(facts: Mapping[str, Any]) -> str:
     """Give the page without its head, for notebooks."""
-    drawn = _figures(facts)
     writers: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
         "published": _published,
         "distributions": _distributions,
@@ -68,9 +84,12 @@ def body(facts: Mapping[str, Any]) -> str:
         "not-protected": _not_protected,
         "again": _again,
     }
+    drawn, text = figures(facts), {part: write(facts) for part, write in writers.items()}
+    read = _SOURCE.sub("", " ".join([*text.values(), *drawn.values()]))
+    text["words"] = _words(read)
     contents = "".join(f'<li><a href="#{part}">{escape(title)}</a></li>' for part, title in _PARTS)
     parts = [
-        f'<section id="{part}"><h2>{escape(title)}</h2>\n{writers[part](facts)}\n{drawn.get(part, "")}</section>'
+        f'<section id="{part}"><h2>{escape(title)}</h2>\n{text[part]}\n{drawn.get(part, "")}</section>'
         for part, title in _PARTS
     ]
     return "\n".join([_head(facts), _summary(facts), f"<nav><ol>{contents}</ol></nav>", *parts])
@@ -78,42 +97,56 @@ def body(facts: Mapping[str, Any]) -> str:
 
 def _head(facts: Mapping[str, Any]) -> str:
     if facts["audience"] == "holder":
-        return (
-            '<p class="alarm" role="alert">Do not hand out. This report was made with the original table and shows '
-            "true counts, which the release hides. It is for the data holder alone.</p>"
+        return paragraph(
+            "alarm",
+            "Do not hand out. This report was made with the original table and shows true counts, which the release "
+            "hides. It is for the data holder alone.",
         )
-    return (
-        '<p class="note">Made from the release alone: it tells nothing that the release does not tell, and may be '
-        "handed out with it.</p>"
+    return paragraph(
+        "note",
+        "Made from the release alone: it tells nothing that the release does not tell, and may be handed out with it.",
     )
 
 
 def _summary(facts: Mapping[str, Any]) -> str:
-    release = facts["release"]
-    left = f"; {release['suppressed']:,} were left out" if release["suppressed"] else ""
-    mark = {
-        True: '<p class="good">Checked on what was published: every promise holds.</p>',
-        False: '<p class="bad">Checked on what was published: a promise does not hold. Do not use this release.</p>',
-    }
+    release, passed = facts["release"], facts["audit"]["passed"]
+    left = f"; {release['suppressed']:,} {'was' if release['suppressed'] == 1 else 'were'} left out"
+    counts = f"{counted(release['records'], 'record')}{left if release['suppressed'] else ''}."
+    said = [f"<p>{escape(counts)} Made with ldiversity {escape(facts['package'])}.</p>"]
     broken = facts["attacks"] is not None and facts["attacks"]["broken"]
-    beaten = '<p class="bad">An attack beats what the release promises.</p>' if broken else ""
-    counts = f"<p>{release['records']:,} records{left}. Made with ldiversity {escape(facts['package'])}.</p>"
-    return counts + mark.get(facts["audit"]["passed"], "") + beaten
+    if passed is False:
+        said.append(
+            paragraph("bad", "Checked on what was published: a promise does not hold. Do not use this release.")
+        )
+    elif passed and not broken and not release["warnings"]:
+        each = "set" if release["layout"] in {"sets", "exploded"} else "class"
+        said.append(paragraph("good", f"Checked on what was published: every {each} on its own is as promised."))
+    if broken:
+        said.append(paragraph("bad", "An attack beats what the release promises."))
+    return "".join(said)
 
 
 def _published(facts: Mapping[str, Any]) -> str:
     release = facts["release"]
     claims = bullets(claim["statement"] for claim in release["claims"])
-    columns = [[_short(one[key]) for key in ("name", "role", "type", "published")] for one in release["columns"]]
-    warnings = "".join(f'<p class="bad">{escape(text)}</p>' for text in release["warnings"])
+    columns = [
+        [
+            short(one["name"]),
+            "quasi-identifier" if one["role"] == "quasi" else one["role"],
+            type_words(one["type"]),
+            one["published"],
+        ]
+        for one in release["columns"]
+    ]
+    warnings = "".join(paragraph("bad", text) for text in release["warnings"])
     methods = [
         [
-            _short(claim["attribute"]),
+            short(claim["attribute"]),
             claim["method"],
-            _short(", ".join(f"{key} = {value}" for key, value in claim["parameters"].items())),
+            setting_words(claim["parameters"]),
             claim["model"],
             shown(claim["l"]),
-            "nothing promised" if claim["posterior"] >= 1 else _percent(claim["posterior"]),
+            percent(claim["posterior"]) if claim["posterior"] < 1 else "-",
             shown(claim["values"]),
         ]
         for claim in release["claims"]
@@ -121,35 +154,46 @@ def _published(facts: Mapping[str, Any]) -> str:
     heads = ["attribute", "method", "settings", "model", "l", "one value at most this likely", "public values"]
     return (
         f"<p>{escape(release['meaning'])}</p>{warnings}<p><strong>Promised:</strong></p>{claims}"
-        f"{_scroll(table(heads, methods, {4, 5, 6}))}{_scroll(table(['column', 'role', 'type', 'published'], columns))}"
+        f"{data_table('How each sensitive attribute was hidden', heads, methods, {4, 5, 6})}"
+        f"{data_table('Columns', ['column', 'role', 'type', 'published'], columns)}"
     )
 
 
 def _distributions(facts: Mapping[str, Any]) -> str:
-    words = "Bars are estimates; the lines on them are intervals that hold the true share as often as the legend says."
+    exact = all(one["intervals"] == "exact" for one in facts["distributions"])
+    words = "Bars are shares of the published records." if exact else "Bars are estimates; lines on them are intervals."
     if facts["audience"] == "holder":
-        words += " Before: circles are the true shares in the original. After: bars are what a data user estimates."
-    lines = [text for one in facts["distributions"] for text in [*_accuracy(one, one["attribute"]), *one["caveats"]]]
-    return f"<p>{escape(words)}</p>{bullets(dict.fromkeys(lines)) if lines else ''}"
+        words += (
+            " Before: circles are the true shares in the original. After: bars are what a data user sees or estimates."
+        )
+    lines = []
+    for one in facts["distributions"]:
+        lines += [f"{one['attribute']}: {interval_words(one, left_out=facts['release']['suppressed'])}"]
+        lines += [*_accuracy(one, one["attribute"]), *one["caveats"]]
+    return f"<p>{escape(words)}</p>{bullets(dict.fromkeys(lines))}"
 
 
 def _contingency(facts: Mapping[str, Any]) -> str:
     lines = list(facts["skipped"])
     for one in facts["contingency"]:
         what = f"{one['attribute']} by {' and '.join(one['by'])}"
+        lines.append(f"{what}: {interval_words(one, left_out=facts['release']['suppressed'])}")
         lines += _accuracy(one, what)
-        if one["cells_left_out"] or one["values_left_out"]:
-            lines.append(
-                f"{what}: {one['cells_left_out']:,} cells with fewer records and "
-                f"{one['values_left_out']:,} rarer values are not shown; the commands below give all."
-            )
-        if one["true_records_in_no_cell"]:
-            lines.append(
-                f"{one['true_records_in_no_cell']:,} records of the original lie in no cell that is estimated."
-            )
+        rest = [
+            *([counted(one["cells_left_out"], "cell") + " with fewer records"] if one["cells_left_out"] else []),
+            *([counted(one["values_left_out"], "further value")] if one["values_left_out"] else []),
+        ]
+        if rest:
+            verb = "is" if one["cells_left_out"] + one["values_left_out"] == 1 else "are"
+            lines.append(f"{what}: {' and '.join(rest)} {verb} not shown; the commands below give all.")
+        lost = one["true_records_in_no_cell"]
+        if lost:
+            verb = "lies" if lost == 1 else "lie"
+            lines.append(f"{counted(lost, 'record')} of the original {verb} in no cell that is estimated.")
+        lines += one["caveats"]
     if not facts["contingency"] and not lines:
         lines.append("No published column was divided into cells; --by names columns.")
-    words = "Each row is a group of records, each column a value; a number is the estimated percentage of the row."
+    words = "Each row is a group of records, each column a value; a number is the percentage of the row."
     return f"<p>{escape(words)}</p>{bullets(dict.fromkeys(lines)) if lines else ''}"
 
 
@@ -157,25 +201,33 @@ def _classes(facts: Mapping[str, Any]) -> str:
     classes = facts["audit"]["classes"]
     if not facts["audit"]["quasi"]:
         return "<p>No quasi-identifiers are published.</p>"
+    fit = "1 record that fits" if classes["smallest"] == 1 else f"{classes['smallest']:,} records that fit"
+    alone = {0: "Everybody looks like somebody else", 1: "1 person looks like nobody else"}.get(
+        classes["uniques"], f"{classes['uniques']:,} people look like nobody else"
+    )
     return (
-        f"<p>Someone who knows a person's quasi-identifiers finds at least {classes['smallest']:,} records that fit, "
-        f"and {classes['mean']:,.1f} on average over {classes['count']:,} groups. {classes['uniques']:,} people look "
-        "like nobody else.</p>"
+        f"<p>Someone who knows a person's quasi-identifiers finds at least {fit}, and {classes['mean']:,.1f} on "
+        f"average over {counted(classes['count'], 'group')}. {alone}.</p>"
     )
 
 
 def _risks(facts: Mapping[str, Any]) -> str:
-    asked = [
+    audit = facts["audit"]
+    rows = [
         [
-            _short(one["text"] if one["attribute"] is None else f"{one['text']} of {one['attribute']}"),
+            promise_words(one),
+            "all" if one["attribute"] is None else short(one["attribute"]),
             shown(one["required"]),
             shown(one["reached"]),
             "holds" if one["passed"] else "fails",
         ]
-        for one in facts["audit"]["asked"]
+        for one in audit["asked"]
     ]
-    models = table(["promise", "required", "reached by the worst class", "verdict"], asked, {1, 2}) if asked else ""
-    return f"{bullets(facts['audit']['verdict'])}{_scroll(models)}"
+    worst = "set" if facts["release"]["layout"] in {"sets", "exploded"} else "class"
+    heads = ["promise", "attribute", "required", f"reached by the worst {worst}", "verdict"]
+    models = data_table(f"What was checked for every {worst}", heads, rows, {2, 3}) if rows else ""
+    # The last sentences are about the models, which the table has in plain words.
+    return f"{bullets(audit['verdict'][: len(audit['verdict']) - len(rows)])}{models}"
 
 
 def _attacks(facts: Mapping[str, Any]) -> str:
@@ -186,7 +238,13 @@ def _attacks(facts: Mapping[str, Any]) -> str:
     skipped = [f"{one['attack']} on {one['attribute']!r}: {one['reason']}." for one in attacks["skipped"]]
     not_run = f"<details><summary>Not run</summary>{bullets(skipped)}</details>" if skipped else ""
     knows = bullets(f"{name}: {text}" for name, text in known.items())
-    return f"{bullets(attacks['verdict'])}<details><summary>What they know</summary>{knows}</details>{not_run}"
+    unsure = (
+        ""
+        if all(result["scored"] for result in attacks["results"])
+        else "<p>An expectation is no success: attackers can be surer than they are right, and may expect more than is "
+        "promised. Only the holder can score them, with the original.</p>"
+    )
+    return f"{bullets(attacks['verdict'])}{unsure}<details><summary>What they know</summary>{knows}</details>{not_run}"
 
 
 def _not_protected(facts: Mapping[str, Any]) -> str:
@@ -200,68 +258,30 @@ def _again(facts: Mapping[str, Any]) -> str:
     return f"<dl>{lines}</dl>"
 
 
+def _words(text: str) -> str:
+    entries = "".join(
+        f"<dt><strong>{escape(word)}</strong></dt><dd>{escape(said)}</dd>" for word, said in glossary(text)
+    )
+    return f"<dl>{entries}</dl>"
+
+
 def _accuracy(one: Mapping[str, Any], what: str) -> list[str]:
     found = one["accuracy"]
     if found is None or found["rms_error"] is None:
         return []
-    held = "" if found["held"] is None else f"; {_percent(found['held'])} of the intervals hold the truth"
+    everything = found["of_all"]
+    also = ""
+    if everything["held"] is not None and everything["shares"] != found["shares"] and not one["grouped"]:
+        also = f", and {percent(everything['held'])} of all {everything['shares']:,}"
+    held = "" if found["held"] is None else f"; {percent(found['held'])} of the intervals shown hold the truth{also}"
+    verb = "share is" if found["shares"] == 1 else "shares are"
+    kind = "published" if one["intervals"] == "exact" else "estimated"
     said = (
-        f"{what}: {found['shares']:,} estimated shares are off by {100 * found['rms_error']:.2g} percentage points "
-        f"(root of the mean square), at most by {100 * found['largest_error']:.2g}{held}."
+        f"{what}: {found['shares']:,} {kind} {verb} off from those in the original by {_points(found['rms_error'])} "
+        f"percentage points (root of the mean square), at most by {_points(found['largest_error'])}{held}."
     )
     return [said]
 
 
-def _figures(facts: Mapping[str, Any]) -> dict[str, str]:
-    """The pictures of each part, each with its table; those for which there is no room are named."""
-    room, parts = _MOST_BYTES, {part: "" for part, _ in _PARTS}
-    for picture in pictures(facts):
-        made = _figure(picture) if room > _LEAST_BYTES else ""
-        size = len(made.encode("utf-8"))
-        if size > room or not made:
-            words = f"{_short(picture.title)}: left out to keep this page small; the commands at its end make it."
-            made = f"<p>{escape(words)}</p>"
-            size = 0
-        room -= size
-        parts[picture.part] += made
-    return parts
-
-
-def _figure(picture: Picture) -> str:
-    alt = escape(picture.alt)
-    return (
-        f'<figure><img alt="{alt}" src="{svg_source(picture.draw())}">'
-        f"<figcaption>{alt}</figcaption>{_data(picture.heads, picture.rows)}</figure>\n"
-    )
-
-
-def _data(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    numbers = {place for place in range(len(heads)) if rows and isinstance(rows[0][place], int | float | None)}
-    cells = [[_cell(value, head) for value, head in zip(row, heads, strict=True)] for row in rows[:_MOST_ROWS]]
-    more = "" if len(rows) <= _MOST_ROWS else f"<p>The first {_MOST_ROWS} of {len(rows):,} rows.</p>"
-    return (
-        f"<details><summary>The numbers of this picture ({len(rows):,} rows)</summary>"
-        f"{_scroll(table(heads, cells, numbers))}{more}</details>"
-    )
-
-
-def _cell(value: object, head: str) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, str):
-        return _short(value)
-    if isinstance(value, float) and "count" not in head and head != "records":
-        return _percent(value)
-    return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
-
-
-def _scroll(made: str) -> str:
-    return f"<div class=scroll>{made}</div>"
-
-
-def _short(text: object) -> str:
-    return shorten(str(text), _MOST_LETTERS)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
+def _points(error: float) -> str:
+    return f"{100 * round(error, 9):.2g}"

@@ -26,19 +26,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_attacks", "draw_counts", "draw_gauges"]
+__all__ = ["MOST_ATTACKS", "MOST_GAUGES", "draw_attacks", "draw_counts", "draw_gauges", "sorted_attacks"]
 
-_MOST_GAUGES: Final = 20
-_MOST_ATTACKS: Final = 24
+MOST_GAUGES: Final = 20
+MOST_ATTACKS: Final = 24
+"""The most of one picture that can be read; what draws more draws several."""
+
+_ROUNDING: Final = 1e-9
 _GUESSING: Final = "guessing without the release"
 
 
-def draw_counts(labels: Sequence[str], counts: Sequence[int], *, title: str) -> Figure:
-    """Draw how many classes there are of each size.
+def draw_counts(labels: Sequence[str], counts: Sequence[int], *, title: str, of: tuple[str, str]) -> Figure:
+    """Draw how many classes there are of each size; `of` names what is counted along and up.
 
     Examples
     --------
-    >>> figure = draw_counts(["1", "2"], [3, 4], title="Classes")
+    >>> figure = draw_counts(["1", "2"], [3, 4], title="Classes", of=("records in a class", "classes"))
     >>> [int(bar.get_height()) for bar in figure.axes[0].patches]
     [3, 4]
     """
@@ -51,8 +54,8 @@ def draw_counts(labels: Sequence[str], counts: Sequence[int], *, title: str) -> 
         for place, count in zip(places, counts, strict=True):
             axes.annotate(f"{count:,}", (place, count), (0, 2), textcoords="offset points", ha="center", size=8)
         axes.set_xticks(places, texts)
-        axes.set_xlabel("records in a class")
-        axes.set_ylabel("classes")
+        axes.set_xlabel(of[0])
+        axes.set_ylabel(of[1])
         axes.set_ylim(0, 1.12 * max([*counts, 1]))
         axes.yaxis.set_major_formatter(lambda number, _: f"{number:,.0f}" if number == round(number) else "")
         axes.spines[["top", "right"]].set_visible(False)
@@ -75,7 +78,7 @@ def draw_gauges(gauges: Sequence[tuple[str, float, float | None, str, str]]) -> 
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['50 %: above the threshold']
     """
-    shown = gauges[:_MOST_GAUGES]
+    shown = gauges
     with style():
         names = [shorten(name, 60) for name, *_ in shown]
         figure = new_figure(label_inches(names) + 6.6, 0.42 * len(shown) + 1.2)
@@ -114,17 +117,17 @@ def draw_attacks(results: Sequence[Mapping[str, Any]], *, scored: bool) -> Figur
     Examples
     --------
     >>> result = {"attack": "order", "attribute": "x", "success": 0.3, "interval": None, "claim": 0.5,
-    ...           "baseline": 0.2, "broken": False}
+    ...           "baseline": 0.2, "broken": False, "scored": False}
     >>> len(draw_attacks([result], scored=False).axes)
     1
     """
-    shown = sorted(results, key=lambda result: (not result["broken"], -result["success"]))[:_MOST_ATTACKS]
+    shown = sorted_attacks(results)
     with style():
         names = [shorten(f"{result['attack']}: {result['attribute']}", 44) for result in shown]
         figure = new_figure(label_inches(names) + 5.2, 0.34 * len(shown) + 1.3)
         axes = figure.subplots()
         for place, result in enumerate(shown):
-            _draw_gauge(axes, place, 100 * result["success"], "above" if result["broken"] else "within")
+            _draw_gauge(axes, place, 100 * result["success"], "above" if _above(result) else "within")
             if result["interval"] is not None:
                 axes.plot(
                     [100 * end for end in result["interval"]], [place, place], color=BLUE, linewidth=1.6, zorder=5
@@ -141,10 +144,10 @@ def draw_attacks(results: Sequence[Mapping[str, Any]], *, scored: bool) -> Figur
                 zorder=6,
             )
         _share_axis(axes, names)
-        beaten = any(result["broken"] for result in shown)
+        beaten = any(_above(result) for result in shown)
         marks = [
             ("bar", SKY, "named rightly" if scored else "expected to be named rightly"),
-            ("hatch", ORANGE, "beats the promise"),
+            ("hatch", ORANGE, "beats the promise" if scored else "expects more than is promised"),
             ("line", INK, "promised at most"),
             ("mark", INK, _GUESSING),
         ]
@@ -153,8 +156,19 @@ def draw_attacks(results: Sequence[Mapping[str, Any]], *, scored: bool) -> Figur
     return figure
 
 
+def sorted_attacks(results: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Attacks that beat the promise first, then by success."""
+    return sorted(results, key=lambda result: (not result["broken"], -result["success"]))
+
+
+def _above(result: Mapping[str, Any]) -> bool:
+    """Whether an attack beats the promise, or expects to."""
+    expects = not result["scored"] and result["claim"] is not None
+    return bool(result["broken"] or (expects and result["success"] > result["claim"] + _ROUNDING))
+
+
 def _draw_gauge(axes: Axes, place: int, value: float, state: str) -> None:
-    look: dict[str, Any] = {"color": SKY}
+    look: dict[str, Any] = {"facecolor": SKY, "edgecolor": BLUE, "linewidth": 0.6}
     if state == "above":
         look = {"facecolor": "white", "edgecolor": ORANGE, "hatch": "//////", "linewidth": 1.0}
     axes.barh([place], [100], height=0.6, color=PALE, alpha=0.45, zorder=1)
@@ -178,7 +192,7 @@ def _legend(figure: Figure, marks: Sequence[tuple[str, str, str]]) -> None:
     made: list[Any] = []
     for kind, color, label in marks:
         if kind == "bar":
-            made.append(Patch(color=color, label=label))
+            made.append(Patch(facecolor=color, edgecolor=BLUE, linewidth=0.6, label=label))
         elif kind == "hatch":
             made.append(Patch(facecolor="white", edgecolor=color, hatch="//////", label=label))
         elif kind == "line":

@@ -3,57 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
-import numpy as np
+from ldiversity.report._picture import Picture
+from ldiversity.report._report_marks import (
+    MOST_ATTACKS,
+    MOST_GAUGES,
+    draw_attacks,
+    draw_counts,
+    draw_gauges,
+    sorted_attacks,
+)
+from ldiversity.report._report_phrases import counted, percent
+from ldiversity.report._report_shares import contingency_picture, distribution_picture
 
-from ldiversity.report import _heat
-from ldiversity.report._figures import shorten, style, write_title
-from ldiversity.report._grid import Grid
-from ldiversity.report._plots import plot_estimate
-from ldiversity.report._report_marks import draw_attacks, draw_counts, draw_gauges
+__all__ = ["attack_pictures", "gauge_pictures", "look_alike_picture", "pictures"]
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from ldiversity._types import FloatArray
-
-__all__ = ["Picture", "pictures"]
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture, its table, and what it shows in words.
-
-    Attributes
-    ----------
-    part
-        The part of the report where it stands: ``"distributions"``, ``"contingency"``, ``"classes"``, ``"risks"`` or
-        ``"attacks"``.
-    name
-        The stem of its files.
-    title, alt
-        What it shows, and the same in a sentence or two.
-    heads, rows
-        Its table.
-    draw
-        Draws it.
-    """
-
-    part: str
-    name: str
-    title: str
-    alt: str
-    heads: tuple[str, ...]
-    rows: tuple[tuple[object, ...], ...]
-    draw: Callable[[], Figure]
+_STATES: Final = {
+    "above": "above the threshold",
+    "within": "within the threshold",
+    "compare": "to compare",
+    "no threshold": "nothing promised",
+}
 
 
 def pictures(facts: Mapping[str, Any]) -> tuple[Picture, ...]:
     """Give all pictures of a report, in its order; nothing is drawn yet.
+
+    Those of the holder have names of their own: no folder mixes them up with what may be handed out.
 
     Parameters
     ----------
@@ -61,169 +41,59 @@ def pictures(facts: Mapping[str, Any]) -> tuple[Picture, ...]:
         What `Report.to_dict` gives.
     """
     found = [
-        *map(_distribution, facts["distributions"]),
-        *map(_contingency, facts["contingency"]),
-        *_classes(facts),
-        *([_gauges(facts["risks"])] if facts["risks"] else []),
-        *([_attacks(facts["attacks"])] if facts["attacks"] and facts["attacks"]["results"] else []),
+        *map(distribution_picture, facts["distributions"]),
+        *map(contingency_picture, facts["contingency"]),
+        *([look_alike_picture(facts["audit"]["classes"])] if facts["audit"]["quasi"] else []),
+        *map(_classes, facts["class_sizes"]),
+        *gauge_pictures(facts["risks"]),
+        *(attack_pictures(facts["attacks"]["results"]) if facts["attacks"] else []),
     ]
-    return tuple(_numbered(found))
+    return tuple(_numbered(found, "holder-" if facts["audience"] == "holder" else ""))
 
 
-def _numbered(found: Sequence[Picture]) -> Iterator[Picture]:
+def _numbered(found: Sequence[Picture], prefix: str) -> Iterator[Picture]:
     for number, picture in enumerate(found, start=1):
         stem = re.sub(r"[^a-z0-9]+", "-", picture.name.lower()).strip("-")[:60]
-        yield replace(picture, name=f"{number:02d}-{stem}")
+        yield replace(picture, name=f"{prefix}{number:02d}-{stem}")
 
 
-def _distribution(facts: Mapping[str, Any]) -> Picture:
-    name, values, level = facts["attribute"], facts["values"], f"{100 * facts['confidence']:g} %"
-    holder = bool(values) and "true_share" in values[0]
-    top = max(values, key=lambda value: value["share"] or 0.0)
-    rest = facts["left_out"]
-    alt = (
-        f"Bars: the estimated share of each of {len(values)} values of {name!r} among {facts['records']:,} records, "
-        f"with {level} intervals{' and the true shares' if holder else ''}. The most frequent is "
-        f"{_short(top['value'])!r} with {_percent(top['share'])} ({_percent(top['low'])} to {_percent(top['high'])})."
-    )
-    if rest["values"]:
-        alt += f" {rest['values']:,} further values, together {_percent(rest['share'])}, are not drawn."
-    heads = ("value", "estimated count", "estimated share", f"low ({level})", f"high ({level})")
-    rows = tuple(
-        (
-            v["value"],
-            v["count"],
-            v["share"],
-            v["low"],
-            v["high"],
-            *([v["true_count"], v["true_share"]] if holder else []),
-        )
-        for v in values
-    )
-    return Picture(
-        "distributions",
-        f"distribution-{name}",
-        f"{name}: before and after" if holder else f"{name}, estimated from the release",
-        alt,
-        (*heads, *(("true count", "true share") if holder else ())),
-        rows,
-        partial(_draw_distribution, facts, holder=holder),
+def look_alike_picture(classes: Mapping[str, Any]) -> Picture:
+    """How many people look alike, from ``Audit.to_dict()["classes"]``."""
+    return _sizes(
+        "people-who-look-alike",
+        "Groups of people who look alike",
+        f"groups of people with equal quasi-identifiers, the smallest of {classes['smallest']:,}",
+        tuple((band, count) for band, count in classes["sizes"].items()),
+        ("people who look alike", "groups"),
     )
 
 
-def _draw_distribution(facts: Mapping[str, Any], *, holder: bool) -> Figure:
-    values = facts["values"]
-    return plot_estimate(
-        ["all records"],
-        [value["value"] for value in values],
-        _array([[value["share"] for value in values]]),
-        _array([[value["low"] for value in values]]),
-        _array([[value["high"] for value in values]]),
-        truth=_array([[value["true_share"] for value in values]]) if holder else None,
-        records=[facts["records"]],
-        confidence=facts["confidence"],
-        title=f"{facts['attribute']}: how often each value occurs",
-    )
+def _classes(one: Mapping[str, Any]) -> Picture:
+    names = ", ".join(one["attributes"])
+    rows = tuple((row["records"], row["classes"]) for row in one["sizes"])
+    title, what = f"Classes of {names}, as published", counted(one["classes"], "class", "classes")
+    return _sizes(f"classes-of-{names}", title, what, rows, ("records in a class", "classes"))
 
 
-def _contingency(facts: Mapping[str, Any]) -> Picture:
-    name, by, cells = facts["attribute"], " and ".join(facts["by"]), facts["cells"]
-    holder = bool(cells) and "true_share" in cells[0]
-    alt = (
-        f"Heat map: the estimated share of {len(facts['values'])} values of {name!r} (columns) in {len(cells)} cells "
-        f"by {by} (rows); darker is more frequent.{' A second map shows the true shares.' if holder else ''}"
-    )
-    strongest = max(
-        ((cell, place) for cell in cells for place, share in enumerate(cell["share"]) if share is not None),
-        key=lambda at: at[0]["share"][at[1]],
-        default=None,
-    )
-    if strongest is not None:
-        cell, place = strongest
-        alt += (
-            f" The largest share is that of {_short(facts['values'][place])!r} in {_short(cell['cell'])!r}: "
-            f"{_percent(cell['share'][place])}."
-        )
-    heads = ("cell", "records", "value", "estimated share", "low", "high", *(("true share",) if holder else ()))
-    rows = tuple(
-        (
-            cell["cell"],
-            cell["records"],
-            value,
-            cell["share"][place],
-            cell["low"][place],
-            cell["high"][place],
-            *([cell["true_share"][place]] if holder else []),
-        )
-        for cell in cells
-        for place, value in enumerate(facts["values"])
-    )
-    return Picture(
-        "contingency",
-        f"{name}-by-{'-'.join(facts['by'])}",
-        f"{name} by {by}",
-        alt,
-        heads,
-        rows,
-        partial(_draw_contingency, facts, holder=holder),
-    )
-
-
-def _draw_contingency(facts: Mapping[str, Any], *, holder: bool) -> Figure:
-    cells = facts["cells"]
-    grid = Grid.of(
-        [cell["cell"] for cell in cells],
-        facts["values"],
-        _array([cell["share"] for cell in cells]),
-        low=_array([cell["low"] for cell in cells]),
-        high=_array([cell["high"] for cell in cells]),
-        truth=_array([cell["true_share"] for cell in cells]) if holder else None,
-        marked=[bool(cell["note"]) for cell in cells],
-        records=None,
-        confidence=facts["confidence"],
-    )
-    with style():
-        figure = _heat.draw(grid)
-        write_title(figure, f"{facts['attribute']} by {' and '.join(facts['by'])}")
-    return figure
-
-
-def _classes(facts: Mapping[str, Any]) -> list[Picture]:
-    found = []
-    alike = facts["audit"]["classes"]
-    if facts["audit"]["quasi"]:
-        rows = tuple((band, count) for band, count in alike["sizes"].items())
-        found.append(
-            _sizes(
-                "people-who-look-alike",
-                "How many people look alike",
-                f"groups of people with equal quasi-identifiers; the smallest has {alike['smallest']:,}",
-                rows,
-            )
-        )
-    for one in facts["class_sizes"]:
-        names = ", ".join(one["attributes"])
-        rows = tuple((row["records"], row["classes"]) for row in one["sizes"])
-        found.append(
-            _sizes(f"classes-of-{names}", f"Classes of {names}, as published", f"{one['classes']:,} classes", rows)
-        )
-    return found
-
-
-def _sizes(name: str, title: str, what: str, rows: tuple[tuple[str, int], ...]) -> Picture:
-    most = max(rows, key=lambda row: row[1], default=("-", 0))
-    alt = f"Bars: {what}, by how many records they have. Most common: {most[0]} records ({most[1]:,} of them)."
+def _sizes(name: str, title: str, what: str, rows: tuple[tuple[str, int], ...], heads: tuple[str, str]) -> Picture:
+    band, number = max(rows, key=lambda row: row[1], default=("0", 0))
+    records = "1 record" if band == "1" else f"{band} records"
+    alt = f"Bars: {what}, by how many records they have. Most common: {records} ({number:,} of them)."
     labels, counts = [row[0] for row in rows], [row[1] for row in rows]
-    heads = ("records in a class", "classes")
-    return Picture("classes", name, title, alt, heads, rows, partial(draw_counts, labels, counts, title=title))
+    drawn = partial(draw_counts, labels, counts, title=title, of=heads)
+    return Picture("classes", name, title, alt, heads, rows, drawn)
 
 
-def _gauges(risks: Sequence[Mapping[str, Any]]) -> Picture:
-    above = [risk for risk in risks if risk["state"] == "above"]
-    alt = f"{len(risks)} gauges from 0 to 100 %, each with its threshold where there is one. " + (
-        "Above the threshold: " + "; ".join(f"{_risk_name(risk)} ({_percent(risk['value'])})" for risk in above) + "."
-        if above
-        else "None is above its threshold."
+def gauge_pictures(risks: Sequence[Mapping[str, Any]]) -> list[Picture]:
+    """Risks with their thresholds: one picture, or several when there are many."""
+    parts = _cut(risks, MOST_GAUGES)
+    return [_gauges(part, _numbering(number, len(parts))) for number, part in enumerate(parts, start=1)]
+
+
+def _gauges(risks: Sequence[Mapping[str, Any]], number: str) -> Picture:
+    above = [f"{_risk_name(risk)} ({percent(risk['value'])})" for risk in risks if risk["state"] == "above"]
+    alt = f"{counted(len(risks), 'gauge')} from 0 to 100 %, each with its threshold where there is one. " + (
+        f"Above the threshold: {'; '.join(above)}." if above else "None is above its threshold."
     )
     rows = tuple(
         (
@@ -238,15 +108,7 @@ def _gauges(risks: Sequence[Mapping[str, Any]]) -> Picture:
     )
     heads = ("risk", "value", "threshold", "threshold is", "state", "meaning")
     drawn = [(_risk_name(risk), risk["value"], risk["threshold"], risk["state"], _risk_words(risk)) for risk in risks]
-    return Picture("risks", "risks", "Risks and thresholds", alt, heads, rows, partial(draw_gauges, drawn))
-
-
-_STATES = {
-    "above": "above the threshold",
-    "within": "within the threshold",
-    "compare": "to compare",
-    "no threshold": "nothing promised",
-}
+    return Picture("risks", "risks", f"Risks and thresholds{number}", alt, heads, rows, partial(draw_gauges, drawn))
 
 
 def _risk_name(risk: Mapping[str, Any]) -> str:
@@ -255,19 +117,24 @@ def _risk_name(risk: Mapping[str, Any]) -> str:
 
 def _risk_words(risk: Mapping[str, Any]) -> str:
     if risk["state"] == "compare":
-        return f"{_percent(risk['threshold'])} without the release"
+        return f"{percent(risk['threshold'])} without the release"
     return _STATES[risk["state"]]
 
 
-def _attacks(facts: Mapping[str, Any]) -> Picture:
-    results = facts["results"]
+def attack_pictures(results: Sequence[Mapping[str, Any]]) -> list[Picture]:
+    """What attackers achieve or expect: one picture, several when there are many, none when there are none."""
     scored = all(result["scored"] for result in results)
+    parts = _cut(sorted_attacks(results), MOST_ATTACKS)
+    return [_attacks(part, _numbering(number, len(parts)), scored=scored) for number, part in enumerate(parts, start=1)]
+
+
+def _attacks(results: Sequence[Mapping[str, Any]], number: str, *, scored: bool) -> Picture:
     best = max(results, key=lambda result: result["success"])
-    verb = "names" if scored else "expects to name"
+    verb, each = ("names", "each names") if scored else ("expects to name", "each expects to name")
     alt = (
-        f"{len(results)} attacks: how many values each {'names' if scored else 'expects to name'} rightly, what the "
-        f"release promises, and what guessing reaches. The strongest, {best['attack']} on {best['attribute']!r}, "
-        f"{verb} {_percent(best['success'])} rightly."
+        f"{counted(len(results), 'attack')}: how many values {each} rightly, what the release promises, and what "
+        f"guessing reaches. The strongest, {best['attack']} on {best['attribute']!r}, {verb} "
+        f"{percent(best['success'])} rightly."
     )
     rows = tuple(
         (
@@ -283,16 +150,14 @@ def _attacks(facts: Mapping[str, Any]) -> Picture:
         for result in results
     )
     heads = ("attack", "attribute", "people", "right", "low (95 %)", "high (95 %)", "promised", "guessing", "outcome")
-    return Picture("attacks", "attacks", "Attacks", alt, heads, rows, partial(draw_attacks, results, scored=scored))
+    return Picture(
+        "attacks", "attacks", f"Attacks{number}", alt, heads, rows, partial(draw_attacks, results, scored=scored)
+    )
 
 
-def _array(rows: Sequence[Sequence[float | None]]) -> FloatArray:
-    return np.array([[np.nan if share is None else share for share in row] for row in rows], dtype=np.float64)
+def _cut(entries: Sequence[Mapping[str, Any]], most: int) -> list[Sequence[Mapping[str, Any]]]:
+    return [entries[start : start + most] for start in range(0, len(entries), most)]
 
 
-def _short(text: str) -> str:
-    return shorten(text, 60)
-
-
-def _percent(share: float | None) -> str:
-    return "unknown" if share is None else f"{100 * share:.3g} %"
+def _numbering(number: int, of: int) -> str:
+    return "" if of == 1 else f" ({number} of {of})"

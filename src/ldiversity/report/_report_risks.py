@@ -15,8 +15,20 @@ _ROUNDING: Final = 1e-9
 _MOST_SIZES: Final = 12
 
 
-def gauges(release: Release, audit: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What can be recognized and learned, each with its threshold, from what `Audit.to_dict` gives."""
+def gauges(
+    audit: Mapping[str, Any], promised: Mapping[str, float], guessed: Mapping[str, float | None]
+) -> list[dict[str, Any]]:
+    """What can be recognized and learned, each with its threshold.
+
+    Parameters
+    ----------
+    audit
+        What `Audit.to_dict` gives.
+    promised
+        For each attribute how likely one value is at most; 1 when nothing is promised.
+    guessed
+        For each attribute the share of its most frequent value: the truth for the holder, an estimate for others.
+    """
     risk = audit["risk"]
     found = []
     if audit["quasi"]:
@@ -40,11 +52,12 @@ def gauges(release: Release, audit: Mapping[str, Any]) -> list[dict[str, Any]]:
             ),
         ]
     for name in audit["sensitive"]:
-        found += _learned(name, audit["attribute_risk"][name], release.claim(name).posterior)
+        risks = audit["attribute_risk"][name]
+        found += _learned(name, risks, promised.get(name, 1.0), guessed.get(name, risks.get("largest_share_overall")))
     return found
 
 
-def _learned(name: str, risk: Mapping[str, Any], promised: float) -> list[dict[str, Any]]:
+def _learned(name: str, risk: Mapping[str, Any], promised: float, guessed: float | None) -> list[dict[str, Any]]:
     limit = promised if promised < 1 else None
     found = [
         _gauge(
@@ -53,18 +66,20 @@ def _learned(name: str, risk: Mapping[str, Any], promised: float) -> list[dict[s
             risk["largest_share"],
             limit,
             "what the release promises",
-            f"How sure of one value of {name!r} someone without prior knowledge can be about a person, at worst.",
+            f"How sure of one value of {name!r} someone without prior knowledge can be about a person whose record "
+            "is found, at worst.",
         )
     ]
     informed = risk.get("informed", risk)
     found.append(
         _gauge(
-            "guessing the value, on average",
+            "guessing the value, once the record is found",
             name,
             informed["mean_largest_share"],
-            risk["largest_share_overall"],
+            guessed,
             "what guessing the most frequent value reaches without the release",
-            f"How often someone who knows how frequent the values of {name!r} are guesses rightly.",
+            f"How often someone who has found a person's record, and knows how frequent the values of {name!r} are, "
+            "guesses rightly, on average over all records. Finding the record is a risk of its own.",
             bound=False,
         )
     )
@@ -101,7 +116,7 @@ def _gauge(
         "value": value,
         "threshold": threshold,
         "threshold_is": threshold_is,
-        "state": state if bound else "compare",
+        "state": state if bound or threshold is None else "compare",
         "meaning": meaning,
     }
 

@@ -97,6 +97,8 @@ def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str])
     run = ("--attacks",) if again.attacks else ()
     limit = () if again.threshold == THRESHOLD else ("--threshold", f"{again.threshold:g}")
     found = [("This report", ("report", folder, "-o", output, *by, *asked, *original, *types, *limit, *run))]
+    words = ("report", folder, "--pictures", "pictures", *by, *asked, *original, *types, *limit, *run)
+    found.append(("Every picture, and all rows of its table as CSV", words))
     for name in chosen:
         one = ("--sensitive", _joined([name])) if len(chosen) > 1 else ()
         found.append((f"All estimates of {name!r}, also as CSV", ("estimate", folder, *one, "--csv", "estimate.csv")))

@@ -67,6 +67,15 @@ def test_the_first_command_makes_the_same_report(
     assert json.loads(again.stdout) == found
 
 
+def test_a_page_of_the_other_audience_is_kept(run: Run, release: Path, patients: Path, tmp_path: Path) -> None:
+    run("report", release, "-o", tmp_path / "report.html", "--by", "sex")
+
+    result = run("report", release, "-o", tmp_path / "report.html", "--by", "sex", "--original", patients)
+    assert result.exit_code != 0
+    assert "-o must not name the report for the user" in result.stderr
+    assert "Do not hand out" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
 def test_something_must_be_asked_for(run: Run, release: Path) -> None:
     result = run("report", release)
 

@@ -55,12 +55,32 @@ def test_a_release_is_shown_with_its_claim_and_what_is_not_protected(release: ld
     assert "120 records" in html
 
 
+def test_an_audit_is_shown_with_its_pictures(release: ld.Release) -> None:
+    html = ld.audit(release)._repr_html_()
+
+    assert len(pictures(html)) == 2
+    assert "First:" in html
+
+
+def test_an_audit_without_quasi_identifiers_has_no_classes_to_draw(people: pa.Table) -> None:
+    table = people.select(["disease"])
+
+    assert len(pictures(ld.audit(table, quasi=[], sensitive="disease")._repr_html_())) == 1
+
+
+def test_the_holder_is_warned_in_red_in_notebooks(release: ld.Release, people: pa.Table) -> None:
+    html = ld.holder_report(release, people, by=())._repr_html_()
+
+    assert re.search(r'<p [^>]*style="[^"]*color:#a40000[^"]*">Do not hand out', html)
+
+
 def test_names_and_cells_are_escaped(release: ld.Release, people: pa.Table) -> None:
     by = people.column_names[0]
     made = [
         release._repr_html_(),
         ld.estimate(release, by=by)._repr_html_(),
         ld.attack(release, people, attacks="skewness")._repr_html_(),
+        ld.audit(release)._repr_html_(),
     ]
 
     assert [html for html in made if "<script" in html] == []

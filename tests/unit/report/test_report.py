@@ -6,6 +6,7 @@ import base64
 import csv
 import json
 import re
+import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -116,8 +117,9 @@ def test_the_dictionary_has_documented_keys(release: ld.Release) -> None:
 def test_the_holder_is_warned_in_red_at_the_top(release: ld.Release, people: pa.Table) -> None:
     page = ld.holder_report(release, people).to_html()
 
-    assert page.index('<p class="alarm" role="alert">Do not hand out.') < page.index("<h2>")
-    assert re.search(r"\.alarm\{[^}]*#a40000", page)
+    warning = re.search(r'<p class="alarm" role="alert" style="[^"]*color:#a40000[^"]*">Do not hand out', page)
+    assert warning is not None
+    assert warning.start() < page.index("<h2>")
 
 
 def test_the_user_is_not_warned(release: ld.Release) -> None:
@@ -174,7 +176,7 @@ def test_hostile_names_are_no_formulas_in_tables(hostile_report: ld.Report, tmp_
 def test_hostile_names_cannot_name_files(hostile_report: ld.Report, tmp_path: Path) -> None:
     names = {file.name for file in hostile_report.pictures(tmp_path, formats=())}
 
-    assert all(re.fullmatch(r"\d\d-[a-z0-9-]*\.csv", name) for name in names)
+    assert all(re.fullmatch(r"holder-\d\d-[a-z0-9-]*\.csv", name) for name in names)
 
 
 def test_pictures_are_written_in_every_format(release: ld.Release, tmp_path: Path) -> None:
@@ -238,11 +240,65 @@ def test_bins_are_written_as_the_command_line_reads_them(release: ld.Release) ->
     assert facts["contingency"][0]["by_text"] == "sex,age:20"
 
 
-def test_a_folder_is_loaded_and_named_in_the_commands(release: ld.Release, tmp_path: Path) -> None:
+def test_a_folder_is_named_in_the_commands_of_the_holder(release: ld.Release, people: pa.Table, tmp_path: Path) -> None:
     release.save(tmp_path / "out")
 
-    facts = ld.user_report(tmp_path / "out").to_dict()
+    facts = ld.holder_report(tmp_path / "out", people).to_dict()
     assert str(tmp_path / "out") in facts["commands"][0]["line"]
+
+
+def test_no_path_of_the_holder_is_in_the_report_for_users(release: ld.Release, tmp_path: Path) -> None:
+    release.save(tmp_path / "hiv-ward")
+
+    report = ld.user_report(tmp_path / "hiv-ward", by="sex")
+    assert "hiv-ward" not in json.dumps(report.to_dict()) + report.to_html()
+
+
+def test_no_file_of_groups_is_named_in_the_report_for_users(release: ld.Release, tmp_path: Path) -> None:
+    groups = tmp_path / "anna.csv"
+    groups.write_text("F,all\nM,all\n", encoding="utf-8")
+
+    report = ld.user_report(release, by=f"sex@{groups}")
+    assert "anna" not in json.dumps(report.to_dict())
+
+
+def test_a_page_for_users_is_not_replaced_by_that_of_the_holder(
+    release: ld.Release, people: pa.Table, tmp_path: Path
+) -> None:
+    ld.user_report(release, by=()).save(tmp_path / "report.html")
+
+    with pytest.raises(StorageError, match="must not name the report for the user"):
+        ld.holder_report(release, people, by=()).save(tmp_path / "report.html")
+
+
+def test_a_page_for_the_holder_is_not_replaced_by_that_for_users(
+    release: ld.Release, people: pa.Table, tmp_path: Path
+) -> None:
+    ld.holder_report(release, people, by=()).save(tmp_path / "report.html")
+
+    with pytest.raises(StorageError, match="must not name the report for the holder"):
+        ld.user_report(release, by=()).save(tmp_path / "report.html")
+
+
+def test_a_page_for_the_same_audience_is_replaced(release: ld.Release, tmp_path: Path) -> None:
+    ld.user_report(release, by=()).save(tmp_path / "report.html")
+
+    assert ld.user_report(release, by="sex").save(tmp_path / "report.html").exists()
+
+
+def test_pictures_of_both_audiences_share_no_file(release: ld.Release, people: pa.Table, tmp_path: Path) -> None:
+    mine = ld.holder_report(release, people, by=()).pictures(tmp_path, formats=())
+
+    assert not {*mine} & {*ld.user_report(release, by=()).pictures(tmp_path, formats=())}
+
+
+def test_a_missing_font_is_said_once() -> None:
+    people = pa.table({"disease": ["\U00012000", "\U00012001", "\U00012002"] * 20})
+    release = ld.anonymize(people, quasi=[], sensitive="disease", method=ld.RandomizedAddition(l=2))
+
+    with tempfile.TemporaryDirectory() as folder, pytest.warns(ld.LDiversityWarning, match="fonts lack") as said:
+        ld.user_report(release).pictures(folder, formats=("png", "svg"))
+    assert len(said) == 1
 
 
 def test_a_notebook_shows_the_page_without_its_head(release: ld.Release) -> None:

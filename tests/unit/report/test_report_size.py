@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.report import _report_html
+from ldiversity.report import _report_figures
 
 MEGABYTE = 1_000_000
 
@@ -24,6 +24,12 @@ def large(n: int, n_values: int) -> ld.Release:
     return ld.anonymize(table, quasi=["age", "place"], sensitive="illness", method=ld.RandomizedAddition(l=3))
 
 
+@pytest.fixture
+def crowded(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(_report_figures, "_MOST_BYTES", 100_000)
+    return ld.user_report(large(500, 40)).to_html()
+
+
 def test_large_domains_are_cut_to_the_most_frequent_values() -> None:
     report = ld.user_report(large(3_000, 200))
 
@@ -32,12 +38,34 @@ def test_large_domains_are_cut_to_the_most_frequent_values() -> None:
     assert len(report.to_html().encode("utf-8")) < MEGABYTE
 
 
-def test_pictures_for_which_there_is_no_room_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_report_html, "_MOST_BYTES", 100_000)
+def test_pictures_for_which_there_is_no_room_are_named(crowded: str) -> None:
+    assert "left out to keep this page small: <code>ldiversity report --pictures FOLDER</code>" in crowded
+    assert len(crowded.encode("utf-8")) < 200_000
 
-    page = ld.user_report(large(500, 40)).to_html()
-    assert "left out to keep this page small" in page
-    assert len(page.encode("utf-8")) < 200_000
+
+def test_risks_are_drawn_before_anything_else(crowded: str) -> None:
+    assert '<img alt="' in crowded.partition("<h3>Risks and thresholds</h3>")[2][:40]
+
+
+def test_the_table_stays_when_its_picture_goes(crowded: str) -> None:
+    gone = crowded.partition("<h3>illness by age</h3>")[2].partition("</figure>")[0]
+
+    assert "The picture is left out" in gone
+    assert "The numbers of this picture" in gone
+
+
+def test_tables_that_are_cut_say_where_the_rest_is() -> None:
+    page = ld.user_report(large(500, 30), by="place").to_html()
+
+    assert "The first 120 of 720 rows; <code>ldiversity report --pictures FOLDER</code>" in page
+
+
+def test_many_risks_are_drawn_in_several_pictures() -> None:
+    columns = {f"s{i}": ["a", "b", "c"] * 20 for i in range(8)}
+    release = ld.anonymize(pa.table(columns), quasi=[], sensitive=list(columns), method=ld.RandomizedAddition(l=2))
+
+    page = ld.user_report(release).to_html()
+    assert [f"<h3>Risks and thresholds ({number} of 2)</h3>" in page for number in (1, 2)] == [True, True]
 
 
 @pytest.mark.usefixtures("public_data")

@@ -1,0 +1,173 @@
+"""The pictures of estimated shares: bars of all records, and maps of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ldiversity.report import _heat
+from ldiversity.report._figures import style, write_title
+from ldiversity.report._grid import Grid
+from ldiversity.report._picture import Picture
+from ldiversity.report._plots import plot_estimate
+from ldiversity.report._report_phrases import counted, interval_name, limit_heads, percent, short
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ldiversity._types import FloatArray
+
+__all__ = ["contingency_picture", "distribution_picture"]
+
+
+def distribution_picture(facts: Mapping[str, Any]) -> Picture:
+    """Bars of all records, from an entry of ``distributions``."""
+    name, values, exact = facts["attribute"], facts["values"], facts["intervals"] == "exact"
+    holder = bool(values) and "true_share" in values[0]
+    heads = ("value", "count" if exact else "estimated count", "share" if exact else "estimated share")
+    limits = limit_heads(facts)
+    rows = tuple(
+        (
+            v["value"],
+            v["count"],
+            v["share"],
+            *([v["low"], v["high"]] if limits else []),
+            *([v["true_count"], v["true_share"]] if holder else []),
+        )
+        for v in values
+    )
+    return Picture(
+        "distributions",
+        f"distribution-{name}",
+        f"{name}: before and after"
+        if holder
+        else f"{name}, {'as published' if exact else 'estimated from the release'}",
+        _distribution_alt(facts, holder=holder),
+        (*heads, *limits, *(("true count", "true share") if holder else ())),
+        rows,
+        partial(_draw_distribution, facts, holder=holder),
+    )
+
+
+def _distribution_alt(facts: Mapping[str, Any], *, holder: bool) -> str:
+    name, values, rest = facts["attribute"], facts["values"], facts["left_out"]
+    exact, what = facts["intervals"] == "exact", "groups of neighboring values" if facts["grouped"] else "values"
+    top = max(values, key=lambda value: value["share"] or 0.0)
+    limits = "" if exact else f" ({percent(top['low'])} to {percent(top['high'])})"
+    shown = " and the true shares" if holder else ""
+    alt = (
+        f"Bars: the {'exact' if exact else 'estimated'} share of each of {len(values)} {what} of {name!r} among "
+        f"{counted(facts['records'], 'record')}{'' if exact else f', with {_intervals(facts)}'}{shown}. The most "
+        f"frequent is {short(top['value'], 60)!r} with {percent(top['share'])}{limits}."
+    )
+    if facts["intervals"] == "simultaneous":
+        alt += " The largest of many estimates tend to be too high; the intervals account for that."
+    if rest["values"]:
+        verb = "is" if rest["values"] == 1 else "are"
+        alt += f" {counted(rest['values'], 'further value')}, together {percent(rest['share'])}, {verb} not drawn."
+    return alt
+
+
+def _intervals(facts: Mapping[str, Any]) -> str:
+    level = f"{100 * facts['confidence']:g} %"
+    return {
+        "bounds": "limits that hold for certain",
+        "simultaneous": f"intervals that hold for all {facts['domain']:,} values at once ({level})",
+    }.get(facts["intervals"], f"{level} intervals")
+
+
+def _draw_distribution(facts: Mapping[str, Any], *, holder: bool) -> Figure:
+    values = facts["values"]
+    return plot_estimate(
+        ["all records"],
+        [value["value"] for value in values],
+        _array([[value["share"] for value in values]]),
+        _array([[value["low"] for value in values]]),
+        _array([[value["high"] for value in values]]),
+        truth=_array([[value["true_share"] for value in values]]) if holder else None,
+        records=[facts["records"]],
+        confidence=facts["confidence"],
+        interval=interval_name(facts),
+        title=f"{facts['attribute']}: how often each value occurs",
+    )
+
+
+def contingency_picture(facts: Mapping[str, Any]) -> Picture:
+    """A map of cells, from an entry of ``contingency``."""
+    name, by, cells = facts["attribute"], " and ".join(facts["by"]), facts["cells"]
+    holder = bool(cells) and "true_share" in cells[0]
+    exact, limits = facts["intervals"] == "exact", limit_heads(facts)
+    share = "share" if exact else "estimated share"
+    rows = tuple(
+        (
+            cell["cell"],
+            cell["records"],
+            value,
+            cell["share"][place],
+            *([cell["low"][place], cell["high"][place]] if limits else []),
+            *([cell["true_share"][place]] if holder else []),
+        )
+        for cell in cells
+        for place, value in enumerate(facts["values"])
+    )
+    return Picture(
+        "contingency",
+        f"{name}-by-{'-'.join(facts['by'])}",
+        f"{name} by {by}",
+        _contingency_alt(facts, by, holder=holder),
+        ("cell", "records", "value", share, *limits, *(("true share",) if holder else ())),
+        rows,
+        partial(_draw_contingency, facts, holder=holder),
+    )
+
+
+def _contingency_alt(facts: Mapping[str, Any], by: str, *, holder: bool) -> str:
+    cells = facts["cells"]
+    alt = (
+        f"Heat map: the {'exact' if facts['intervals'] == 'exact' else 'estimated'} share of "
+        f"{counted(len(facts['values']), 'value')} of {facts['attribute']!r} (columns) in "
+        f"{counted(len(cells), 'cell')} by {by} (rows); darker is more frequent."
+    )
+    if holder:
+        alt += " A second map shows the true shares."
+    trusted = [cell for cell in cells if not cell["note"]] or cells
+    strongest = max(
+        ((cell, place) for cell in trusted for place, share in enumerate(cell["share"]) if share is not None),
+        key=lambda at: at[0]["share"][at[1]],
+        default=None,
+    )
+    if strongest is None:
+        return alt
+    cell, place = strongest
+    limits = f" ({percent(cell['low'][place])} to {percent(cell['high'][place])})" if limit_heads(facts) else ""
+    return (
+        f"{alt} The largest share is that of {short(facts['values'][place], 60)!r} in {short(cell['cell'], 60)!r}: "
+        f"{percent(cell['share'][place])}{limits}."
+    )
+
+
+def _draw_contingency(facts: Mapping[str, Any], *, holder: bool) -> Figure:
+    cells = facts["cells"]
+    grid = Grid.of(
+        [cell["cell"] for cell in cells],
+        facts["values"],
+        _array([cell["share"] for cell in cells]),
+        low=_array([cell["low"] for cell in cells]),
+        high=_array([cell["high"] for cell in cells]),
+        truth=_array([cell["true_share"] for cell in cells]) if holder else None,
+        marked=[bool(cell["note"]) for cell in cells],
+        records=None,
+        confidence=facts["confidence"],
+        interval=interval_name(facts),
+    )
+    with style():
+        figure = _heat.draw(grid)
+        write_title(figure, f"{facts['attribute']} by {' and '.join(facts['by'])}")
+    return figure
+
+
+def _array(rows: Sequence[Sequence[float | None]]) -> FloatArray:
+    return np.array([[np.nan if share is None else share for share in row] for row in rows], dtype=np.float64)
