@@ -56,10 +56,10 @@ class Report:
 
         ``distributions``: for each attribute ``values`` (``value``, ``count``, ``share``, ``low``, ``high``; for the
         holder ``true_count``, ``true_share``), at most 30, ``domain`` (how many there are), ``grouped`` (whether
-        neighboring numbers were added up), ``left_out``, ``records``, ``estimator``, ``intervals``
-        (``exact``, ``bounds`` that hold for certain, ``pointwise``, or ``simultaneous``: with `confidence` those of
-        all values hold at once), ``confidence``, ``largest_share`` (of one value; holder: ``true_largest_share``),
-        ``accuracy`` (holder: ``shares``, ``rms_error``, ``largest_error``, ``held`` of what is shown, and ``of_all`` values),
+        neighboring numbers were added up), ``left_out``, ``records``, ``estimator``, ``intervals`` (``exact``,
+        ``bounds`` that hold for certain, ``pointwise``, or ``simultaneous``: with `confidence` those of all values
+        hold at once), ``confidence``, ``largest_share`` (of one value; holder: ``true_largest_share``), ``accuracy``
+        (holder: ``shares``, ``rms_error``, ``largest_error``, ``held`` of what is shown, and ``of_all`` values),
         ``caveats``.
 
         ``contingency``: for each attribute and division ``by``, ``by_text``, ``values``, ``cells`` (``cell``,

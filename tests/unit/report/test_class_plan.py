@@ -121,7 +121,7 @@ def test_the_layout_decides_what_is_not_protected() -> None:
 def test_a_hierarchy_of_another_column_is_refused() -> None:
     tree = ld.Hierarchy.from_rows([("a", "x")])
 
-    with pytest.raises(ld.ParameterError, match="hierarchies must be those of quasi-identifiers, got 'name'"):
+    with pytest.raises(ld.ParameterError, match="the column must be a quasi-identifier, got 'name'"):
         planned(Anatomy(l=2), hierarchies={"name": tree})
 
 
