@@ -16,6 +16,20 @@ __all__ = ["EXIT_BROKEN", "command"]
 EXIT_BROKEN: Final = 1
 """An attack beats what the release promises."""
 
+_HEADS: Final = (
+    "attack",
+    "attribute",
+    "people",
+    "right",
+    "low (95 %)",
+    "high",
+    "sure of",
+    "promised",
+    "guessing",
+    "without",
+)
+"""The last one: what the attacker reaches without the knowledge that the attack is about."""
+
 
 @click.command("attack", short_help="What attackers achieve on a release.")
 @click.argument("release", type=click.Path(path_type=Path))
@@ -73,7 +87,8 @@ def command(
     """Attack the folder RELEASE, and compare what attackers achieve with its claim and with guessing.
 
     With --original it is for the data holder. Exit code 0 when no attack beats the claim beyond chance, 1 when one
-    does, 2 when something is wrong with the words or files.
+    does, 2 when something is wrong with the words or files. To beat it an attacker must also do better than
+    guessing, and better than without what he knows besides ("without": the order, the other release).
 
     \b
     ldiversity attack release
@@ -104,9 +119,9 @@ def _render(facts: Facts, page: Page) -> None:
     page.title(f"{facts['release']}: attacks")
     if facts["results"]:
         page.table(
-            ["attack", "attribute", "people", "right", "low (95 %)", "high", "sure of", "promised", "guessing", ""],
+            [*_HEADS, ""],
             [_row(result) for result in facts["results"]],
-            right=set(range(2, 9)),
+            right=set(range(2, len(_HEADS))),
         )
     first, *sentences = facts["verdict"]
     page.text(first)
@@ -132,6 +147,7 @@ def _row(result: Facts) -> list[str]:
         percent(result["certain"]),
         percent(result["claim"]),
         percent(result["baseline"]),
+        percent(result["reference"]),
         "broken" if result["broken"] else "" if result["scored"] else "expected",
     ]
 
