@@ -156,7 +156,8 @@ def _options(given: Mapping[str, Any], methods: Sequence[str] | None) -> dict[st
     found = {name: given[name] for name in _SHARED if given[name] not in {None, ()}}
     if "weights" in found:
         found["weights"] = _shares(given["weights"])
-    for name in found if methods is not None else ():
+    asked = [*found, *(["model"] if given["models"] else [])]
+    for name in asked if methods is not None else ():
         takers = methods_with(name)
         if not set(takers) & set(methods or ()):
             flag = str(OPTIONS[name].flag).partition("/")[0]

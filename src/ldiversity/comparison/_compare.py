@@ -158,9 +158,9 @@ def _how(setting: Setting) -> list[str]:
         attacked += f" of {len(setting.table[setting.person].unique()):,} people"
     floor = f"{setting.sanity:,.3g} {'record' if setting.sanity == 1 else 'records'}"
     risk = (
-        f"Risk: {attacked} were attacked, and the attack that gains most over guessing from the true shares counts. It "
-        "is a mean over people: where one value is common, rare ones that leak hardly change it. Look at the worst "
-        "belief, and at how much likelier a value becomes, too."
+        f"Risk: {attacked} were attacked, and the attack that gains most over guessing from the true shares counts "
+        "(among those who are found, where records are left out). It is a mean over people: where one value is common, "
+        "rare ones that leak hardly change it. Look at the worst belief, and at how much likelier a value becomes, too."
     )
     error = (
         f"Error: the median of {queries:,} random counting queries, relative to the true answer, or to {floor} where "

@@ -164,7 +164,8 @@ def _attacked(setting: Setting, release: Release, notes: list[str]) -> tuple[dic
                     notes.append(f"Not run: the attack {name!r}, so that the risk may be greater. {error.message}")
             except Exception as error:  # noqa: BLE001 - one attack's fault must not end the comparison
                 notes.append(f"Not run: the attack {name!r}. {_why(name, error)}")
-    return tuple(_plain(result, setting.guessing) for result in results)
+    guessing = {} if _leaves_out(release) else setting.guessing
+    return tuple(_plain(result, guessing) for result in results)
 
 
 def _plain(result: AttackResult, guessing: Mapping[str, float]) -> dict[str, Any]:
@@ -203,6 +204,13 @@ def identity(candidate: Candidate) -> dict[str, Any]:
 
 def _failed(candidate: Candidate, reason: str, hint: str | None = None) -> ComparedRun:
     return ComparedRun(**identity(candidate), reason=reason, hint=hint)
+
+
+def _leaves_out(release: Release) -> bool:
+    """Whether people are missing, so that the shares of values among those who can be attacked are others."""
+    return isinstance(release, ClassRelease) and (
+        release.suppressed > 0 or any(bool(np.any(release.class_of(name) < 0)) for name in release.sensitive)
+    )
 
 
 def _left_out(setting: Setting, release: Release) -> float:

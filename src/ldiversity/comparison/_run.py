@@ -38,7 +38,8 @@ class ComparedRun:
     attacks
         What each attack achieved: ``attack``, ``attribute``, ``success``, ``low``, ``high`` (its 95 % interval),
         ``claim``, ``baseline``, ``certain`` (the share of whom he is sure), ``certain_success``, ``broken``, ``found``.
-        ``baseline`` is that of guessing from the true shares, for all runs the same.
+        ``baseline`` is that of guessing from the true shares, the same for all runs but those that leave people out,
+        where it is that of guessing about those who are found.
     ncp, suppression
         Detail of quasi-identifiers lost, and share of the table's records left out; 0 to 1.
     relative_error, estimator

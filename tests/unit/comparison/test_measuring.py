@@ -62,6 +62,16 @@ def test_guessing_is_from_the_true_shares_for_all_runs(people: pa.Table, found: 
     assert {one["baseline"] for row in found.rows for one in row.attacks} == {commonest / people.num_rows}
 
 
+def test_who_is_left_out_does_not_make_guessing_about_the_others_better() -> None:
+    # 12 of 20 have the same value; with l = 2 at most half of those published may.
+    table = pa.table({"age": list(range(20)), "disease": ["flu"] * 12 + ["cut", "burn"] * 4})
+    method = ld.Anatomy(l=2, overflow="suppress")
+    found = ld.compare(table, quasi="age", sensitive="disease", methods=[method], queries=5, seed=1)
+
+    assert found.rows[0].suppression == pytest.approx(4 / 20)
+    assert {one["baseline"] for one in found.rows[0].attacks} == {0.5}
+
+
 def test_the_best_attack_is_given_with_its_attribute(two_columns: pa.Table) -> None:
     found = ld.compare(
         two_columns, quasi="age", sensitive=["noise", "disease"], l=2, methods="llmsu", queries=10, seed=1
