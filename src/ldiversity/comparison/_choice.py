@@ -198,7 +198,7 @@ def _not_worth(runs: Sequence[ComparedRun], unprotected: Mapping[str, float]) ->
         if useless >= open_
         else "First try a greater l, or fewer quasi-identifiers"
     )
-    return f"None of these is worth publishing: of {len(runs)}, {' and '.join(why)}. {change}."
+    return f"None of these is worth publishing: of {len(runs)}, {', and '.join(why)}. {change}."
 
 
 def _count(number: int, one: str, several: str) -> str:
@@ -226,7 +226,7 @@ def _cautions(run: ComparedRun) -> tuple[str, ...]:
         f"The attack {one['attack']!r} is sure of {_percent(one['certain'])} of the people, and right about "
         f"{_percent(one['certain_success'])} of those."
         for one in run.attacks
-        if one["certain"] > 0 and not one["broken"] and one.get("certain_success") is not None and run.knows_more(one)
+        if run.knows_more(one) and not one["broken"] and (one.get("certain_success") or 0.0) > one["baseline"]
     ]
     if run.uniques:
         exact = "publishes quasi-identifiers as they are, and " if run.layout != "generalized" else ""
