@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ldiversity.estimation import Estimate
 
-__all__ = ["cell_name", "draw_estimate", "estimate_title", "label_text", "value_name"]
+__all__ = ["cell_name", "draw_estimate", "estimate_title", "holds_for_certain", "label_text", "value_name"]
 
 _JOINT: Final = " & "
 EMPTY_LABEL: Final = "(empty text)"
@@ -46,7 +46,13 @@ def draw_estimate(estimate: Estimate, *, title: str | None = None, truth: ArrayL
         marked=[bool(note) for note in estimate.note],
         records=estimate.records.tolist(),
         confidence=estimate.confidence,
+        interval="certain interval" if holds_for_certain(estimate) else None,
     )
+
+
+def holds_for_certain(estimate: Estimate) -> bool:
+    """Whether intervals are the least and the greatest counts that classes allow."""
+    return set(estimate.estimator) == {"classes"}
 
 
 def estimate_title(estimate: Estimate) -> str:

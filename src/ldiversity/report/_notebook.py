@@ -11,7 +11,7 @@ from ldiversity.auditing._html import fragment as audit_fragment
 from ldiversity.auditing._html_parts import bullets, escape, table
 from ldiversity.estimation import Estimate
 from ldiversity.release import Release
-from ldiversity.report._estimates import cell_name, draw_estimate, estimate_title, value_name
+from ldiversity.report._estimates import cell_name, draw_estimate, estimate_title, holds_for_certain, value_name
 from ldiversity.report._figures import save_figure, shorten
 from ldiversity.report._report_phrases import type_words
 from ldiversity.report._report_pictures import attack_pictures, gauge_pictures, look_alike_picture
@@ -64,7 +64,7 @@ def _estimate(estimate: Estimate) -> str:
     title = estimate_title(estimate)
     if not facts["cells"]:
         return f"<p>{escape(title)}: no records.</p>{bullets(facts['caveats'])}"
-    level = f"{100 * facts['confidence']:g} %"
+    level = "for certain" if holds_for_certain(estimate) else f"{100 * facts['confidence']:g} %"
     heads = ["cell", "records", "value", "count", "share", f"low ({level})", f"high ({level})", "note"]
     rows = [
         [
@@ -82,7 +82,7 @@ def _estimate(estimate: Estimate) -> str:
     ]
     numbers = table(heads, rows[:_MOST_ROWS], {1, 3, 4, 5, 6})
     more = f"<p>The first {_MOST_ROWS} of {len(rows):,} rows; to_frame() has all.</p>" if len(rows) > _MOST_ROWS else ""
-    alt = f"{title}: shares with {level} intervals; the table below has the numbers."
+    alt = f"{title}: shares with intervals ({level}); the table below has the numbers."
     picture = embedded_picture(draw_estimate(estimate), alt)
     return (
         f"<p><strong>{escape(title)}</strong>, {facts['n_records']:,} records</p>{picture}"

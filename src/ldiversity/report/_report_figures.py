@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["figures"]
 
-_MOST_BYTES: Final = 900_000
-"""Pictures and tables together; further ones are named, and left to the command that writes them."""
+_MOST_BYTES: Final = 950_000
+"""All of a page but its head; further pictures and tables are named, and left to the command that writes them."""
 
 _LEAST_BYTES: Final = 10_000
 """No picture is smaller."""
@@ -26,15 +26,23 @@ _FIRST: Final = ("risks", "attacks", "classes", "distributions", "contingency")
 """Which parts get room first: there are few pictures of risks, and nothing else says what they say."""
 
 
-def figures(facts: Mapping[str, Any]) -> dict[str, str]:
-    """The pictures of each part, each with its table; of those for which there is no room, the table alone."""
+def figures(facts: Mapping[str, Any], *, taken: int) -> dict[str, str]:
+    """The pictures of each part, each with its table; of those for which there is no room, the table alone.
+
+    Parameters
+    ----------
+    facts
+        What `Report.to_dict` gives.
+    taken
+        Bytes of the page that its texts take.
+    """
     drawn = pictures(facts)
     order = sorted(range(len(drawn)), key=lambda place: _FIRST.index(drawn[place].part))
     tables, images = dict.fromkeys(order, ""), dict.fromkeys(order, "")
-    room = _MOST_BYTES
+    whole = room = max(_MOST_BYTES - taken, 0)
     for place in order:
         made = numbers_of(drawn[place].title, drawn[place].heads, drawn[place].rows)
-        if room - _size(made) > _MOST_BYTES // 2:
+        if room - _size(made) > whole // 2:
             tables[place] = made
             room -= _size(made)
     for place in order:

@@ -84,7 +84,8 @@ def body(facts: Mapping[str, Any]) -> str:
         "not-protected": _not_protected,
         "again": _again,
     }
-    drawn, text = figures(facts), {part: write(facts) for part, write in writers.items()}
+    text = {part: write(facts) for part, write in writers.items()}
+    drawn = figures(facts, taken=sum(len(made.encode("utf-8")) for made in text.values()))
     read = _SOURCE.sub("", " ".join([*text.values(), *drawn.values()]))
     text["words"] = _words(read)
     contents = "".join(f'<li><a href="#{part}">{escape(title)}</a></li>' for part, title in _PARTS)
@@ -273,9 +274,16 @@ def _accuracy(one: Mapping[str, Any], what: str) -> list[str]:
     also = ""
     if everything["held"] is not None and everything["shares"] != found["shares"] and not one["grouped"]:
         also = f", and {percent(everything['held'])} of all {everything['shares']:,}"
-    held = "" if found["held"] is None else f"; {percent(found['held'])} of the intervals shown hold the truth{also}"
+    exact = one["intervals"] == "exact"
+    held = (
+        ""
+        if exact or found["held"] is None
+        else f"; {percent(found['held'])} of the intervals shown hold the truth{also}"
+    )
+    if exact and _points(found["largest_error"]) == "0":
+        return [f"{what}: the published shares are those in the original."]
     verb = "share is" if found["shares"] == 1 else "shares are"
-    kind = "published" if one["intervals"] == "exact" else "estimated"
+    kind = "published" if exact else "estimated"
     said = (
         f"{what}: {found['shares']:,} {kind} {verb} off from those in the original by {_points(found['rms_error'])} "
         f"percentage points (root of the mean square), at most by {_points(found['largest_error'])}{held}."

@@ -79,6 +79,12 @@ _GLOSSARY: Final = (
     ("mle", r"\bmle\b", "The counts that make what was published most likely."),
     ("map", r"\bmap\b (?=draws)", "The same for few records, drawn towards the counts of all records."),
     ("standard error", r"[Ss]tandard error", "How far an estimate is typically off."),
+    ("posterior", r"posterior", "How likely a value is to someone after he has seen the release."),
+    (
+        "prosecutor, journalist",
+        r"prosecutor|journalist",
+        "Someone who knows that a person is in the table, and someone who does not, both looking for one record.",
+    ),
     ("marginal", r"\bmarginal", "How frequent each value is in the whole table."),
     ("prior", r"prior", "What someone knows or assumes before he sees the release, such as how frequent values are."),
     ("skewness", r"skewness", "An attacker who knows how frequent each value is in the whole table."),

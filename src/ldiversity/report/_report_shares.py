@@ -32,7 +32,7 @@ def distribution_picture(facts: Mapping[str, Any]) -> Picture:
     rows = tuple(
         (
             v["value"],
-            v["count"],
+            round(v["count"]) if exact else v["count"],
             v["share"],
             *([v["low"], v["high"]] if limits else []),
             *([v["true_count"], v["true_share"]] if holder else []),

@@ -20,7 +20,7 @@ from ldiversity._types import FloatArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation import By, Estimate, estimate
 from ldiversity.release import ClassRelease, Release
-from ldiversity.report._estimates import label_text
+from ldiversity.report._estimates import holds_for_certain, label_text
 from ldiversity.schema import Domain
 
 __all__ = ["CONFIDENCE", "MOST_VALUES", "Shown", "show_values"]
@@ -116,7 +116,7 @@ def _kind(release: Release, found: Estimate) -> str:
         return "pointwise"
     if bool(np.all(found.high - found.low <= _EQUAL)):
         return "exact"
-    return "bounds" if set(found.estimator) == {"classes"} else "pointwise"
+    return "bounds" if holds_for_certain(found) else "pointwise"
 
 
 def _shares(found: Estimate, kind: str) -> tuple[FloatArray, FloatArray]:
