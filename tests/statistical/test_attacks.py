@@ -177,9 +177,14 @@ def test_definetti_learns_nothing_where_there_is_nothing(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("method", "right"), [(ld.Anatomy(l=4), 0.40), (ld.BSGI(l=4), 0.32), (ld.Mondrian(l=4), 0.26)])
+# Over orders of the rows the standard deviation is .0039 (Anatomy, 14 orders), .0013 (BSGI, 8) and 0 (Mondrian), and the
+# tolerances are at least seven of them: far less than one false alarm in a million runs. The null stays ten below 1/4.
+@pytest.mark.parametrize(
+    ("method", "right", "tolerance"),
+    [(ld.Anatomy(l=4), 0.400, 0.028), (ld.BSGI(l=4), 0.318, 0.012), (ld.Mondrian(l=4), 0.258, 0.002)],
+)
 def test_definetti_learns_adult_s_occupations(
-    public_data: Path, monkeypatch: pytest.MonkeyPatch, method: ld.Method, right: float
+    public_data: Path, monkeypatch: pytest.MonkeyPatch, method: ld.Method, right: float, tolerance: float
 ) -> None:
     monkeypatch.setenv("LDIVERSITY_DATA", str(public_data))
     table = ld.datasets.adult()
@@ -196,8 +201,8 @@ def test_definetti_learns_adult_s_occupations(
         for given in (table, shuffled)
     )
 
-    # The figures of the gallery, to a hundredth and a half; the claim is 1/4. The null's interval ends below it.
-    assert learned.success == pytest.approx(right, abs=0.015)
+    # The figures of the gallery; the claim is 1/4.
+    assert learned.success == pytest.approx(right, abs=tolerance)
     assert nothing.success < 0.25
 
 
