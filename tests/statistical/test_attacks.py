@@ -177,7 +177,7 @@ def test_definetti_learns_nothing_where_there_is_nothing(seed: int) -> None:
 
 
 @pytest.mark.slow
-# Over orders of the rows the standard deviation is .0039 (Anatomy, 14 orders), .0013 (BSGI, 8) and 0 (Mondrian), and the
+# Over orders of the rows the standard deviation is .0039 (Anatomy, 14 orders), .0013 (BSGI, 8) and 0 (Mondrian); the
 # tolerances are at least seven of them: far less than one false alarm in a million runs. The null stays ten below 1/4.
 @pytest.mark.parametrize(
     ("method", "right", "tolerance"),
