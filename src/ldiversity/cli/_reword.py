@@ -16,7 +16,7 @@ _POLICY: Final = "ldiversity.policy"
 """Where the context of a command says that its decisions stand in a policy file."""
 
 _OWNERS: Final = (
-    *("open_source", "anonymize", "estimate", "plan", "describe", "audit", "check", "attack"),
+    *("open_source", "anonymize", "estimate", "plan", "describe", "audit", "check", "attack", "compare"),
     *("Sensitive", "Domain", "Schema", "BackgroundKnowledge", "Similarity", "DeFinetti"),
     *(entry.class_name for entry in CATALOG.values()),
     *("UniformSelection", "BalancedSelection", "SimpleSelection", "RingSelection"),
@@ -67,6 +67,8 @@ _SHARED: Final[tuple[_Rule, ...]] = (
 _COMMAND: Final[tuple[_Rule, ...]] = (
     (re.compile(rf"{_START}anonymize: (?P<name>layout|data_format|quasi|sensitive|drop|plain) must"), _option),
     (re.compile(rf"{_START}(?:{_METHODS}|{_CLASSES}): (?P<name>{_FLAGGED}) must"), _option),
+    (re.compile(rf"{_START}compare: (?P<name>quasi|methods|attacks|folder|queries) must"), _option),
+    (re.compile(rf"{_START}compare: folder "), "--folder "),
     (re.compile(rf"{_START}attack: distance and d must"), "--distance and -d must"),
     (re.compile(rf"{_START}attack: (?P<name>sensitive|attacks|second|original) must"), _option),
     (re.compile(rf"{_START}audit: (?P<name>quasi|sensitive|models|population|joint_knowledge) must"), _option),

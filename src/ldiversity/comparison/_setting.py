@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ldiversity._checks import check_integer, name_some
 from ldiversity._types import FloatArray
+from ldiversity.anonymization import read_hierarchies
 from ldiversity.attacks import ATTACKS, Attack, DeFinetti
 from ldiversity.auditing import audit
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.measures import QueryWorkload
-from ldiversity.tables import Sensitive, check_roles, fit_coder, open_source
+from ldiversity.tables import Sensitive, Source, check_roles, fit_coder, open_source
 
 __all__ = ["DEFAULT_ATTACKS", "Setting", "make_setting"]
 
@@ -111,7 +113,7 @@ def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
     check_roles(
         source, quasi=names, sensitive=[one.name for one in attributes], drop=[] if person is None else [person]
     )
-    known = _hierarchies(hierarchies or {}, names)
+    known = read_hierarchies(hierarchies or {}, source, names)
     columns = [*names, *(one.name for one in attributes), *([] if person is None else [person])]
     batches = list(source.batches(columns))
     fields = pa.schema([(name, source.columns[name]) for name in columns])
@@ -119,6 +121,7 @@ def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
     if not table.num_rows:
         raise ParameterError("compare: data must have at least one record, got none.")
     chosen = _attacks(attacks)
+    attributes = tuple(_in_order(one, source, table) for one in attributes)
     workloads = _workloads(queries, table, names, attributes, seed)
     unprotected, guessing = _as_it_is(table, names, attributes)
     return Setting(
@@ -137,6 +140,15 @@ def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
         unprotected=unprotected,
         guessing=guessing,
     )
+
+
+def _in_order(attribute: Sensitive, source: Source, table: pa.Table) -> Sensitive:
+    """Declare what occurs, in the order of the column's categories: `table` has values only."""
+    order = source.category_order(attribute.name)
+    if order is None or attribute.domain is not None or attribute.bins is not None:
+        return attribute
+    occurring = order.filter(pc.is_in(order, value_set=pc.unique(table[attribute.name].drop_null())))
+    return replace(attribute, domain=tuple(occurring.to_pylist())) if len(occurring) else attribute
 
 
 def _as_it_is(
@@ -161,13 +173,6 @@ def _learner() -> str | None:
         return version("scikit-learn")
     except PackageNotFoundError:
         return "unknown"
-
-
-def _hierarchies(given: Mapping[str, Any], quasi: Sequence[str]) -> dict[str, Hierarchy]:
-    others = [name for name in given if name not in quasi]
-    if others:
-        raise ParameterError(f"compare: hierarchies must be of quasi-identifiers, got one of {others[0]!r}.")
-    return {name: one if isinstance(one, Hierarchy) else Hierarchy.read(one) for name, one in given.items()}
 
 
 def _attacks(given: str | Attack | Sequence[str | Attack] | None) -> tuple[str | Attack, ...]:

@@ -145,11 +145,15 @@ def _attacks(results: Sequence[Mapping[str, Any]], number: str, *, scored: bool)
             *(result["interval"] or (None, None)),
             result["claim"],
             result["baseline"],
+            result["reference"],
             "broken" if result["broken"] else "not broken" if result["scored"] else "expected",
         )
         for result in results
     )
-    heads = ("attack", "attribute", "people", "right", "low (95 %)", "high (95 %)", "promised", "guessing", "outcome")
+    heads = (
+        *("attack", "attribute", "people", "right", "low (95 %)", "high (95 %)"),
+        *("promised", "guessing", "without this knowledge", "outcome"),
+    )
     return Picture(
         "attacks", "attacks", f"Attacks{number}", alt, heads, rows, partial(draw_attacks, results, scored=scored)
     )

@@ -236,7 +236,7 @@ def test_there_is_no_picture_without_a_measured_run(tmp_path: Path) -> None:
         ({"targets": 0}, ParameterError, "targets must be an integer of at least 1"),
         ({"risk": 2}, ParameterError, "risk must be"),
         ({"seed": -1}, ParameterError, "seed must be"),
-        ({"hierarchies": {"zip": "zip.csv"}}, ParameterError, "hierarchies must be of quasi-identifiers"),
+        ({"hierarchies": {"zip": "zip.csv"}}, ParameterError, "the column must be a quasi-identifier"),
     ],
 )
 def test_wrong_requests_are_refused_before_anything_is_run(
@@ -244,3 +244,18 @@ def test_wrong_requests_are_refused_before_anything_is_run(
 ) -> None:
     with pytest.raises(kind, match=words):
         ld.compare(people, **{**ROLES, "l": 2, "methods": "anatomy", **change})
+
+
+def test_the_order_of_categories_is_that_of_the_domain() -> None:
+    stages = pa.array(["mild", "grave", "fatal", "mild", "grave", "fatal"] * 5)
+    ordered = pa.DictionaryArray.from_arrays(
+        pa.array([["mild", "grave", "never", "fatal"].index(stage) for stage in stages.to_pylist()]),
+        pa.array(["mild", "grave", "never", "fatal"]),
+        ordered=True,
+    )
+    table = pa.table({"age": list(range(30)), "stage": ordered})
+
+    found = ld.compare(table, quasi="age", sensitive="stage", l=2, methods="anatomy", seed=1)
+
+    assert found.command is not None
+    assert "stage=mild,grave,fatal" in found.command
