@@ -26,7 +26,7 @@ _STATES: Final = {
     "above": "above the threshold",
     "within": "within the threshold",
     "compare": "to compare",
-    "no threshold": "nothing promised",
+    "no threshold": "no promise to compare with",
 }
 
 
