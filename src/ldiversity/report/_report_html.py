@@ -29,7 +29,7 @@ _STYLE: Final = STYLE + (
     "caption{text-align:left;font-weight:600;padding:.25rem 0}"
     "tbody th{font-weight:400}summary{cursor:pointer}"
     "details table{font-size:.85rem}.scroll{overflow-x:auto}pre{background:#f2f2f2;padding:.6rem;white-space:pre-wrap;"
-    "overflow-wrap:anywhere;margin:.2rem 0 1rem}nav ol{columns:2}td,th,li,p,dd,caption{overflow-wrap:anywhere}"
+    "overflow-wrap:anywhere;margin:.2rem 0 1rem}nav ol{columns:2}li,p,dd,caption{overflow-wrap:anywhere}td,th{overflow-wrap:break-word}"
     "@media print{body{max-width:none;margin:0}nav{display:none}details{display:block}summary{list-style:none}"
     "details::details-content{content-visibility:visible;display:block;height:auto}"
     "figure img{max-height:22cm;break-inside:avoid}h2,h3,summary,caption{break-after:avoid}"
