@@ -76,7 +76,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_run(run: 
     assert "cannot be written" in result.stderr
 
 
-@pytest.mark.parametrize("content", [b"x\n", gzip.compress(b"name,SECRET\n1,2\n")])
+@pytest.mark.parametrize("content", [b"x\n", gzip.compress(b"name,SECRET\n1,2\n")], ids=["not zipped", "other columns"])
 def test_a_file_that_is_no_such_table_is_one_line_on_stderr(run: Run, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "adult.csv.gz").write_bytes(content)
 

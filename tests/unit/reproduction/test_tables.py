@@ -50,7 +50,11 @@ def test_a_repeated_column_is_named(tmp_path: Path) -> None:
         read_table(setting, ADULT_FILE)
 
 
-@pytest.mark.parametrize("content", [b"", b"x\n", gzip.compress(b""), gzip.compress(RECORD.encode())[:-20]])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"x\n", gzip.compress(b""), gzip.compress(RECORD.encode())[:-20]],
+    ids=["empty", "not zipped", "nothing zipped", "cut off"],
+)
 def test_a_damaged_file_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / ADULT_FILE).write_bytes(content)
 
