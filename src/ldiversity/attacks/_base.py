@@ -131,7 +131,8 @@ class AttackResult:
     broken
         Whether the attack beats the claim beyond chance, and guessing and the reference too: for all who were found, or
         for those of whom the attacker is sure, the lower end of the 97.5 % interval of his success is above all
-        three. When the claim holds, this is meant to happen in at most one result of forty. Never without the original.
+        three. When the claim holds, this is meant to happen in at most one result of forty. Also when published classes
+        contradict the claim by themselves (``classes_against_the_claim`` in the details), which needs no original.
     details
         Further figures of this attack, in JSON's types.
     left_out
@@ -220,6 +221,10 @@ class Attack(ABC):
         """What the release promises against an attacker of this knowledge; None when nothing."""
         posterior = float(release.claim(attribute).posterior)
         return posterior if posterior < 1 else None
+
+    def contradictions(self, release: Release, attribute: str) -> int:  # noqa: ARG002 - subclasses use them
+        """How many published classes contradict the claim by themselves, whoever is attacked."""
+        return 0
 
     @abstractmethod
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:

@@ -40,6 +40,12 @@ class Homogeneity(Attack):
         """What the attacker is assumed to know."""
         return "He knows the quasi-identifiers of the target, and that the target is in the table."
 
+    def contradictions(self, release: Release, attribute: str) -> int:
+        """How many classes break the rule that is claimed: what they hold is published, and no matter of chance."""
+        if not isinstance(release, ClassRelease):
+            return 0
+        return release.claim(attribute).rule.verdict(release.classes(attribute)).n_failing
+
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
         """Shares of values in the class, or among the members of the set."""
         if isinstance(release, SetRelease):

@@ -13,6 +13,10 @@ from ldiversity.tables import to_native
 
 __all__ = ["AttackReport", "Skipped"]
 
+_IN_ORDER: Final = 0.9
+_ENOUGH: Final = 30
+"""Of fewer people the order may look kept by chance."""
+
 VERSION: Final = 1
 """Of what `AttackReport.to_dict` gives; changes when a name or a meaning does."""
 
@@ -87,12 +91,25 @@ def _summary(results: tuple[AttackResult, ...]) -> str:
     broken = sum(result.broken for result in results)
     if not results:
         return "No attack applies to this release."
-    if not all(result.scored for result in results):
+    if not all(result.scored for result in results) and not broken:
         return "Without the original nothing is scored: these are the attackers' own expectations."
     if broken:
         verb = "beats" if broken == 1 else "beat"
         return f"{broken} of {len(results)} attacks {verb} what the release promises."
+    better = sum(_does_better(result) for result in results)
+    if better:
+        verb = "is" if better == 1 else "are"
+        return (
+            f"No attack beats what the release promises beyond chance. {better} of {len(results)} {verb} right more "
+            "often than promised, which chance explains for so many people and classes."
+        )
     return "No attack beats what the release promises; that is no proof that none can."
+
+
+def _does_better(result: AttackResult) -> bool:
+    """Whether an attacker was right more often than is promised, than guessing and than without his knowledge."""
+    others = (result.claim or 0.0, result.baseline, result.reference or 0.0)
+    return result.claim is not None and result.success > max(others)
 
 
 def _sentence(result: AttackResult) -> str:
@@ -139,6 +156,12 @@ def _remarks(result: AttackResult) -> list[str]:
     if result.scored and result.left_out and result.claim is not None:
         left = "1 record was" if result.left_out == 1 else f"{result.left_out:,} records were"
         found.append(f"{left} left out of the release, which promises nothing about them.")
+    against = result.details.get("classes_against_the_claim", 0)
+    if against:
+        contradict = "1 published class contradicts" if against == 1 else f"{against:,} published classes contradict"
+        found.append(f"{contradict} the claim.")
+    if result.found >= _ENOUGH and abs(result.details.get("row_order_correlation") or 0.0) > _IN_ORDER:
+        found.append("The rows were published in the order of the original.")
     if result.caution is not None:
         found.append(result.caution)
     return found

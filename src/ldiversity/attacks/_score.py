@@ -84,6 +84,7 @@ def score(
                 some = [labels[certain] for labels in clusterings]
                 others = [] if reference is None else [reference[certain]]
                 broken = _beats(right[certain], max(claim, baseline), others, some)
+    against = attack.contradictions(release, attribute)
     return AttackResult(
         attack=attack.label,
         knowledge=attack.knowledge,
@@ -98,8 +99,8 @@ def score(
         claim=claim,
         baseline=baseline,
         scored=truth is not None,
-        broken=broken,
-        details=beliefs.details,
+        broken=broken or against > 0,
+        details={**beliefs.details, **({"classes_against_the_claim": against} if against else {})},
         reference=None if reference is None else float(reference.mean()),
         left_out=int(release.suppressed or 0) if isinstance(release, ClassRelease) else 0,
         extra=None if reference is None else attack.extra,

@@ -219,9 +219,13 @@ def _render(facts: Facts, page: Page) -> None:
     from ldiversity.comparison._table import LEGEND, exposure_table, failures, figures_table
 
     page.warning(facts["holder_only"])
-    page.title(f"{facts['table']}: {number(len(facts['rows']))} runs on {number(facts['records'])} records")
+    page.title(f"{facts['table']}: {_runs(len(facts['rows']))} on {number(facts['records'])} records")
     for name, share in facts["unprotected"].items():
         page.text(f"As it is, the table tells {name!r} of {percent(share)} of the people to those who know the rest.")
+    page.text(
+        "Whoever knows how frequent the values of each column are, and nothing else, answers the queries with an "
+        f"error of {percent(facts['uninformed'])}."
+    )
     if any(row["reason"] is None for row in facts["rows"]):
         for texts, below in ((figures_table(facts), LEGEND), (exposure_table(facts), _EXPOSURE)):
             page.table(texts.heads, texts.rows, right=texts.numbers)
@@ -243,3 +247,7 @@ def _render(facts: Facts, page: Page) -> None:
     page.bullets(facts["notes"])
     if facts["plot"] is not None:
         page.bullet(f"The map is in {facts['plot']}. In words: {facts['picture']['alt']}")
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{number(count)} runs"

@@ -63,7 +63,7 @@ def flaws(run: ComparedRun) -> tuple[str, ...]:
     """Say what makes a run unsound: a promise that is empty or that an attack beats, or values that are certain."""
     said = []
     for name in run.broken:
-        broken = [one for one in run.attacks if one["attack"] == name and one["broken"]]
+        broken = [one for one in run.attacks if one["attack"] == name and one["broken"]]  # of some attribute
         said.append(_beaten(max(broken, key=lambda one: float(one["success"]))))
     if run.disclosed:
         said.append(
@@ -106,7 +106,11 @@ def eligible(runs: Sequence[ComparedRun], unprotected: Mapping[str, float] | Non
 
 
 def choose(
-    runs: Sequence[ComparedRun], risk: float | None = None, *, unprotected: Mapping[str, float] | None = None
+    runs: Sequence[ComparedRun],
+    risk: float | None = None,
+    *,
+    unprotected: Mapping[str, float] | None = None,
+    uninformed: float = 1.0,
 ) -> Choice:
     """Recommend one run, of those that are worth publishing, and unsound ones only when there is no other.
 
@@ -117,9 +121,12 @@ def choose(
     risk
         The greatest acceptable gain over guessing, for the upper end of its interval: then the run with the least error
         within it. When None, the run of the Pareto set nearest to no risk and no error, where what `unprotected` gains
-        and an error of 100 % count as one.
+        and the greatest error of the set count as one.
     unprotected
         What the best attacker gains over guessing from the table as it is, by attribute.
+    uninformed
+        The error of whoever knows how frequent the values of each column are, and nothing else; that of a run which is
+        no better is a caution.
     """
     gains = unprotected or {}
     pool = eligible(runs, gains)
@@ -142,7 +149,11 @@ def choose(
             )
         chosen = min(within, key=lambda run: _place(run)[::-1])
         reason = f"it has the least error of the {kind} whose best attacker gains at most {_points(risk)} over guessing"
-    return Choice(chosen, f"Publish {chosen.label}: {reason}; {_figures(chosen)}.", _cautions(chosen))
+    cautions = _cautions(chosen)
+    if _place(chosen)[1] >= uninformed:
+        useless = "Its answers are no better than those of someone who knows how frequent the values of each column are"
+        cautions += (f"{useless}, and nothing else; these are off by {_percent(uninformed)}.",)
+    return Choice(chosen, f"Publish {chosen.label}: {reason}; {_figures(chosen)}.", cautions)
 
 
 def _place(run: ComparedRun) -> tuple[float, float]:
@@ -160,9 +171,9 @@ def _kind(runs: Sequence[ComparedRun], pool: Sequence[ComparedRun], unprotected:
 
 def _nearest(pool: Sequence[ComparedRun], most_risk: float, kind: str) -> tuple[ComparedRun, str]:
     """The run of the Pareto set that is nearest to no risk and no error, of equal ones the safest; and the reason."""
-    scale = most_risk if most_risk > 0 else 1.0
     front = pareto_set(pool)
-    chosen = min(front, key=lambda run: (hypot(_place(run)[0] / scale, _place(run)[1]), *_place(run)))
+    scale, greatest = most_risk if most_risk > 0 else 1.0, max(_place(run)[1] for run in front) or 1.0
+    chosen = min(front, key=lambda run: (hypot(_place(run)[0] / scale, _place(run)[1] / greatest), *_place(run)))
     if len(pool) == 1:
         return chosen, f"it is the only {kind.replace('runs', 'run')}{' that was measured' if kind == 'runs' else ''}"
     if len(front) == 1:
@@ -170,7 +181,8 @@ def _nearest(pool: Sequence[ComparedRun], most_risk: float, kind: str) -> tuple[
     measured_by = f"{_points(scale)}, what the table as it is gives away," if most_risk > 0 else _points(scale)
     return chosen, (
         f"of the {len(front)} {kind} that no other{'' if kind == 'runs' else ' such run'} beats in both risk and error "
-        f"it is nearest to none of either, if {measured_by} and an error of 100 % weigh the same"
+        f"it is nearest to none of either, if {measured_by} and an error of {_percent(greatest)}, their greatest, "
+        "weigh the same"
     )
 
 
@@ -223,10 +235,16 @@ def _figures(run: ComparedRun) -> str:
 def _cautions(run: ComparedRun) -> tuple[str, ...]:
     said = list(flaws(run))
     said += [
+        f"The attack {one['attack']!r} learns from the release which values go with which quasi-identifiers, and is "
+        f"right about {one['attribute']!r} for {_percent(one['success'])} of the people, more than the "
+        f"{_percent(run.promised)} that are promised to others."
+        for one in run.outlearned
+    ]
+    said += [
         f"The attack {one['attack']!r} is sure of {_percent(one['certain'])} of the people, and right about "
         f"{_percent(one['certain_success'])} of those."
         for one in run.attacks
-        if run.knows_more(one) and not one["broken"] and (one.get("certain_success") or 0.0) > one["baseline"]
+        if run.knows_more(one) and (one.get("certain_success") or 0.0) > one["baseline"]
     ]
     if run.uniques:
         exact = "publishes quasi-identifiers as they are, and " if run.layout != "generalized" else ""

@@ -133,6 +133,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         sensitive=tuple(one.name for one in setting.sensitive),
         unprotected=setting.unprotected,
         guessing=setting.guessing,
+        uninformed=setting.uninformed,
         risk_limit=limit,
         notes=(*_how(setting), *(left_out(options or {}) if methods is None else [])),
         roles=roles,
@@ -167,8 +168,8 @@ def _how(setting: Setting) -> list[str]:
         "that is more."
     )
     sound = (
-        "A run is sound when it promises something, no attack beats that, and no value is certain. One that is not is "
-        "recommended only when nothing else is worth publishing."
+        "A run is sound when it promises something, no attack but those that learn beats that, and no value is "
+        "certain. One that is not is recommended only when nothing else is worth publishing."
     )
     notes = [risk, error, sound, "Publishing draws anew, so that figures will differ a little from those measured."]
     if len(setting.sensitive) > 1:

@@ -17,7 +17,7 @@ from ldiversity.attacks import AttackResult, attack
 from ldiversity.auditing import audit
 from ldiversity.comparison._candidates import Candidate
 from ldiversity.comparison._run import ComparedRun
-from ldiversity.comparison._setting import Setting
+from ldiversity.comparison._setting import Setting, relative_error
 from ldiversity.errors import InfeasibleError, InternalError, LDiversityError, LDiversityWarning, UnsupportedError
 from ldiversity.measures import QueryWorkload, distribution_mse, ncp
 from ldiversity.methods import GroupingMethod
@@ -128,9 +128,8 @@ def _query_error(setting: Setting, release: Release) -> tuple[float, str]:
     """The median relative error of the worst attribute, with the better of the estimators that a user has."""
     worst, used = -1.0, ""
     for workload, answers in zip(setting.workloads, setting.answers, strict=True):
-        scale = np.maximum(answers, setting.sanity)
         medians = {
-            estimator: float(np.median(np.abs(estimates - answers) / scale))
+            estimator: relative_error(estimates, answers, setting.sanity)
             for estimator, estimates in _estimates(release, workload).items()
         }
         best = min(medians, key=lambda estimator: medians[estimator])

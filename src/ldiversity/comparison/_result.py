@@ -80,6 +80,9 @@ class Comparison:
         rightly by those who know quasi-identifiers, by attribute.
     guessing
         The same for those who know the true shares of values alone.
+    uninformed
+        The error of those who know how frequent the values of each column are, and nothing else: what a release must
+        undercut to be of use.
     risk_limit
         The greatest acceptable gain over guessing, when one was given.
     notes
@@ -93,6 +96,7 @@ class Comparison:
     sensitive: tuple[str, ...]
     unprotected: Mapping[str, float] = field(default_factory=dict)
     guessing: Mapping[str, float] = field(default_factory=dict)
+    uninformed: float = 1.0
     risk_limit: float | None = None
     notes: tuple[str, ...] = ()
     roles: tuple[str, ...] = field(default=(), repr=False)
@@ -107,7 +111,7 @@ class Comparison:
     @cached_property
     def choice(self) -> Choice:
         """The recommended run, its reason and its cautions."""
-        return choose(self.rows, self.risk_limit, unprotected=self._gains)
+        return choose(self.rows, self.risk_limit, unprotected=self._gains, uninformed=self.uninformed)
 
     @property
     def _gains(self) -> dict[str, float]:
@@ -136,9 +140,9 @@ class Comparison:
         """Everything in JSON's types; infinite numbers are None.
 
         ``version``, ``package``, ``holder_only`` (a sentence), ``table``, ``records``, ``quasi``, ``sensitive``,
-        ``unprotected``, ``guessing``, ``rows`` (see `ComparedRun`, with ``pareto``, ``recommended`` and ``flaws``:
-        why a run is not sound), ``pareto`` (labels), ``recommendation``, ``recommended`` (a label), ``cautions``,
-        ``command`` (a line for a shell), ``risk_limit``, ``picture`` (with ``alt``) and ``notes``.
+        ``unprotected``, ``guessing``, ``uninformed``, ``rows`` (see `ComparedRun`, with ``pareto``, ``recommended`` and
+        ``flaws``: why a run is not sound), ``pareto`` (labels), ``recommendation``, ``recommended`` (a label),
+        ``cautions``, ``command`` (a line for a shell), ``risk_limit``, ``picture`` (with ``alt``) and ``notes``.
         """
         chosen, front = self.choice.run, {run.label for run in self.pareto}
         described = {
@@ -151,6 +155,7 @@ class Comparison:
             "sensitive": list(self.sensitive),
             "unprotected": dict(self.unprotected),
             "guessing": dict(self.guessing),
+            "uninformed": self.uninformed,
             "rows": [
                 {
                     **run.to_dict(),

@@ -121,8 +121,19 @@ class ComparedRun:
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """The attacks that beat the claim beyond chance."""
-        return tuple(dict.fromkeys(str(one["attack"]) for one in self.attacks if one["broken"]))
+        """The attacks that beat the claim beyond chance, but for those that learn.
+
+        Sets promise nothing against attackers who learn, so that counting them for classes alone would favor sets. They
+        count in the risk, for all runs alike.
+        """
+        found = (str(one["attack"]) for one in self.attacks if one["broken"] and one["attack"] not in LEARNERS)
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def outlearned(self) -> tuple[Mapping[str, Any], ...]:
+        """Attacks that learn, and by that are right more often, beyond chance, than a value may be likely."""
+        promised = 1.0 if self.promised is None else self.promised
+        return tuple(one for one in self.attacks if one["attack"] in LEARNERS and (one["low"] or 0.0) > promised)
 
     @property
     def measured(self) -> bool:

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,7 +22,7 @@ from ldiversity.hierarchies import Hierarchy
 from ldiversity.measures import QueryWorkload
 from ldiversity.tables import Sensitive, Source, check_roles, fit_coder, open_source
 
-__all__ = ["DEFAULT_ATTACKS", "Setting", "make_setting"]
+__all__ = ["DEFAULT_ATTACKS", "Setting", "make_setting", "relative_error"]
 
 DEFAULT_ATTACKS: Final = ("homogeneity", "mechanism", "definetti", "joint")
 """Attacks by people who know quasi-identifiers and the release, and nothing else."""
@@ -52,6 +53,9 @@ class Setting:
     unprotected, guessing
         The share of people whose value is named rightly by whoever knows the table but for it, and by whoever knows
         the true shares of values alone; by attribute.
+    uninformed
+        The error of whoever knows how frequent the values of each column are, and nothing else: of the worst attribute,
+        the median over queries.
     """
 
     name: str
@@ -68,11 +72,12 @@ class Setting:
     seed: int | None
     unprotected: Mapping[str, float] = field(default_factory=dict)
     guessing: Mapping[str, float] = field(default_factory=dict)
+    uninformed: float = 1.0
 
     @property
     def sanity(self) -> float:
-        """Answers of queries below it count as if they were it: 0.1 % of the records, and at least one."""
-        return max(1.0, _SANITY * float(self.table.num_rows))
+        """Answers of queries below it count as if they were it."""
+        return _sanity(self.table)
 
     @property
     def decides(self) -> dict[str, Any]:
@@ -124,6 +129,7 @@ def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
     attributes = tuple(_in_order(one, source, table) for one in attributes)
     workloads = _workloads(queries, table, names, attributes, seed)
     unprotected, guessing = _as_it_is(table, names, attributes)
+    answers = tuple(workload.answers(table) for workload in workloads)
     return Setting(
         name=source.name,
         frame_kind=source.frame_kind,
@@ -133,13 +139,27 @@ def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
         hierarchies=known,
         person=person,
         workloads=workloads,
-        answers=tuple(workload.answers(table) for workload in workloads),
+        answers=answers,
         attacks=chosen,
         targets=min(table.num_rows, check_integer("compare", "targets", targets, minimum=1)),
         seed=seed,
         unprotected=unprotected,
         guessing=guessing,
+        uninformed=max(
+            relative_error(workload.uninformed(table), true, _sanity(table))
+            for workload, true in zip(workloads, answers, strict=True)
+        ),
     )
+
+
+def relative_error(estimates: FloatArray, answers: FloatArray, sanity: float) -> float:
+    """The median error of answers, relative to the true ones; true ones below `sanity` count as that much."""
+    return float(np.median(np.abs(estimates - answers) / np.maximum(answers, sanity)))
+
+
+def _sanity(table: pa.Table) -> float:
+    """0.1 % of the records, and at least one."""
+    return max(1.0, _SANITY * float(table.num_rows))
 
 
 def _in_order(attribute: Sensitive, source: Source, table: pa.Table) -> Sensitive:

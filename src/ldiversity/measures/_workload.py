@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -145,6 +145,30 @@ class QueryWorkload:
         """Give the true answers, shape (queries,)."""
         return self._answered(self._true(original))
 
+    def uninformed(self, original: Any) -> FloatArray:  # noqa: ANN401 - a path or any frame
+        """Give the answers of someone who knows how frequent the values of each column are, and nothing else.
+
+        Shape (queries,). He takes columns as unrelated. A release is of use as far as its answers are better.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> original = pa.table({"age": [20, 20, 22, 22], "disease": ["d0", "d0", "d1", "d1"]})
+        >>> workload = QueryWorkload.random(original, ["age"], "disease", qd=1, selectivity=0.25, n_queries=3, seed=1)
+        >>> workload.uninformed(original).tolist()
+        [1.0, 1.0, 1.0]
+        """
+        names = list(dict.fromkeys(name for query in self.queries for name in query.chosen))
+        table = read_columns(_OWNER, original, [*names, self.sensitive])
+        codes = code_sensitive(table[self.sensitive], self.sensitive, self.domain, self._type)
+        known = codes >= 0
+        shares = {name: _shares(self._axes[name].codes(table[name])[known], len(self._axes[name])) for name in names}
+        selected = [
+            prod(float(shares[name] @ chosen) for name, chosen in query.chosen.items()) for query in self.queries
+        ]
+        counts = np.bincount(codes[known], minlength=len(self.domain))
+        return self._answered(np.array(selected)[:, None] * counts)
+
     def estimates(self, release: Release, *, estimator: str = "classes") -> FloatArray:
         """Give the answers that a data user gets from the release alone, shape (queries,).
 
@@ -256,6 +280,11 @@ class QueryWorkload:
         if source.n_rows is not None:
             return source.n_rows
         return sum(batch.num_rows for batch in source.batches([self.sensitive]))
+
+
+def _shares(positions: NDArray[Any], size: int) -> FloatArray:
+    """How frequent each position on an axis is; the one beyond stands for values that are not on it."""
+    return np.bincount(positions, minlength=size)[:size] / max(len(positions), 1)
 
 
 def _draw(rng: np.random.Generator, size: int, portion: float) -> NDArray[np.bool_]:

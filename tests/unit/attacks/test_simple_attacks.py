@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -41,6 +42,33 @@ def test_a_planted_break_is_called_broken(bucketized: Make) -> None:
     assert report.verdict[0] == "1 of 1 attacks beats what the release promises."
 
 
+@pytest.mark.parametrize("homogeneous", [1, 2, 3])
+def test_a_class_that_contradicts_the_claim_breaks_it_however_few_there_are(bucketized: Make, homogeneous: int) -> None:
+    values = [place % 3 if place // 6 >= homogeneous else 0 for place in range(60)]
+
+    (result,) = ld.attack(
+        bucketized(np.repeat(range(10), 6), values, l=3), people(values), attacks="homogeneity"
+    ).results
+
+    assert result.broken
+    assert result.details["classes_against_the_claim"] == homogeneous
+
+
+def test_classes_that_contradict_the_claim_need_no_original(bucketized: Make) -> None:
+    report = ld.attack(bucketized([0, 0, 1, 1], [0, 0, 1, 2]), attacks="homogeneity")
+
+    assert report.broken
+    assert "1 published class contradicts the claim." in str(report)
+
+
+def test_success_beyond_the_promise_that_chance_explains_is_said_to_be_that(bucketized: Make) -> None:
+    values = [0, 1, 0, 1, 2, 3]
+    report = ld.AttackReport((ld.attack(bucketized([0, 0, 1, 1, 2, 2], values), people(values)).results[0],))
+    lucky = replace(report.results[0], success=0.6, claim=0.5, baseline=0.3, scored=True, broken=False)
+
+    assert "1 of 1 is right more often than promised, which chance explains" in ld.AttackReport((lucky,)).verdict[0]
+
+
 def test_classes_that_keep_their_promise_are_not_called_broken(bucketized: Make) -> None:
     values = [0, 1] * 50
 
@@ -50,10 +78,10 @@ def test_classes_that_keep_their_promise_are_not_called_broken(bucketized: Make)
 
 
 def test_without_the_original_the_attacker_says_what_he_expects(bucketized: Make) -> None:
-    report = ld.attack(bucketized([0, 0, 0, 1, 1, 1], [0, 0, 1, 2, 2, 2]), attacks="homogeneity")
+    report = ld.attack(bucketized([0, 0, 0, 1, 1], [0, 1, 2, 1, 2]), attacks="homogeneity")
 
     (result,) = report.results
-    assert result.success == pytest.approx((2 / 3 + 1) / 2)
+    assert result.success == pytest.approx((3 / 3 + 2 / 2) / 5)
     assert (result.scored, result.interval, result.broken) == (False, None, False)
     assert "own expectations" in report.verdict[0]
 

@@ -10,6 +10,7 @@ from ldiversity.comparison import ComparedRun, choose, pareto_set
 from ldiversity.comparison._choice import flaws
 
 Make = Callable[..., ComparedRun]
+CLAIMS = [("sets", None), ("classes", 0.5)]
 
 
 def beaten(run: ComparedRun, runs: list[ComparedRun]) -> bool:
@@ -61,16 +62,18 @@ def test_of_two_runs_the_one_nearer_to_no_risk_and_no_error_is_recommended(made_
 
 
 def test_risk_is_weighed_by_what_the_table_as_it_is_gives_away(made_run: Make) -> None:
-    # Gains of 2 and 12 points of at most 20 are 0.1 and 0.6; with errors of 0.4 and 0.1 the first is nearer.
-    runs = [made_run("safe", 0.12, 0.4), made_run("useful", 0.22, 0.1)]
+    # Gains of 2 and 12 points of at most 20 are 0.1 and 0.6; with errors of 0.5 and 0.2 of the greatest, the first is
+    # nearer.
+    runs = [made_run("safe", 0.12, 0.1), made_run("useful", 0.22, 0.04), made_run("coarse", 0.11, 0.2)]
 
     assert [choose(runs, unprotected=most).run for most in ({"disease": 0.2}, {})] == [runs[0], runs[1]]
 
 
 def test_of_runs_equally_near_the_safer_is_recommended(made_run: Make) -> None:
-    runs = [made_run("useful", 0.1 + 0.5, 0.25), made_run("safe", 0.1 + 0.25, 0.5)]
+    coarse = made_run("coarse", 0.1, 0.5)
+    runs = [made_run("useful", 0.1 + 0.5, 0.125), made_run("safe", 0.1 + 0.25, 0.25)]
 
-    assert choose(runs).run is runs[1]
+    assert choose([*runs, coarse]).run is runs[1]
 
 
 def test_a_beaten_promise_is_not_recommended_where_another_run_is_sound(made_run: Make) -> None:
@@ -204,15 +207,49 @@ def test_a_beaten_claim_is_a_caution(made_run: Make) -> None:
 
 
 def test_a_claim_beaten_for_those_of_whom_the_attacker_is_sure_is_said_so(made_run: Make) -> None:
-    run = made_run("a", 0.4, 0.07, broken=True, attack="definetti", certain=0.2, certain_success=0.8)
+    run = made_run("a", 0.4, 0.07, broken=True, attack="joint", certain=0.2, certain_success=0.8)
 
-    (flaw,) = flaws(run)
+    flaw = flaws(run)[0]
 
-    assert flaw.startswith(
-        "The attack 'definetti' beats the promise: it is sure of 20 % of the people, and right about"
-    )
+    assert flaw.startswith("The attack 'joint' beats the promise: it is sure of 20 % of the people, and right about")
     assert flaw.endswith("'disease' for 80 % of those, and 50 % is promised at most.")
 
 
 def test_an_attack_below_guessing_is_no_negative_risk(made_run: Make) -> None:
     assert made_run("a", 0.05, 0.1).risk == 0
+
+
+def test_attackers_who_learn_count_in_the_risk_and_not_against_the_promise(made_run: Make) -> None:
+    learned = made_run("classes", 0.6, 0.1, attack="definetti", broken=True, claim=0.5, promised=0.5)
+
+    assert flaws(learned) == ()
+    assert learned.broken == ()
+    assert learned.risk == 0.5
+
+
+def test_classes_that_beat_sets_in_both_are_preferred_although_a_learner_beats_their_promise(made_run: Make) -> None:
+    sets = made_run("sets", 0.7, 0.2, attack="definetti", claim=None, promised=0.5)
+    classes = made_run("classes", 0.6, 0.1, attack="definetti", broken=True, claim=0.5, promised=0.5)
+
+    assert choose([sets, classes]).run is classes
+
+
+def test_that_an_attacker_learns_more_than_is_promised_is_a_caution_for_sets_and_classes_alike(made_run: Make) -> None:
+    runs = [made_run(name, 0.6, 0.1, attack="definetti", claim=claim, promised=0.5) for name, claim in CLAIMS]
+
+    said = [choose([run]).cautions[0] for run in runs]
+
+    assert [text.startswith("The attack 'definetti' learns") for text in said] == [True, True]
+
+
+def test_small_errors_weigh_by_the_greatest_of_them(made_run: Make) -> None:
+    runs = [made_run("coarse", 0.12, 0.10), made_run("knee", 0.24, 0.02), made_run("open", 0.5, 0.014)]
+
+    assert choose(runs, unprotected={"disease": 0.65}).run is runs[1]
+
+
+def test_answers_that_are_no_better_than_the_shares_of_columns_are_a_caution(made_run: Make) -> None:
+    (said,) = choose([made_run("a", 0.2, 0.1)], uninformed=0.1).cautions
+
+    assert said.startswith("Its answers are no better than those of someone who knows how frequent the values of each")
+    assert said.endswith("these are off by 10 %.")

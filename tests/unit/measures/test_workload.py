@@ -65,6 +65,18 @@ def test_answers_are_true_counts(original: pa.Table) -> None:
     assert workload.answers(original).tolist() == expected
 
 
+def test_the_uninformed_take_columns_as_unrelated(original: pa.Table) -> None:
+    workload = _workload(original)
+    rows, n = original.to_pylist(), original.num_rows
+
+    expected = []
+    for query in workload.queries:
+        chosen = {**_chosen(workload, query), "disease": _asked(workload, query)}
+        shares = [sum(row[name] in values for row in rows) / n for name, values in chosen.items()]
+        expected.append(n * np.prod(shares))
+    np.testing.assert_allclose(workload.uninformed(original), expected)
+
+
 def test_a_bucketized_release_answers_with_the_shares_of_classes(original: pa.Table, bucketized: ClassRelease) -> None:
     workload = _workload(original)
 
