@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ldiversity.cli._class_pages import class_facts, render_classes
+from ldiversity.cli._class_pages import class_facts, render_classes, render_promises
 from ldiversity.cli._holder import grouping_arguments, holder_arguments, holder_options, policy_option, refuse_others
 from ldiversity.cli._input import opened_table, read_as_option
 from ldiversity.cli._method import is_grouping, method_name, methods_epilog
@@ -212,12 +212,4 @@ def _render(facts: Facts, page: Page) -> None:
         ],
         right={2, 3, 4, 5},
     )
-    page.bullets(claim["statement"] for claim in facts["claims"])
-    if facts["notes"]:
-        page.title("Notes")
-        page.bullets(facts["notes"])
-    page.title("Not protected")
-    page.bullets(facts["not_protected"])
-    page.title("Next")
-    page.text("The folder is all that a data user needs. To try it:")
-    page.command(facts["next"])
+    render_promises(facts, page)

@@ -9,7 +9,7 @@ from ldiversity.cli._show import Facts, Page, number, percent
 if TYPE_CHECKING:
     from ldiversity.release import ClassRelease
 
-__all__ = ["class_facts", "render_class_plan", "render_classes"]
+__all__ = ["class_facts", "render_class_plan", "render_classes", "render_promises"]
 
 
 def class_facts(release: ClassRelease) -> dict[str, Any]:
@@ -71,6 +71,11 @@ def render_classes(facts: Facts, page: Page) -> None:
         ],
         right={3, 4, 5, 6, 7},
     )
+    render_promises(facts, page)
+
+
+def render_promises(facts: Facts, page: Page) -> None:
+    """What is promised and what is not, and how to go on: the end of every page about a release that was written."""
     page.bullets(claim["statement"] for claim in facts["claims"])
     if facts["notes"]:
         page.title("Notes")
