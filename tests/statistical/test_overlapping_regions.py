@@ -48,16 +48,18 @@ def test_disjoint_regions_of_mondrian_leave_nothing_to_mix(independent: pa.Table
     assert found["skewness"].success == found["homogeneity"].success < 1 / 3 + 3 * STANDARD_ERROR
 
 
-# Over 25 orders of the rows the figure has a standard deviation of .0009 at l = 4 and .010 at l = 7, where few classes
-# decide. The tolerances are six and more of them: a false alarm in less than one of a million runs.
-@pytest.mark.parametrize(("l", "right", "tolerance"), [(4, 0.265, 0.006), (7, 0.186, 0.065)])
+# Over 25 orders of the rows the figure has a standard deviation of .0009 at l = 4 and .0104 at l = 7, where few classes
+# decide; that of a mean of six is .0042. The tolerances are six and more of them: a false alarm in less than one of a
+# million runs.
+@pytest.mark.parametrize(("l", "right", "tolerance", "orders"), [(4, 0.265, 0.006, 1), (7, 0.186, 0.027, 6)])
 def test_overlapping_regions_of_adult(
-    l: int, right: float, tolerance: float, public_data: Path, monkeypatch: pytest.MonkeyPatch
+    l: int, right: float, tolerance: float, orders: int, public_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LDIVERSITY_DATA", str(public_data))
     quasi = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"]
+    adult = ld.datasets.adult()
 
-    found = results(ld.datasets.adult(), ld.BSGI(l=l), quasi, "occupation")
+    found = [results(adult, ld.BSGI(l=l), quasi, "occupation") for _ in range(orders)]
 
-    assert found["skewness"].success == pytest.approx(right, abs=tolerance)
-    assert found["homogeneity"].success < 1 / l
+    assert np.mean([one["skewness"].success for one in found]) == pytest.approx(right, abs=tolerance)
+    assert max(one["homogeneity"].success for one in found) < 1 / l
