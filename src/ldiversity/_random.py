@@ -170,7 +170,7 @@ class KeyedWords:
     The function is CBC-MAC with AES-256 over messages of exactly three blocks: the record's digest, the code of
     its true value, and a counter that numbers the blocks of output. CBC-MAC is a pseudo-random function on
     messages of one fixed length. The true value must be in it: without it a record whose value changed
-    would keep its random words and so give the change away.
+    would keep its random words, and its two sets would give the values away.
     """
 
     def __init__(self, key: Key, context: bytes) -> None:

@@ -67,7 +67,10 @@ def plain_notes(plain: Sequence[str]) -> tuple[str, ...]:
 def key_note(undeclared: Sequence[str]) -> str:
     """What a keyed publication should know: the same sets come again only for the same domain."""
     if not undeclared:
-        return "Draws are keyed: the same record with the same value shows the same set whenever it is published so."
+        return (
+            "Draws are keyed: the same record with the same value shows the same set whenever it is published so. A "
+            "record whose value changed shows another set, which tells that it changed and makes some likelier."
+        )
     return (
         f"Draws are keyed, but the domain of {name_some(undeclared)} was read off the table: one new value changes "
         "the domain, all sets are drawn anew, and the two releases can be intersected. Declare the domain."

@@ -92,7 +92,8 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
         Columns published as they are on the holder's word that they tell nothing.
     key, record_id
         Keyed draws: the same record with the same value gets the same set in every release made with this key, so
-        that releases cannot be intersected. `record_id` names the columns that tell records apart.
+        that releases cannot be intersected. A changed value gets another set, and the two together tell more than
+        one does (``docs/guides/republishing.md``). `record_id` names the columns that tell records apart.
     output
         A folder to write. A file is then streamed, and memory does not grow with the table, except for methods that
         group, which need all rows at once. Without it the release stays in memory.

@@ -21,6 +21,10 @@ NOT_PROTECTED: Final = (
         "Publishing the same people again with fresh randomness, another key, l, d or domain lets an attacker "
         f"intersect the sets. {USE_A_KEY}"
     ),
+    (
+        "A key does not hide that a value changed: different sets of one person prove it, and then a value that only "
+        "one of them shows is more likely, up to l/(l*l - l + 1) instead of 1/l where a set claims 1/l."
+    ),
     "Several sensitive attributes of one person are each protected on their own; that they belong together is public.",
     "The domain of a sensitive attribute and the number of records are public.",
 )
