@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ldiversity.cli._class_pages import class_facts, render_classes, render_promises
+from ldiversity.cli._command import Command
 from ldiversity.cli._holder import grouping_arguments, holder_arguments, holder_options, policy_option, refuse_others
 from ldiversity.cli._input import opened_table, read_as_option
 from ldiversity.cli._method import is_grouping, method_name, methods_epilog
+from ldiversity.cli._paths import READ, TABLE, WRITTEN
 from ldiversity.cli._progress import progress_bar
 from ldiversity.cli._reword import mark_policy
 from ldiversity.cli._show import Facts, Page, number, percent, show
@@ -25,13 +27,13 @@ _PASSED_ON: Final = ("output", "data_format", "overwrite", "insecure_seed")
 _WITH_POLICY: Final = {"policy", "output", "overwrite", "insecure_seed", "as_json"}
 
 
-@click.command("anonymize", short_help="Publish a table as a release.", epilog=methods_epilog())
-@click.argument("table", type=click.Path(path_type=Path), required=False)
+@click.command("anonymize", cls=Command, short_help="Publish a table as a release.", epilog=methods_epilog())
+@click.argument("table", type=TABLE, required=False)
 @policy_option("only -o, --overwrite and --insecure-seed may stand with it")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The folder of the release; must not exist yet.")
+@click.option("-o", "--output", type=WRITTEN, help="The folder of the release; must not exist yet.")
 @read_as_option
 @holder_options
-@click.option("--key", type=click.Path(path_type=Path), help="Your key file: makes publishing again safe.")
+@click.option("--key", type=READ, help="Your key file: makes publishing again safe.")
 @click.option("--record-id", multiple=True, metavar="COLUMNS", help="With --key: columns that tell records apart.")
 @click.option(
     "--format", "data_format", type=click.Choice(["parquet", "csv"]), default="parquet", show_default=True,

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 import click
 
+from ldiversity.cli._command import Command
 from ldiversity.cli._holder import parse_types, type_option
+from ldiversity.cli._paths import READ
 from ldiversity.cli._show import Facts, Page, number, percent, show
 from ldiversity.cli._text import split_names
 
@@ -31,11 +33,11 @@ _HEADS: Final = (
 """The last one: what the attacker reaches without the knowledge that the attack is about."""
 
 
-@click.command("attack", short_help="What attackers achieve on a release.")
-@click.argument("release", type=click.Path(path_type=Path))
+@click.command("attack", cls=Command, short_help="What attackers achieve on a release.")
+@click.argument("release", type=READ)
 @click.option(
     "--original",
-    type=click.Path(path_type=Path),
+    type=READ,
     help="The table that the release was made from, to score the attackers; else they say what they expect.",
 )
 @click.option("--sensitive", multiple=True, metavar="COLUMNS", help="The attributes to attack; all by default.")
@@ -46,7 +48,7 @@ _HEADS: Final = (
     help="homogeneity, background, similarity, skewness, mechanism, intersection, composition, minimality, definetti, "
     "joint, order; all that apply by default.",
 )
-@click.option("--second", type=click.Path(path_type=Path), help="Another release about the same people.")
+@click.option("--second", type=READ, help="Another release about the same people.")
 @click.option(
     "--exclude",
     type=click.IntRange(min=1),
@@ -63,7 +65,7 @@ _HEADS: Final = (
 @click.option("-d", "d", type=float, help="For similarity: values closer than this count as one.")
 @click.option(
     "--known",
-    type=click.Path(path_type=Path),
+    type=READ,
     help="For joint: a table that tells how the sensitive columns go together.",
 )
 @click.option(

@@ -7,8 +7,10 @@ from typing import Any, Final
 
 import click
 
+from ldiversity.cli._command import Command
 from ldiversity.cli._holder import MISSING_WORDS, parse_types, type_option
 from ldiversity.cli._input import opened_table, read_as_option
+from ldiversity.cli._paths import READ, TABLE, WRITTEN
 from ldiversity.cli._show import Facts, Page, number, show
 from ldiversity.cli._text import shell_line, split_names
 
@@ -18,8 +20,8 @@ EXIT_FAILED: Final = 1
 """A model that was asked for does not hold."""
 
 
-@click.command("audit", short_help="What a table or release gives away.")
-@click.argument("table", metavar="TABLE|RELEASE", type=click.Path(path_type=Path))
+@click.command("audit", cls=Command, short_help="What a table or release gives away.")
+@click.argument("table", metavar="TABLE|RELEASE", type=TABLE)
 @read_as_option
 @click.option("--quasi", multiple=True, metavar="COLUMNS", help="Columns by which people might be recognized.")
 @click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Columns that nobody may learn about a person.")
@@ -49,7 +51,7 @@ EXIT_FAILED: Final = 1
 @click.option("--joint-knowledge", is_flag=True, help="An attacker who asks for one sensitive column knows the others.")
 @click.option(
     "--population",
-    type=click.Path(path_type=Path),
+    type=READ,
     help="A table of the people among whom a journalist searches, with the same quasi-identifiers.",
 )
 @click.option(
@@ -60,7 +62,7 @@ EXIT_FAILED: Final = 1
     help="From which probability on a record counts as at risk of being recognized.",
 )
 @type_option
-@click.option("--html", type=click.Path(path_type=Path), help="Also write a page for the one who decides.")
+@click.option("--html", type=WRITTEN, help="Also write a page for the one who decides.")
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
 @click.pass_context
 def command(

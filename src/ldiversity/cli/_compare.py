@@ -11,17 +11,19 @@ from typing import Any, Final, TypeVar
 import click
 
 from ldiversity.catalog import OPTIONS, methods_with
+from ldiversity.cli._command import Command
 from ldiversity.cli._holder import grouping_arguments, holder_arguments, type_option
 from ldiversity.cli._input import opened_table, read_as_option, read_as_words
 from ldiversity.cli._method import METHOD_OPTIONS, methods_epilog
+from ldiversity.cli._paths import TABLE, WRITTEN
 from ldiversity.cli._progress import progress_bar
 from ldiversity.cli._reword import reword
 from ldiversity.cli._show import Facts, Page, number, percent, show
-from ldiversity.cli._text import shell_line, split_assignment, split_names
+from ldiversity.cli._text import shell_line, split_names, split_numbers
 
 __all__ = ["command"]
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 _OFFERED: Final = [option for option in OPTIONS.values() if option.flag is not None]
 _SHARED: Final = {
@@ -43,14 +45,14 @@ _ROLES: Final = {"domains": "--domain", "missing": "--missing", "bins": "--bins"
 _GROUPING: Final = {"hierarchies": "--hierarchy"}
 
 
-def _method_options(command: Command) -> Command:
+def _method_options(command: Decorated) -> Decorated:
     for made in reversed(_SHARED.values()):
         command = made(command)
     return command
 
 
-@click.command("compare", short_help="Which method to publish with.", epilog=methods_epilog())
-@click.argument("table", type=click.Path(path_type=Path))
+@click.command("compare", cls=Command, short_help="Which method to publish with.", epilog=methods_epilog())
+@click.argument("table", type=TABLE)
 @read_as_option
 @click.option("--quasi", multiple=True, metavar="COLUMNS", help="Columns by which people might be recognized.")
 @click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Columns that nobody may learn about a person.")
@@ -81,8 +83,8 @@ def _method_options(command: Command) -> Command:
     help="The greatest acceptable gain of an attacker over guessing, from 0 to 1, chance included; decides what is "
     "recommended.",
 )
-@click.option("--folder", type=click.Path(path_type=Path), help="Keeps finished runs, which are not repeated.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Also write the map: .png, .svg or .pdf.")
+@click.option("--folder", type=WRITTEN, help="Keeps finished runs, which are not repeated.")
+@click.option("--plot", type=WRITTEN, help="Also write the map: .png, .svg or .pdf.")
 @click.option("--seed", type=click.IntRange(min=0), help="Makes the figures repeatable; no release is kept.")
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
 def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options by name
@@ -155,24 +157,13 @@ def _options(given: Mapping[str, Any], methods: Sequence[str] | None) -> dict[st
     """The options that were given; one that no method has which is run by name is refused."""
     found = {name: given[name] for name in _SHARED if given[name] not in {None, ()}}
     if "weights" in found:
-        found["weights"] = _shares(given["weights"])
+        found["weights"] = split_numbers(given["weights"], "--weight")
     asked = [*found, *(["model"] if given["models"] else [])]
     for name in asked if methods is not None else ():
         takers = methods_with(name)
         if not set(takers) & set(methods or ()):
             flag = str(OPTIONS[name].flag).partition("/")[0]
             raise click.UsageError(f"{flag} must be left out: it is an option of {', '.join(takers)}, not run here.")
-    return found
-
-
-def _shares(texts: Sequence[str]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for text in texts:
-        name, share = split_assignment(text, "--weight", "a number")
-        try:
-            found[name] = float(share)
-        except ValueError:
-            raise click.UsageError(f"--weight must be a name, an equals sign and a number, got {text!r}.") from None
     return found
 
 

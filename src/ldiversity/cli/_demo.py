@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ldiversity.cli._command import Command
+from ldiversity.cli._paths import WRITTEN
 from ldiversity.cli._show import Facts, Page, number, percent, points, show
 from ldiversity.cli._text import shell_line
 
@@ -32,10 +34,10 @@ _WARNING: Final = (
 )
 
 
-@click.command("demo", short_help="See it all on a made-up table.")
+@click.command("demo", cls=Command, short_help="See it all on a made-up table.")
 @click.option(
     "--folder",
-    type=click.Path(path_type=Path),
+    type=WRITTEN,
     default=Path("ldiversity-demo"),
     show_default=True,
     help="Where files are written: a new folder, or that of an earlier demo.",

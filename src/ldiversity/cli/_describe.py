@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ldiversity.cli._command import Command
 from ldiversity.cli._holder import parse_types, type_option
 from ldiversity.cli._input import opened_table, read_as_option, read_as_words
+from ldiversity.cli._paths import TABLE
 from ldiversity.cli._show import Facts, Page, number, percent, show
 from ldiversity.cli._text import join_assignment, join_names, shell_line
 
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("describe", short_help="Columns, suggested roles, the largest l.")
-@click.argument("table", type=click.Path(path_type=Path))
+@click.command("describe", cls=Command, short_help="Columns, suggested roles, the largest l.")
+@click.argument("table", type=TABLE)
 @read_as_option
 @type_option
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ldiversity.cli._command import Command
+from ldiversity.cli._paths import READ, WRITTEN
 from ldiversity.cli._show import Facts, Page, number, percent, show
 from ldiversity.cli._text import split_names
 
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("estimate", short_help="Distributions from a release, with errors.")
-@click.argument("release", type=click.Path(path_type=Path))
+@click.command("estimate", cls=Command, short_help="Distributions from a release, with errors.")
+@click.argument("release", type=READ)
 @click.option(
     "--by",
     multiple=True,
@@ -58,8 +60,8 @@ __all__ = ["command"]
     show_default=True,
     help="Mark cells with fewer records, and give them intervals that hold for any number.",
 )
-@click.option("--csv", "csv_file", type=click.Path(path_type=Path), help="Also write the estimates as CSV.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Also draw them: a .png, .svg or .pdf file.")
+@click.option("--csv", "csv_file", type=WRITTEN, help="Also write the estimates as CSV.")
+@click.option("--plot", type=WRITTEN, help="Also draw them: a .png, .svg or .pdf file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
 def command(
     release: Path,

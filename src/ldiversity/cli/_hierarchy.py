@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ldiversity.cli._command import Command
 from ldiversity.cli._holder import parse_types, type_option
 from ldiversity.cli._input import opened_table, read_as_option
+from ldiversity.cli._paths import READ, TABLE, WRITTEN
 from ldiversity.cli._show import Facts, Page, number, show
 from ldiversity.cli._text import join_assignment, shell_line
 
@@ -27,8 +29,8 @@ _CAUTION: Final = (
 )
 
 
-@click.command("hierarchy", short_help="Make a hierarchy for a column, or look at one.")
-@click.argument("table", type=click.Path(path_type=Path), required=False)
+@click.command("hierarchy", cls=Command, short_help="Make a hierarchy for a column, or look at one.")
+@click.argument("table", type=TABLE, required=False)
 @click.option("--column", metavar="COLUMN", help="The column that gets a hierarchy.")
 @click.option("--width", metavar="NUMBERS", help="Intervals of equal width, one width a level: 5,10,20.")
 @click.option("--quantiles", metavar="NUMBERS", help="Intervals with equally many records, their number a level: 16,4.")
@@ -38,9 +40,9 @@ _CAUTION: Final = (
     "--low", metavar="VALUE", help="Where the public range of numbers or dates begins: all its values are leaves."
 )
 @click.option("--high", metavar="VALUE", help="Where it ends.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Save the hierarchy.")
+@click.option("-o", "--output", type=WRITTEN, metavar="FILE", help="Save the hierarchy.")
 @click.option("--overwrite", is_flag=True, help="Replace a file that is already there.")
-@click.option("--show", "shown", type=click.Path(path_type=Path), metavar="FILE", help="Only look at a hierarchy file.")
+@click.option("--show", "shown", type=READ, metavar="FILE", help="Only look at a hierarchy file.")
 @read_as_option
 @type_option
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")

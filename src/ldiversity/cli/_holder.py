@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 from click.core import ParameterSource
 
+from ldiversity.cli._command import written
 from ldiversity.cli._method import METHOD_OPTIONS, chosen_method, is_grouping, method_name
-from ldiversity.cli._text import split_assignment, split_names
+from ldiversity.cli._paths import READ
+from ldiversity.cli._text import split_assignments, split_names
 
 if TYPE_CHECKING:
     from ldiversity.tables import Sensitive
@@ -25,7 +27,7 @@ __all__ = [
     "type_option",
 ]
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 TYPE_WORDS: Final = ("text", "integer", "number", "boolean", "date")
 
@@ -95,10 +97,10 @@ _OPTIONS: Final = (
 )
 
 
-def policy_option(others: str) -> Callable[[Command], Command]:
+def policy_option(others: str) -> Callable[[Decorated], Decorated]:
     """The option that names a policy file; `others` says what may stand with it."""
     help_text = f"A reviewed file that says all of the below; {others}."
-    return click.option("--policy", type=click.Path(path_type=Path), help=help_text)
+    return click.option("--policy", type=READ, help=help_text)
 
 
 def refuse_others(ctx: click.Context, allowed: Collection[str]) -> None:
@@ -106,11 +108,10 @@ def refuse_others(ctx: click.Context, allowed: Collection[str]) -> None:
     for parameter in ctx.command.params:
         name = parameter.name or ""
         if name not in allowed and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            written = "TABLE" if isinstance(parameter, click.Argument) else max(parameter.opts, key=len)
-            raise click.UsageError(f"{written} must be left out with --policy: the policy says it.")
+            raise click.UsageError(f"{written(parameter)} must be left out with --policy: the policy says it.")
 
 
-def holder_options(command: Command) -> Command:
+def holder_options(command: Decorated) -> Decorated:
     """Add the options that describe the table's columns and the method."""
     for option in reversed(_OPTIONS):
         command = option(command)
@@ -134,7 +135,7 @@ def holder_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def grouping_arguments(given: Mapping[str, Any], table: Path, quasi: Collection[str]) -> dict[str, Any]:
     """Turn the options that only methods that group records have into arguments; none for other methods."""
-    texts = _assignments(given["hierarchies"], "--hierarchy", "a file, auto, date, prefix, width:5/10/20, ...")
+    texts = split_assignments(given["hierarchies"], "--hierarchy", "a file, auto, date, prefix, width:5/10/20, ...")
     if not is_grouping(given):
         for option, value in (("--hierarchy", texts), ("--person", given["person"])):
             if value:
@@ -151,12 +152,10 @@ def grouping_arguments(given: Mapping[str, Any], table: Path, quasi: Collection[
 def parse_types(texts: Sequence[str]) -> dict[str, str]:
     """Read ``column=type`` options."""
     what = f"one of {', '.join(TYPE_WORDS)}"
-    types: dict[str, str] = {}
-    for text in texts:
-        column, word = split_assignment(text, "--type", what)
+    types = split_assignments(texts, "--type", what)
+    for column, word in types.items():
         if word not in TYPE_WORDS:
-            raise click.UsageError(f"--type must be a column, an equals sign and {what}, got {text!r}.")
-        types[column] = word
+            raise click.UsageError(f"--type must be a column, an equals sign and {what}, got {f'{column}={word}'!r}.")
     return types
 
 
@@ -194,20 +193,10 @@ def _missing(names: Sequence[str], texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _by_column(names: Sequence[str], texts: Sequence[str], option: str, what: str) -> dict[str, str]:
-    found = _assignments(texts, option, what)
+    found = split_assignments(texts, option, what)
     for column in found:
         if column not in names:
             raise click.UsageError(f"{option} must name a column of --sensitive, got {column!r}.")
-    return found
-
-
-def _assignments(texts: Sequence[str], option: str, what: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in texts:
-        column, rest = split_assignment(text, option, what)
-        if column in found:
-            raise click.UsageError(f"{option} must name each column once, got {column!r} again.")
-        found[column] = rest
     return found
 
 

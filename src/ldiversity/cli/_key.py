@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from ldiversity.cli._command import Command
+from ldiversity.cli._paths import WRITTEN
 from ldiversity.cli._show import Facts, Page, show
 
 __all__ = ["command"]
@@ -16,8 +18,8 @@ def command() -> None:
     """Make the secret with which the same people can be published again safely."""
 
 
-@command.command("new")
-@click.argument("file", type=click.Path(path_type=Path))
+@command.command("new", cls=Command)
+@click.argument("file", type=WRITTEN)
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
 def new(file: Path, *, as_json: bool) -> None:
     """Write a new key to FILE, readable by its owner only; an existing file is never overwritten."""

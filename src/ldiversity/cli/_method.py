@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from ldiversity.catalog import CATALOG, OPTIONS, Option, methods_with
-from ldiversity.cli._text import split_assignment
+from ldiversity.cli._text import split_numbers
 
 if TYPE_CHECKING:
     from ldiversity.methods import Method
@@ -77,18 +77,7 @@ def chosen_method(given: Mapping[str, Any]) -> Method:
 
 def _value(option: Option, given: Any) -> Any:  # noqa: ANN401 - whatever click read
     if option.kind == "shares":
-        return _shares(str(option.flag), given) or None
+        return split_numbers(given, str(option.flag)) or None
     if option.kind == "file" and given is not None:
         return Path(given)
     return given
-
-
-def _shares(flag: str, texts: Sequence[str]) -> dict[str, float]:
-    shares: dict[str, float] = {}
-    for text in texts:
-        name, number = split_assignment(text, flag, "a number")
-        try:
-            shares[name] = float(number)
-        except ValueError:
-            raise click.UsageError(f"{flag} must be a name, an equals sign and a number, got {text!r}.") from None
-    return shares

@@ -9,10 +9,12 @@ from typing import Any, Final
 import click
 
 from ldiversity.cli._class_pages import render_class_plan
+from ldiversity.cli._command import Command
 from ldiversity.cli._faults import EXIT_REFUSED, complain
 from ldiversity.cli._holder import grouping_arguments, holder_arguments, holder_options, policy_option, refuse_others
 from ldiversity.cli._input import opened_table, read_as_option
 from ldiversity.cli._method import methods_epilog
+from ldiversity.cli._paths import TABLE
 from ldiversity.cli._reword import mark_policy, reword
 from ldiversity.cli._show import Facts, Page, number, percent, points, show
 
@@ -21,8 +23,8 @@ __all__ = ["command"]
 _ALMOST_SURE: Final = 0.999
 
 
-@click.command("plan", short_help="Feasible? What it promises and costs.", epilog=methods_epilog())
-@click.argument("table", type=click.Path(path_type=Path), required=False)
+@click.command("plan", cls=Command, short_help="Feasible? What it promises and costs.", epilog=methods_epilog())
+@click.argument("table", type=TABLE, required=False)
 @policy_option("checks it without publishing anything")
 @read_as_option
 @holder_options

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ldiversity.cli._command import Command
 from ldiversity.cli._holder import parse_types, type_option
+from ldiversity.cli._paths import FOLDER, READ, WRITTEN
 from ldiversity.cli._show import Facts, Page, number, percent, show
 from ldiversity.cli._text import split_names
 
@@ -17,9 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("report", short_help="All about a release on one page.")
-@click.argument("release", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The .html file to write.")
+@click.command("report", cls=Command, short_help="All about a release on one page.")
+@click.argument("release", type=READ)
+@click.option("-o", "--output", type=WRITTEN, help="The .html file to write.")
 @click.option(
     "--by",
     multiple=True,
@@ -29,7 +31,7 @@ __all__ = ["command"]
 @click.option("--sensitive", multiple=True, metavar="COLUMNS", help="The attributes to show; all by default.")
 @click.option(
     "--original",
-    type=click.Path(path_type=Path),
+    type=READ,
     help="The table that the release was made from: a report for its holder alone, with true counts.",
 )
 @click.option("--attacks", is_flag=True, help="Also run attacks; with --original they are scored.")
@@ -42,7 +44,7 @@ __all__ = ["command"]
 )
 @click.option(
     "--pictures",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Also write every picture as PNG, SVG and PDF, and its table as CSV, into this folder.",
 )
 @type_option

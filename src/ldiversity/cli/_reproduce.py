@@ -9,6 +9,8 @@ from typing import Final
 
 import click
 
+from ldiversity.cli._command import Command
+from ldiversity.cli._paths import READ_FOLDER, WRITTEN
 from ldiversity.cli._progress import progress_bar
 from ldiversity.cli._show import Facts, Page, show
 
@@ -17,12 +19,12 @@ __all__ = ["command"]
 _MOST_WORKERS: Final = 5
 
 
-@click.command("reproduce", short_help="Rerun the papers' evaluations.")
+@click.command("reproduce", cls=Command, short_help="Rerun the papers' evaluations.")
 @click.argument("papers", nargs=-1, metavar="[000|002|003|004|001|all]...")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The folder to write; must not exist yet.")
+@click.option("-o", "--output", type=WRITTEN, help="The folder to write; must not exist yet.")
 @click.option("--quick", is_flag=True, help="Smaller tables and fewer repetitions: about two minutes for all.")
 @click.option(
-    "--data", type=click.Path(path_type=Path, exists=True, file_okay=False),
+    "--data", type=READ_FOLDER,
     help="The folder with the public tables; that of LDIVERSITY_DATA unless given.",
 )  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Makes a rerun repeatable.")

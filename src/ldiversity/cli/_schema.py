@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
+from ldiversity.cli._command import Command
+
 __all__ = ["command"]
 
 
-@click.command("schema", short_help="JSON Schemas of policy and release.")
+@click.command("schema", cls=Command, short_help="JSON Schemas of policy and release.")
 @click.argument("document", type=click.Choice(["policy", "release"]))
 def command(document: str) -> None:
     """Print the JSON Schema of a policy file or of release.json."""

@@ -10,7 +10,17 @@ from typing import Final
 
 import click
 
-__all__ = ["join_assignment", "join_names", "one_line", "printable", "shell_line", "split_assignment", "split_names"]
+__all__ = [
+    "join_assignment",
+    "join_names",
+    "one_line",
+    "printable",
+    "shell_line",
+    "split_assignment",
+    "split_assignments",
+    "split_names",
+    "split_numbers",
+]
 
 _ITEM: Final = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"]*))\s*(?:,|$)')
 _ASSIGNMENT: Final = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^="]+?))\s*=(?P<rest>.*)', re.DOTALL)
@@ -56,6 +66,42 @@ def split_assignment(text: str, option: str, what: str) -> tuple[str, str]:
         raise click.UsageError(f"{option} must be a column, an equals sign and {what}, got {text!r}.")
     name = found["plain"] if found["quoted"] is None else found["quoted"].replace('""', '"')
     return name, found["rest"].strip()
+
+
+def split_assignments(texts: Iterable[str], option: str, what: str) -> dict[str, str]:
+    """Split each of several texts as `split_assignment` does; a name may stand in one of them only.
+
+    Examples
+    --------
+    >>> split_assignments(["zip=text", "age=integer"], "--type", "a type")
+    {'zip': 'text', 'age': 'integer'}
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, rest = split_assignment(text, option, what)
+        if name in found:
+            raise click.UsageError(f"{option} must name each column once, got {name!r} again: leave one of them out.")
+        found[name] = rest
+    return found
+
+
+def split_numbers(texts: Iterable[str], option: str) -> dict[str, float]:
+    """Read ``name=number`` texts.
+
+    Examples
+    --------
+    >>> split_numbers(["age=2", "zip=0.5"], "--weight")
+    {'age': 2.0, 'zip': 0.5}
+    """
+    found: dict[str, float] = {}
+    for name, text in split_assignments(texts, option, "a number").items():
+        try:
+            found[name] = float(text)
+        except ValueError:
+            raise click.UsageError(
+                f"{option} must be a name, an equals sign and a number such as 0.5, got {f'{name}={text}'!r}."
+            ) from None
+    return found
 
 
 def join_names(names: Iterable[str]) -> str:

@@ -1,0 +1,47 @@
+"""The class of every command: what holds for the words of all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import click
+
+__all__ = ["Command", "written"]
+
+
+class Command(click.Command):
+    """A command that refuses to choose between two values of one option.
+
+    An option that takes one value would silently keep the last. Options that are meant to be repeated say so
+    (``multiple=True``), and a flag that has no opposite says the same thing twice.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words after the command."""
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for parameter, times in Counter(order).items():
+            if times > 1 and _could_disagree(parameter):
+                raise click.UsageError(
+                    f"{written(parameter)} must be given once, but stands here {times} times and only the last would "
+                    "count: leave the others out.",
+                    ctx,
+                )
+        return super().parse_args(ctx, args)
+
+
+def written(parameter: click.Parameter) -> str:
+    """A parameter as users write it.
+
+    Examples
+    --------
+    >>> written(click.Option(["-o", "--output"])), written(click.Argument(["table"]))
+    ('--output', 'TABLE')
+    """
+    return str(parameter.name).upper() if isinstance(parameter, click.Argument) else max(parameter.opts, key=len)
+
+
+def _could_disagree(parameter: click.Parameter) -> bool:
+    """Whether two occurrences could say different things, of which only one would count."""
+    if not isinstance(parameter, click.Option) or parameter.multiple or parameter.count:
+        return False
+    return not parameter.is_flag or bool(parameter.secondary_opts)

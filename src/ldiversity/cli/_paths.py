@@ -1,0 +1,39 @@
+"""Files and folders as words of a command. Only TABLE may be ``-``; anywhere else it would become a file's name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+__all__ = ["FOLDER", "READ", "READ_FOLDER", "TABLE", "WRITTEN"]
+
+
+class _NamedPath(click.Path):
+    """A path that must have a name of its own."""
+
+    def __init__(self, instead: str, **options: Any) -> None:  # noqa: ANN401 - those of click
+        super().__init__(path_type=Path, **options)
+        self.instead = instead
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        if str(value) == "-":
+            self.fail(f"it must be the name of a file or folder, got '-'. {self.instead}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+TABLE: Final = click.Path(path_type=Path)
+"""A table to read; ``-`` is stdin."""
+
+READ: Final = _NamedPath("Only TABLE can come from stdin: save this in a file first.")
+"""A file or folder to read."""
+
+READ_FOLDER: Final = _NamedPath("It must be a folder that is there.", exists=True, file_okay=False)
+"""A folder to read."""
+
+WRITTEN: Final = _NamedPath("Nothing is written to stdout but what a command prints: name a file or folder.")
+"""A file or folder to write."""
+
+FOLDER: Final = _NamedPath(WRITTEN.instead, file_okay=False)
+"""A folder to write."""
