@@ -8,6 +8,7 @@ import secrets
 import textwrap
 import unicodedata
 import warnings
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -232,11 +233,12 @@ def shorten(label: str, most: int) -> str:
     >>> shorten("chronic obstructive lung disease", 16)
     'chronic obstruc…'
     """
+    # What cannot fit is never measured: a label may have ten thousand characters.
     line = "".join(" " if unicodedata.category(mark)[0] in "CZ" else mark for mark in label).strip()
-    if text_width(line) <= most:
+    if len(line) <= most and text_width(line) <= most:
         return line
-    while text_width(line) > most - 1:
-        line = line[:-1]
+    ends = accumulate(map(text_width, line[:most]))
+    line = line[: sum(end < most for end in ends)]
     return f"{line.rstrip()}…"
 
 

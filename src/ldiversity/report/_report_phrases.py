@@ -64,7 +64,12 @@ _GLOSSARY: Final = (
         "Records that are published together: nothing says which of its values belongs to which of its records.",
     ),
     ("set", r"\bsets?\b", "The values that are published for one record, of which one is true."),
-    ("[20, 30)", r"\[[^\[\]<]*, [^\[\]<]*[)\]]", "From 20 on, to below 30. With ] at its end, 30 belongs to it too."),
+    # Each mark is looked at once, however long a name with an open bracket is.
+    (
+        "[20, 30)",
+        r"\[[^\[\]<,]*(?:,(?! )[^\[\]<,]*)*, [^\[\]<]*[)\]]",
+        "From 20 on, to below 30. With ] at its end, 30 belongs to it too.",
+    ),
     (
         "interval",
         r"interval",
