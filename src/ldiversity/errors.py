@@ -15,8 +15,8 @@
     LDiversityWarning       something is allowed, and the user should know what it costs
 
 A message is one sentence that names the column or parameter and the rule; `hint` is the way out.
-Messages quote parameters, never cells of the source table; values of a sensitive attribute's domain, which is
-public, are named where a distance or mechanism cannot handle them, ten at most.
+Messages quote parameters and declared labels, never cells of the source table: not those of quasi-identifiers either,
+nor values of a domain or hierarchy, which may have been read off the table. They are counted.
 """
 
 from __future__ import annotations

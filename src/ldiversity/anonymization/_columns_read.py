@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity._checks import name_some
+from ldiversity._limits import MOST_CHARACTERS, MOST_VALUES
 from ldiversity._types import BoolArray, CodeArray
 from ldiversity.errors import SchemaError
-from ldiversity.hierarchies import Hierarchy, automatic_hierarchy, check_unambiguous
+from ldiversity.hierarchies import MATCHED_BY_TEXT, Hierarchy, automatic_hierarchy, check_unambiguous
 from ldiversity.methods import CategoryColumn, NumberColumn
 from ldiversity.schema import MISSING_LABEL
 from ldiversity.tables import time_texts
 
 __all__ = ["CategoryReader", "NumberReader", "PersonReader", "is_number"]
-
-_MOST_VALUES: Final = 100_000
-"""Public values that a release may list."""
 
 
 def is_number(kind: pa.DataType) -> bool:
@@ -168,13 +165,13 @@ class CategoryReader:
             hierarchy = _named(self.name, lambda: automatic_hierarchy(listed))
         if hierarchy is None:
             labels = tuple(sorted([*texts, MISSING_LABEL] if missing else texts))
-            if len(labels) > _MOST_VALUES and not self.exact:
-                raise self._too_many(len(labels))
+            if not self.exact:
+                self._check_listed(labels)
             place = {label: code for code, label in enumerate(labels)}
             return labels, None, np.array([place[text] for text in texts], dtype=np.int32)
         tree = _with_missing(hierarchy) if missing and MISSING_LABEL not in hierarchy else hierarchy
         _named(self.name, lambda: check_unambiguous(tree))
-        if len(tree) > _MOST_VALUES and not self.exact:
+        if len(tree) > MOST_VALUES and not self.exact:
             raise self._too_many(len(tree))
         return tree.leaves, tree, self._places(tree, texts)
 
@@ -182,18 +179,30 @@ class CategoryReader:
         place = {leaf: code for code, leaf in enumerate(tree.leaves)}
         whole = {text: text.removesuffix(".0") for text in texts} if pa.types.is_floating(self.kind) else {}
         found = [place.get(text, place.get(whole.get(text, text), -1)) for text in texts]
-        lacking = [text for text, code in zip(texts, found, strict=True) if code < 0]
+        lacking = found.count(-1)
         if lacking:
-            # Quasi-identifiers are published anyway, so that naming a few of their values here gives nothing away.
             raise SchemaError(
-                f"hierarchies: every value of column {self.name!r} must be a leaf, but {name_some(lacking)} are not.",
-                hint="Add a row for each of them; values are matched by their text.",
+                f"hierarchies: every value of column {self.name!r} must be a leaf of its hierarchy, got {lacking} "
+                "that are not.",
+                hint=f"{MATCHED_BY_TEXT}; add a row for each. To see all values of the column, run: "
+                f"ldiversity hierarchy TABLE --column {self.name}",
             )
         return np.array(found, dtype=np.int32)
 
+    def _check_listed(self, labels: Sequence[str]) -> None:
+        if len(labels) > MOST_VALUES:
+            raise self._too_many(len(labels))
+        n_long = sum(len(label) > MOST_CHARACTERS for label in labels)
+        if n_long:
+            raise SchemaError(
+                f"table: column {self.name!r} must hold texts of at most {MOST_CHARACTERS} characters to be "
+                f"generalized, got {n_long} longer ones.",
+                hint="Shorten them, drop the column, or use a method that keeps quasi-identifiers as they are.",
+            )
+
     def _too_many(self, number: int) -> SchemaError:
         return SchemaError(
-            f"table: column {self.name!r} must have at most {_MOST_VALUES} different values, got {number}.",
+            f"table: column {self.name!r} must have at most {MOST_VALUES} different values, got {number}.",
             hint="Give coarser values, make it a number, or drop the column.",
         )
 

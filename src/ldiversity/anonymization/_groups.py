@@ -34,7 +34,7 @@ from ldiversity.release import (
 )
 from ldiversity.release._class_rows import MemoryClassRows
 from ldiversity.release._class_verify import verify_class_rows
-from ldiversity.release._class_write import write_classes
+from ldiversity.release._class_write import check_classes, write_classes
 from ldiversity.schema import Role, Schema
 
 __all__ = ["Choices", "publish_groups"]
@@ -70,6 +70,7 @@ def publish_groups(
     """Group the records of a table, and publish the classes."""
     if output is None:
         made = _make(preparation, choices)
+        check_classes(made.description, made.rows, made.n_rows)
         verify_class_rows(made.rows, made.description, n_rows=made.n_rows, n_records=made.n_records)
         return made.release(preparation.source.frame_kind)
     with staging_folder(output, overwrite=overwrite) as staging:

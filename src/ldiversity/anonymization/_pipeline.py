@@ -32,6 +32,7 @@ from ldiversity.release import (
     staging_folder,
     write_release,
 )
+from ldiversity.release._write import check_description
 from ldiversity.tables import Sensitive
 
 __all__ = ["anonymize"]
@@ -212,6 +213,7 @@ class _Run:
         self._finish(randomizer)
         (shuffled,) = engine.shuffle(batches, n_rows=self.preparation.n_rows, scratch=None)
         description = self._description()
+        check_description(description, shuffled.num_rows)
         release = SetRelease.from_coded(
             description, shuffled, frame_kind=self.preparation.source.frame_kind, notes=self.preparation.notes
         )

@@ -22,6 +22,7 @@ from ldiversity.errors import LDiversityError, ParameterError, SchemaError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.methods import GroupingMethod, Method, RandomizingMethod
+from ldiversity.release._publishable import check_publishable
 from ldiversity.schema import Attribute, Domain, Role, Schema
 from ldiversity.tables import Coder, Sensitive, Source, check_roles, fit_coder, open_source
 
@@ -247,7 +248,9 @@ def _schema(source: Source, quasi: list[str], plain: list[str], coders: Mapping[
         elif name in quasi or name in plain:
             role = Role.QUASI if name in quasi else Role.PLAIN
             attributes.append(Attribute(name, role, str(published_type(name, kind))))
-    return Schema(tuple(attributes))
+    schema = Schema(tuple(attributes))
+    check_publishable(schema)
+    return schema
 
 
 def _check_free(schema: Schema) -> None:

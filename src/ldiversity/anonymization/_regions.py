@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldiversity._limits import MOST_VALUES
 from ldiversity._types import CodeArray
 from ldiversity.anonymization._coding import Reading
 from ldiversity.errors import InternalError
@@ -19,9 +20,6 @@ from ldiversity.release import Form, Marginal
 from ldiversity.release._cells import Cells, column_of, node_labels
 
 __all__ = ["ClassRowsInOrder", "make_forms", "make_regions"]
-
-MOST_MARGINAL: Final = 100_000
-"""Different values whose counts a release may list."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +125,7 @@ def _interval_form(column: NumberColumn, rows: ClassRowsInOrder, *, marginals: b
     marginal = None
     if marginals:
         distinct, counts = np.unique(values, return_counts=True)
-        if len(distinct) <= MOST_MARGINAL:
+        if len(distinct) <= MOST_VALUES:
             marginal = Marginal(distinct, counts.astype(np.int64), missing)
     return Form("interval", low=values.min().item(), high=values.max().item(), marginal=marginal)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from ldiversity._checks import check_number, name_some
+from ldiversity._checks import check_number
 from ldiversity.distances._base import Distance
 from ldiversity.distances._shared import check_keys, check_size, refusing, spread
 from ldiversity.errors import ParameterError, SchemaError
@@ -100,10 +100,10 @@ def _positions(domain: Domain) -> FloatArray:
             hint="Use 'ordered' for values with an order, or 'discrete'.",
         )
     positions = np.asarray(domain.positions, dtype=np.float64)
-    infinite = [domain.values[code] for code in np.flatnonzero(np.isinf(positions))]
+    infinite = int(np.count_nonzero(np.isinf(positions)))
     if infinite:
         raise SchemaError(
-            f"NumericDistance: positions must be finite, but those of {name_some(infinite)} are not.",
+            f"NumericDistance: positions must be finite, got {infinite} that are not.",
             hint="Give open bins an outer edge, or use 'ordered'.",
         )
     return positions

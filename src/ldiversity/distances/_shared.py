@@ -9,7 +9,7 @@ import numpy as np
 
 from ldiversity._checks import name_some
 from ldiversity.errors import ParameterError, ReleaseFormatError, SchemaError
-from ldiversity.hierarchies._text import check_unique
+from ldiversity.hierarchies import MATCHED_BY_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -41,17 +41,23 @@ def listed_codes(owner: str, domain: Domain, is_listed: Callable[[Scalar], bool]
     Raises
     ------
     SchemaError
-        When other values are not listed (names at most ten), or two values have the same text.
+        When other values are not listed, or two values have the same text. The domain may be read off a table, so
+        values are counted, not quoted.
     """
     check_size(owner, domain)
-    check_unique(owner, "texts of the domain's values", domain.labels)
+    repeated = len(domain) - len(set(domain.labels))
+    if repeated:
+        raise SchemaError(
+            f"{owner}: texts of the domain's values must be distinct, got {repeated} that are not.",
+            hint="Rename one of the values.",
+        )
     codes = [code for code, value in enumerate(domain.values) if is_listed(value)]
     listed = set(codes)
-    absent = [value for code, value in enumerate(domain.values) if code not in listed and value is not None]
+    absent = sum(code not in listed and value is not None for code, value in enumerate(domain.values))
     if absent:
         raise SchemaError(
-            f"{owner}: every value of the domain must be listed, but {name_some(absent)} are not.",
-            hint="Values are matched by their text; add them to the file of the distance.",
+            f"{owner}: every value of the domain must be listed, got {absent} that are not.",
+            hint=f"{MATCHED_BY_TEXT}; add them to the file of the distance.",
         )
     return codes
 

@@ -149,5 +149,5 @@ class Builders:
     @classmethod
     def _made(cls, rows: Iterable[tuple[str, ...]]) -> Self:
         tree = cls.from_rows(rows)
-        check_unambiguous(tree)  # type: ignore[arg-type]  # every tree is a Hierarchy
+        check_unambiguous(tree, quote=False)  # type: ignore[arg-type]  # every tree is a Hierarchy
         return tree

@@ -5,9 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
-from ldiversity._checks import name_some
 from ldiversity.errors import SchemaError, UnsupportedError
-from ldiversity.hierarchies._text import check_unique, text_of
+from ldiversity.hierarchies._text import text_of
 from ldiversity.hierarchies._tree import Hierarchy
 
 if TYPE_CHECKING:
@@ -54,14 +53,18 @@ def icd_hierarchy(codes: Iterable[Scalar]) -> Hierarchy:
     """
     icd = _load()
     known = [text_of(code) for code in codes if code is not None]
-    unknown = [code for code in known if not icd.is_category_or_subcategory(_looked_up(code))]
+    unknown = sum(not icd.is_category_or_subcategory(_looked_up(code)) for code in known)
     if unknown:
         raise SchemaError(
-            f"icd_hierarchy: every code must be an ICD-10-CM category or subcategory, "
-            f"but {name_some(unknown)} are not.",
+            f"icd_hierarchy: every code must be an ICD-10-CM category or subcategory, got {unknown} that are not.",
             hint="Correct the codes, or use tree:<file> with a hierarchy of your own.",
         )
-    check_unique("icd_hierarchy", "codes", (_looked_up(code).replace(".", "") for code in known))
+    spelled_twice = len(known) - len({_looked_up(code).replace(".", "") for code in known})
+    if spelled_twice:
+        raise SchemaError(
+            f"icd_hierarchy: codes must be distinct, got {spelled_twice} more than once.",
+            hint="List each of them once.",
+        )
     return Hierarchy.from_rows([_row(icd, code) for code in known])
 
 

@@ -162,7 +162,7 @@ class SemiLattice:
         return text_of(value) in self._parents_of
 
     def positions(self, values: Iterable[Scalar]) -> NDArray[np.intp]:
-        """Give the node of each value, or raise `SchemaError` that names at most ten values without one."""
+        """Give the node of each value, or raise `SchemaError` that counts the values without one."""
         return positions_of("SemiLattice", "node", self._position_of, values, add="line child;parent")
 
     def ancestors(self, value: Scalar) -> dict[str, int]:

@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
     from ldiversity._types import Scalar
 
-__all__ = ["MAX_LABEL", "check_label", "check_unique", "positions_of", "text_of"]
+__all__ = ["MATCHED_BY_TEXT", "MAX_LABEL", "check_label", "check_unique", "positions_of", "text_of"]
 
 MAX_LABEL: Final = 500
 """Longest label, in characters."""
+
+
+MATCHED_BY_TEXT: Final = "Values are matched by their text"
+"""What to know when a hierarchy lacks values."""
 
 
 def text_of(value: Scalar) -> str:
@@ -40,7 +44,10 @@ def check_label(owner: str, label: object) -> None:
     if not isinstance(label, str):
         raise SchemaError(f"{owner}: a label must be text, got {type(label).__name__}.")
     if not 0 < len(label) <= MAX_LABEL:
-        raise SchemaError(f"{owner}: a label must have 1 to {MAX_LABEL} characters, got {len(label)}.")
+        raise SchemaError(
+            f"{owner}: a label must have 1 to {MAX_LABEL} characters, got {len(label)}.",
+            hint="Shorten the labels, and the values that they stand for.",
+        )
 
 
 def check_unique(owner: str, noun: str, texts: Iterable[str]) -> None:
@@ -56,12 +63,15 @@ def check_unique(owner: str, noun: str, texts: Iterable[str]) -> None:
 def positions_of(
     owner: str, noun: str, position_of: Mapping[str, int], values: Iterable[Scalar], *, add: str
 ) -> NDArray[np.intp]:
-    """Give the position of each value, or raise `SchemaError` that names at most ten values without one."""
+    """Give the position of each value, or raise `SchemaError` that counts the values without one.
+
+    They may be cells of a table, so none is quoted.
+    """
     known = list(values)
-    missing = [value for value in known if text_of(value) not in position_of]
-    if missing:
+    lacking = sum(text_of(value) not in position_of for value in known)
+    if lacking:
         raise SchemaError(
-            f"{owner}: every value must be a {noun}, but {name_some(missing)} are not.",
-            hint=f"Values are matched by their text; add a {add} for each of them.",
+            f"{owner}: every value must be a {noun}, got {lacking} that are not.",
+            hint=f"{MATCHED_BY_TEXT}; add a {add} for each of them.",
         )
     return np.array([position_of[text_of(value)] for value in known], dtype=np.intp)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
 import numpy as np
 
 from ldiversity._checks import check_integer, name_some
+from ldiversity._limits import MOST_LEVELS
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._builders import Builders
 from ldiversity.hierarchies._files import read_cells, write_cells
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_LEAVES", "MAX_LEVELS", "Hierarchy", "Node"]
 
 MAX_LEAVES: Final = 1_000_000
-MAX_LEVELS: Final = 64
+MAX_LEVELS: Final = MOST_LEVELS
 _ROOT: Final = "*"
 _HEADER: Final = "leaf"
 
@@ -214,7 +215,7 @@ class Hierarchy(Builders):
         return text_of(value) in self._row_of
 
     def positions(self, values: Iterable[Scalar]) -> NDArray[np.intp]:
-        """Give the row of each value, or raise `SchemaError` that names at most ten values without one."""
+        """Give the row of each value, or raise `SchemaError` that counts the values without one."""
         return positions_of("Hierarchy", "leaf", self._row_of, values, add="row")
 
     def path(self, value: Scalar) -> tuple[str, ...]:
@@ -271,7 +272,10 @@ def _check_rows(rows: tuple[tuple[str, ...], ...]) -> None:
     if len(widths) > 1:
         raise SchemaError("Hierarchy: rows must have the same length.", hint="Hierarchy.from_rows fills shorter rows.")
     if rows and not 1 <= max(widths) <= MAX_LEVELS:
-        raise SchemaError(f"Hierarchy: a row must have 1 to {MAX_LEVELS} labels, got {max(widths)}.")
+        raise SchemaError(
+            f"Hierarchy: a row must have 1 to {MAX_LEVELS} labels, got {max(widths)}.",
+            hint="Leave levels out; for beginnings of long texts name the lengths, as in prefix:3/2.",
+        )
     for row in rows:
         for label in row:
             check_label("Hierarchy", label)

@@ -41,10 +41,11 @@ def with_missing(rows: Iterable[tuple[str, ...]], *, missing: bool) -> list[tupl
     return [*listed, (MISSING_LABEL, root)] if missing else listed
 
 
-def check_unambiguous(tree: Hierarchy) -> Hierarchy:
+def check_unambiguous(tree: Hierarchy, *, quote: bool = True) -> Hierarchy:
     """Give the tree back, or raise `SchemaError` when a label names two different sets of leaves.
 
-    A node that is repeated up the path with the same leaves is one and the same node.
+    A node that is repeated up the path with the same leaves is one and the same node. Labels that were made from the
+    cells of a table are not to be quoted.
 
     Examples
     --------
@@ -62,7 +63,7 @@ def check_unambiguous(tree: Hierarchy) -> Hierarchy:
             # Nodes of a tree are nested or apart: the same size and one common leaf make them equal.
             if known.setdefault(label, (size, leaf)) != (size, leaf):
                 raise SchemaError(
-                    f"Hierarchy: a label must name one set of leaves, but {label!r} names two.",
+                    f"Hierarchy: a label must name one set of leaves, but {repr(label) if quote else 'one'} names two.",
                     hint="Rename the value, or write the hierarchy into a file by hand.",
                 )
     return tree

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_choice, check_integer, check_number, name_some
+from ldiversity._checks import check_choice, check_integer, check_number
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.measures._axes import Axis, make_axis
 from ldiversity.measures._counting import Chosen, count_estimated, count_true
@@ -259,11 +259,10 @@ class QueryWorkload:
         if self.sensitive not in release.sensitive:
             raise SchemaError(f"{_OWNER}: column {self.sensitive!r} must be sensitive in the release.")
         code_of = release.domain(self.sensitive).code_of
-        lacking = [value for value in self.domain.values if value not in code_of]
+        lacking = sum(value not in code_of for value in self.domain.values)
         if lacking:
             raise SchemaError(
-                f"{_OWNER}: the release must know every value of the workload, but {name_some(lacking)} are not in its "
-                "domain.",
+                f"{_OWNER}: the release must know every value of the workload, got {lacking} that its domain lacks.",
                 hint="Draw the queries with domain=release.domain(...).",
             )
         order = [code_of[value] for value in self.domain.values]

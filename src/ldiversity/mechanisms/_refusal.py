@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from ldiversity._checks import name_some
 from ldiversity._types import FloatArray
 from ldiversity.errors import InfeasibleError
 from ldiversity.mechanisms._chain import Chain
@@ -27,7 +26,7 @@ def refuse(domain: Domain, matrix: FloatArray, l: int, d: float, prior: FloatArr
     Parameters
     ----------
     domain
-        The values; those that no valid set contains are named.
+        The values; how many of them no valid set contains is said.
     matrix
         Their distances.
     l, d, prior
@@ -39,7 +38,7 @@ def refuse(domain: Domain, matrix: FloatArray, l: int, d: float, prior: FloatArr
     verdict = balance_verdict(compatibility, l, shares * size)
     message = f"BalancedSelection: {_rule(compatibility, l, d, prior, verdict)}, got l={l}, d={d:g}"
     if verdict == "absent":
-        message += _best(domain, compatibility, l, shares)
+        message += _best(compatibility, l, shares)
     nearest = search_nearest(matrix, l, d, "balanced", shares * size)
     hint = nearest.hint() if prior is None else f"{nearest.hint()} Or leave out the prior."
     return InfeasibleError(f"{message}.", hint=hint, nearest=nearest.as_dicts())
@@ -65,12 +64,11 @@ def _rule(compatibility: Compatibility, l: int, d: float, prior: FloatArray | No
     return "the valid sets must tell all values apart"
 
 
-def _best(domain: Domain, compatibility: Compatibility, l: int, shares: FloatArray) -> str:
+def _best(compatibility: Compatibility, l: int, shares: FloatArray) -> str:
     """What any mechanism could reach, as the end of a sentence."""
     reachable = coverable(compatibility, l)
     if not bool(reachable.all()):
-        hidden = name_some(domain.values[code] for code in np.flatnonzero(~reachable))
-        return f"; no mechanism at all can hide {hidden}"
+        return f"; no mechanism at all can hide {np.count_nonzero(~reachable)} of the {len(reachable)} values"
     if compatibility.block_of is not None:
         best = max(1.0 / l, float(np.bincount(compatibility.block_of, weights=shares).max()))
         return f"; the best worst posterior of any mechanism is {best:.3f}"

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._checks import name_some
 from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray, WordArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.mechanisms._arguments import read_only
@@ -129,7 +128,7 @@ class SimpleSelection(SequentialSelection):
         stuck = self._order[~completable(self._tables, self.l)]
         if not len(stuck):
             return None
-        return f"no valid set contains {name_some(self.domain.values[code] for code in np.sort(stuck))}"
+        return f"no valid set contains {len(stuck)} of the {len(self.domain)} values"
 
     # --- exact facts -------------------------------------------------------------------------------
 

@@ -20,11 +20,13 @@ from ldiversity.release._manifest import (
     Manifest,
     SensitiveEntry,
     TableEntry,
+    manifest_text,
+    no_cell_in_faults,
 )
-from ldiversity.release._sinks import no_records_left, sha256_of, write_tables
+from ldiversity.release._sinks import describe_file, no_file, no_records_left, sha256_of, write_tables
 from ldiversity.schema import Role
 
-__all__ = ["write_classes"]
+__all__ = ["check_classes", "write_classes"]
 
 _ORDER = (
     "Rows are in a uniformly random order, and so are the numbers of classes; where values stand in the rows, those of "
@@ -59,12 +61,12 @@ def write_classes(
     n_rows = write_tables(file, publish_rows(description, rows, as_texts=data_format == "csv"), data_format)
     if n_rows == 0:
         raise no_records_left()
-    tables = _write_counts(staging, description, rows, data_format) if description.layout == "bucketized" else []
-    manifest = _manifest(description, rows, file, data_format, n_rows, tables)
+    with no_cell_in_faults():
+        tables = _write_counts(staging, description, rows, data_format) if description.layout == "bucketized" else []
+        manifest = _manifest(description, rows, describe_file(file, description.layout, n_rows), tables)
     written = FolderClassRows(staging, manifest, description)
     verify_class_rows(written, description, n_rows=n_rows, n_records=n_records)
-    content = manifest.model_dump_json(indent=2, exclude_none=False) + "\n"
-    (staging / MANIFEST_NAME).write_text(content, encoding="utf-8")
+    (staging / MANIFEST_NAME).write_text(manifest_text(manifest), encoding="utf-8")
     return manifest
 
 
@@ -86,34 +88,26 @@ def _write_counts(
     return entries
 
 
-def _manifest(
-    description: ClassDescription,
-    rows: ClassRows,
-    file: Path,
-    data_format: Format,
-    n_rows: int,
-    tables: list[TableEntry],
-) -> Manifest:
+def check_classes(description: ClassDescription, rows: ClassRows, n_rows: int) -> None:
+    """Refuse in memory what could not be written."""
+    if n_rows == 0:
+        raise no_records_left()
+    with no_cell_in_faults():
+        manifest_text(_manifest(description, rows, no_file(description.layout, n_rows), []))
+
+
+def _manifest(description: ClassDescription, rows: ClassRows, data: DataEntry, tables: list[TableEntry]) -> Manifest:
     schema = description.schema
     class_columns = dict(description.class_columns)
     return Manifest(
         software=f"ldiversity {__version__}",
-        records=n_rows,
+        records=data.rows,
         columns=[
             ColumnEntry.model_validate({"name": a.name, "role": a.role.value, "type": a.type})
             for a in schema.attributes
         ],
         sensitive=[_sensitive_entry(description, name) for name in schema.names(Role.SENSITIVE)],
-        data=DataEntry.model_validate(
-            {
-                "file": file.name,
-                "format": data_format,
-                "layout": description.layout,
-                "rows": n_rows,
-                "bytes": file.stat().st_size,
-                "sha256": sha256_of(file),
-            }
-        ),
+        data=data,
         classes=ClassesEntry(
             columns=class_columns,
             numbers={column: rows.n_classes(column) for column in class_columns.values()},

@@ -6,12 +6,15 @@ be read; a later version may add fields, never change the meaning of one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ldiversity.errors import ReleaseFormatError
+from ldiversity._limits import MOST_CHARACTERS, MOST_COLUMNS, MOST_LEVELS, MOST_MANIFEST_BYTES, MOST_VALUES
+from ldiversity.errors import ReleaseFormatError, SchemaError
 
 __all__ = [
     "MANIFEST_NAME",
@@ -24,17 +27,15 @@ __all__ = [
     "MarginalEntry",
     "SensitiveEntry",
     "TableEntry",
+    "manifest_text",
+    "no_cell_in_faults",
     "read_manifest",
 ]
 
 MANIFEST_NAME: Final = "release.json"
-_MANIFEST_BYTES: Final = 256 * 1024 * 1024
-_MOST_COLUMNS: Final = 10_000
-_MOST_VALUES: Final = 100_000
-_MOST_LEVELS: Final = 64
 
-_Text = Annotated[str, Field(max_length=10_000)]
-_Path = Annotated[list[_Text], Field(max_length=_MOST_LEVELS)]
+_Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
+_Path = Annotated[list[_Text], Field(max_length=MOST_LEVELS)]
 _Value = str | int | float | bool | None
 
 
@@ -53,7 +54,7 @@ class ColumnEntry(_Entry):
 class DomainEntry(_Entry):
     """The public values of a sensitive attribute, in code order."""
 
-    values: Annotated[list[_Value], Field(min_length=1, max_length=_MOST_VALUES)]
+    values: Annotated[list[_Value], Field(min_length=1, max_length=MOST_VALUES)]
     ordered: bool = False
     positions: list[float | None] | None = None
     edges: list[float] | None = None
@@ -106,10 +107,10 @@ class TableEntry(_Entry):
 class MarginalEntry(_Entry):
     """Counts of the exact values of a quasi-identifier."""
 
-    values: Annotated[list[int | float], Field(max_length=_MOST_VALUES)] = Field(
+    values: Annotated[list[int | float], Field(max_length=MOST_VALUES)] = Field(
         description="Numbers, days and instants as integers of their unit, or positions among the public values."
     )
-    counts: Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=_MOST_VALUES)]
+    counts: Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=MOST_VALUES)]
     missing: Annotated[int, Field(ge=0)] = 0
 
 
@@ -118,12 +119,12 @@ class FormEntry(_Entry):
 
     column: _Text
     kind: Literal["exact", "interval", "node", "values"]
-    hierarchy: (
-        Annotated[list[Annotated[list[_Text], Field(max_length=_MOST_LEVELS)]], Field(max_length=_MOST_VALUES)] | None
-    ) = Field(default=None, description="Of a node: one row a leaf, its labels up to the root.")
+    hierarchy: Annotated[list[_Path], Field(max_length=MOST_VALUES)] | None = Field(
+        default=None, description="Of a node: one row a leaf, its labels up to the root."
+    )
     low: int | float | None = Field(default=None, description="Of an interval: least public number.")
     high: int | float | None = Field(default=None, description="Of an interval: greatest public number.")
-    labels: Annotated[list[_Text], Field(max_length=_MOST_VALUES)] | None = Field(
+    labels: Annotated[list[_Text], Field(max_length=MOST_VALUES)] | None = Field(
         default=None, description="Of values: the public values."
     )
     marginal: MarginalEntry | None = None
@@ -135,8 +136,8 @@ class ClassesEntry(_Entry):
     columns: dict[str, _Text] = Field(description="The class column of each sensitive attribute.")
     numbers: dict[str, Annotated[int, Field(ge=1)]] = Field(description="How many classes each class column has.")
     suppressed: Annotated[int, Field(ge=0)] = Field(default=0, description="Records that were left out.")
-    forms: Annotated[list[FormEntry], Field(max_length=_MOST_COLUMNS)]
-    tables: Annotated[list[TableEntry], Field(max_length=_MOST_COLUMNS)] = Field(
+    forms: Annotated[list[FormEntry], Field(max_length=MOST_COLUMNS)]
+    tables: Annotated[list[TableEntry], Field(max_length=MOST_COLUMNS)] = Field(
         default=[], description="The values of each sensitive attribute, when they do not stand in the rows."
     )
     warnings: list[_Text] = []
@@ -149,8 +150,8 @@ class Manifest(_Entry):
     version: Literal[1] = 1
     software: _Text
     records: Annotated[int, Field(ge=1)]
-    columns: Annotated[list[ColumnEntry], Field(min_length=1, max_length=_MOST_COLUMNS)]
-    sensitive: Annotated[list[SensitiveEntry], Field(min_length=1, max_length=_MOST_COLUMNS)]
+    columns: Annotated[list[ColumnEntry], Field(min_length=1, max_length=MOST_COLUMNS)]
+    sensitive: Annotated[list[SensitiveEntry], Field(min_length=1, max_length=MOST_COLUMNS)]
     data: DataEntry
     classes: ClassesEntry | None = None
     order: _Text = "Rows are in a uniformly random order; members of a set are in domain order."
@@ -161,6 +162,34 @@ class Manifest(_Entry):
         """The names of the files of the folder, this one included."""
         tables = [] if self.classes is None else self.classes.tables
         return {MANIFEST_NAME, self.data.file, *(table.file for table in tables)}
+
+
+@contextmanager
+def no_cell_in_faults() -> Iterator[None]:
+    """While a manifest is built: whatever does not fit into one is said without the value that does not.
+
+    Honest tables are refused earlier, by the name of the column and the rule; this is the last resort.
+    """
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the description"
+        raise SchemaError(
+            f"release: {place} does not fit into {MANIFEST_NAME}: {first['msg']}.",
+            hint="Nothing was published. Shorten or leave out the column.",
+        ) from None
+
+
+def manifest_text(manifest: Manifest, **how: Any) -> str:  # noqa: ANN401 - as pydantic takes it
+    """The content of ``release.json``, or `SchemaError` when no reader would take so long a file."""
+    content = manifest.model_dump_json(indent=2, **how) + "\n"
+    if len(content.encode()) > MOST_MANIFEST_BYTES:
+        raise SchemaError(
+            f"release: domains, public values and hierarchies must fit into {MOST_MANIFEST_BYTES} bytes together.",
+            hint="Nothing was published. Give coarser values, or drop a column with long ones.",
+        )
+    return content
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -180,8 +209,8 @@ def read_manifest(folder: Path) -> Manifest:
             f"release: folder {str(folder)!r} must contain {MANIFEST_NAME}.",
             hint="The folder is no release, or publishing did not finish.",
         )
-    if file.stat().st_size > _MANIFEST_BYTES:
-        raise ReleaseFormatError(f"release: {MANIFEST_NAME} must be at most {_MANIFEST_BYTES} bytes long.")
+    if file.stat().st_size > MOST_MANIFEST_BYTES:
+        raise ReleaseFormatError(f"release: {MANIFEST_NAME} must be at most {MOST_MANIFEST_BYTES} bytes long.")
     content = file.read_bytes()
     _check_version(content)
     try:

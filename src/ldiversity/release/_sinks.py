@@ -11,10 +11,11 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from ldiversity.errors import SchemaError
-from ldiversity.release._description import Format
+from ldiversity.release._description import Format, Layout
+from ldiversity.release._manifest import DataEntry
 from ldiversity.release._prefetch import prefetch
 
-__all__ = ["no_records_left", "sha256_of", "write_tables"]
+__all__ = ["describe_file", "no_file", "no_records_left", "sha256_of", "write_tables"]
 
 
 def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) -> int:
@@ -40,6 +41,25 @@ def _open_sink(file: Path, schema: pa.Schema, data_format: Format) -> pq.Parquet
         return pq.ParquetWriter(file, schema, compression="snappy", store_schema=False)
     # Texts are always quoted, so that an empty text differs from a missing one.
     return pa_csv.CSVWriter(file, schema, write_options=pa_csv.WriteOptions(quoting_style="needed"))
+
+
+def describe_file(file: Path, layout: Layout, rows: int) -> DataEntry:
+    """The entry of a file with rows that has been written."""
+    return DataEntry.model_validate(
+        {
+            "file": file.name,
+            "format": file.suffix.removeprefix("."),
+            "layout": layout,
+            "rows": rows,
+            "bytes": file.stat().st_size,
+            "sha256": sha256_of(file),
+        }
+    )
+
+
+def no_file(layout: Layout, rows: int) -> DataEntry:
+    """The entry of rows that stay in memory, to see that all else fits into a manifest."""
+    return DataEntry(file="data.parquet", format="parquet", layout=layout, rows=rows, bytes=0, sha256="0" * 64)
 
 
 def no_records_left() -> SchemaError:

@@ -20,13 +20,15 @@ from ldiversity.release._manifest import (
     DataEntry,
     Manifest,
     SensitiveEntry,
+    manifest_text,
+    no_cell_in_faults,
 )
 from ldiversity.release._read import FolderData
-from ldiversity.release._sinks import no_records_left, sha256_of, write_tables
+from ldiversity.release._sinks import describe_file, no_file, no_records_left, write_tables
 from ldiversity.release._verify import verify_rows
 from ldiversity.schema import Role, Schema
 
-__all__ = ["write_release"]
+__all__ = ["check_description", "write_release"]
 
 _OF_CLASSES: Final[dict[str, Any]] = {"classes": True, "sensitive": {"__all__": {"claim": {"rule"}}}}
 """What only a release of classes has."""
@@ -57,21 +59,29 @@ def write_release(
     rows = write_tables(file, published, data_format)
     if rows == 0:
         raise no_records_left()
-    manifest = _manifest(description, file, data_format, rows)
+    with no_cell_in_faults():
+        manifest = _manifest(description, describe_file(file, description.layout, rows))
     written = FolderData(staging, manifest, schema, dict(description.mechanisms))
     verify_rows(written, description, n_records=manifest.records)
-    content = manifest.model_dump_json(indent=2, exclude=_OF_CLASSES) + "\n"
-    (staging / MANIFEST_NAME).write_text(content, encoding="utf-8")
+    (staging / MANIFEST_NAME).write_text(manifest_text(manifest, exclude=_OF_CLASSES), encoding="utf-8")
     return manifest
 
 
-def _manifest(description: ReleaseDescription, file: Path, data_format: Format, rows: int) -> Manifest:
+def check_description(description: ReleaseDescription, n_rows: int) -> None:
+    """Refuse in memory what could not be written."""
+    if n_rows == 0:
+        raise no_records_left()
+    with no_cell_in_faults():
+        manifest_text(_manifest(description, no_file(description.layout, n_rows)), exclude=_OF_CLASSES)
+
+
+def _manifest(description: ReleaseDescription, data: DataEntry) -> Manifest:
     schema = description.schema
     claims = {claim.attribute: claim for claim in description.claims}
     l_rows = 1 if description.layout == "sets" else claims[schema.names(Role.SENSITIVE)[0]].l
     return Manifest(
         software=f"ldiversity {__version__}",
-        records=rows // l_rows,
+        records=data.rows // l_rows,
         columns=[
             ColumnEntry.model_validate({"name": a.name, "role": a.role.value, "type": a.type})
             for a in schema.attributes
@@ -80,16 +90,7 @@ def _manifest(description: ReleaseDescription, file: Path, data_format: Format, 
             _sensitive_entry(schema, name, description.mechanisms[name], claims[name])
             for name in schema.names(Role.SENSITIVE)
         ],
-        data=DataEntry.model_validate(
-            {
-                "file": file.name,
-                "format": data_format,
-                "layout": description.layout,
-                "rows": rows,
-                "bytes": file.stat().st_size,
-                "sha256": sha256_of(file),
-            }
-        ),
+        data=data,
         not_protected=list(NOT_PROTECTED),
     )
 

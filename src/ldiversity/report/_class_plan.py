@@ -142,7 +142,7 @@ def _numbered(people: list[pa.Array]) -> NDArray[np.int64]:
 
 
 def _check_values(source: Source, column: str, hierarchy: Hierarchy) -> None:
-    """Refuse a hierarchy that misses values, and name them."""
+    """Refuse a hierarchy that misses values, and say how many."""
     try:
         hierarchy.positions(column_values(source, column).values)
     except SchemaError as error:

@@ -15,14 +15,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity._checks import check_integer, check_number
+from ldiversity._limits import MOST_VALUES
 from ldiversity._types import CodeArray, FloatArray
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.tables._quantiles import quantile_edges
 
 __all__ = ["MOST_BINS", "Bins", "Grid", "locate", "numbers_of"]
 
-MOST_BINS: Final = 100_000
-"""How many bins a column may have at most."""
+MOST_BINS: Final = MOST_VALUES
+"""How many bins a column may have at most: they are its domain."""
 
 _EXACT_FLOAT: Final = float(2**53)
 _INFINITE_HINT: Final = "Make the cells empty, or leave the rows out."

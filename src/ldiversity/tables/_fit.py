@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ldiversity._limits import MOST_VALUES
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
 from ldiversity.tables._bins import Bins
@@ -20,10 +21,7 @@ from ldiversity.tables._sensitive import Sensitive
 from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, unknown_column
 from ldiversity.tables._values import Tally, domain_array, to_values, value_type
 
-__all__ = ["MOST_FLOATS", "MOST_VALUES", "fit_coder"]
-
-MOST_VALUES: Final = 100_000
-"""How many values a domain may have at most."""
+__all__ = ["MOST_FLOATS", "fit_coder"]
 
 MOST_FLOATS: Final = 1_000
 """How many different floats are still taken for a domain, and not for measurements to be binned."""

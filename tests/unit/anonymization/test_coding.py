@@ -155,13 +155,13 @@ def test_values_are_matched_with_leaves_by_their_text(column: pa.Array, leaves: 
     assert in_source_order(reading, category.codes) == [0, 1]
 
 
-def test_a_hierarchy_that_misses_values_names_at_most_ten_of_them() -> None:
+def test_a_hierarchy_that_misses_values_counts_them_and_names_none() -> None:
     column = pa.array(["a", *(f"v{number:02d}" for number in range(12))])
 
-    with pytest.raises(ld.SchemaError, match=r"'x' must be a leaf, but 'v00', .*'v09' and 2 more are not") as caught:
+    with pytest.raises(ld.SchemaError, match="'x' must be a leaf of its hierarchy, got 12 that are not") as caught:
         read(column, hierarchies={"x": TREE})
 
-    assert "'a'" not in str(caught.value)
+    assert "v00" not in str(caught.value)
 
 
 def test_a_label_that_names_two_sets_of_leaves_is_refused() -> None:
@@ -202,7 +202,7 @@ def test_methods_that_need_hierarchies_get_automatic_ones(column: pa.Array) -> N
 
 
 def test_too_many_values_to_publish_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ldiversity.anonymization._columns_read._MOST_VALUES", 2)
+    monkeypatch.setattr("ldiversity.anonymization._columns_read.MOST_VALUES", 2)
 
     with pytest.raises(ld.SchemaError, match="at most 2 different values, got 3"):
         read(pa.array(["a", "b", "c"]))

@@ -131,7 +131,7 @@ def test_marginals_count_exact_values_of_published_records() -> None:
 
 
 def test_too_many_different_numbers_have_no_marginal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ldiversity.anonymization._regions.MOST_MARGINAL", 2)
+    monkeypatch.setattr("ldiversity.anonymization._regions.MOST_VALUES", 2)
 
     assert regions(number([1, 2, 2]), [0, 0, 0], marginals=True)[1].marginal is not None
     assert regions(number([1, 2, 3]), [0, 0, 0], marginals=True)[1].marginal is None

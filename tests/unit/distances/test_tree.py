@@ -91,13 +91,13 @@ def test_a_listed_missing_value_is_described() -> None:
     assert distance.to_dict(domain)["rows"] == [["x", "a", "*"], ["(missing)", "a", "*"]]
 
 
-def test_values_that_are_no_leaf_are_named_ten_at_most() -> None:
-    with pytest.raises(SchemaError, match=r"but 'v0', .* 'v9' and 1 more are not"):
+def test_values_that_are_no_leaf_are_counted() -> None:
+    with pytest.raises(SchemaError, match="got 11 that are not"):
         TreeDistance(INCOME).matrix(Domain(tuple(f"v{i}" for i in range(11))))
 
 
 def test_two_values_with_the_same_text_are_refused() -> None:
-    with pytest.raises(SchemaError, match="texts of the domain's values must be distinct, got '1'"):
+    with pytest.raises(SchemaError, match="texts of the domain's values must be distinct, got 1 that"):
         TreeDistance(Hierarchy.from_rows([("1", "a")])).matrix(Domain((1, "1")))
 
 

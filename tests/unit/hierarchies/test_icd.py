@@ -38,14 +38,11 @@ def test_none_is_left_out() -> None:
     assert icd_hierarchy(["B20", None]).leaves == ("B20",)
 
 
-def test_unknown_codes_are_named() -> None:
-    with pytest.raises(SchemaError, match=r"but 'flu', 'E99\.99' are not"):
+def test_unknown_codes_are_counted_and_not_named() -> None:
+    with pytest.raises(SchemaError, match="got 2 that are not") as caught:
         icd_hierarchy(["flu", "B20", "E99.99"])
 
-
-def test_at_most_ten_unknown_codes_are_named() -> None:
-    with pytest.raises(SchemaError, match="and 2 more"):
-        icd_hierarchy([f"unknown-{i}" for i in range(12)])
+    assert "flu" not in str(caught.value)
 
 
 @pytest.mark.parametrize("code", ["E08-E13", "4"])

@@ -89,8 +89,8 @@ def test_restrict_keeps_the_given_order_and_all_levels(tree: Hierarchy) -> None:
     assert tree.restrict(["cold", "flu"]).rows == (ROWS[1], ROWS[0])
 
 
-def test_restrict_to_unknown_values_names_ten_of_them(tree: Hierarchy) -> None:
-    with pytest.raises(SchemaError, match="'x9' and 2 more are not"):
+def test_restrict_to_unknown_values_counts_them(tree: Hierarchy) -> None:
+    with pytest.raises(SchemaError, match="got 12 that are not"):
         tree.restrict([f"x{i}" for i in range(12)])
 
 

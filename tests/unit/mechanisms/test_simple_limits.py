@@ -27,7 +27,7 @@ def graph() -> tuple[Domain, Distance]:
 
 
 def test_a_value_without_a_valid_set_is_named() -> None:
-    with pytest.raises(InfeasibleError, match="no valid set contains 1, 3") as caught:
+    with pytest.raises(InfeasibleError, match="no valid set contains 2 of the") as caught:
         SimpleSelection.fit(*ordered(5), 3, 2)
 
     assert {"l": 2, "d": 2.0} in caught.value.nearest
@@ -53,7 +53,7 @@ def test_more_values_than_the_domain_has_are_refused() -> None:
 def test_a_refusal_without_a_way_out_names_no_goal() -> None:
     distance = MatrixDistance(tuple("abc"), [[0, 2, 0], [2, 0, 0], [0, 0, 0]])
 
-    with pytest.raises(InfeasibleError, match="no valid set contains 'c'") as caught:
+    with pytest.raises(InfeasibleError, match="no valid set contains 1 of the") as caught:
         SimpleSelection.fit(Domain(tuple("abc")), distance, 2, 2)
 
     assert caught.value.nearest == []

@@ -128,7 +128,7 @@ def test_a_hierarchy_of_another_column_is_refused() -> None:
 def test_a_hierarchy_that_misses_values_names_them(tmp_path: Path) -> None:
     (tmp_path / "age.csv").write_text("20;young;*\n31;young;*\n")
 
-    with pytest.raises(ld.SchemaError, match=r"every value must be a leaf, but 42, 53, .* are not"):
+    with pytest.raises(ld.SchemaError, match=r"every value must be a leaf, got \d+ that are not"):
         planned(Anatomy(l=2), hierarchies={"age": tmp_path / "age.csv"})
 
 

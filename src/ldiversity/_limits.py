@@ -1,0 +1,28 @@
+"""How large the parts of a release may be: one number each, for those who write, those who read and those who check.
+
+A table that goes beyond one of them is refused before the work, with a sentence; a release that does is damaged.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["MOST_CHARACTERS", "MOST_COLUMNS", "MOST_LEVELS", "MOST_MANIFEST_BYTES", "MOST_NAME", "MOST_VALUES"]
+
+MOST_COLUMNS: Final = 10_000
+"""Published columns."""
+
+MOST_VALUES: Final = 100_000
+"""Values of a domain, public values of a generalized column, leaves of a published hierarchy, counted values."""
+
+MOST_LEVELS: Final = 64
+"""Levels of a hierarchy, leaf and root included."""
+
+MOST_CHARACTERS: Final = 10_000
+"""Characters of a text of ``release.json``: a public value of a generalized column, a sentence."""
+
+MOST_NAME: Final = MOST_CHARACTERS // 20
+"""Characters of a column's name: sentences quote it, and a quoted character may be ten characters long."""
+
+MOST_MANIFEST_BYTES: Final = 256 * 1024 * 1024
+"""Bytes of ``release.json``."""

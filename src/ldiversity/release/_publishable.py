@@ -1,0 +1,58 @@
+"""What a table must be like to fit into a release; asked before the work, in memory as on disk."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from ldiversity._limits import MOST_COLUMNS, MOST_NAME, MOST_VALUES
+from ldiversity.errors import SchemaError
+from ldiversity.schema import Domain, Role, Schema
+
+__all__ = ["check_publishable"]
+
+
+def check_publishable(schema: Schema) -> None:
+    """Refuse columns and domains that no release can describe. No cell is quoted, and no name that is too long.
+
+    Raises
+    ------
+    SchemaError
+        When there are too many columns, a name is too long, or a domain has infinite numbers or too many values.
+
+    Examples
+    --------
+    >>> from ldiversity.schema import Attribute
+    >>> check_publishable(Schema((Attribute("s", Role.SENSITIVE, "double", Domain((1.0, float("inf")))),)))
+    Traceback (most recent call last):
+    ldiversity.errors.SchemaError: table: column 's' must hold finite numbers to be sensitive, got infinite ones.
+    Hint: Make the cells empty, leave the rows out, or open the table with types={'s': 'text'}.
+    """
+    names = schema.names()
+    if len(names) > MOST_COLUMNS:
+        raise SchemaError(
+            f"table: at most {MOST_COLUMNS} columns may be published, got {len(names)}.",
+            hint="Publish fewer columns: those without a role are left out.",
+        )
+    too_long = [place for place, name in enumerate(names, start=1) if len(name) > MOST_NAME]
+    if too_long:
+        raise SchemaError(
+            f"table: the name of a published column must have at most {MOST_NAME} characters, got "
+            f"{len(names[too_long[0] - 1])} in published column {too_long[0]}.",
+            hint="Rename the column.",
+        )
+    for name in schema.names(Role.SENSITIVE):
+        _check_domain(name, schema.domain(name))
+
+
+def _check_domain(name: str, domain: Domain) -> None:
+    if any(isinstance(value, float) and not isfinite(value) for value in domain.values):
+        raise SchemaError(
+            f"table: column {name!r} must hold finite numbers to be sensitive, got infinite ones.",
+            hint=f"Make the cells empty, leave the rows out, or open the table with types={{{name!r}: 'text'}}.",
+        )
+    if len(domain) > MOST_VALUES:
+        raise SchemaError(
+            f"table: the domain of column {name!r} must have at most {MOST_VALUES} values, missing ones included, "
+            f"got {len(domain)}.",
+            hint="Bin numbers, group texts into categories, or use missing='drop'.",
+        )
