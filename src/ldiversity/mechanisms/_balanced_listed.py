@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ldiversity.mechanisms._compatibility import Compatibility
 
-__all__ = ["SET_LIMIT", "ListedWeights", "incidence"]
+__all__ = ["SET_LIMIT", "ListedWeights"]
 
 SET_LIMIT: Final = 2_000_000
 """The most valid sets that are listed."""
@@ -97,7 +97,7 @@ class ListedWeights:
         summed = np.zeros((len(self.theta), len(rows)))
         for at in range(0, len(self.sets), CHUNK):
             sets, weights = self.sets[at : at + CHUNK], self.weights[at : at + CHUNK]
-            of_sets = incidence(sets, len(self.theta))
+            of_sets = _incidence(sets, len(self.theta))
             summed += of_sets @ (weights[:, None] * (of_sets.T @ rows.T) ** 2)
         return summed.T
 
@@ -120,7 +120,7 @@ class ListedWeights:
         return ListedSampler.of(self.sets, self.weights, len(self.theta))
 
 
-def incidence(sets: SetArray, n_values: int) -> csr_array:
+def _incidence(sets: SetArray, n_values: int) -> csr_array:
     """Say which value is in which set, shape (F, sets)."""
     from scipy.sparse import csr_array
 

@@ -7,11 +7,12 @@ from typing import TypeAlias
 import numpy as np
 
 from ldiversity._types import FloatArray
+from ldiversity.errors import InternalError
 from ldiversity.mechanisms._balanced_chain import ChainWeights
 from ldiversity.mechanisms._balanced_listed import ListedWeights
-from ldiversity.mechanisms._base import SINGULAR_CONDITION
-from ldiversity.mechanisms._chain import Chain
+from ldiversity.mechanisms._base import FITTED_CONDITION
 from ldiversity.mechanisms._compatibility import Compatibility
+from ldiversity.mechanisms._feasibility import balance_verdict
 
 __all__ = ["Weights", "fit_weights", "weights_kind"]
 
@@ -43,12 +44,16 @@ def fit_weights(compatibility: Compatibility, l: int, targets: FloatArray) -> We
     ------
     UnsupportedError
         When the graph has no structure and too many valid sets.
+    InternalError
+        When there are such weights, and they were not found.
     """
-    chain = Chain.of(compatibility)
-    if chain is not None and not chain.has_slack(targets, l):
+    if balance_verdict(compatibility, l, targets) != "balanced":
         return None
     weights = weights_kind(compatibility).fit(compatibility, l, targets)
     if weights is None:
-        return None
+        raise InternalError(
+            "BalancedSelection: balanced weights exist for this goal, but the calibration did not find them.",
+            hint="Use a smaller l or d, or leave out the prior; and please report the goal and the domain.",
+        )
     inclusion = weights.pairs / targets[:, None]
-    return weights if float(np.linalg.cond(inclusion)) <= SINGULAR_CONDITION else None
+    return weights if float(np.linalg.cond(inclusion)) <= FITTED_CONDITION else None

@@ -18,13 +18,16 @@ import numpy as np
 from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray, WordArray
 from ldiversity.schema import Domain
 
-__all__ = ["CONDITION_LIMIT", "SINGULAR_CONDITION", "SetMechanism"]
+__all__ = ["CONDITION_LIMIT", "FITTED_CONDITION", "SINGULAR_CONDITION", "SetMechanism"]
 
 CONDITION_LIMIT: Final = 50.0
 """Above this condition of Q a warning says that estimates will be poor."""
 
 SINGULAR_CONDITION: Final = 1e10
 """Above this condition Q counts as singular: the distribution cannot be recovered."""
+
+FITTED_CONDITION: Final = SINGULAR_CONDITION / 10
+"""The worst condition of a new mechanism: who reads it computes the condition again, with other last digits."""
 
 
 class SetMechanism(ABC):

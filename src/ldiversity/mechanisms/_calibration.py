@@ -80,12 +80,15 @@ def _step(
 ) -> tuple[FloatArray, float, FloatArray] | None:
     log_total, found = here
     gradient = found - targets
-    # Adding a constant to all log weights changes nothing: pin that direction.
-    pinned = curvature + 1.0 / len(x)
+    # Scaled by the roots of the targets, as rare values have tiny rows: without it their part of a step is rounding,
+    # and what BLAS makes of it depends on the processor. Adding a constant to all log weights changes nothing: that
+    # direction, which is `root` after scaling, is pinned.
+    root = np.sqrt(targets)
+    scaled = curvature / root / root[:, None] + root * root[:, None] / float(targets.sum())
     try:
-        direction = np.linalg.solve(pinned, -gradient)
+        direction = np.linalg.solve(scaled, -gradient / root) / root
     except np.linalg.LinAlgError:
-        direction = np.linalg.lstsq(pinned, -gradient)[0]
+        direction = np.linalg.lstsq(scaled, -gradient / root)[0] / root
     direction -= direction.mean()
     slope = float(gradient @ direction)
     start = log_total - float(targets @ x)

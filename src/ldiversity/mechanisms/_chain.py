@@ -34,8 +34,8 @@ COLUMNS: Final = 1 << 22
 """Numbers held at a time in one array of moments."""
 
 
-SLACK: Final = 1e-9
-"""Shares that differ by less than this count as equal."""
+SLACK: Final = 1e-8
+"""Shares that differ by less than this count as equal: what people write as thirds does not sum to one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +116,16 @@ class Chain:
         whole = float(masses.sum())
         slack = whole / l - float(self.clique_masses(masses).max())
         return slack > SLACK * whole if strictly else slack >= -SLACK * whole
+
+    def avoids_each_clique(self, l: int) -> bool:
+        """Whether for every clique there is a valid set of `l` values without any of its values."""
+        size = len(self)
+        before, after = np.zeros(size + 1, dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
+        for node in range(size):  # the most members among the first nodes, and among the last
+            before[node + 1] = max(before[node], 1 + before[self.counts_before[node]])
+        for node in range(size - 1, -1, -1):
+            after[node] = max(after[node + 1], 1 + after[self.first_after[node]])
+        return bool((before[:-1] + after[self.first_after] >= l).all())
 
     def of_nodes(self, numbers: FloatArray) -> FloatArray:
         """Sum numbers of values (first axis) over the values of each node."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ldiversity._types import FloatArray
 from ldiversity.mechanisms._chain import Chain
@@ -24,8 +25,10 @@ __all__ = ["Verdict", "balance_verdict", "coverable", "spans"]
 Verdict: TypeAlias = Literal["balanced", "singular", "absent"]
 """Balanced weights exist and Q is invertible; exist but Q is singular; do not exist."""
 
-ROUNDING: Final = 1e-13
-"""A clique that more than this share of all valid sets avoid is avoided by some."""
+CLEARLY_REGULAR: Final = 1e-8
+"""Eigenvalues above this share of the greatest are not zeros with rounding errors."""
+PRIMES: Final = (2_147_483_647, 2_147_483_629)
+"""A whole-number matrix that is singular modulo both is singular; products of remainders fit 64 bits."""
 
 
 # --- sets that exist ---------------------------------------------------------------------------------
@@ -54,17 +57,31 @@ def spans(compatibility: Compatibility, l: int) -> bool:
     """
     chain = Chain.of(compatibility)
     if chain is not None:
-        sizes = chain.of_nodes(np.ones(len(compatibility)))
-        rest, _ = chain.rest(sizes, l)
-        total = float((sizes * rest).sum()) / l
-        if total == 0.0:
-            return False
-        often = chain.clique_masses((rest / total)[chain.node_of])
-        return bool((rest > 0).all()) and float(often.max()) < 1.0 - ROUNDING
+        return bool(coverable(compatibility, l).all()) and chain.avoids_each_clique(l)
     from ldiversity.mechanisms._balanced_listed import ListedWeights
 
-    pairs = ListedWeights(compatibility, l, np.ones(len(compatibility))).pairs
-    return int(np.linalg.matrix_rank(pairs, hermitian=True)) == len(compatibility)
+    return _is_regular(ListedWeights(compatibility, l, np.ones(len(compatibility))).pairs)
+
+
+def _is_regular(pairs: FloatArray) -> bool:
+    """Whether a symmetric matrix of counts has full rank, without rounding where that could matter."""
+    eigenvalues = np.linalg.eigvalsh(pairs)
+    if eigenvalues[0] > CLEARLY_REGULAR * eigenvalues[-1]:
+        return True
+    whole = np.rint(pairs).astype(np.int64)
+    return any(_is_regular_modulo(whole % prime, prime) for prime in PRIMES)
+
+
+def _is_regular_modulo(rows: NDArray[np.int64], prime: int) -> bool:
+    for at in range(len(rows)):
+        usable = np.flatnonzero(rows[at:, at])
+        if not len(usable):
+            return False
+        first = at + int(usable[0])
+        rows[[at, first]] = rows[[first, at]]
+        pivot = rows[at, at:] * pow(int(rows[at, at]), -1, prime) % prime
+        rows[at + 1 :, at:] = (rows[at + 1 :, at:] - rows[at + 1 :, at, None] * pivot % prime) % prime
+    return True
 
 
 # --- balance -----------------------------------------------------------------------------------------
@@ -72,6 +89,8 @@ def spans(compatibility: Compatibility, l: int) -> bool:
 
 def balance_verdict(compatibility: Compatibility, l: int, targets: FloatArray) -> Verdict:
     """Decide whether weights on valid sets can sum to `targets`, and whether Q is then invertible.
+
+    The weights themselves are not computed, and shares that differ by rounding count as equal.
 
     Parameters
     ----------
@@ -91,10 +110,9 @@ def balance_verdict(compatibility: Compatibility, l: int, targets: FloatArray) -
             return "balanced"
         return "singular" if chain.has_slack(targets, l, strictly=False) else "absent"
     from ldiversity.mechanisms._balanced_listed import ListedWeights
-    from ldiversity.mechanisms._balanced_weights import fit_weights
-    from ldiversity.mechanisms._programs import weights_exist
+    from ldiversity.mechanisms._programs import TOLERANCE, depth
 
-    if fit_weights(compatibility, l, targets) is not None:
-        return "balanced"
-    sets = ListedWeights(compatibility, l, np.ones(len(targets))).sets
-    return "singular" if weights_exist(sets, targets) else "absent"
+    inside = depth(ListedWeights(compatibility, l, np.ones(len(targets))).sets, targets)
+    if inside < -TOLERANCE:
+        return "absent"
+    return "balanced" if inside > TOLERANCE and spans(compatibility, l) else "singular"

@@ -18,8 +18,7 @@ from ldiversity._checks import check_choice, check_integer, check_number
 from ldiversity._types import FloatArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.mechanisms._balanced_listed import SET_LIMIT
-from ldiversity.mechanisms._balanced_weights import fit_weights
-from ldiversity.mechanisms._base import SINGULAR_CONDITION
+from ldiversity.mechanisms._base import FITTED_CONDITION
 from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._feasibility import balance_verdict, coverable, spans
 
@@ -260,9 +259,7 @@ class _Search:
         """Whether `l` values of these pairs will do."""
         if self.selection == "simple":
             return spans(compatibility, l) and bool(coverable(compatibility, l).all())
-        if compatibility.structure != "general":
-            return balance_verdict(compatibility, l, self.targets) == "balanced"
-        return fit_weights(compatibility, l, self.targets) is not None
+        return balance_verdict(compatibility, l, self.targets) == "balanced"
 
 
 def _ring_goals(matrix: FloatArray, l: int, d: float) -> tuple[Goal, ...]:
@@ -290,4 +287,4 @@ def _ring_goals(matrix: FloatArray, l: int, d: float) -> tuple[Goal, ...]:
 def _ring_recovers(size: int, l: int, gap: int) -> bool:
     allowed = np.abs(np.subtract.outer(np.arange(size), np.arange(size))) >= gap
     inclusion = np.eye(size) + allowed * ((l - 1) / allowed.sum(axis=1, keepdims=True))
-    return float(np.linalg.cond(inclusion)) < SINGULAR_CONDITION
+    return float(np.linalg.cond(inclusion)) < FITTED_CONDITION

@@ -7,64 +7,102 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ldiversity.errors import InternalError
-from ldiversity.mechanisms._balanced_listed import incidence
 
 if TYPE_CHECKING:
     from ldiversity._types import FloatArray, SetArray
 
-__all__ = ["best_worst_posterior", "weights_exist"]
+__all__ = ["TOLERANCE", "best_worst_posterior", "depth"]
 
 TOLERANCE: Final = 1e-8
 ROUNDS: Final = 1_000
 HALVINGS: Final = 24
 
+FARTHEST: Final = 1e6
+"""The greatest price of a value; it keeps the program bounded while few sets are in it."""
+CLEARLY_INSIDE: Final = 1e-2
+"""A depth above this cannot fall below `TOLERANCE` when further sets are added and prices are compared."""
+PRECISE: Final[Any] = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
-def weights_exist(sets: SetArray, targets: FloatArray) -> bool:
-    """Whether weights of at least zero on `sets` can sum to `targets` over the sets of each value.
 
-    Sets are added to a small program as its dual prices ask for them, so millions of sets are no burden.
+def depth(sets: SetArray, targets: FloatArray) -> float:
+    """How far inside `targets` lie of all that weights of at least zero on `sets` can sum to.
+
+    Above zero: positive weights on all sets will do. Zero, within `TOLERANCE`: some sets must have none. Below: there
+    are no such weights. Everything is relative to the targets, so rare values count as much as frequent ones.
+
+    Notes
+    -----
+    The program looks for prices of values at which no set costs less than nothing, a middle point costs one, and the
+    targets cost as little as possible. Sets are added to it when they cost less than nothing, so millions of sets
+    are no burden.
 
     Examples
     --------
-    >>> weights_exist(np.array([[0, 1], [1, 2]]), np.ones(3))
-    False
-    >>> weights_exist(np.array([[0, 1], [1, 2], [0, 2]]), np.ones(3))
+    Value 1 is in every set, and should be in half of them; then all sets are needed; then {0, 1} must have no weight:
+
+    >>> depth(np.array([[0, 1], [1, 2]]), np.ones(3)) < 0
     True
+    >>> depth(np.array([[0, 1], [1, 2], [0, 2]]), np.ones(3)) > 0
+    True
+    >>> round(depth(np.array([[0, 1], [1, 2], [0, 2]]), np.array([1.0, 1.0, 2.0])), 9)
+    0.0
     """
     size = len(targets)
-    if len(sets) == 0 or len(np.unique(sets)) < size:
-        return False
+    if len(np.unique(sets)) < size:
+        return -1.0
+    lowest = targets[sets].min(axis=1)
+    middle = _middle(sets, targets)
     chosen = np.unique(np.linspace(0, len(sets) - 1, min(len(sets), 20 * size)).astype(np.int64))
     for _ in range(ROUNDS):
-        missed, prices = _missed(sets[chosen], targets)
-        if missed <= TOLERANCE * float(targets.sum()):
-            return True
-        gains = prices[sets].sum(axis=1)
-        best = np.argsort(-gains, kind="stable")[: 10 * size]
-        best = best[gains[best] > TOLERANCE]
-        grown = np.union1d(chosen, best)
+        prices = _least_prices(sets[chosen], lowest[chosen], targets, middle)
+        found, greatest = float(prices.sum()), max(1.0, float(np.abs(prices).max()))
+        if found > CLEARLY_INSIDE:
+            break
+        costs = np.zeros(len(sets))
+        for member in sets.T:
+            costs += prices[member] * (lowest / targets[member])
+        cheapest = np.argsort(costs, kind="stable")[: 10 * size]
+        grown = np.union1d(chosen, cheapest[costs[cheapest] < -TOLERANCE / 10 * greatest])
         if len(grown) == len(chosen):
-            return False
+            break
         chosen = grown
-    raise InternalError("BalancedSelection: the search for balanced weights did not end.")
+    else:
+        raise InternalError("BalancedSelection: the search for balanced weights did not end.")
+    return found / greatest
 
 
-def _missed(sets: SetArray, targets: FloatArray) -> tuple[float, FloatArray]:
-    """How much of `targets` weights on `sets` must miss at least, and the price of each value."""
+def _middle(sets: SetArray, targets: FloatArray) -> FloatArray:
+    """The sums of weights that are products of the targets of their members, relative to the targets."""
+    logs = np.log(targets)[sets].sum(axis=1)
+    weights = np.exp(logs - logs.max())
+    sums = np.zeros(len(targets))
+    for member in sets.T:
+        sums += np.bincount(member, weights=weights, minlength=len(targets))
+    middle: FloatArray = sums / targets * (float(targets.sum()) / float(sums.sum()))
+    return middle
+
+
+def _least_prices(sets: SetArray, lowest: FloatArray, targets: FloatArray, middle: FloatArray) -> FloatArray:
+    """The prices of whole targets, shape (F,), at which the targets cost the least."""
     from scipy.optimize import linprog
-    from scipy.sparse import eye_array, hstack
+    from scipy.sparse import csr_array
 
-    size = len(targets)
-    missing = eye_array(size)
+    n, l = sets.shape
+    entries = (lowest[:, None] / targets[sets]).ravel(), (np.repeat(np.arange(n), l), sets.ravel())
+    members: Any = csr_array(entries, shape=(n, len(targets)))
     program: Any = linprog(
-        np.concatenate([np.zeros(len(sets)), np.ones(2 * size)]),
-        A_eq=hstack([incidence(sets, size), missing, -missing], format="csr"),
-        b_eq=targets,
+        np.ones(len(targets)),
+        A_ub=-members,
+        b_ub=np.zeros(n),
+        A_eq=middle[None, :],
+        b_eq=np.ones(1),
+        bounds=(-FARTHEST, FARTHEST),
         method="highs",
+        options=PRECISE,
     )
     if program.status != 0:
         raise InternalError(f"BalancedSelection: a linear program failed with status {program.status}.")
-    return float(program.fun), np.asarray(program.eqlin.marginals, dtype=np.float64)
+    return np.asarray(program.x, dtype=np.float64)
 
 
 def best_worst_posterior(sets: SetArray, prior: FloatArray) -> float | None:
@@ -94,10 +132,11 @@ def best_worst_posterior(sets: SetArray, prior: FloatArray) -> float | None:
 def _reaches(sets: SetArray, prior: FloatArray, bound: float) -> bool:
     """Whether joint masses J(set, member) exist with every ``J <= bound * (sum over the set)``."""
     from scipy.optimize import linprog
-    from scipy.sparse import block_diag, csr_array
+    from scipy.sparse import csr_array
 
     n, l = sets.shape
-    within: Any = block_diag([np.eye(l) - bound] * n, format="csr")
+    beside = np.arange(n * l).reshape(n, 1, l).repeat(l, axis=1)  # each member stands with all members of its set
+    within: Any = csr_array((np.tile(np.eye(l) - bound, (n, 1)).ravel(), beside.ravel(), np.arange(n * l + 1) * l))
     true: Any = csr_array((np.ones(n * l), (sets.ravel(), np.arange(n * l))), shape=(len(prior), n * l))
     program: Any = linprog(
         np.zeros(n * l),

@@ -8,6 +8,7 @@ import numpy as np
 
 from ldiversity._types import FloatArray
 from ldiversity.errors import InfeasibleError
+from ldiversity.mechanisms._base import FITTED_CONDITION
 from ldiversity.mechanisms._chain import Chain
 from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._feasibility import Verdict, balance_verdict, coverable
@@ -45,6 +46,8 @@ def refuse(domain: Domain, matrix: FloatArray, l: int, d: float, prior: FloatArr
 
 
 def _rule(compatibility: Compatibility, l: int, d: float, prior: FloatArray | None, verdict: Verdict) -> str:
+    if verdict == "balanced":
+        return f"the inclusion matrix must have a condition below {FITTED_CONDITION:g}, or estimates would be noise"
     size = len(compatibility)
     most = "at most" if verdict == "absent" else "less than"
     why = "" if verdict == "absent" else ", or the distribution cannot be recovered"

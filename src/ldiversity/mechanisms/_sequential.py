@@ -20,7 +20,7 @@ from ldiversity.errors import (
     UnsupportedError,
 )
 from ldiversity.mechanisms._arguments import check_prior, check_sample, described_integer, described_number, read_only
-from ldiversity.mechanisms._base import SINGULAR_CONDITION, SetMechanism
+from ldiversity.mechanisms._base import FITTED_CONDITION, SetMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._studied import StudiedSets, distinct_rows, study_sets
 from ldiversity.schema import Domain
@@ -198,7 +198,7 @@ class SequentialSelection(SetMechanism):
             least = float(np.linalg.svd(self.inclusion, compute_uv=False)[-1])
             if least < 2 * self.inclusion_error * np.sqrt(self.n_values):
                 return "the simulated inclusion matrix cannot be told from a singular one"
-        if not self.condition < SINGULAR_CONDITION:
+        if not self.condition < FITTED_CONDITION:
             return "the inclusion matrix is singular, so no distribution could be estimated"
         return None
 

@@ -17,7 +17,7 @@ from ldiversity.mechanisms import _programs as programs_module
 from ldiversity.mechanisms import _refusal as refusal_module
 from ldiversity.mechanisms._calibration import calibrate
 from ldiversity.mechanisms._feasibility import balance_verdict, coverable, spans
-from ldiversity.mechanisms._programs import best_worst_posterior, weights_exist
+from ldiversity.mechanisms._programs import TOLERANCE, best_worst_posterior, depth
 from ldiversity.schema import Domain
 
 
@@ -201,7 +201,7 @@ def test_value_without_any_set_is_absent_on_a_graph_without_structure() -> None:
 
 
 def test_program_without_enough_sets_finds_no_weights() -> None:
-    assert not weights_exist(np.array([[0, 1]]), np.ones(3))
+    assert depth(np.array([[0, 1]]), np.ones(3)) < 0
 
 
 # Every set must hold the first two values: 18 of 1,140 sets, most of which the program does not start with.
@@ -210,27 +210,27 @@ FIRST_TWO = np.array([18.0, 18.0] + [1.0] * 18)
 
 
 def test_program_asks_for_the_sets_it_needs() -> None:
-    assert weights_exist(ALL_TRIPLES, FIRST_TWO)
+    assert depth(ALL_TRIPLES, FIRST_TWO) == pytest.approx(0, abs=TOLERANCE / 10)
 
 
 def test_program_ends_when_no_set_helps() -> None:
     sets = ALL_TRIPLES[(ALL_TRIPLES[:, :2] != [0, 1]).any(axis=1)]
 
-    assert not weights_exist(sets, FIRST_TWO)
+    assert depth(sets, FIRST_TWO) < -TOLERANCE
 
 
 def test_program_that_does_not_end_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs_module, "ROUNDS", 1)
 
     with pytest.raises(InternalError, match="did not end"):
-        weights_exist(ALL_TRIPLES, FIRST_TWO)
+        depth(ALL_TRIPLES, FIRST_TWO)
 
 
 def test_program_that_fails_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scipy.optimize.linprog", lambda *_, **__: SimpleNamespace(status=4))
 
     with pytest.raises(InternalError, match="failed with status 4"):
-        weights_exist(ALL_TRIPLES, FIRST_TWO)
+        depth(ALL_TRIPLES, FIRST_TWO)
 
 
 def test_best_worst_posterior_does_not_exist_for_a_value_without_a_set() -> None:
@@ -310,5 +310,5 @@ def test_calibration_without_a_solution_is_given_up_early() -> None:
 def test_calibration_stops_after_a_bounded_number_of_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration_module, "MOST_STEPS", 1)
 
-    with pytest.raises(InfeasibleError):
+    with pytest.raises(InternalError, match="did not find them"):
         BalancedSelection.fit(ordered(14), OrderedDistance(), l=3, d=4)
