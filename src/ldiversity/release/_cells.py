@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity._types import BoolArray
-from ldiversity.release._files import damaged
+from ldiversity.release._damage import damaged
 from ldiversity.release._forms import Form
 
 __all__ = [

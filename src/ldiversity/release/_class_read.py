@@ -17,8 +17,9 @@ from ldiversity.release._batches import RowBatch
 from ldiversity.release._cells import Cells, cells_of, column_of, from_texts, join_cells
 from ldiversity.release._class_regions import SharedCells
 from ldiversity.release._coded import code_column, parse_type
+from ldiversity.release._damage import damage, damaged
 from ldiversity.release._description import ClassDescription, Format
-from ldiversity.release._files import DataFile, damage, damaged, gather, typed
+from ldiversity.release._files import DataFile, gather, typed
 from ldiversity.release._manifest import Manifest, TableEntry
 from ldiversity.schema import Attribute, Role
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ldiversity._types import CodeArray
 from ldiversity.release._cells import Cells, join_cells
-from ldiversity.release._files import damaged
+from ldiversity.release._damage import damaged
 
 __all__ = ["SharedCells"]
 

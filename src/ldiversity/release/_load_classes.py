@@ -16,8 +16,8 @@ from ldiversity.privacy import ClassClaim
 from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_release import ClassRelease
 from ldiversity.release._coded import parse_type
+from ldiversity.release._damage import damaged
 from ldiversity.release._description import ClassDescription, ClassLayout
-from ldiversity.release._files import damaged
 from ldiversity.release._forms import Form, Marginal
 from ldiversity.release._manifest import ClassesEntry, FormEntry, Manifest, SensitiveEntry
 from ldiversity.schema import Role, Schema

@@ -13,7 +13,8 @@ from ldiversity._types import CodeArray, SetArray
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._coded import code_column, code_set_columns, member_names, parse_type
-from ldiversity.release._files import DataFile, damage, damaged, gather, typed
+from ldiversity.release._damage import damage, damaged
+from ldiversity.release._files import DataFile, gather, typed
 from ldiversity.release._manifest import Manifest
 from ldiversity.schema import Role, Schema
 from ldiversity.tables import encode_sets

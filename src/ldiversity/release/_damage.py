@@ -1,0 +1,31 @@
+"""What is said of a release that is damaged, or made to do harm."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from ldiversity.errors import LDiversityError, ReleaseFormatError
+
+__all__ = ["damage", "damaged"]
+
+
+def damaged(rule: str) -> ReleaseFormatError:
+    """The error of a file that breaks a rule."""
+    return ReleaseFormatError(f"release: {rule}.", hint="The release is damaged; ask the publisher for a good copy.")
+
+
+class damage:  # noqa: N801 - reads as a clause: `with damage(attribute):`
+    """Turn what the border says about a column into a sentence about the release."""
+
+    def __init__(self, attribute: str) -> None:
+        self._attribute = attribute
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ReleaseFormatError):
+            return  # says already what is wrong
+        if isinstance(error, LDiversityError):
+            raise damaged(f"column {self._attribute!r} must hold values of its domain") from None
+        if isinstance(error, pa.ArrowException | ArithmeticError | LookupError | TypeError | ValueError):
+            raise damaged(f"column {self._attribute!r} cannot be read") from None

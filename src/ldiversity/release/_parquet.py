@@ -1,0 +1,129 @@
+"""Reading columns of a Parquet file that may come from a stranger, without being ended or exhausted by it.
+
+Three steps, each before the next: the footer is checked and written anew (`_parquet_footer`), the pages say what they
+would unfold to (`_parquet_pages`), and only then does Arrow unfold them. What it makes of them is validated in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ldiversity.errors import LDiversityError, ReleaseFormatError
+from ldiversity.release._damage import damaged
+from ldiversity.release._parquet_footer import Footer, read_footer
+from ldiversity.release._parquet_pages import unfolded_bytes
+
+__all__ = ["parquet_batches", "without_columns"]
+
+_MOST_EXPANSION: Final = 1_000
+"""Bytes in memory that a byte of a Parquet file may stand for; repetitive honest tables stay far below."""
+
+_SMALL_FILE: Final = 1 << 18
+"""Files below this size may unfold as far as one of this size: a small table may well be the same all over."""
+
+_SMALL_TEXTS: Final = 1 << 26
+"""Columns that cannot decode to more bytes than this are not measured."""
+
+_TEXT: Final = 6
+_WIDTHS: Final = {0: 1, 1: 4, 2: 8, 4: 4, 5: 8, _TEXT: 4}
+"""Bytes in memory of a value of each physical type of a release; of a text, those of its dictionary entry."""
+
+_LEVELS: Final = 4
+"""Bytes in memory that say where the lists and the missing values are."""
+
+
+def parquet_batches(file: Path, names: list[str], *, n_rows: int, longest: int) -> Iterator[pa.Table]:
+    """Some columns of a file, a row group at a time; texts are dictionary entries.
+
+    Parameters
+    ----------
+    file
+        The file; its size is the measure of what it may unfold to.
+    names
+        The columns.
+    n_rows
+        How many rows there must be.
+    longest
+        How many entries a cell of a list may have.
+
+    Raises
+    ------
+    ReleaseFormatError
+        When the file is damaged, or would fill the memory.
+    """
+    try:
+        footer = read_footer(file)
+        left = _allowed(file) - _check(footer, file, names, n_rows, longest)
+        if left < 0:
+            raise _expands(file)
+        if not names:
+            yield without_columns(n_rows)
+            return
+        # One long text is held only once as a dictionary entry, and entries are faster.
+        texts = [leaf.path for leaf in footer.leaves if leaf.type == _TEXT]
+        metadata = pq.read_metadata(pa.BufferReader(footer.content))
+        with pq.ParquetFile(file, metadata=metadata, read_dictionary=texts) as parquet:
+            # Row group by row group: batches across them are not implemented for lists of dictionary entries.
+            for group in range(parquet.num_row_groups):
+                table = parquet.read_row_group(group, columns=names).select(names)
+                table.validate(full=True)  # entries that point nowhere, texts that are no UTF-8
+                left -= sum(_decoded_bytes(column) for column in table.columns)
+                if left < 0:
+                    raise _expands(file)
+                yield table
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, LDiversityError | MemoryError):
+            raise
+        raise damaged(f"{file.name} cannot be read as Parquet") from None
+
+
+def without_columns(rows: int) -> pa.Table:
+    """A table of some rows and no columns."""
+    return pa.table({"": pa.nulls(rows)}).select([])
+
+
+def _check(footer: Footer, file: Path, names: list[str], rows: int, longest: int) -> int:
+    """How many bytes the columns take when they are read, of which nothing is believed that the pages do not say."""
+    if footer.n_rows != rows:
+        raise damaged(f"{file.name} must hold {rows} rows")
+    wanted, known = set(names), set(footer.columns)
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise damaged(f"{file.name} must have the column {missing[0]!r}")
+    total = 0
+    for number, leaf in enumerate(footer.leaves):
+        if not wanted.isdisjoint(leaf.prefixes):
+            if leaf.type not in _WIDTHS:
+                raise damaged(f"{file.name} must have columns of the types that release.json names")
+            chunks = [group.chunks[number] for group in footer.groups]
+            if any(chunk.n_values > group.n_rows * longest for chunk, group in zip(chunks, footer.groups, strict=True)):
+                raise damaged(f"{file.name} must not have lists of more than {longest} entries")
+            values = sum(chunk.n_values for chunk in chunks)
+            total += unfolded_bytes(file, chunks) + values * (_WIDTHS[leaf.type] + _LEVELS)
+    return total
+
+
+def _decoded_bytes(column: pa.ChunkedArray) -> int:
+    """How many bytes the texts of a column of dictionary entries stand for."""
+    total = 0
+    for chunk in column.chunks:
+        entries = chunk.flatten() if pa.types.is_list(chunk.type) else chunk
+        if pa.types.is_dictionary(entries.type) and len(entries):
+            lengths = pc.fill_null(pc.binary_length(entries.dictionary), 0)
+            if len(lengths) and pc.max(lengths).as_py() * len(entries) > _SMALL_TEXTS:
+                total += pc.sum(lengths.take(entries.indices.drop_null())).as_py() or 0
+    return total
+
+
+def _allowed(file: Path) -> int:
+    return _MOST_EXPANSION * max(file.stat().st_size, _SMALL_FILE)
+
+
+def _expands(file: Path) -> ReleaseFormatError:
+    return damaged(f"{file.name} must not expand to more than {_MOST_EXPANSION} times its size")
