@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
-from typing import SupportsIndex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Final, SupportsIndex
 
 from ldiversity.errors import ParameterError
 
-__all__ = ["check_choice", "check_integer", "check_number", "name_some"]
+__all__ = ["check_choice", "check_integer", "check_number", "column_name", "column_names", "name_some"]
+
+_PANDAS_NAMES: Final = "Index"
+"""What ``frame.columns`` is in pandas, which is no sequence by its class."""
 
 
 def check_integer(
@@ -63,6 +67,46 @@ def check_choice(owner: str, name: str, value: object, choices: Sequence[str]) -
         listed = ", ".join(repr(choice) for choice in choices)
         raise ParameterError(f"{owner}: {name} must be one of {listed}, got {value!r}.")
     return value
+
+
+def column_name(owner: str, parameter: str, given: object) -> str:
+    """Return the name of one column, or raise `ParameterError`.
+
+    Examples
+    --------
+    >>> column_name("bins", "column", "age")
+    'age'
+    """
+    if not isinstance(given, str):
+        raise ParameterError(
+            f"{owner}: {parameter} must be the name of a column, got {type(given).__name__}.",
+            hint=f"Give a name, as in {parameter}='age'.",
+        )
+    return given
+
+
+def column_names(owner: str, parameter: str, given: object) -> list[str]:
+    """Return names of columns, given as one name or several, as a list; or raise `ParameterError`.
+
+    A column itself (``frame["age"]``) in the place of its name would be read cell by cell; its cells are not quoted.
+
+    Examples
+    --------
+    >>> column_names("audit", "quasi", "age"), column_names("audit", "quasi", ("age", "sex"))
+    (['age'], ['age', 'sex'])
+    """
+    if isinstance(given, str):
+        return [given]
+    several = isinstance(given, Sequence | AbstractSet | Mapping | Iterator) or type(given).__name__ == _PANDAS_NAMES
+    listed: list[str] | None = list(given) if several else None  # type: ignore[call-overload]
+    if listed is None or not all(isinstance(name, str) for name in listed):
+        wrong = given if listed is None else next(name for name in listed if not isinstance(name, str))
+        raise ParameterError(
+            f"{owner}: {parameter} must be the name of a column or a list of names, got "
+            f"{'' if listed is None else 'a list with '}{type(wrong).__name__}.",
+            hint=f"Give names, as in {parameter}='age' or {parameter}=['age', 'sex'].",
+        )
+    return listed
 
 
 def name_some(names: Iterable[object], *, most: int = 10) -> str:

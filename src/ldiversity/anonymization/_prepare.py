@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity._checks import name_some
+from ldiversity._checks import column_names, name_some
 from ldiversity._random import FreshWords
 from ldiversity.anonymization._coding import Reading, read_table
 from ldiversity.anonymization._columns import published_type
@@ -25,6 +25,7 @@ from ldiversity.methods import GroupingMethod, Method, RandomizingMethod
 from ldiversity.release._publishable import check_publishable
 from ldiversity.schema import Attribute, Domain, Role, Schema
 from ldiversity.tables import Coder, Sensitive, Source, check_roles, fit_coder, open_source
+from ldiversity.tables._sensitive import as_sensitive
 
 __all__ = ["GroupPreparation", "Preparation", "prepare", "prepare_groups"]
 
@@ -132,9 +133,11 @@ def prepare(  # noqa: PLR0913 - the holder's decisions, as for `anonymize`
 ) -> Preparation:
     """Read the domains, fit the mechanisms, and say what would be published; hides nothing yet."""
     source = data if isinstance(data, Source) else open_source(data, types=types)
-    quasi, drop, plain = _names(quasi), _names(drop), _names(plain)
-    ids = _names(record_id or ())
-    wanted = _sensitive(sensitive)
+    quasi, drop, plain = (
+        column_names("anonymize", role, names) for role, names in (("quasi", quasi), ("drop", drop), ("plain", plain))
+    )
+    ids = column_names("anonymize", "record_id", () if record_id is None else record_id)
+    wanted = as_sensitive("anonymize", sensitive)
     names = [attribute.name for attribute in wanted]
     without_role = check_roles(source, quasi=quasi, sensitive=names, drop=drop, plain=plain, record_id=ids)
     methods = _methods(method, names)
@@ -171,10 +174,12 @@ def prepare_groups(  # noqa: PLR0913 - the holder's decisions, as for `anonymize
 ) -> GroupPreparation:
     """Read the domains, and say what would be published; groups nothing yet."""
     source = data if isinstance(data, Source) else open_source(data, types=types)
-    quasi, drop, plain = _names(quasi), _names(drop), _names(plain)
-    wanted = _sensitive(sensitive)
+    quasi, drop, plain = (
+        column_names("anonymize", role, names) for role, names in (("quasi", quasi), ("drop", drop), ("plain", plain))
+    )
+    wanted = as_sensitive("anonymize", sensitive)
     names = [attribute.name for attribute in wanted]
-    people = _names(person or ())
+    people = column_names("anonymize", "person", () if person is None else person)
     without_role = check_roles(source, quasi=quasi, sensitive=names, drop=drop, plain=plain, record_id=people)
     trees = read_hierarchies(hierarchies or {}, source, quasi)
     coders: dict[str, Coder] = {}
@@ -208,15 +213,6 @@ def _fit(column: str, method: RandomizingMethod, domain: Domain) -> SetMechanism
     except LDiversityError as error:
         error.message = f"{column}: {error.message}"
         raise
-
-
-def _names(names: str | Sequence[str]) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
-
-
-def _sensitive(sensitive: str | Sensitive | Sequence[str | Sensitive]) -> list[Sensitive]:
-    listed = [sensitive] if isinstance(sensitive, str | Sensitive) else list(sensitive)
-    return [Sensitive(item) if isinstance(item, str) else item for item in listed]
 
 
 def _methods(method: Method | Mapping[str, Method], names: list[str]) -> dict[str, RandomizingMethod]:

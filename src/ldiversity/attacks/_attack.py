@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_integer, name_some
+from ldiversity._checks import check_integer, column_names, name_some
 from ldiversity.attacks._background import BackgroundKnowledge
 from ldiversity.attacks._base import Attack, Targets
 from ldiversity.attacks._matching import pick_class
@@ -21,7 +21,7 @@ from ldiversity.attacks._similarity import Similarity
 from ldiversity.distances import Distance
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.measures._original import code_sensitive, read_columns
-from ldiversity.release import ClassRelease, Release
+from ldiversity.release import ClassRelease, Release, check_release
 from ldiversity.schema import Role
 from ldiversity.tables import open_source
 
@@ -88,10 +88,7 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     >>> result.found, result.success, result.claim, result.broken
     (8, 0.5, 0.5, False)
     """
-    if not isinstance(release, Release):
-        raise ParameterError(
-            f"attack: release must be a release, got {type(release).__name__}.", hint="Use load_release on its folder."
-        )
+    check_release("attack", release)
     names = _attributes(release, sensitive)
     chosen, by_name = _chosen(attacks, release, second, exclude, distance, d, known)
     source = None if original is None else open_source(original, types=types)
@@ -115,7 +112,7 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
 def _attributes(release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:
     if sensitive is None:
         return release.sensitive
-    names = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+    names = tuple(column_names("attack", "sensitive", sensitive))
     unknown = [name for name in names if name not in release.sensitive]
     if unknown or not names:
         raise ParameterError(
@@ -145,8 +142,8 @@ def _chosen(
     check_integer("attack", "exclude", exclude, minimum=1)
     if (distance is None) != (d is None):
         raise ParameterError("attack: distance and d must be given together.")
-    if second is not None and not isinstance(second, Release):
-        raise ParameterError(f"attack: second must be a release, got {type(second).__name__}.")
+    if second is not None:
+        check_release("attack", second, "second")
     asked = [attacks] if isinstance(attacks, str | Attack) else attacks
     if asked is not None and not asked:
         raise ParameterError("attack: attacks must name at least one attack.", hint=f"Known are {name_some(ATTACKS)}.")

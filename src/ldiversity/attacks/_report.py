@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from ldiversity._numbers import percent
 from ldiversity._shown import ShownInNotebooks
 from ldiversity.attacks._base import AttackResult
 from ldiversity.tables import to_native
@@ -113,32 +114,32 @@ def _does_better(result: AttackResult) -> bool:
 
 
 def _sentence(result: AttackResult) -> str:
-    rate = f"{100 * result.success:.3g} %"
+    rate = percent(result.success)
     if result.interval is not None:
         low, high = result.interval
-        rate += f" ({100 * low:.3g} to {100 * high:.3g} %)"
+        rate += f" ({percent(low)} to {percent(high)})"
     verb = "names" if result.scored else "expects to name"
     promised = (
         "nothing is promised against him"
         if result.claim is None
-        else f"the release promises at most {100 * result.claim:.3g} %"
+        else f"the release promises at most {percent(result.claim)}"
     )
     sure = ""
     if result.certain > 0 and result.certain_success is not None:
-        right = f", and right about {100 * result.certain_success:.3g} % of those" if result.scored else ""
+        right = f", and right about {percent(result.certain_success)} of those" if result.scored else ""
         of = "" if not several(result) else " of them, taking what fits for theirs"
-        sure = f" He is sure of {100 * result.certain:.3g} %{of}{right}."
+        sure = f" He is sure of {percent(result.certain)}{of}{right}."
     mark = "Broken: " if result.broken else ""
     people = "1 person" if result.found == 1 else f"{result.found:,} people"
     without = (
         ""
         if result.reference is None
-        else f", and he without {result.extra or 'this knowledge'} {100 * result.reference:.3g} %"
+        else f", and he without {result.extra or 'this knowledge'} {percent(result.reference)}"
     )
     also = "," if without else ", and"
     line = (
         f"{mark}{result.attack} on {result.attribute!r} {verb} {rate} of {people} rightly; {promised}{also} guessing "
-        f"from the marginal alone reaches {100 * result.baseline:.3g} %{without}.{sure}"
+        f"from the marginal alone reaches {percent(result.baseline)}{without}.{sure}"
     )
     return " ".join([line, *_remarks(result)])
 

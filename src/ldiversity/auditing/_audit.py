@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from ldiversity._checks import check_number, name_some
+from ldiversity._checks import check_number, column_names, name_some
+from ldiversity._numbers import counted
 from ldiversity.auditing._bound import PosteriorBound
 from ldiversity.auditing._classes import MissingQuasi, count_table
 from ldiversity.auditing._figures import Asked, all_figures, ask
@@ -17,11 +18,11 @@ from ldiversity.auditing._result import Audit
 from ldiversity.auditing._risk import attribute_risk, class_figures, reidentification_risk
 from ldiversity.auditing._seen import Seen
 from ldiversity.auditing._views import ClassView
-from ldiversity.auditing._words import advise, counted, say
+from ldiversity.auditing._words import advise, say
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.models import DistinctDiversity, KAnonymity, PrivacyModel, SemanticClassDiversity, Verdict, parse_model
 from ldiversity.release import ClassRelease, Release, SetRelease, load_release
-from ldiversity.tables import Sensitive, open_source
+from ldiversity.tables import Sensitive, as_sensitive, open_source
 
 __all__ = ["audit", "check"]
 
@@ -170,9 +171,8 @@ def _see(
     joint_knowledge: bool,
     types: Mapping[str, str] | None,
 ) -> tuple[Seen, Release | None]:
-    names = [quasi] if isinstance(quasi, str) else list(quasi)
-    given = [sensitive] if isinstance(sensitive, str | Sensitive) else list(sensitive)
-    attributes = [one if isinstance(one, Sensitive) else Sensitive(one) for one in given]
+    names = column_names("audit", "quasi", quasi)
+    attributes = as_sensitive("audit", sensitive)
     if isinstance(data, str | os.PathLike) and Path(data).is_dir():
         data = load_release(Path(data))
     if isinstance(data, Release):

@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiversity._numbers import percent
 from ldiversity._types import BoolArray, FloatArray
 from ldiversity.models import Population, PrivacyModel
 
@@ -53,4 +54,4 @@ class PosteriorBound(PrivacyModel):
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""
-        return f"To someone without prior knowledge no set gives a value of {attribute!r} more than {self.p:.3g}."
+        return f"To someone without prior knowledge no set gives a value of {attribute!r} more than {percent(self.p)}."

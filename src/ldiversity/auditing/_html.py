@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from ldiversity._numbers import level, percent
 from ldiversity.auditing._html_parts import bullets, document, escape, shown, table
 from ldiversity.auditing._words import learned
 
@@ -59,10 +60,10 @@ def _models(facts: Mapping[str, Any]) -> str:
 def _risks(facts: Mapping[str, Any]) -> str:
     risk, classes = facts["risk"], facts["classes"]
     rows = [
-        [name, shown(risk[name].get("max")), shown(risk[name]["mean"]), shown(risk[name].get("records_above"))]
+        [name, percent(risk[name].get("max")), percent(risk[name]["mean"]), shown(risk[name].get("records_above"))]
         for name in ("prosecutor", "journalist", "marketer")
     ]
-    heads = ["attacker", "greatest", "mean", f"records above {risk['threshold']:g}"]
+    heads = ["attacker", "greatest", "mean", f"records above {level(risk['threshold'])}"]
     sizes = table(["records in a class", "classes"], [[k, shown(v)] for k, v in classes["sizes"].items()], numbers={1})
     return f"<h2>Recognizing people</h2>{table(heads, rows, numbers={1, 2, 3})}{sizes}"
 

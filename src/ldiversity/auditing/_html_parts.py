@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from ldiversity._numbers import number
+
 __all__ = ["STYLE", "bullets", "document", "escape", "shown", "table"]
 
 STYLE: Final = (
@@ -89,8 +91,6 @@ def shown(value: Any) -> str:  # noqa: ANN401 - a number, or numbers by name
     >>> shown(12345), shown(0.123456), shown(None)
     ('12,345', '0.1235', '-')
     """
-    if value is None:
-        return "-"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {shown(number)}" for name, number in list(value.items())[:3])
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+        return ", ".join(f"{name}: {shown(part)}" for name, part in list(value.items())[:3])
+    return number(value)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any, Final, NamedTuple
 
+from ldiversity._numbers import counted, level, number, percent
 from ldiversity.auditing._figures import Asked, model_text
 from ldiversity.auditing._risk import recognized
 from ldiversity.auditing._seen import Seen
@@ -21,11 +22,10 @@ from ldiversity.models import (
     UniqueDiversity,
 )
 
-__all__ = ["Advice", "Learned", "advise", "counted", "learned", "say"]
+__all__ = ["Advice", "Learned", "advise", "learned", "say"]
 
 _GOOD_L: Final = 4
 _LEAST_L: Final = 2
-_ALMOST_ALL: Final = 0.9995
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def learned(kind: str, risk: Mapping[str, Any]) -> Learned:
 
 
 def _guess(kind: str, risk: Mapping[str, Any]) -> str:
-    mean, overall = _percent(risk["mean_largest_share"]), _percent(risk["largest_share_overall"])
+    mean, overall = percent(risk["mean_largest_share"]), percent(risk["largest_share_overall"])
     if kind == "table":
         return f"A guess of the likeliest value of the class is right for {mean}; without the table, for {overall}."
     if kind == "exploded":
@@ -108,7 +108,7 @@ def _guess(kind: str, risk: Mapping[str, Any]) -> str:
             f"values are may be surer. The most frequent one has about {overall} of all records."
         )
     if "informed" in risk:
-        informed = _percent(risk["informed"]["mean_largest_share"])
+        informed = percent(risk["informed"]["mean_largest_share"])
         return (
             "These numbers are for someone who knows which record is the person's. The likeliest value of its set then "
             f"has {mean} on average without prior knowledge, and {informed} knowing how frequent values are; the "
@@ -119,10 +119,6 @@ def _guess(kind: str, risk: Mapping[str, Any]) -> str:
         f"A guess of the likeliest value is right for {mean} if one knows which class is the person's; without the "
         f"release, for {overall}."
     )
-
-
-def _percent(share: float) -> str:
-    return "> 99.9 %" if _ALMOST_ALL < share < 1 else f"{100 * share:.3g} %"
 
 
 def advise(seen: Seen, asked: Sequence[Asked], texts: Mapping[PrivacyModel, str]) -> Advice:
@@ -152,12 +148,13 @@ def advise(seen: Seen, asked: Sequence[Asked], texts: Mapping[PrivacyModel, str]
 
 def _of_attribute(seen: Seen, name: str, risk: Mapping[str, Any]) -> list[str]:
     if seen.kind in {"sets", "exploded"}:
-        bound = f"{risk['largest_share']:.3g}"
+        bound = percent(risk["largest_share"])
         said = [f"To someone without prior knowledge no set points at a value of {name!r} with more than {bound}."]
         if "informed" in risk:
             said.append(
                 "To someone who knows how frequent the values are, and which record is the person's, it is "
-                f"{risk['informed']['largest_share']:.3g}, and {risk['informed']['mean_largest_share']:.3g} on average."
+                f"{percent(risk['informed']['largest_share'])}, and "
+                f"{percent(risk['informed']['mean_largest_share'])} on average."
             )
         return said
     n_one, n_classes = risk["classes_with_one_value"], risk["classes"]
@@ -181,33 +178,22 @@ def _of_uniques(risk: Mapping[str, Any], knows: str) -> str:
     alone = f"{_people(n)} of {risk['records']:,} look like nobody else" if n > 1 else "1 person looks like nobody else"
     return (
         f"{alone if n else 'everybody looks like somebody else'}; whoever {knows} finds "
-        f"{_people(above)} with a probability above {risk['threshold']:g}."
+        f"{_people(above)} with a probability above {level(risk['threshold'])}."
     )
 
 
 def _of_model(one: Asked) -> str:
     verdict, about = one.verdict, "" if one.attribute is None else f" of {one.attribute!r}"
     if verdict.passed:
-        return f"{model_text(one.model)}{about} holds: the worst class reaches {verdict.reached:.4g}."
+        return f"{model_text(one.model)}{about} holds: the worst class reaches {number(verdict.reached)}."
     records = counted(verdict.n_records_failing, "record", "records")
     border = verdict.model.strict and verdict.margin == 0
-    must = f", and must be strictly less than {verdict.required:.4g}" if border else ""
+    must = f", and must be strictly less than {number(verdict.required)}" if border else ""
     if verdict.n_classes == 1:
         broken = f"the only class, of {records}, breaks it; it reaches"
     else:
         broken = f"{verdict.n_failing:,} of {verdict.n_classes:,} classes with {records} break it; the worst reaches"
-    return f"{model_text(one.model)}{about} does not hold: {broken} {verdict.reached:.4g}{must}."
-
-
-def counted(n: int, one: str, several: str) -> str:
-    """Write a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "row", "rows"), counted(1200, "row", "rows")
-    ('1 row', '1,200 rows')
-    """
-    return f"1 {one}" if n == 1 else f"{n:,} {several}"
+    return f"{model_text(one.model)}{about} does not hold: {broken} {number(verdict.reached)}{must}."
 
 
 def _people(n: int) -> str:

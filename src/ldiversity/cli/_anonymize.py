@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ldiversity._numbers import number, percent
 from ldiversity.cli._class_pages import class_facts, render_classes, render_promises
 from ldiversity.cli._command import Command
 from ldiversity.cli._holder import grouping_arguments, holder_arguments, holder_options, policy_option, refuse_others
@@ -15,7 +16,7 @@ from ldiversity.cli._method import is_grouping, method_name, methods_epilog
 from ldiversity.cli._paths import READ, TABLE, WRITTEN
 from ldiversity.cli._progress import progress_bar
 from ldiversity.cli._reword import mark_policy
-from ldiversity.cli._show import Facts, Page, number, percent, show
+from ldiversity.cli._show import Facts, Page, show
 from ldiversity.cli._text import join_names, shell_line, split_names
 
 if TYPE_CHECKING:

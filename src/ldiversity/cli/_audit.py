@@ -7,11 +7,12 @@ from typing import Any, Final
 
 import click
 
+from ldiversity._numbers import level, number, percent
 from ldiversity.cli._command import Command
 from ldiversity.cli._holder import MISSING_WORDS, parse_types, type_option
 from ldiversity.cli._input import opened_table, read_as_option
 from ldiversity.cli._paths import READ, TABLE, WRITTEN
-from ldiversity.cli._show import Facts, Page, number, show
+from ldiversity.cli._show import Facts, Page, show
 from ldiversity.cli._text import shell_line, split_names
 
 __all__ = ["command"]
@@ -159,9 +160,9 @@ def _render_risk(facts: Facts, page: Page) -> None:
     risk, classes = facts["risk"], facts["classes"]
     page.title("Recognizing people")
     page.table(
-        ["attacker", "greatest", "mean", f"records above {risk['threshold']:g}"],
+        ["attacker", "greatest", "mean", f"records above {level(risk['threshold'])}"],
         [
-            [name, number(risk[name].get("max")), number(risk[name]["mean"]), number(risk[name].get("records_above"))]
+            [name, percent(risk[name].get("max")), percent(risk[name]["mean"]), number(risk[name].get("records_above"))]
             for name in ("prosecutor", "journalist", "marketer")
         ],
         right={1, 2, 3},

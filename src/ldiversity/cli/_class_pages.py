@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ldiversity.cli._show import Facts, Page, number, percent
+from ldiversity._numbers import number, percent
+from ldiversity.cli._show import Facts, Page
 
 if TYPE_CHECKING:
     from ldiversity.release import ClassRelease

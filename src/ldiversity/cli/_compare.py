@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from ldiversity._numbers import number, percent
 from ldiversity.catalog import OPTIONS, methods_with
 from ldiversity.cli._command import Command
 from ldiversity.cli._holder import grouping_arguments, holder_arguments, type_option
@@ -18,7 +19,7 @@ from ldiversity.cli._method import METHOD_OPTIONS, methods_epilog
 from ldiversity.cli._paths import TABLE, WRITTEN
 from ldiversity.cli._progress import progress_bar
 from ldiversity.cli._reword import reword
-from ldiversity.cli._show import Facts, Page, number, percent, show
+from ldiversity.cli._show import Facts, Page, show
 from ldiversity.cli._text import shell_line, split_names, split_numbers
 
 __all__ = ["command"]
@@ -33,7 +34,9 @@ _SHARED: Final = {
 }
 """Options that go to all methods that have them; l is varied, and a model takes its place."""
 
-EXIT_NO_MAP: Final = 1
+EXIT_NOTHING: Final = 1
+"""Nothing can be recommended."""
+
 _MOST_LEVELS: Final = 200
 _PICTURES: Final = (".png", ".svg", ".pdf")
 _EXPOSURE: Final = (
@@ -91,6 +94,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
     """Run several methods on TABLE, measure risk, error and cost of each, and say which one to publish.
 
     Computed with the original: what it prints, draws and keeps is for the data holder. No release is kept.
+    Exit code 0 when a run is recommended, 1 when none can be, 2 when something is wrong with the input.
 
     \b
     ldiversity compare patients.csv --quasi age,sex --sensitive disease
@@ -136,8 +140,8 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
     elif plot is not None:
         replace(found, table=table.name).plot(plot)
     show(facts, _render, as_json=as_json)
-    if plot is not None and drawn is None:
-        click.get_current_context().exit(EXIT_NO_MAP)
+    if found.choice.run is None:
+        click.get_current_context().exit(EXIT_NOTHING)
 
 
 def _check_plot(plot: Path) -> None:

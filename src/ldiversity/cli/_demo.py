@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ldiversity._numbers import level, number, percent, points
 from ldiversity.cli._command import Command
 from ldiversity.cli._paths import WRITTEN
-from ldiversity.cli._show import Facts, Page, number, percent, points, show
+from ldiversity.cli._show import Facts, Page, show
 from ldiversity.cli._text import shell_line
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def _render(facts: Facts, page: Page) -> None:
     )
     page.bullets(
         f"{m['method'].capitalize()}: {m['shares']} shares by sex and age band are off by {points(m['rms_error'])} "
-        f"percentage points (root of the mean square); {percent(m['held'])} of the {percent(comparison['confidence'])} "
+        f"percentage points (root of the mean square); {percent(m['held'])} of the {level(comparison['confidence'])} "
         "intervals hold the truth."
         for m in comparison["methods"]
     )

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ldiversity._numbers import level as level_text
+from ldiversity._numbers import number, percent
 from ldiversity.cli._command import Command
 from ldiversity.cli._paths import READ, WRITTEN
-from ldiversity.cli._show import Facts, Page, number, percent, show
+from ldiversity.cli._show import Facts, Page, show
 from ldiversity.cli._text import split_names
 
 if TYPE_CHECKING:
@@ -112,7 +114,7 @@ def _write_csv(estimate: Estimate, file: Path) -> None:
 def _render(facts: Facts, page: Page) -> None:
     chosen = f" where {' and '.join(facts['where'])}" if facts["where"] else ""
     page.title(f"{', '.join(facts['sensitive'])}: {number(facts['n_records'])} records{chosen}")
-    level = percent(facts["confidence"])
+    level = level_text(facts["confidence"])
     page.table(
         [
             *facts["by"],

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ldiversity._numbers import number
 from ldiversity.cli._command import Command
 from ldiversity.cli._holder import parse_types, type_option
 from ldiversity.cli._input import opened_table, read_as_option
 from ldiversity.cli._paths import READ, TABLE, WRITTEN
-from ldiversity.cli._show import Facts, Page, number, show
+from ldiversity.cli._show import Facts, Page, show
 from ldiversity.cli._text import join_assignment, shell_line
 
 if TYPE_CHECKING:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
+from ldiversity._numbers import number, percent, points
 from ldiversity.cli._class_pages import render_class_plan
 from ldiversity.cli._command import Command
 from ldiversity.cli._faults import EXIT_REFUSED, complain
@@ -16,11 +17,9 @@ from ldiversity.cli._input import opened_table, read_as_option
 from ldiversity.cli._method import methods_epilog
 from ldiversity.cli._paths import TABLE
 from ldiversity.cli._reword import mark_policy, reword
-from ldiversity.cli._show import Facts, Page, number, percent, points, show
+from ldiversity.cli._show import Facts, Page, show
 
 __all__ = ["command"]
-
-_ALMOST_SURE: Final = 0.999
 
 
 @click.command("plan", cls=Command, short_help="Feasible? What it promises and costs.", epilog=methods_epilog())
@@ -140,7 +139,8 @@ def _violation_sentence(violation: Facts, attribute: Facts) -> str:
 
 
 def _at_least(share: float) -> str:
-    return "more than 99.9 %" if share > _ALMOST_SURE else f"at least {percent(share)}"
+    written = percent(share)
+    return written if written.startswith(">") else f"at least {written}"
 
 
 def _choice_name(attribute: Facts) -> str:

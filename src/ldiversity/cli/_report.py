@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ldiversity._numbers import number, percent
 from ldiversity.cli._command import Command
 from ldiversity.cli._holder import parse_types, type_option
 from ldiversity.cli._paths import FOLDER, READ, WRITTEN
-from ldiversity.cli._show import Facts, Page, number, percent, show
+from ldiversity.cli._show import Facts, Page, show
 from ldiversity.cli._text import split_names
 
 if TYPE_CHECKING:

@@ -16,17 +16,13 @@ import click
 
 from ldiversity.cli._text import printable
 
-__all__ = ["Facts", "Page", "number", "percent", "points", "show"]
+__all__ = ["Facts", "Page", "show"]
 
 Facts: TypeAlias = Mapping[str, Any]
 """What a command found out, in JSON's types."""
 
 _PLAIN_WIDTH: Final = 100
 _WIDE: Final = {"W", "F"}
-_TINY: Final = 1e-4
-_HUGE: Final = 1e7
-_ALMOST_ALL: Final = 0.9995
-_ALMOST_NONE: Final = 0.000005
 
 
 @dataclass
@@ -122,49 +118,6 @@ def show(facts: Facts, render: Callable[[Facts, Page], None], *, as_json: bool) 
     page = Page()
     render(facts, page)
     page.print()
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """Write a number for people.
-
-    Examples
-    --------
-    >>> number(1234567), number(0.125), number(3.0), number(None), number(1e-9)
-    ('1,234,567', '0.125', '3', '-', '1e-09')
-    """
-    if value is None:
-        return "-"
-    if float(value).is_integer() and abs(value) < 10 * _HUGE**2:
-        return f"{int(value):,}"
-    if abs(value) < _TINY or abs(value) >= _HUGE:
-        return f"{value:.{digits - 1}g}"
-    return f"{value:,.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
-
-
-def percent(share: float | None) -> str:
-    """Write a share as a percentage.
-
-    Examples
-    --------
-    >>> percent(0.12345), percent(1.0), percent(0.99999), percent(1e-9)
-    ('12.3 %', '100 %', '> 99.9 %', '0 %')
-    """
-    if share is None:
-        return "-"
-    if _ALMOST_ALL < share < 1:
-        return "> 99.9 %"
-    return f"{100 * share if abs(share) >= _ALMOST_NONE else 0:.3g} %"
-
-
-def points(share: float | None) -> str:
-    """Write a difference of shares in percentage points.
-
-    Examples
-    --------
-    >>> points(0.00123)
-    '0.123'
-    """
-    return "-" if share is None else f"{100 * share:.3g}"
 
 
 def _echo_json(facts: Any) -> None:  # noqa: ANN401 - any JSON

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import hypot
 from typing import Any, Final
 
+from ldiversity._numbers import percent, points
 from ldiversity.comparison._run import ComparedRun
 
 __all__ = ["Choice", "choose", "eligible", "flaws", "pareto_set"]
@@ -68,7 +69,7 @@ def flaws(run: ComparedRun) -> tuple[str, ...]:
     if run.disclosed:
         said.append(
             f"It gives away values for certain: whoever knows the quasi-identifiers is sure (by 90 % or "
-            f"more) of the value of {_percent(run.disclosed)} of the people who were attacked."
+            f"more) of the value of {percent(run.disclosed)} of the people who were attacked."
         )
     elif run.all_alike:
         said.append("It gives away values for certain: in some classes all records have the same value.")
@@ -81,12 +82,12 @@ def _beaten(attack: Mapping[str, Any]) -> str:
     """How an attack beats the promise: for all people, or for those of whom it is sure."""
     start = f"The attack {attack['attack']!r} beats the promise: it is"
     about = f"right about {attack['attribute']!r} for"
-    most = f"and {_percent(attack['claim'])} is promised at most."
+    most = f"and {percent(attack['claim'])} is promised at most."
     if attack["claim"] is None or attack["success"] > attack["claim"] or attack.get("certain_success") is None:
-        return f"{start} {about} {_percent(attack['success'])} of the people, {most}"
+        return f"{start} {about} {percent(attack['success'])} of the people, {most}"
     return (
-        f"{start} sure of {_percent(attack['certain'])} of the people, and {about} "
-        f"{_percent(attack['certain_success'])} of those, {most}"
+        f"{start} sure of {percent(attack['certain'])} of the people, and {about} "
+        f"{percent(attack['certain_success'])} of those, {most}"
     )
 
 
@@ -152,7 +153,7 @@ def choose(
     cautions = _cautions(chosen)
     if _place(chosen)[1] >= uninformed:
         useless = "Its answers are no better than those of someone who knows how frequent the values of each column are"
-        cautions += (f"{useless}, and nothing else; these are off by {_percent(uninformed)}.",)
+        cautions += (f"{useless}, and nothing else; these are off by {percent(uninformed)}.",)
     return Choice(chosen, f"Publish {chosen.label}: {reason}; {_figures(chosen)}.", cautions)
 
 
@@ -181,7 +182,7 @@ def _nearest(pool: Sequence[ComparedRun], most_risk: float, kind: str) -> tuple[
     measured_by = f"{_points(scale)}, what the table as it is gives away," if most_risk > 0 else _points(scale)
     return chosen, (
         f"of the {len(front)} {kind} that no other{'' if kind == 'runs' else ' such run'} beats in both risk and error "
-        f"it is nearest to none of either, if {measured_by} and an error of {_percent(greatest)}, their greatest, "
+        f"it is nearest to none of either, if {measured_by} and an error of {percent(greatest)}, their greatest, "
         "weigh the same"
     )
 
@@ -223,26 +224,26 @@ def _figures(run: ComparedRun) -> str:
         return ""
     about = f"right about {best['attribute']!r} for"
     attacker = (
-        f"its best attacker ({best['attack']}) is {about} {_percent(best['success'])} where guessing is for "
-        f"{_percent(best['baseline'])}"
+        f"its best attacker ({best['attack']}) is {about} {percent(best['success'])} where guessing is for "
+        f"{percent(best['baseline'])}"
         if run.risk
         else f"its best attacker ({best['attack']}) does no better than guessing, which is {about} "
-        f"{_percent(best['baseline'])}"
+        f"{percent(best['baseline'])}"
     )
-    return f"{attacker}, and half of the queries are off by at most {_percent(run.error)}"
+    return f"{attacker}, and half of the queries are off by at most {percent(run.error)}"
 
 
 def _cautions(run: ComparedRun) -> tuple[str, ...]:
     said = list(flaws(run))
     said += [
         f"The attack {one['attack']!r} learns from the release which values go with which quasi-identifiers, and is "
-        f"right about {one['attribute']!r} for {_percent(one['success'])} of the people, more than the "
-        f"{_percent(run.promised)} that are promised to others."
+        f"right about {one['attribute']!r} for {percent(one['success'])} of the people, more than the "
+        f"{percent(run.promised)} that are promised to others."
         for one in run.outlearned
     ]
     said += [
-        f"The attack {one['attack']!r} is sure of {_percent(one['certain'])} of the people, and right about "
-        f"{_percent(one['certain_success'])} of those."
+        f"The attack {one['attack']!r} is sure of {percent(one['certain'])} of the people, and right about "
+        f"{percent(one['certain_success'])} of those."
         for one in run.attacks
         if run.knows_more(one) and (one.get("certain_success") or 0.0) > one["baseline"]
     ]
@@ -253,15 +254,11 @@ def _cautions(run: ComparedRun) -> tuple[str, ...]:
             "whoever knows those finds the record. Risk here is of learning sensitive values alone."
         )
     if run.ncp is not None and run.ncp >= _COARSE:
-        said.append(f"It loses {_percent(run.ncp)} of the detail of quasi-identifiers.")
+        said.append(f"It loses {percent(run.ncp)} of the detail of quasi-identifiers.")
     if run.suppression:
-        said.append(f"It leaves out {_percent(run.suppression)} of the records.")
+        said.append(f"It leaves out {percent(run.suppression)} of the records.")
     return (*said, *run.notes)
 
 
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.3g} %"
-
-
 def _points(share: float) -> str:
-    return f"{100 * share:.3g} points"
+    return f"{points(share)} points"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from ldiversity._numbers import percent, points
 from ldiversity._version import __version__
 from ldiversity.comparison._choice import Choice, choose, eligible, flaws, pareto_set
 from ldiversity.comparison._run import ComparedRun
@@ -208,8 +209,7 @@ class Comparison:
         if not measured:
             return "An empty map: no run was measured."
         places = "; ".join(
-            f"{run.label}: risk {100 * (run.risk or 0):.3g} points, error {100 * (run.error or 0):.3g} %"
-            for run in self.pareto
+            f"{run.label}: risk {points(run.risk or 0)} points, error {percent(run.error or 0)}" for run in self.pareto
         )
         marked = f" Marked as recommended: {self.choice.run.label}." if self.choice.run is not None else ""
         number = f"{len(measured)} {'run' if len(measured) == 1 else 'runs'}"

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity._checks import check_integer, name_some
+from ldiversity._checks import check_integer, column_name, column_names, name_some
 from ldiversity._types import FloatArray
 from ldiversity.anonymization import read_hierarchies
 from ldiversity.attacks import ATTACKS, Attack, DeFinetti
@@ -20,7 +20,7 @@ from ldiversity.auditing import audit
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.measures import QueryWorkload
-from ldiversity.tables import Sensitive, Source, check_roles, fit_coder, open_source
+from ldiversity.tables import Sensitive, Source, as_sensitive, check_roles, fit_coder, open_source
 
 __all__ = ["DEFAULT_ATTACKS", "Setting", "make_setting", "relative_error"]
 
@@ -110,9 +110,10 @@ def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
 ) -> Setting:
     """Read the table, and check all that concerns every run alike."""
     source = open_source(data, types=types)
-    names = (quasi,) if isinstance(quasi, str) else tuple(quasi)
-    given = (sensitive,) if isinstance(sensitive, str | Sensitive) else tuple(sensitive)
-    attributes = tuple(one if isinstance(one, Sensitive) else Sensitive(one) for one in given)
+    names = tuple(column_names("compare", "quasi", quasi))
+    attributes = tuple(as_sensitive("compare", sensitive))
+    if person is not None:
+        column_name("compare", "person", person)
     if not names:
         raise ParameterError("compare: quasi must name at least one column: people are recognized by them.")
     check_roles(

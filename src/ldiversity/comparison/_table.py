@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ldiversity._numbers import number, percent, points
+
 __all__ = ["LEGEND", "TextTable", "exposure_table", "failures", "figures_table"]
 
 LEGEND: Final = (
@@ -13,8 +15,6 @@ LEGEND: Final = (
     "those to choose from is better in both risk and query error. !: not sound. <-: recommended."
 )
 """What the marks of `figures_table` mean."""
-
-_ALMOST_NONE: Final = 0.000005
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,14 @@ def _figures(row: Mapping[str, Any], *, several: bool) -> list[str]:
     return [
         row["label"],
         f"{marks} <-" if row["recommended"] else marks,
-        "-" if row["risk"] is None else f"{100 * row['risk']:.3g}",
+        points(row["risk"]),
         f"{attack} on {best['attribute']!r}" if several and best else attack,
-        _percent(best.get("success")),
-        _percent(best.get("claim")),
-        _percent(best.get("baseline")),
-        _percent(row["relative_error"]),
-        _percent(row["ncp"]),
-        _percent(row["suppression"]),
+        percent(best.get("success")),
+        percent(best.get("claim")),
+        percent(best.get("baseline")),
+        percent(row["relative_error"]),
+        percent(row["ncp"]),
+        percent(row["suppression"]),
         "-" if row["cpu_seconds"] is None else f"{row['cpu_seconds']:.2f}",
     ]
 
@@ -90,20 +90,10 @@ def _exposure(row: Mapping[str, Any]) -> list[str]:
     beta = models.get("beta")
     return [
         row["label"],
-        _count(models.get("k_anonymity")),
-        _count(row["uniques"]),
-        _percent(models.get("frequency")),
-        "-" if beta is None else f"{1 + beta:.3g}",
-        _percent(row["disclosed"]),
-        "-" if row["distribution_mse"] is None else f"{row['distribution_mse']:.3g}",
+        number(models.get("k_anonymity")),
+        number(row["uniques"]),
+        percent(models.get("frequency")),
+        number(None if beta is None else 1 + beta, 3),
+        percent(row["disclosed"]),
+        number(row["distribution_mse"], 3),
     ]
-
-
-def _count(number: float | None) -> str:
-    return "-" if number is None else f"{number:,.0f}"
-
-
-def _percent(share: float | None) -> str:
-    if share is None:
-        return "-"
-    return f"{100 * share if abs(share) >= _ALMOST_NONE else 0:.3g} %"

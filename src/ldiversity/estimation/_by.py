@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_integer, name_some
+from ldiversity._checks import check_integer, column_name, name_some
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.schema import MISSING_LABEL
 from ldiversity.tables import Bins
@@ -167,6 +167,7 @@ def bins(
     >>> coded.labels.take(pa.array(coded.codes)).to_pylist()
     ['[30, 40)', '[20, 30)', None, '[30, 40)']
     """
+    column_name("bins", "column", column)
     return BinnedColumn(column, Bins(width=width, edges=edges if edges is None else tuple(edges), quantiles=quantiles))
 
 
@@ -198,6 +199,7 @@ def groups(
     >>> zones.encode(pa.chunked_array([["131", "999"]])).labels.to_pylist()
     ['north', 'elsewhere']
     """
+    column_name("groups", "column", column)
     if not isinstance(members, Mapping):
         return _groups_of_tree(column, members, 1 if level is None else level, other)
     if level is not None:
@@ -224,10 +226,13 @@ def as_by(by: ByLike) -> tuple[By, ...]:
     """Give by-columns in any of the forms that `estimate` accepts as a tuple of `By`."""
     if by is None:
         return ()
-    parts = [by] if isinstance(by, str | By) else list(by)
-    wrong = [part for part in parts if not isinstance(part, str | By)]
+    parts = [by] if isinstance(by, str | By) or not isinstance(by, Sequence) else list(by)
+    wrong = [type(part).__name__ for part in parts if not isinstance(part, str | By)]
     if wrong:
-        raise ParameterError(f"estimate: by must hold names, bins and groups, got {wrong[0]!r}.")
+        raise ParameterError(
+            f"estimate: by must hold names of columns, bins and groups, got {wrong[0]}.",
+            hint="Give names, as in by=['sex', 'age'].",
+        )
     known = tuple(PlainColumn(part) if isinstance(part, str) else part for part in parts)
     names = [part.column for part in known]
     twice = sorted({name for name in names if names.count(name) > 1})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._checks import check_choice, check_integer, check_number, name_some
+from ldiversity._checks import check_choice, check_integer, check_number, column_names, name_some
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._admissible import admissible_sets
 from ldiversity.estimation._by import By, ByLike, as_by
@@ -25,7 +25,7 @@ from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._threads import map_threads
 from ldiversity.estimation._variance import covariance, standard_errors
 from ldiversity.estimation._where import Filter, WhereLike, as_filters
-from ldiversity.release import ClassRelease
+from ldiversity.release import ClassRelease, check_release
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:
@@ -122,6 +122,7 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     >>> print(estimate(release, by="sex", estimator="linear").records)
     [2 2]
     """
+    check_release("estimate", release)
     names = _sensitive_names(release, sensitive)
     divided, filters = as_by(by), as_filters(where)
     check_choice("estimate", "estimator", estimator, list(dict.fromkeys([*ESTIMATORS, *CLASS_ESTIMATORS])))
@@ -177,7 +178,7 @@ def _sensitive_names(release: Release, sensitive: str | Sequence[str] | None) ->
                 hint="With several names, their joint distribution is estimated.",
             )
         return known
-    names = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+    names = tuple(column_names("estimate", "sensitive", sensitive))
     wrong = [name for name in names if name not in known]
     if wrong or not names or len(set(names)) < len(names):
         raise ParameterError(

@@ -165,10 +165,10 @@ def as_filters(where: WhereLike) -> tuple[Filter, ...]:
     """Give filters in any of the forms that `estimate` accepts; all of them must hold."""
     if where is None:
         return ()
-    parts = [where] if isinstance(where, str | Filter) else list(where)
-    wrong = [part for part in parts if not isinstance(part, str | Filter)]
+    parts = [where] if isinstance(where, str | Filter) or not isinstance(where, Sequence) else list(where)
+    wrong = [type(part).__name__ for part in parts if not isinstance(part, str | Filter)]
     if wrong:
-        raise ParameterError(f"estimate: where must hold filters as texts, got {wrong[0]!r}.", hint=_HINT)
+        raise ParameterError(f"estimate: where must hold filters as texts, got {wrong[0]}.", hint=_HINT)
     return tuple(parse_where(part) if isinstance(part, str) else part for part in parts)
 
 

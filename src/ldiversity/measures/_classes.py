@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldiversity._checks import check_integer, name_some
+from ldiversity._checks import check_integer, column_name, name_some
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.measures._original import n_records
-from ldiversity.release import ClassRelease
+from ldiversity.release import ClassRelease, check_release
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,6 +89,7 @@ def hide_loss(release: Release, *, sensitive: str | None = None) -> float:
     >>> hide_loss(bucketized([0, 0, 1], suppressed=1))
     0.25
     """
+    check_release("hide_loss", release)
     if not isinstance(release, ClassRelease):
         return 0.0
     names = release.sensitive if sensitive is None else (_check_name("hide_loss", release, sensitive),)
@@ -132,11 +133,13 @@ def suppression(release: Release) -> float:
     >>> suppression(bucketized([0, 0, 1], suppressed=1))
     0.25
     """
+    check_release("suppression", release)
     return (n_records(release) - release.n_rows) / n_records(release)
 
 
 def _sizes(owner: str, release: Release, sensitive: str | None) -> tuple[NDArray[np.int64], int]:
     """The size of each class, and how many records are in none."""
+    check_release(owner, release)
     if not isinstance(release, ClassRelease):
         raise UnsupportedError(
             f"{owner}: a release of sets has no classes.", hint="Compare it by distribution_mse or a QueryWorkload."
@@ -159,6 +162,6 @@ def _claimed(release: Release, sensitive: str | None) -> int:
 
 
 def _check_name(owner: str, release: Release, sensitive: str) -> str:
-    if sensitive not in release.sensitive:
+    if column_name(owner, "sensitive", sensitive) not in release.sensitive:
         raise ParameterError(f"{owner}: sensitive must be one of {name_some(release.sensitive)}, got {sensitive!r}.")
     return sensitive

@@ -12,7 +12,7 @@ from ldiversity._checks import check_number, name_some
 from ldiversity.errors import ParameterError
 from ldiversity.estimation._regions import read_intervals, read_lists
 from ldiversity.measures._original import n_records, read_columns, to_numbers
-from ldiversity.release import ClassRelease
+from ldiversity.release import ClassRelease, check_release
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ def ncp_by_column(original: Any, release: Release) -> dict[str, float]:  # noqa:
     release
         What was published of it.
     """
+    check_release("ncp", release)
     names = release.schema.names(Role.QUASI)
     total = n_records(release)
     suppressed = total - release.n_rows

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity._checks import name_some
+from ldiversity._checks import column_name, name_some
 from ldiversity._types import BoolArray, CodeArray
 from ldiversity.errors import ParameterError
-from ldiversity.release import Release
+from ldiversity.release import Release, check_release
 from ldiversity.release._coded import parse_type
 from ldiversity.schema import Domain
 from ldiversity.tables import Coder, open_source
@@ -48,10 +48,11 @@ def n_records(release: Release) -> int:
 
 def chosen_sensitive(owner: str, release: Release, sensitive: str | None) -> str:
     """Give the sensitive attribute that was asked for; it may be left out where there is one."""
+    check_release(owner, release)
     known = release.sensitive
     if sensitive is None and len(known) == 1:
         return known[0]
-    if sensitive not in known:
+    if sensitive is None or column_name(owner, "sensitive", sensitive) not in known:
         raise ParameterError(f"{owner}: sensitive must name one of {name_some(known)}, got {sensitive!r}.")
     return sensitive
 

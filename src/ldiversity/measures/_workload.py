@@ -17,6 +17,7 @@ from ldiversity.measures._axes import Axis, make_axis
 from ldiversity.measures._counting import Chosen, count_estimated, count_true
 from ldiversity.measures._errors import squared_errors
 from ldiversity.measures._original import code_sensitive, read_columns
+from ldiversity.release import check_release
 from ldiversity.schema import Domain
 from ldiversity.tables import open_source, value_type
 from ldiversity.tables._values import to_values
@@ -256,6 +257,7 @@ class QueryWorkload:
         return count_true([query.chosen for query in self.queries], positions, codes, len(self.domain))
 
     def _estimated(self, release: Release, estimator: str) -> FloatArray:
+        check_release(_OWNER, release)
         if self.sensitive not in release.sensitive:
             raise SchemaError(f"{_OWNER}: column {self.sensitive!r} must be sensitive in the release.")
         code_of = release.domain(self.sensitive).code_of

@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
+from ldiversity._numbers import percent
 from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray, WordArray
 from ldiversity.distances import Distance
 from ldiversity.errors import UnsupportedError
@@ -142,7 +143,8 @@ class RingSelection(SequentialSelection):
         """What the holder should know before publishing with this mechanism."""
         leak = self.leak()
         leaking = (
-            f"Ring selection leaks: {leak.ruled_out:.1%} of the records get a set that rules out one of its members, "
-            f"and {leak.disclosed:.1%} are disclosed; use balanced selection to protect people."
+            f"Ring selection leaks: {percent(leak.ruled_out)} of the records get a set that rules out one of its "
+            "members, "
+            f"and {percent(leak.disclosed)} are disclosed; use balanced selection to protect people."
         )
         return (*super().cautions(), leaking)

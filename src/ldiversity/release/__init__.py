@@ -1,6 +1,6 @@
 """The release: where the data holder's side ends and the data user's side begins."""
 
-from ldiversity.release._base import Release
+from ldiversity.release._base import Release, check_release
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._class_release import ClassRelease
 from ldiversity.release._coded import wrap_sets
@@ -26,6 +26,7 @@ __all__ = [
     "RowBatch",
     "SetLayout",
     "SetRelease",
+    "check_release",
     "explode_rows",
     "load_release",
     "shuffle_batches",

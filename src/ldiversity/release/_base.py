@@ -11,14 +11,14 @@ from typing import Any
 import pyarrow as pa
 
 from ldiversity._shown import ShownInNotebooks
-from ldiversity.errors import SchemaError
+from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
 from ldiversity.privacy import Claim, ClassClaim
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._description import Format, Layout
 from ldiversity.schema import Domain, Role, Schema
 
-__all__ = ["Release"]
+__all__ = ["Release", "check_release"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,3 +97,12 @@ class Release(ShownInNotebooks, ABC):
         for name in names:
             if self.schema[name].role is Role.SENSITIVE:
                 raise SchemaError(f"table: column {name!r} is sensitive.", hint=hint)
+
+
+def check_release(owner: str, given: object, parameter: str = "release") -> None:
+    """Refuse what is no release, above all the table that one is made of."""
+    if not isinstance(given, Release):
+        raise ParameterError(
+            f"{owner}: {parameter} must be a release, got {type(given).__name__}.",
+            hint="A release is made of a table by anonymize, and read from its folder by load_release.",
+        )

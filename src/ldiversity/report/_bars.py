@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ldiversity._numbers import percent_tick
 from ldiversity.report._figures import (
     BLUE,
     CHARACTER_INCHES,
@@ -17,7 +18,6 @@ from ldiversity.report._figures import (
     label_axis,
     label_inches,
     new_figure,
-    plain_number,
     shorten,
 )  # fmt: skip
 
@@ -135,7 +135,7 @@ def _limits(grid: Grid) -> tuple[float, float]:
 def _percent_sign() -> Any:  # noqa: ANN401 - matplotlib's formatter
     from matplotlib.ticker import FuncFormatter
 
-    return FuncFormatter(lambda share, _: f"{plain_number(share)} %")
+    return FuncFormatter(percent_tick)
 
 
 def _legend(figure: Figure, grid: Grid) -> None:

@@ -258,17 +258,6 @@ def label_inches(labels: Sequence[str]) -> float:
     return CHARACTER_INCHES * max(map(text_width, labels), default=0)
 
 
-def plain_number(number: float, _position: float | None = None) -> str:
-    """Write a number without needless zeros, for the ticks of an axis.
-
-    Examples
-    --------
-    >>> plain_number(20.0), plain_number(2.5)
-    ('20', '2.5')
-    """
-    return f"{number:g}".replace("-", "\N{MINUS SIGN}")
-
-
 def label_axis(axis: Axis, labels: Sequence[str], inches: float, **text: Any) -> int:  # noqa: ANN401 - matplotlib's
     """Label positions 0, 1, ... of an axis that is `inches` long; where labels would collide, every n-th.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ldiversity._numbers import level
 from ldiversity.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Grid:
             marked=_flags(marked, len(cells)),
             records=None if records is None else tuple(records),
             confidence=confidence,
-            interval=f"{100 * confidence:g} % interval" if interval is None else interval,
+            interval=f"{level(confidence)} interval" if interval is None else interval,
         )
 
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ldiversity._numbers import plain_number, whole_percent
 from ldiversity.report._figures import (
     GRAY,
     UNSURE,
     label_axis,
     label_inches,
     new_figure,
-    plain_number,
     sequential,
     shorten,
     text_on,
@@ -97,7 +97,7 @@ def _write_numbers(axes: Axes, shares: FloatArray, top: float, *, unsure: np.nda
         color = text_on(colors(min(max(float(share) / top, 0.0), 1.0)))
         color = UNSURE if doubtful and share < _PALE * top else color
         axes.text(
-            column, row, plain_number(round(float(share)) + 0), ha="center", va="center", size=7, color=color,
+            column, row, whole_percent(float(share) / 100), ha="center", va="center", size=7, color=color,
             fontstyle="italic" if doubtful else "normal", in_layout=False,
         )  # fmt: skip
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from ldiversity._numbers import plain_number
 from ldiversity.errors import ParameterError
 from ldiversity.report._figures import (
     BLUE,
@@ -16,7 +17,6 @@ from ldiversity.report._figures import (
     PURPLE,
     YELLOW,
     new_figure,
-    plain_number,
     shorten,
     style,
     text_width,

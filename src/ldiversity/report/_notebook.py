@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from ldiversity._numbers import level as level_text
+from ldiversity._numbers import percent
 from ldiversity.attacks import AttackReport
 from ldiversity.auditing import Audit
 from ldiversity.auditing._html import fragment as audit_fragment
@@ -64,7 +66,7 @@ def _estimate(estimate: Estimate) -> str:
     title = estimate_title(estimate)
     if not facts["cells"]:
         return f"<p>{escape(title)}: no records.</p>{bullets(facts['caveats'])}"
-    level = "for certain" if holds_for_certain(estimate) else f"{100 * facts['confidence']:g} %"
+    level = "for certain" if holds_for_certain(estimate) else level_text(facts["confidence"])
     heads = ["cell", "records", "value", "count", "share", f"low ({level})", f"high ({level})", "note"]
     rows = [
         [
@@ -72,7 +74,7 @@ def _estimate(estimate: Estimate) -> str:
             f"{cell['records']:,.0f}",
             _short(value_name(value)),
             _number(value["count"]),
-            f"{100 * value['share']:.3g} %" if math.isfinite(value["share"]) else "-",
+            percent(value["share"]),
             _number(value["low"]),
             _number(value["high"]),
             cell["note"],

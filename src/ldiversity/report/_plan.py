@@ -24,7 +24,7 @@ from ldiversity.report._class_plan import plan_classes
 from ldiversity.report._outlook import AttributePlan, Outlook, Plan
 from ldiversity.report._size import estimate_bytes
 from ldiversity.schema import Domain
-from ldiversity.tables import Sensitive, fit_coder, open_source
+from ldiversity.tables import Sensitive, as_sensitive, fit_coder, open_source
 
 __all__ = ["plan"]
 
@@ -67,7 +67,7 @@ def plan(  # noqa: PLR0913 - the decisions of `anonymize`
         groups = prepare_groups(
             source, sensitive=sensitive, method=method, hierarchies=hierarchies, person=person, **roles
         )
-        return plan_classes(groups, {item.name: _read_off(item) for item in _listed(sensitive)})
+        return plan_classes(groups, {item.name: _read_off(item) for item in as_sensitive("plan", sensitive)})
     decisions: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "drop": drop, "plain": plain}
     try:
         preparation = prepare(source, method=method, **decisions)
@@ -77,7 +77,7 @@ def plan(  # noqa: PLR0913 - the decisions of `anonymize`
         _Question(a.name, _method_of(method, a.name), a.coder.domain, np.asarray(preparation.counts[a.name]))
         for a in preparation.hidden
     ]
-    items = {item.name: item for item in _listed(sensitive)}
+    items = {item.name: item for item in as_sensitive("plan", sensitive)}
     attributes = tuple(
         _plan_attribute(question, a.mechanism, items[a.name])
         for question, a in zip(prepared, preparation.hidden, strict=True)
@@ -118,7 +118,7 @@ def _infeasible(
 ) -> Plan:
     attributes = []
     n_rows = []
-    for item in _listed(sensitive):
+    for item in as_sensitive("plan", sensitive):
         coder, counts = fit_coder(source, item)
         question = _Question(item.name, _method_of(method, item.name), coder.domain, counts)
         n_rows.append(question.n)
@@ -238,11 +238,6 @@ def _violation(question: _Question) -> dict[str, float | None] | None:
 
 def _bytes(preparation: Preparation) -> int | None:
     return estimate_bytes(preparation) if preparation.n_rows else None
-
-
-def _listed(sensitive: str | Sensitive | Sequence[str | Sensitive]) -> list[Sensitive]:
-    items = [sensitive] if isinstance(sensitive, str | Sensitive) else list(sensitive)
-    return [Sensitive(item) if isinstance(item, str) else item for item in items]
 
 
 def _method_of(method: Method | Mapping[str, Method], name: str) -> RandomizingMethod:

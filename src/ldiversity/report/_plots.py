@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ldiversity._numbers import plain_number, whole_percent
 from ldiversity.errors import ParameterError
 from ldiversity.report import _bars, _heat
 from ldiversity.report._figures import (
@@ -20,7 +21,6 @@ from ldiversity.report._figures import (
     label_axis,
     label_inches,
     new_figure,
-    plain_number,
     sequential,
     shorten,
     style,
@@ -217,7 +217,7 @@ def _draw_inclusion(axes: Axes, Q: FloatArray) -> None:
     if n <= _MOST_NUMBERS:
         for row, column in zip(*np.nonzero(np.isfinite(added)), strict=True):
             share = added[row, column]
-            axes.text(column, row, f"{share:.0f}", ha="center", va="center", size=7.5, in_layout=False)
+            axes.text(column, row, whole_percent(share / 100), ha="center", va="center", size=7.5, in_layout=False)
 
 
 def _draw_lines(axes: Axes, l: Sequence[int], series: Mapping[str, ArrayLike], chosen: int | None) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ldiversity._checks import name_some
+from ldiversity._checks import column_names, name_some
 from ldiversity._version import __version__
 from ldiversity.errors import LDiversityWarning, ParameterError, StorageError
 from ldiversity.release import Release, load_release
@@ -270,7 +270,7 @@ def _made(  # noqa: PLR0913, PLR0917 - as above
 
 
 def _chosen(owner: str, release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:
-    names = release.sensitive if sensitive is None else (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+    names = release.sensitive if sensitive is None else tuple(column_names(owner, "sensitive", sensitive))
     if not names or any(name not in release.sensitive for name in names):
         raise ParameterError(f"{owner}: sensitive must name some of {name_some(release.sensitive)}, got {names!r}.")
     return tuple(dict.fromkeys(names))

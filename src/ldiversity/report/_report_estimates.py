@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldiversity._numbers import points
 from ldiversity._types import BoolArray, CodeArray, FloatArray
 from ldiversity.estimation import By, Estimate
 from ldiversity.measures._original import code_sensitive
@@ -111,7 +112,7 @@ def _caveats(release: Release, shown: Shown) -> list[str]:
     every = release.n_rows + (release.suppressed if isinstance(release, ClassRelease) else 0)
     left = every - shown.found.n_records
     if left:
-        most = "" if shown.found.by else f" by up to {100 * left / every:.3g} percentage points"
+        most = "" if shown.found.by else f" by up to {points(left / every)} percentage points"
         limits = "" if shown.intervals == "exact" else ", and lie outside its limits"
         caveats.append(
             "Shares are those among published records. Records are left out because of their values, so that a share "

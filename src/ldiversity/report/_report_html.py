@@ -6,13 +6,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from ldiversity._numbers import counted, percent, points
 from ldiversity.auditing._html_parts import STYLE, bullets, document, escape, shown
 from ldiversity.report._report_figures import figures
 from ldiversity.report._report_phrases import (
-    counted,
     glossary,
     interval_words,
-    percent,
     promise_words,
     setting_words,
     short,
@@ -293,4 +292,4 @@ def _accuracy(one: Mapping[str, Any], what: str) -> list[str]:
 
 
 def _points(error: float) -> str:
-    return f"{100 * round(error, 9):.2g}"
+    return points(round(error, 9))  # what is smaller is the rounding of sums

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ldiversity._numbers import percent, percent_tick
 from ldiversity.report._figures import (
     BLUE,
     INK,
@@ -14,7 +15,6 @@ from ldiversity.report._figures import (
     SKY,
     label_inches,
     new_figure,
-    plain_number,
     shorten,
     style,
     write_title,
@@ -92,7 +92,7 @@ def draw_gauges(gauges: Sequence[tuple[str, float, float | None, str, str]]) -> 
             elif threshold is not None:
                 axes.plot([100 * threshold] * 2, [place - 0.42, place + 0.42], color=INK, linewidth=2.2, zorder=4)
             axes.text(
-                101.5, place, f"{100 * value:.3g} %: {words}", va="center", size=8.5,
+                101.5, place, f"{percent(value)}: {words}", va="center", size=8.5,
                 color=INK, fontweight="bold" if state == "above" else "normal",
             )  # fmt: skip
         _share_axis(axes, names)
@@ -179,7 +179,7 @@ def _share_axis(axes: Axes, names: Sequence[str]) -> None:
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set_xlim(0, 102)
-    axes.xaxis.set_major_formatter(lambda share, _: f"{plain_number(share)} %")
+    axes.xaxis.set_major_formatter(percent_tick)
     axes.grid(axis="x")
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(length=0)

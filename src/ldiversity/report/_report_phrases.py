@@ -6,15 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ldiversity._numbers import level, percent, plain_level
 from ldiversity.report._figures import shorten
 
 __all__ = [
-    "counted",
     "glossary",
     "interval_name",
     "interval_words",
     "limit_heads",
-    "percent",
     "promise_words",
     "setting_words",
     "short",
@@ -102,28 +101,6 @@ _GLOSSARY: Final = (
 )
 
 
-def counted(number: int, noun: str, nouns: str = "") -> str:
-    """Write a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "record"), counted(1200, "record"), counted(2, "class", "classes")
-    ('1 record', '1,200 records', '2 classes')
-    """
-    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
-
-
-def percent(share: float | None) -> str:
-    """Write a share.
-
-    Examples
-    --------
-    >>> percent(1 / 3), percent(None)
-    ('33.3 %', 'unknown')
-    """
-    return "unknown" if share is None else f"{100 * share:.3g} %"
-
-
 def short(text: object, most: int = _MOST_LETTERS) -> str:
     """Fit any label into a line."""
     return shorten(str(text), most)
@@ -179,7 +156,7 @@ def promise_words(asked: Mapping[str, Any]) -> str:
 
 def interval_name(one: Mapping[str, Any]) -> str:
     """Name the intervals of a distribution or contingency, for a legend; empty when it is exact."""
-    return _NAMES[one["intervals"]].format(level=f"{100 * one['confidence']:g}")
+    return _NAMES[one["intervals"]].format(level=plain_level(one["confidence"]))
 
 
 def interval_words(one: Mapping[str, Any], *, left_out: int) -> str:
@@ -192,7 +169,7 @@ def interval_words(one: Mapping[str, Any], *, left_out: int) -> str:
     'each interval holds the true share in 95 of 100 cases.'
     """
     words = _INTERVALS[one["intervals"]].format(
-        level=f"{100 * one['confidence']:g}",
+        level=plain_level(one["confidence"]),
         domain=f"{one['domain']:,}",
         each=" of a row" if "by" in one else "",
         among=" among published records" if left_out else "",
@@ -204,8 +181,8 @@ def limit_heads(one: Mapping[str, Any]) -> tuple[str, ...]:
     """Heads of the columns of a table that hold limits; none when it is exact."""
     if one["intervals"] == "exact":
         return ()
-    level = f"{100 * one['confidence']:g} %"
-    return ("least", "greatest") if one["intervals"] == "bounds" else (f"low ({level})", f"high ({level})")
+    percentage = level(one["confidence"])
+    return ("least", "greatest") if one["intervals"] == "bounds" else (f"low ({percentage})", f"high ({percentage})")
 
 
 def glossary(text: str) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from ldiversity._numbers import counted, percent
 from ldiversity.report._picture import Picture
 from ldiversity.report._report_marks import (
     MOST_ATTACKS,
@@ -17,7 +18,6 @@ from ldiversity.report._report_marks import (
     draw_gauges,
     sorted_attacks,
 )
-from ldiversity.report._report_phrases import counted, percent
 from ldiversity.report._report_shares import contingency_picture, distribution_picture
 
 __all__ = ["attack_pictures", "gauge_pictures", "look_alike_picture", "pictures"]

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ldiversity._numbers import counted, level, percent
 from ldiversity.report import _heat
 from ldiversity.report._figures import style, write_title
 from ldiversity.report._grid import Grid
 from ldiversity.report._picture import Picture
 from ldiversity.report._plots import plot_estimate
-from ldiversity.report._report_phrases import counted, interval_name, limit_heads, percent, short
+from ldiversity.report._report_phrases import interval_name, limit_heads, short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +57,7 @@ def _distribution_alt(facts: Mapping[str, Any], *, holder: bool) -> str:
     name, values, rest = facts["attribute"], facts["values"], facts["left_out"]
     exact, what = facts["intervals"] == "exact", "groups of neighboring values" if facts["grouped"] else "values"
     top = max(values, key=lambda value: value["share"] or 0.0)
-    limits = "" if exact else f" ({percent(top['low'])} to {percent(top['high'])})"
+    limits = "" if exact else _limits(top["low"], top["high"])
     shown = " and the true shares" if holder else ""
     alt = (
         f"Bars: the {'exact' if exact else 'estimated'} share of each of {len(values)} {what} of {name!r} among "
@@ -71,12 +72,16 @@ def _distribution_alt(facts: Mapping[str, Any], *, holder: bool) -> str:
     return alt
 
 
+def _limits(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f" ({percent(low)} to {percent(high)})"
+
+
 def _intervals(facts: Mapping[str, Any]) -> str:
-    level = f"{100 * facts['confidence']:g} %"
+    percentage = level(facts["confidence"])
     return {
         "bounds": "limits that hold for certain",
-        "simultaneous": f"intervals that hold for all {facts['domain']:,} values at once ({level})",
-    }.get(facts["intervals"], f"{level} intervals")
+        "simultaneous": f"intervals that hold for all {facts['domain']:,} values at once ({percentage})",
+    }.get(facts["intervals"], f"{percentage} intervals")
 
 
 def _draw_distribution(facts: Mapping[str, Any], *, holder: bool) -> Figure:
@@ -133,20 +138,31 @@ def _contingency_alt(facts: Mapping[str, Any], by: str, *, holder: bool) -> str:
     )
     if holder:
         alt += " A second map shows the true shares."
-    trusted = [cell for cell in cells if not cell["note"]] or cells
-    strongest = max(
-        ((cell, place) for cell in trusted for place, share in enumerate(cell["share"]) if share is not None),
+    strongest = _strongest(cells)
+    if strongest is None:
+        return alt
+    alt += f" The largest share is that of {_share_at(facts, *strongest)}"
+    if not strongest[0]["note"]:
+        return f"{alt}."
+    # The largest estimates are often those of few records: say what can be relied on, too.
+    alt += ", a hatched cell of few records, to be read with care"
+    trusted = _strongest([cell for cell in cells if not cell["note"]])
+    return f"{alt}." if trusted is None else f"{alt}; among the other cells that of {_share_at(facts, *trusted)}."
+
+
+def _strongest(cells: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], int] | None:
+    """The cell with the largest share, and the place of its value."""
+    return max(
+        ((cell, place) for cell in cells for place, share in enumerate(cell["share"]) if share is not None),
         key=lambda at: at[0]["share"][at[1]],
         default=None,
     )
-    if strongest is None:
-        return alt
-    cell, place = strongest
-    limits = f" ({percent(cell['low'][place])} to {percent(cell['high'][place])})" if limit_heads(facts) else ""
-    return (
-        f"{alt} The largest share is that of {short(facts['values'][place], 60)!r} in {short(cell['cell'], 60)!r}: "
-        f"{percent(cell['share'][place])}{limits}."
-    )
+
+
+def _share_at(facts: Mapping[str, Any], cell: Mapping[str, Any], place: int) -> str:
+    limits = _limits(cell["low"][place], cell["high"][place]) if limit_heads(facts) else ""
+    value, where = short(facts["values"][place], 60), short(cell["cell"], 60)
+    return f"{value!r} in {where!r}: {percent(cell['share'][place])}{limits}"
 
 
 def _draw_contingency(facts: Mapping[str, Any], *, holder: bool) -> Figure:

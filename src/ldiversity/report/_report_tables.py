@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
+from ldiversity._numbers import counted, percent
 from ldiversity.auditing._html_parts import escape
-from ldiversity.report._report_phrases import counted, percent, short
+from ldiversity.report._report_phrases import short
 
 __all__ = ["data_table", "numbers_of", "paragraph"]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ldiversity._numbers import plain_number
 from ldiversity.report._figures import (
     BLUE,
     CHARACTER_INCHES,
@@ -17,7 +18,6 @@ from ldiversity.report._figures import (
     balance,
     label_inches,
     new_figure,
-    plain_number,
     style,
     write_title,
 )

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from ldiversity._numbers import number
 from ldiversity.auditing._html_parts import escape
 from ldiversity.reproduction._write import file_stem
 
@@ -154,7 +155,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> str:
 def _cell(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return f"<td>{escape('' if value is None else str(value))}</td>"
-    return f"<td class=n>{value:,}</td>" if isinstance(value, int) else f"<td class=n>{value:.4g}</td>"
+    return f"<td class=n>{number(value)}</td>"
 
 
 def markdown_page(facts: Mapping[str, Any]) -> str:

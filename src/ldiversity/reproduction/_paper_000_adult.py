@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldiversity._numbers import percent
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._lines import METHODS, Panel, draw_panels
 from ldiversity.reproduction._paper_000_queries import PAPER_METHODS, Asked, publish
@@ -65,14 +66,15 @@ def judge_adult(data: pa.Table) -> tuple[Outcome, str]:
     """Compare how often each method publishes, and for every l with which error on the tables that all publish."""
     rows = data.to_pylist()
     ratios = {name: _ratio(rows, name, None) for name in PAPER_METHODS}
-    shown = ", ".join(f"{name} {ratio:.0%}" for name, ratio in ratios.items())
+    shown = ", ".join(f"{name} {percent(ratio, 2)}" for name, ratio in ratios.items())
     allowed = np.mean([row["l"] <= row["values"] for row in rows if row["method"] == "Proposal"])
     most = ratios["Proposal"] >= max(ratios.values())
     own, common = (_by_l(rows, together=together) for together in (False, True))
     wrong = _exceptions(common)
     words = (
         f"Published: {shown}; the proposal fails only where l reaches the number of values (at l = |S| every record "
-        f"shows all values, which can be published, {allowed:.0%}, but tells nothing). Average MSE over the tables "
+        f"shows all values, which can be published, {percent(allowed, 2)}, but tells nothing). Average MSE over "
+        "the tables "
         f"that all three published: {_list(_averages(rows, together=True))}; by l, the proposal has the least "
         f"{_share(common)}{_named(wrong)}. Over what each published, which are different tables: "
         f"{_list(_averages(rows, together=False))}; the least {_share(own)}{_named(_exceptions(own))}."

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldiversity._numbers import percent
 from ldiversity.estimation import ESTIMATORS, CellData
 from ldiversity.measures._errors import squared_errors
 from ldiversity.mechanisms import UniformSelection
@@ -156,11 +157,12 @@ def judge_formulas(data: pa.Table) -> tuple[Outcome, str]:
     row = data.slice(worst, 1).to_pylist()[0]
     n = data.num_rows
     exact = (
-        f"the exact formula (|S|-1)(l-1) / (N |S| (|S|-l)) is within {_CLOSE:.0%} of it and {_SIGMA:g} standard errors"
+        f"the exact formula (|S|-1)(l-1) / (N |S| (|S|-l)) is within {percent(_CLOSE, 2)} of it and {_SIGMA:g} "
+        "standard errors"
     )
     shape = (
-        f"In {1 - off['exact formula']:.0%} of the {n} simulated settings {exact}; so is Eq. 19 in "
-        f"{1 - off['Eq. 19']:.0%}. "
+        f"In {percent(1 - off['exact formula'], 2)} of the {n} simulated settings {exact}; so is Eq. 19 in "
+        f"{percent(1 - off['Eq. 19'], 2)}. "
         f"Eq. 19 over simulation is {np.median(ratio):.2f} in the median and {ratio[worst]:.2f} at |S| = {row['|S|']}, "
         f"l = {row['l']}"
     )

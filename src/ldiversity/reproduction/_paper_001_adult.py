@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldiversity._numbers import percent
 from ldiversity._random import FreshWords
 from ldiversity.anonymization import anonymize
 from ldiversity.distances import TreeDistance
@@ -101,13 +102,17 @@ def judge_adult(data: pa.Table) -> tuple[Outcome, str]:
         f"{PRINTED['Proposal'] / PRINTED['Mondrian']:.2f} (if the unreadable exponent is as assumed; up to {SMALL:g} "
         f"counts as small). With 2-diversity alone Mondrian's classes have {sizes[_PLAIN]:.1f} records on average, and "
         "so small classes blur a histogram little; which histograms the paper compared cannot be read. 2-diversity is "
-        f"less than what the others promise: {kept[_PLAIN]:.0%} of Mondrian's records are in classes that are ({_L}, "
-        f"{_D})-semantic diverse, and one value fills up to {worst[_PLAIN]:.0%} of a class. With ({_L}, {_D})-semantic "
+        f"less than what the others promise: {percent(kept[_PLAIN], 2)} of Mondrian's records are in classes that "
+        f"are ({_L}, "
+        f"{_D})-semantic diverse, and one value fills up to {percent(worst[_PLAIN], 2)} of a class. With ({_L}, "
+        f"{_D})-semantic "
         f"classes Mondrian's error is {errors[_SEMANTIC]:.2g}, ours {errors[_BEST]:.2g}, but there one value still "
-        f"fills up to {worst[_SEMANTIC]:.0%}. Where Mondrian, too, lets no value exceed 1/{_L}, the error of balanced "
+        f"fills up to {percent(worst[_SEMANTIC], 2)}. Where Mondrian, too, lets no value exceed 1/{_L}, the error "
+        "of balanced "
         f"selection with maximum likelihood is {_times(equal)} of Mondrian's by age and gender and "
         f"{_times(jobs[_FREQUENCY] / jobs[_BEST])} of it by work class and occupation. A set's 1/{_L} is for values "
-        f"that are equally likely before; who knows their shares reaches {known[_BEST]:.1%} with the most telling set."
+        f"that are equally likely before; who knows their shares reaches {percent(known[_BEST])} with the most "
+        "telling set."
     )
     if not ordered or apart > SMALL:
         return "differs", words
@@ -115,7 +120,7 @@ def judge_adult(data: pa.Table) -> tuple[Outcome, str]:
 
 
 def _times(ratio: float) -> str:
-    return f"1/{ratio:.1f}" if ratio > 1 else f"{100 / ratio:.0f} %"
+    return f"1/{ratio:.1f}" if ratio > 1 else percent(1 / ratio, 2)
 
 
 def _rule() -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldiversity._numbers import percent
 from ldiversity._types import CodeArray, FloatArray
 from ldiversity.methods import LLMSU, CodedTable, GroupingMethod, GroupingRun, SensitiveColumn
 from ldiversity.report._figures import BLUE, GRAY, ORANGE, new_figure, style, write_title
@@ -70,7 +71,8 @@ def judge_attack(data: pa.Table) -> tuple[Outcome, str]:
     return "differs", (
         "Someone who knows how two columns go together, and sees the classes of both, gives the true value more than "
         f"1/2 on average for {len(broken)} of {len(separate)} pairs of columns; most for {worst['pair']}: "
-        f"{worst['mean probability']:.2f} on average, and above {_ALMOST_SURE} for {worst['share above 0.9']:.0%} of "
+        f"{worst['mean probability']:.2f} on average, and above {_ALMOST_SURE} for "
+        f"{percent(worst['share above 0.9'], 2)} of "
         f"the values. With joint classes it is {joint:.2f}."
     )
 

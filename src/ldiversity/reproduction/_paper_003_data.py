@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ldiversity._numbers import percent
 from ldiversity._types import CodeArray, FloatArray
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import (
@@ -111,8 +112,8 @@ def describe_table(setting: Setting) -> str:
         f"The table: the {rows.num_rows:,} complete training records of Adult; quasi-identifiers {numbers}, education "
         f"as the number education-num, {', '.join(_CATEGORIES)}. Sensitive is {_SENSITIVE}: the paper says WorkClass, "
         f"but the most frequent value that it names, {_NAMED_VALUE} with between 1/8 and 1/7 of the records, is "
-        f"{'' if fits else 'NOT '}that of {_SENSITIVE} ({value}, {share:.1%}); that of {_NAMED} is {named} with "
-        f"{other:.0%}, which allows no l above {int(1 / other)}."
+        f"{'' if fits else 'NOT '}that of {_SENSITIVE} ({value}, {percent(share)}); that of {_NAMED} is {named} with "
+        f"{percent(other, 2)}, which allows no l above {int(1 / other)}."
     )
 
 

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from ldiversity._numbers import percent
 from ldiversity.reproduction._base import Outcome
 from ldiversity.reproduction._paper_003_runs import NEAR, PUBLISHED, SWAPS, column
 
@@ -180,7 +181,7 @@ def judge_gain(data: pa.Table) -> tuple[Outcome, str]:
     missed: list[int] = []
     if is_whole(data):
         missed = [l for l, goal in GOALS.items() if near[l] > goal]
-        goals = ", ".join(f"{goal:.0%} at l={l}" for l, goal in GOALS.items())
+        goals = ", ".join(f"{percent(goal, 2)} at l={l}" for l, goal in GOALS.items())
         words += f" Aimed at were at most {goals}: {'met' if not missed else f'missed at {_at(missed)}'}."
     return ("better" if max(*near.values(), *swaps.values()) < 1 and not missed else "differs"), words
 
@@ -198,7 +199,7 @@ def judge_discernibility(data: pa.Table) -> tuple[Outcome, str]:
     last = max(bsgi)
     words = (
         f"BSGI, published and ours, has the least cost at every l: {'true' if least else 'NOT true'}. It is at most "
-        f"{above:.2%} above n l, which no classes of l or more records can undercut. At l={last} Mondrian's is "
+        f"{percent(above, 2)} above n l, which no classes of l or more records can undercut. At l={last} Mondrian's is "
         f"{costs['Mondrian, distinct'][last] / bsgi[last]:.1f} times as high with distinct values and "
         f"{costs['Mondrian, frequency'][last] / bsgi[last]:.0f} times with equal privacy; Incognito's is at least "
         f"{far:.0f} times Mondrian's."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ldiversity._numbers import plain_number
 from ldiversity.report._figures import (
     BLUE,
     CHARACTER_INCHES,
@@ -20,7 +21,6 @@ from ldiversity.report._figures import (
     YELLOW,
     balance,
     new_figure,
-    plain_number,
     style,
     write_title,
 )

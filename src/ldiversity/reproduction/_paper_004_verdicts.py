@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ldiversity._numbers import percent
 from ldiversity.mechanisms import RingSelection
 from ldiversity.reproduction._base import Outcome
 from ldiversity.reproduction._paper_004_data import EDUCATION_TREE
@@ -91,8 +92,9 @@ def ring_leak(survey: Survey) -> str:
     mechanism = RingSelection.fit(survey.domain, survey.distance, 3, 3)
     leak = mechanism.leak()
     return (
-        f"N-Proposal is not safe: at (3, 3) the sets of {leak.ruled_out:.0%} of the records (values equally frequent) "
-        f"rule a member out, {leak.disclosed:.1%} are disclosed, the worst posterior is "
+        f"N-Proposal is not safe: at (3, 3) the sets of {percent(leak.ruled_out, 2)} of the records (values "
+        "equally frequent) "
+        f"rule a member out, {percent(leak.disclosed, 2)} are disclosed, the worst posterior is "
         f"{mechanism.worst_posterior():.2f}."
     )
 

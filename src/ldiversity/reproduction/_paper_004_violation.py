@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from ldiversity._numbers import percent
 from ldiversity._random import FreshWords
 from ldiversity._types import CodeArray, SetArray
 from ldiversity.distances import OrderedDistance
@@ -92,7 +93,7 @@ def judge_figure_6(data: pa.Table) -> tuple[Outcome, str]:
         f"{'it is a lower bound' if below <= STANDARD_ERRORS else 'it is NOT a lower bound'}, and "
         f"{'almost' if gap <= ALMOST else 'not almost'} the simulated share: they differ by up to {gap:.3f} (F = "
         f"{worst['F']}, l = {worst['l']}, d = {worst['d']}; {ALMOST} counts as almost the same, here as in Fig. 14 and "
-        f"15). Sets of simple and balanced selection that violate: {clean:.0%}. Printed "
+        f"15). Sets of simple and balanced selection that violate: {percent(clean, 2)}. Printed "
         f"with m for F; the condition of Theorem 5.1 must read l d <= F."
     )
     return ("agrees" if agrees else "differs"), words
@@ -186,7 +187,7 @@ def judge_bound(data: pa.Table) -> tuple[Outcome, str]:
         f"({worst['table']}, l = {worst['l']}, d = {worst['d']}: {worst[_EQ_11]:.3f} and {worst[_UNIFORM]:.3f}; "
         f"{ALMOST} counts as almost the same), because it is the probability of the first and last value, and others "
         f"have neighbors on both sides. The exact mean over the table's values is at most {exact:.1f} standard errors "
-        f"from the simulation. Sets of simple and balanced selection that violate: {clean:.0%}."
+        f"from the simulation. Sets of simple and balanced selection that violate: {percent(clean, 2)}."
     )
     return ("agrees" if holds and gap <= ALMOST and clean == 0 else "differs"), words
 

@@ -10,7 +10,7 @@ from ldiversity.tables._fit import fit_coder
 from ldiversity.tables._frames import to_native
 from ldiversity.tables._open import open_source
 from ldiversity.tables._roles import Suggestion, check_roles, suggest_role
-from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive
+from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive, as_sensitive
 from ldiversity.tables._sets import decode_sets, encode_sets
 from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source
 from ldiversity.tables._spreadsheet import write_spreadsheet
@@ -30,6 +30,7 @@ __all__ = [
     "Sensitive",
     "Source",
     "Suggestion",
+    "as_sensitive",
     "check_roles",
     "column_values",
     "decode_sets",

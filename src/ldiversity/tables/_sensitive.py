@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ldiversity._checks import check_choice
+from ldiversity._checks import check_choice, column_names
 from ldiversity._types import Scalar
 from ldiversity.errors import ParameterError
 from ldiversity.tables._bins import Bins
 
-__all__ = ["MISSING_POLICIES", "Sensitive"]
+__all__ = ["MISSING_POLICIES", "Sensitive", "as_sensitive"]
 
 MISSING_POLICIES: Final = ("refuse", "category", "drop")
 """What may be done with rows whose sensitive value is missing."""
@@ -51,6 +51,8 @@ class Sensitive:
     high: float | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ParameterError(f"Sensitive: name must be the name of a column, got {type(self.name).__name__}.")
         check_choice("Sensitive", "missing", self.missing, MISSING_POLICIES)
         if self.domain is not None:
             if isinstance(self.domain, str) or not self.domain:
@@ -77,3 +79,18 @@ class Sensitive:
             return None
         edges = None if self.edges is None else tuple(self.edges)
         return Bins(width=self.width, edges=edges, quantiles=self.quantiles, low=self.low, high=self.high)
+
+
+def as_sensitive(owner: str, given: object) -> list[Sensitive]:
+    """Return sensitive columns, given as one or several names or `Sensitive`, as a list; or raise `ParameterError`.
+
+    Examples
+    --------
+    >>> [one.name for one in as_sensitive("audit", ["job", Sensitive("disease", missing="drop")])]
+    ['job', 'disease']
+    """
+    if isinstance(given, Sensitive):
+        return [given]
+    if isinstance(given, list | tuple) and any(isinstance(one, Sensitive) for one in given):
+        return [one for part in given for one in as_sensitive(owner, part)]
+    return [Sensitive(name) for name in column_names(owner, "sensitive", given)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Callable
@@ -99,11 +100,11 @@ def test_a_folder_is_resumed(facts: Callable[..., dict[str, Any]], patients: Pat
     assert reused == [False, True]
 
 
-def test_a_limit_of_risk_that_nothing_keeps_recommends_nothing(
-    facts: Callable[..., dict[str, Any]], patients: Path
-) -> None:
-    found = facts("compare", patients, *ROLES, "-l", "2", "--methods", "bsgi", "--risk", "0.001")
+def test_a_limit_of_risk_that_nothing_keeps_recommends_nothing(run: Run, patients: Path) -> None:
+    result = run("compare", patients, *ROLES, "-l", "2", "--methods", "bsgi", "--risk", "0.001", "--json")
+    found = json.loads(result.stdout)
 
+    assert result.exit_code == 1
     assert found["command"] is None
     assert found["recommendation"].startswith("Nothing can be recommended")
 
@@ -164,6 +165,7 @@ def test_reasons_are_printed_when_no_run_was_possible_and_a_map_was_asked_for(
     result = run("compare", patients, *ROLES, "-l", "40", "--methods", "anatomy", "--plot", tmp_path / "map.png")
 
     assert result.exit_code == 1
+    assert run("compare", patients, *ROLES, "-l", "40", "--methods", "anatomy").exit_code == 1
     assert "- anatomy l=40: -l must be at most" in result.stdout
     assert "There is no map, because no run was measured." in result.stdout
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from ldiversity.cli._show import Facts, Page, number, percent, points, show
+from ldiversity.cli._show import Facts, Page, show
 
 
 def render_title(facts: Facts, page: Page) -> None:
@@ -91,25 +91,6 @@ def test_text_is_rendered_from_the_same_facts(capsys: pytest.CaptureFixture[str]
     show({"title": "x"}, render_title, as_json=False)
 
     assert capsys.readouterr().out == "x\n=\n"
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(None, "-"), (0, "0"), (12345, "12,345"), (0.00001234, "1.23e-05"), (1234.5, "1,234"), (123456.7, "123,457")],
-)
-def test_numbers_are_written_for_people(value: float | None, text: str) -> None:
-    assert number(value) == text
-
-
-@pytest.mark.parametrize(
-    ("share", "text"), [(None, "-"), (1.0, "100 %"), (0.99999, "> 99.9 %"), (-0.0123, "-1.23 %"), (1e-12, "0 %")]
-)
-def test_shares_are_written_as_percentages(share: float | None, text: str) -> None:
-    assert percent(share) == text
-
-
-def test_points_of_nothing_are_a_dash() -> None:
-    assert points(None) == "-"
 
 
 def test_characters_that_stdout_does_not_know_are_escaped(monkeypatch: pytest.MonkeyPatch) -> None:

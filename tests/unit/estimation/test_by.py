@@ -198,5 +198,5 @@ def test_a_column_may_be_named_once() -> None:
 
 
 def test_by_holds_names_bins_and_groups_only() -> None:
-    with pytest.raises(ParameterError, match="must hold names, bins and groups, got 3"):
+    with pytest.raises(ParameterError, match="must hold names of columns, bins and groups, got int"):
         as_by(["age", 3])  # type: ignore[list-item]

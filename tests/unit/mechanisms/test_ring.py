@@ -195,8 +195,8 @@ def test_pairs_leak_nothing() -> None:
 
 def test_a_holder_is_told_that_it_leaks() -> None:
     assert make(14, 3, 3).cautions()[-1] == (
-        "Ring selection leaks: 30.2% of the records get a set that rules out one of its members, "
-        "and 2.3% are disclosed; use balanced selection to protect people."
+        "Ring selection leaks: 30.2 % of the records get a set that rules out one of its members, "
+        "and 2.3 % are disclosed; use balanced selection to protect people."
     )
 
 

@@ -41,7 +41,7 @@ def test_a_simulation_on_the_exact_formula_contradicts_eq_19() -> None:
     outcome, words = judge_formulas(simulated())
 
     assert outcome == "differs"
-    assert "In 100% of the 9 simulated settings the exact formula" in words
+    assert "In 100 % of the 9 simulated settings the exact formula" in words
     assert "1.90 at |S| = 20, l = 2" in words
 
 

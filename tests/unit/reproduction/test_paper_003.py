@@ -140,7 +140,7 @@ def test_a_missed_goal_is_not_better(as_printed: pa.Table) -> None:
 
 
 def test_goals_are_met_or_missed_on_the_whole_table(as_printed: pa.Table) -> None:
-    assert "83% at l=7: met." in judge_gain(as_printed)[1]
+    assert "83 % at l=7: met." in judge_gain(as_printed)[1]
     assert "missed at l=2." in judge_gain(changed(as_printed, NEAR, "loss", 2.0))[1]
 
 
@@ -200,7 +200,7 @@ def test_the_first_exhibit_says_what_is_measured_and_the_others_point_to_it(as_p
 def test_the_sensitive_column_is_the_one_whose_value_the_paper_names(public_data: Path) -> None:
     words = describe_table(Setting(data=public_data))
 
-    assert "is that of occupation (Prof-specialty, 13.4%)" in words
+    assert "is that of occupation (Prof-specialty, 13.4 %)" in words
     assert "education as the number education-num" in words
 
 

@@ -138,7 +138,7 @@ def test_the_bias_of_eq_2_does_not_shrink(incomes: Survey) -> None:
 
 
 def test_rings_leak(incomes: Survey) -> None:
-    assert "30% of the records" in ring_leak(incomes)
+    assert "30 % of the records" in ring_leak(incomes)
 
 
 # --- exhibits --------------------------------------------------------------------------------------------

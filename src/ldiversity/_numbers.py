@@ -1,0 +1,169 @@
+"""How numbers are written for people, in the same way everywhere: in terminals, pages, pictures and messages.
+
+A share below 1 is never written as 100 %, and one above 0 never as 0 %: between "nobody" and "hardly anybody" lies a
+person. The greater of two numbers is never written as the smaller one.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Final
+
+__all__ = [
+    "counted",
+    "level",
+    "number",
+    "percent",
+    "percent_tick",
+    "plain_level",
+    "plain_number",
+    "points",
+    "whole_percent",
+]
+
+_TINY: Final = 1e-4
+_HUGE: Final = 1e7
+_WHOLE: Final = 1e15
+_LEAST_SHARE: Final = 1e-5
+_DOUBLE_DIGITS: Final = 17
+
+
+def percent(share: float | None, digits: int = 3, *, unknown: str = "-") -> str:
+    """Write a share as a percentage.
+
+    Parameters
+    ----------
+    share
+        Of one; estimates may lie below 0, and errors above 1.
+    digits
+        How many digits count, at least two.
+    unknown
+        What is written where there is no share.
+
+    Examples
+    --------
+    >>> percent(0.12345), percent(1.0), percent(0.99999), percent(1e-9), percent(0.0), percent(None)
+    ('12.3 %', '100 %', '> 99.9 %', '< 0.001 %', '0 %', '-')
+    >>> percent(-0.02), percent(25), percent(0.996, digits=2)
+    ('-2 %', '2,500 %', '> 99 %')
+    """
+    return unknown if share is None or not isfinite(share) else f"{_hundredths(share, digits)} %"
+
+
+def points(share: float | None) -> str:
+    """Write a difference of shares in percentage points.
+
+    Examples
+    --------
+    >>> points(0.00123), points(1e-9), points(None)
+    ('0.123', '< 0.001', '-')
+    """
+    return "-" if share is None or not isfinite(share) else _hundredths(share, 3)
+
+
+def whole_percent(share: float) -> str:
+    """Write a share in so little room that only whole hundredths fit, without a sign.
+
+    Examples
+    --------
+    >>> [whole_percent(share) for share in (0, 0.004, 0.256, 0.996, 1)]
+    ['0', '<1', '26', '>99', '100']
+    """
+    rounded = round(100 * share)
+    if rounded == 0 and share != 0:
+        return "<1" if share > 0 else ">\N{MINUS SIGN}1"
+    return ">99" if rounded == 100 and share < 1 else plain_number(rounded)  # noqa: PLR2004 - all of them
+
+
+def level(confidence: float) -> str:
+    """Write a level that somebody chose, with all its digits.
+
+    Examples
+    --------
+    >>> level(0.95), level(0.99999)
+    ('95 %', '99.999 %')
+    """
+    return f"{plain_level(confidence)} %"
+
+
+def plain_level(confidence: float) -> str:
+    """Write a level that somebody chose without its sign: so many of 100 cases.
+
+    Examples
+    --------
+    >>> plain_level(0.95)
+    '95'
+    """
+    return f"{100 * confidence:.12g}"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Write a number.
+
+    Examples
+    --------
+    >>> number(1234567), number(0.125), number(3.0), number(None), number(1e-9), number(0.999999)
+    ('1,234,567', '0.125', '3', '-', '1e-09', '0.999999')
+    """
+    if value is None or value != value:  # noqa: PLR0124 - NaN differs from itself
+        return "-"
+    if not isfinite(value):
+        return "infinite" if value > 0 else "-infinite"
+    if float(value).is_integer() and abs(value) < _WHOLE:
+        return f"{int(value):,}"
+    if abs(value) < _TINY or abs(value) >= _HUGE:
+        return f"{value:.{digits - 1}g}"
+    if abs(value) >= 10**digits:
+        return f"{value:,.0f}"
+    written = f"{value:,.{digits}g}"
+    while abs(value) < 1 == abs(float(written)) and digits < _DOUBLE_DIGITS:  # a probability below 1 is not 1
+        digits += 1
+        written = f"{value:.{digits}g}"
+    return written
+
+
+def plain_number(value: float, _position: float | None = None) -> str:
+    """Write a number without needless zeros, for the ticks of an axis.
+
+    Examples
+    --------
+    >>> plain_number(20.0), plain_number(2.5)
+    ('20', '2.5')
+    """
+    return f"{value:g}".replace("-", "\N{MINUS SIGN}")
+
+
+def percent_tick(hundredths: float, position: float | None = None) -> str:
+    """Write the place of a tick on an axis of percentages.
+
+    Examples
+    --------
+    >>> percent_tick(20.0)
+    '20 %'
+    """
+    return f"{plain_number(hundredths, position)} %"
+
+
+def counted(n: int, one: str, several: str = "") -> str:
+    """Write a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1200, "row"), counted(2, "class", "classes")
+    ('1 row', '1,200 rows', '2 classes')
+    """
+    return f"{n:,} {one if n == 1 else several or f'{one}s'}"
+
+
+def _hundredths(share: float, digits: int) -> str:
+    if share < 0:
+        inside = _hundredths(-share, digits)
+        turned = {"<": ">", ">": "<"}.get(inside[0])
+        return f"-{inside}" if turned is None else f"{turned} -{inside[2:]}"
+    if 0 < share < _LEAST_SHARE:
+        return f"< {100 * _LEAST_SHARE:g}"
+    rounded = float(f"{100 * share:.{digits}g}")
+    if share < 1 and rounded >= 100:  # noqa: PLR2004 - all of them
+        below = 100 - 10.0 ** (2 - digits)
+        return f"> {below:g}"
+    return f"{rounded:g}" if rounded < 10**digits else f"{100 * share:,.0f}"
