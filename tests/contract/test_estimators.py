@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ldiversity.distances import OrderedDistance
+from ldiversity.distances import MatrixDistance, OrderedDistance
 from ldiversity.estimation import ESTIMATORS, Estimate, Estimator, estimate
 from ldiversity.mechanisms import BalancedSelection, RingSelection, SetMechanism, SimpleSelection, UniformSelection
 from ldiversity.release import SetRelease
@@ -91,6 +91,19 @@ def test_counts_add_up_to_the_records(mechanism: SetMechanism, name: str) -> Non
 @pytest.mark.parametrize("name", NOT_NEGATIVE)
 def test_counts_are_not_negative(mechanism: SetMechanism, name: str) -> None:
     assert (estimate(publish(mechanism), "g", estimator=name).count >= 0).all()
+
+
+@pytest.mark.parametrize("n", [5, 12, 40])
+@pytest.mark.parametrize("name", list(ESTIMATORS))
+def test_few_records_of_a_tree_have_finite_intervals(name: str, n: int) -> None:
+    # Six blocks of one or two values: the members of a block never stand together.
+    blocks = np.array([0, 1, 2, 3, 3, 4, 4, 5, 5])
+    tree = MatrixDistance(ORDERED.values, 1.0 + np.not_equal.outer(blocks, blocks) - np.eye(9))
+
+    result = estimate(publish(SimpleSelection.fit(ORDERED, tree, l=3, d=2), n), estimator=name)
+
+    assert np.isfinite(result.low).all()
+    assert np.isfinite(result.high).all()
 
 
 @pytest.mark.parametrize("name", list(ESTIMATORS))

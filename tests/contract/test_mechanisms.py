@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from scipy import stats
 import ldiversity as ld
 from ldiversity._random import FreshWords
 from ldiversity.anonymization import draw_sets
-from ldiversity.mechanisms import MECHANISMS, SetMechanism, mechanism_from_dict
+from ldiversity.mechanisms import MECHANISMS, BalancedSelection, SetMechanism, mechanism_from_dict
 
 LINE = ld.OrderedDistance()
 LEVELS = ld.Domain(values=tuple(range(11)), ordered=True)
@@ -26,6 +27,14 @@ GRAPH = ld.MatrixDistance(
     distances=[[0 if i == j else 1 + ((i * j + i + j) % 3 > 0) for j in range(7)] for i in range(7)],
 )
 NODES = ld.Domain(values=("p", "q", "r", "s", "t", "u", "v"))
+BLOCK_OF = np.array([0, 1, 2, 3, 3, 4, 4, 5, 5])
+BLOCKS = ld.MatrixDistance(values=tuple(range(9)), distances=1.0 + np.not_equal.outer(BLOCK_OF, BLOCK_OF) - np.eye(9))
+NINE = ld.Domain(values=tuple(range(9)))
+TAIL = ld.MatrixDistance(  # five values that all stand together, and one that stands with the last of them alone
+    values=tuple(range(6)),
+    distances=[[0 if i == j else 2 if max(i, j) < 5 or i + j == 9 else 1 for j in range(6)] for i in range(6)],
+)
+SIX = ld.Domain(values=tuple(range(6)))
 
 
 def semantic(domain: ld.Domain, distance: ld.Distance, l: int, d: float, selection: str) -> SetMechanism:
@@ -39,6 +48,8 @@ CASES: dict[str, tuple[ld.Domain, SetMechanism]] = {
     "balanced graph": (NODES, semantic(NODES, GRAPH, 2, 2, "balanced")),
     "simple line": (LEVELS, semantic(LEVELS, LINE, 3, 3, "simple")),
     "simple tree": (LEAVES, semantic(LEAVES, TREE, 3, 2, "simple")),
+    "simple blocks": (NINE, semantic(NINE, BLOCKS, 3, 2, "simple")),
+    "balanced tail": (SIX, BalancedSelection.fit(SIX, TAIL, 2, 2, prior=[0.2, 0.18, 0.19, 0.17, 0.16, 0.1])),
     "simple graph": (NODES, semantic(NODES, GRAPH, 2, 2, "simple")),
     "ring": (LEVELS, semantic(LEVELS, LINE, 3, 3, "ring")),
 }
@@ -54,6 +65,26 @@ def test_every_kind_is_covered() -> None:
 def test_inclusion_has_ones_on_its_diagonal_and_rows_that_sum_to_l(domain: ld.Domain, mechanism: SetMechanism) -> None:
     np.testing.assert_allclose(np.diag(mechanism.inclusion), 1)
     np.testing.assert_allclose(mechanism.inclusion.sum(axis=1), mechanism.l)
+
+
+@every_case
+def test_impossible_entries_of_inclusion_are_exactly_zero_and_certain_ones_exactly_one(
+    domain: ld.Domain, mechanism: SetMechanism
+) -> None:
+    sets = np.array(list(combinations(range(len(domain)), mechanism.l)), dtype=np.int32)
+    sets = sets[mechanism.admits(sets)]
+    holds = (sets[:, :, None] == np.arange(len(domain))).any(axis=1)
+    explains = np.zeros(holds.shape, dtype=bool)
+    np.put_along_axis(explains, sets.astype(np.int64), mechanism.likelihood(sets) > 0, axis=1)
+    # How many sets come from v, and how many of those hold j.
+    of_value, with_other = explains.sum(axis=0)[:, None], explains.T.astype(int) @ holds
+
+    Q = mechanism.inclusion
+
+    assert (with_other.diagonal() > 0).all()
+    np.testing.assert_array_equal(Q == 0.0, with_other == 0)
+    np.testing.assert_array_equal(Q == 1.0, with_other == of_value)
+    assert ((Q >= 0) & (Q <= 1)).all()
 
 
 @every_case
@@ -132,7 +163,8 @@ def test_a_description_survives_json(domain: ld.Domain, mechanism: SetMechanism)
 
 @every_case
 def test_parameters_hold_nothing_that_was_computed(domain: ld.Domain, mechanism: SetMechanism) -> None:
-    numbers = [v for v in mechanism.parameters().values() if isinstance(v, list)]
+    chosen = mechanism.parameters()
+    numbers = [name for name, value in chosen.items() if isinstance(value, list) and name != "prior"]
 
     assert not numbers
 

@@ -213,7 +213,8 @@ def _high(records: int, published: int, p: float, tail: float, z: float, table: 
     # P(Y[n+1] >= m) = P(Y[n] >= m) + (1-p) P(Y[n] = m-1).
     # A published count that is low by sheer luck must not give an interval without width: it counts as one standard
     # deviation below what a value without any record is expected to show. It stays a bound of the true count.
-    if p <= 0.0 or published == 0:
+    # A probability below the last digit of 1 is one that floats cannot tell from none: then the widest limit.
+    if 1.0 - p >= 1.0 or published == 0:
         return published
     if p >= 1.0:
         return published if published == records else 0

@@ -7,6 +7,9 @@ So the probability g_v(S) of passing through S from the true value v and of choo
 
 and Q[v, j] is the sum of g_v(S) over all S that contain v and have j as a successor. The sets of up to l - 2 values
 are kept in tables addressed by their rank among all combinations; those of l - 1 values are visited once.
+
+Sums of differences leave rounding errors where nothing is left. So the sets of l values are counted beside them, in
+whole numbers: no set with v and j makes Q[v, j] exactly 0, and as many as there are with v make it exactly 1.
 """
 
 from __future__ import annotations
@@ -50,15 +53,28 @@ def exact_inclusion(bits: Bits, l: int, choose: Counts, offset: Counts) -> Float
         _count_successors(bits, l, k, choose, offset, successors)
     flow = np.zeros((offset[l - 2], max(l - 2, 1)))
     steps = np.zeros((size, size + 1))
+    counts = np.zeros((size, size + 1), dtype=np.int64)
     for k in range(1, l):
-        _spread(bits, l, k, choose, offset, successors, flow, steps)
+        _spread(bits, l, k, choose, offset, successors, flow, steps, counts)
     inclusion = np.empty((size, size))
     for v in range(size):
+        n_sets = 0
+        count = 0
+        for j in range(size):
+            count += counts[v, j]
+            n_sets += count
+        n_sets //= l - 1  # each was counted for every other member
         level = 0.0
+        count = 0
         for j in range(size):
             level += steps[v, j]
-            inclusion[v, j] = level
-        inclusion[v, v] = 1.0
+            count += counts[v, j]
+            if j != v and count == 0:
+                inclusion[v, j] = 0.0
+            elif j == v or count == n_sets:
+                inclusion[v, j] = 1.0
+            else:
+                inclusion[v, j] = level
     return inclusion
 
 
@@ -151,9 +167,17 @@ def _count_successors(bits: Bits, l: int, k: int, choose: Counts, offset: Counts
 
 @njit(nogil=True, cache=True)
 def _spread(
-    bits: Bits, l: int, k: int, choose: Counts, offset: Counts, successors: Ints, flow: Floats, steps: Floats
+    bits: Bits,
+    l: int,
+    k: int,
+    choose: Counts,
+    offset: Counts,
+    successors: Ints,
+    flow: Floats,
+    steps: Floats,
+    counts: Counts,
 ) -> None:
-    """Add what the sets of `k` values contribute to Q, as differences along each row."""
+    """Add what the sets of `k` values contribute to Q, as differences along each row; the same for counts of sets."""
     n_words = bits.shape[1]
     members, masks = _walk(bits, k)
     ranks = np.zeros(k, dtype=np.int64)
@@ -170,7 +194,7 @@ def _spread(
                 rank = offset[k - 1] + _rank(members, k, -1, choose)
                 for i in range(k):
                     flow[rank, i] = weight[i]
-            _add_steps(members, k, weight, follow, steps)
+            _add_steps(members, k, weight, follow, steps, counts, 1 if k == l - 1 else 0)
         depth = _advance(bits, members, masks, k, k)
 
 
@@ -237,7 +261,8 @@ def _weigh(members: Ints, k: int, choose: Counts, offset: Counts, flow: Floats, 
 
 
 @njit(nogil=True, cache=True)
-def _add_steps(members: Ints, k: int, weight: Floats, follow: Bits, steps: Floats) -> None:
+def _add_steps(members: Ints, k: int, weight: Floats, follow: Bits, steps: Floats, counts: Counts, n_sets: int) -> None:
+    """Add the weights, and `n_sets` to the counts, from where a run of successors begins to where it ends."""
     sign = 1.0
     inside = _NONE
     for w in range(follow.shape[0]):
@@ -249,7 +274,9 @@ def _add_steps(members: Ints, k: int, weight: Floats, follow: Bits, steps: Float
             at = 64 * w + count_bits(low - _ONE)
             for i in range(k):
                 steps[members[i], at] += sign * weight[i]
+                counts[members[i], at] += n_sets
             sign = -sign
+            n_sets = -n_sets
 
 
 @njit(nogil=True, cache=True)

@@ -40,6 +40,9 @@ MARGINAL_TOLERANCE: Final = 1e-8
 MOST_WORK: Final = 200_000_000
 """The most that l F^2 may be: the exact facts take time in proportion, and a release may come from a stranger."""
 
+ROUNDING: Final = 1e-13
+"""A probability that is less than this below one is one."""
+
 PRIOR_TOLERANCE: Final = 1e-6
 """How far a prior may be from a sum of one."""
 
@@ -190,6 +193,7 @@ class BalancedSelection(SetMechanism):
     def inclusion(self) -> FloatArray:
         """Q[v, j] = sum of w(R) over sets with v and j, over the sum for v. Symmetric when there is no prior."""
         matrix = self._weights.pairs / self._weights.marginals[:, None]
+        matrix[matrix > 1.0 - ROUNDING] = 1.0  # both sums are over the same sets, in another order
         np.fill_diagonal(matrix, 1.0)
         return read_only(matrix)
 

@@ -174,7 +174,7 @@ class SimpleSelection(SequentialSelection):
         for code in range(self.n_values):
             words = source.random_raw(n_draws * self.words_per_record).reshape(n_draws, -1)
             row, errors = simulated_inclusion(self._tables, int(self._position[code]), self.l, words)
-            matrix[code] = row[self._position]
+            matrix[code] = np.minimum(row[self._position], 1.0)
             error = max(error, float(errors.max()))
         return read_only(matrix), error
 

@@ -130,6 +130,17 @@ def test_limits_are_the_inverted_binomial_tails(tail: float, most: int) -> None:
     assert (np.stack([low, high], axis=2) == slow).all()
 
 
+@pytest.mark.parametrize("p", [5e-324, 1e-300, 2.8e-17, 5.6e-17, 1.2e-16, 1e-9, 1 - 1e-9, 1 - 1e-15, 1 - 2**-53])
+@pytest.mark.parametrize("records", [1, 5, 40])
+def test_limits_of_probabilities_next_to_none_and_all(p: float, records: int) -> None:
+    counts = np.arange(records + 1)[None, :]
+
+    low, high = limits(counts, np.array([records]), np.full(records + 1, p), 0.025)
+
+    slow = [slow_limits(w, records, p, 0.025) for w in counts[0]]
+    assert (np.stack([low[0], high[0]], axis=1) == slow).all()
+
+
 def test_limits_are_shared_by_equal_counts() -> None:
     counts = np.array([[10, 40, 10, 11]])
 
