@@ -80,18 +80,63 @@ def to_native(table: pa.Table, frame_kind: str) -> Any:  # noqa: ANN401 - the ki
     """
     if frame_kind == "arrow":
         return table
+    _check_kind(frame_kind)
     try:
-        frame = nw.from_arrow(table, backend=cast("Any", frame_kind)).to_native()
-        return _with_nullable_columns(frame, table) if frame_kind == "pandas" else frame
+        return _to_pandas(table) if frame_kind == "pandas" else _to_frame(table, frame_kind)
     except ImportError:
         raise UnsupportedError(
             f"to_native: a {frame_kind} frame needs the package {frame_kind}, which is not installed.",
             hint=f"Run: pip install {frame_kind}",
         ) from None
+
+
+def _check_kind(frame_kind: str) -> None:
+    try:
+        known = nw.Implementation.from_backend(cast("Any", frame_kind)) is not nw.Implementation.UNKNOWN
     except (TypeError, ValueError):
+        known = False
+    if not known:
         raise ParameterError(
             f"to_native: frame_kind must be 'arrow' or a kind that narwhals knows, got {frame_kind!r}."
-        ) from None
+        )
+
+
+def _to_frame(table: pa.Table, frame_kind: str) -> Any:  # noqa: ANN401 - the kind of frame is the caller's
+    return nw.from_arrow(table, backend=cast("Any", frame_kind)).to_native()
+
+
+def _to_pandas(table: pa.Table) -> Any:  # noqa: ANN401 - a pandas frame
+    """As Arrow does it, save for what it would damage: records with instants, and integers with gaps."""
+    records = [name for name in table.column_names if _has_instants(table.schema.field(name).type)]
+    plain = table
+    for name in records:
+        plain = plain.set_column(plain.column_names.index(name), name, pa.nulls(len(table)))
+    frame = _with_nullable_columns(_to_frame(plain, "pandas"), plain)
+    for name in records:
+        frame[name] = _records(table[name])
+    return frame
+
+
+def _has_instants(kind: pa.DataType) -> bool:
+    return pa.types.is_struct(kind) and any(pa.types.is_timestamp(field.type) for field in kind)
+
+
+def _records(column: pa.ChunkedArray) -> list[dict[str, Any]]:
+    """Records such as ``{low, high}`` as pandas shows their fields in columns of their own.
+
+    There Arrow makes nanoseconds plain integers, whatever their time zone, and knows the years of Python only.
+    """
+    names = [field.name for field in column.type]
+    fields = [_objects(field) for field in column.flatten()]
+    return [dict(zip(names, cells, strict=True)) for cells in zip(*fields, strict=True)]
+
+
+def _objects(cells: pa.ChunkedArray) -> list[Any]:
+    """Cells as pandas' objects, None where missing; each different one is made once."""
+    encoded = cells.combine_chunks().dictionary_encode()
+    different = [*encoded.dictionary.to_pandas().astype(object), None]
+    codes = encoded.indices.fill_null(len(different) - 1).to_numpy()
+    return [different[code] for code in codes.tolist()]
 
 
 def _with_nullable_columns(frame: Any, table: pa.Table) -> Any:  # noqa: ANN401 - a pandas frame

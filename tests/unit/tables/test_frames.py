@@ -164,3 +164,32 @@ def test_pandas_columns_with_gaps_keep_their_values(kind: str) -> None:
 
     assert returned["x"].dtype == frame["x"].dtype
     assert returned["x"].equals(frame["x"])
+
+
+def ends(kind: pa.DataType, *numbers: int | None) -> pa.Table:
+    cells = pa.array(numbers, pa.int64()).cast(kind)
+    return pa.table({"when": pa.StructArray.from_arrays([cells, cells], names=["low", "high"]), "x": range(len(cells))})
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_instants_in_records_are_those_of_a_pandas_column(unit: str, zone: str | None) -> None:
+    table = ends(pa.timestamp(unit, tz=zone), 1_234_567_891, None, -1, -1)
+    column = table["when"].combine_chunks().field("low").to_pandas()
+
+    frame = to_native(table, "pandas")
+
+    assert list(frame.columns) == ["when", "x"]
+    assert frame["when"][1] == {"low": None, "high": None}
+    for row in (0, 2, 3):
+        low = frame["when"][row]["low"]
+        assert isinstance(low, pd.Timestamp)
+        assert (low, low.nanosecond, str(low.tzinfo)) == (column[row], column[row].nanosecond, str(column[row].tzinfo))
+
+
+def test_instants_in_records_may_lie_beyond_the_years_of_python() -> None:
+    assert str(to_native(ends(pa.timestamp("s"), 10**12), "pandas")["when"][0]["low"]).startswith("33658-")
+
+
+def test_a_table_without_rows_keeps_its_columns_of_records() -> None:
+    assert list(to_native(ends(pa.timestamp("ns")), "pandas").columns) == ["when", "x"]
