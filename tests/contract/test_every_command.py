@@ -112,3 +112,14 @@ def test_a_dash_is_no_name_of_a_file(
     assert code == 2
     assert "it must be the name of a file or folder, got '-'" in said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_commands_that_read_a_table_say_what_its_columns_are_in_the_same_options() -> None:
+    readers = {
+        path: command for path, command in COMMANDS.items() if any(one.name == "quasi" for one in command.params)
+    }
+    options = {path: {flag for one in command.params for flag in one.opts} for path, command in readers.items()}
+    shared = {"--quasi", "--sensitive", "--drop", "--plain", "--domain", "--missing", "--bins", "--type", "--read-as"}
+
+    assert set(readers) == {("plan",), ("compare",), ("anonymize",), ("audit",)}
+    assert {path: shared - own for path, own in options.items() if shared - own} == {}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ldiversity.auditing._advice import Advice
 from ldiversity.auditing._audit import audit, check
 from ldiversity.auditing._classes import CountedTable, count_table
 from ldiversity.auditing._figures import Asked, Figure, figure_name
 from ldiversity.auditing._result import Audit
-from ldiversity.auditing._words import Advice
 
 __all__ = ["Advice", "Asked", "Audit", "CountedTable", "Figure", "audit", "check", "count_table", "figure_name"]

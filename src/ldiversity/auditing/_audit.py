@@ -10,19 +10,21 @@ from typing import Any, Final
 
 from ldiversity._checks import check_number, column_names, name_some
 from ldiversity._numbers import counted
+from ldiversity.auditing._advice import advise
 from ldiversity.auditing._bound import PosteriorBound
-from ldiversity.auditing._classes import MissingQuasi, count_table
+from ldiversity.auditing._classes import MissingQuasi, check_others, count_table
 from ldiversity.auditing._figures import Asked, all_figures, ask
 from ldiversity.auditing._releases import see_release
 from ldiversity.auditing._result import Audit
 from ldiversity.auditing._risk import attribute_risk, class_figures, reidentification_risk
 from ldiversity.auditing._seen import Seen
 from ldiversity.auditing._views import ClassView
-from ldiversity.auditing._words import advise, say
+from ldiversity.auditing._words import say
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.models import DistinctDiversity, KAnonymity, PrivacyModel, SemanticClassDiversity, Verdict, parse_model
 from ldiversity.release import ClassRelease, Release, SetRelease, load_release
 from ldiversity.tables import Sensitive, as_sensitive, open_source
+from ldiversity.tables._typed_roles import role_words
 
 __all__ = ["audit", "check"]
 
@@ -43,6 +45,8 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     population: Any = None,  # noqa: ANN401 - any frame or path
     threshold: float = 0.2,
     types: Mapping[str, str] | None = None,
+    drop: str | Sequence[str] = (),
+    plain: str | Sequence[str] = (),
 ) -> Audit:
     """Say what a table or a release gives away: every model's reached value, risks, and a verdict in plain words.
 
@@ -70,7 +74,9 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     threshold
         From which probability on a record counts as at risk of being recognized.
     types
-        Types of columns of a text file, where the inferred one is not wanted.
+        Types of columns of text files, where the inferred one is not wanted: of the table and of the population.
+    drop, plain
+        As for `anonymize`; they change nothing that is found, and stand in the command that is advised.
 
     Returns
     -------
@@ -88,15 +94,21 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     1 of 2 classes hold one value of 'disease' only; 2 people can be read off.
     """
     threshold = check_number("audit", "threshold", threshold, minimum=0, maximum=1)
-    seen, release = _see(data, quasi, sensitive, missing, joint_knowledge=joint_knowledge, types=types)
+    left, kept = column_names("audit", "drop", drop), column_names("audit", "plain", plain)
+    attributes = as_sensitive("audit", sensitive)
+    seen, release = _see(
+        data, quasi, attributes, missing, joint_knowledge=joint_knowledge, types=types, others=[*left, *kept]
+    )
     wanted, texts = _models(models)
     _check_looked_at(seen, wanted)
     asked = ask(seen, wanted) if wanted or release is None else _claims(seen, release)
     outside = None
     if population is not None:
-        outside = count_table(open_source(population, types=types), quasi=list(seen.quasi), missing=missing)
+        known = {name: kind for name, kind in (types or {}).items() if name in seen.quasi}
+        outside = count_table(open_source(population, types=known), quasi=list(seen.quasi), missing=missing)
     risk = reidentification_risk(seen, outside, threshold)
     learned = {name: attribute_risk(view) for name, view in seen.views.items()}
+    roles = role_words(quasi=seen.quasi, sensitive=attributes, drop=left, plain=kept, types=types)
     return Audit(
         kind=seen.kind,
         name=seen.name,
@@ -112,7 +124,7 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
         attribute_risk=learned,
         by_class_id=_by_class_id(seen),
         verdict=tuple(say(seen, asked, risk, learned)),
-        advice=advise(seen, asked, texts),
+        advice=advise(seen, asked, texts, roles),
         notes=(*seen.notes, *_notes(seen, population_given=population is not None)),
         frame_kind=seen.frame_kind,
     )
@@ -155,7 +167,7 @@ def check(
     """
     (wanted,), _ = _models(model)
     given = () if sensitive is None else sensitive
-    seen, _ = _see(data, quasi, given, missing, joint_knowledge=False, types=types)
+    seen, _ = _see(data, quasi, as_sensitive("check", given), missing, joint_knowledge=False, types=types)
     if not isinstance(wanted, KAnonymity) and len(seen.views) != 1:
         named = f"one of {name_some(seen.views)}" if seen.views else "the sensitive column"
         raise ParameterError(f"check: sensitive must name {named} to check {wanted.name!r}.")
@@ -165,14 +177,14 @@ def check(
 def _see(
     data: Any,  # noqa: ANN401 - any frame, path or release
     quasi: str | Sequence[str],
-    sensitive: str | Sensitive | Sequence[str | Sensitive],
+    attributes: Sequence[Sensitive],
     missing: MissingQuasi,
     *,
     joint_knowledge: bool,
     types: Mapping[str, str] | None,
+    others: Sequence[str] = (),
 ) -> tuple[Seen, Release | None]:
     names = column_names("audit", "quasi", quasi)
-    attributes = as_sensitive("audit", sensitive)
     if isinstance(data, str | os.PathLike) and Path(data).is_dir():
         data = load_release(Path(data))
     if isinstance(data, Release):
@@ -183,6 +195,7 @@ def _see(
             )
         return see_release(data, quasi=names, sensitive=[one.name for one in attributes]), data
     source = open_source(data, types=types)
+    check_others(source, others, [*names, *(one.name for one in attributes)])
     found = count_table(source, quasi=names, sensitive=attributes, missing=missing, joint_knowledge=joint_knowledge)
     seen = Seen(
         kind="table",

@@ -25,7 +25,7 @@ from ldiversity.schema import Domain
 from ldiversity.tables import Coder, Sensitive, Source, check_roles, fit_coder, open_source, value_type
 from ldiversity.tables._source import unknown_column
 
-__all__ = ["MISSING_QUASI", "CountedTable", "MissingQuasi", "class_counts", "count_table"]
+__all__ = ["MISSING_QUASI", "CountedTable", "MissingQuasi", "check_others", "class_counts", "count_table"]
 
 MissingQuasi: TypeAlias = Literal["category", "drop", "refuse"]
 
@@ -228,6 +228,15 @@ def _fit_values(source: Source, sensitive: Sensitive, column: pa.ChunkedArray) -
     except SchemaError:
         fit_coder(source, sensitive)  # says the same of the whole table, with its own name and numbers
         raise
+
+
+def check_others(source: Source, others: Sequence[str], roles: Sequence[str]) -> None:
+    """Refuse other columns that are not there, or have a role already."""
+    for place, name in enumerate(others):
+        if name not in source.columns:
+            raise unknown_column(source.name, name, source.columns, from_file=source.from_file)
+        if name in roles or name in others[:place]:
+            raise SchemaError(f"{source.name}: column {name!r} must have one role.", hint="Name each column once.")
 
 
 def _check_columns(source: Source, quasi: Sequence[str], sensitive: Sequence[str]) -> None:

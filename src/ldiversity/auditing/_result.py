@@ -11,8 +11,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ldiversity._shown import ShownInNotebooks
+from ldiversity.auditing._advice import Advice
 from ldiversity.auditing._figures import Asked, Figure
-from ldiversity.auditing._words import Advice
 from ldiversity.tables import to_native
 
 __all__ = ["VERSION", "Audit"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ldiversity._numbers import number, percent
+from ldiversity._typed import join_names
 from ldiversity.cli._class_pages import class_facts, render_classes, render_promises
 from ldiversity.cli._command import Command
 from ldiversity.cli._holder import grouping_arguments, holder_arguments, holder_options, policy_option, refuse_others
@@ -17,7 +18,7 @@ from ldiversity.cli._paths import READ, TABLE, WRITTEN
 from ldiversity.cli._progress import progress_bar
 from ldiversity.cli._reword import mark_policy
 from ldiversity.cli._show import Facts, Page, show
-from ldiversity.cli._text import join_names, shell_line, split_names
+from ldiversity.cli._text import shell_line, split_names
 
 if TYPE_CHECKING:
     from ldiversity.release import Release

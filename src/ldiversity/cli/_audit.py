@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,11 +10,11 @@ import click
 
 from ldiversity._numbers import level, number, percent
 from ldiversity.cli._command import Command
-from ldiversity.cli._holder import MISSING_WORDS, parse_types, type_option
-from ldiversity.cli._input import opened_table, read_as_option
-from ldiversity.cli._paths import READ, TABLE, WRITTEN
+from ldiversity.cli._holder import column_arguments, column_options, population_option
+from ldiversity.cli._input import opened_table, read_as_option, read_as_words
+from ldiversity.cli._paths import TABLE, WRITTEN, free_folder
 from ldiversity.cli._show import Facts, Page, show
-from ldiversity.cli._text import shell_line, split_names
+from ldiversity.cli._text import shell_line
 
 __all__ = ["command"]
 
@@ -24,8 +25,7 @@ EXIT_FAILED: Final = 1
 @click.command("audit", cls=Command, short_help="What a table or release gives away.")
 @click.argument("table", metavar="TABLE|RELEASE", type=TABLE)
 @read_as_option
-@click.option("--quasi", multiple=True, metavar="COLUMNS", help="Columns by which people might be recognized.")
-@click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Columns that nobody may learn about a person.")
+@column_options
 @click.option(
     "--model",
     "models",
@@ -42,19 +42,8 @@ EXIT_FAILED: Final = 1
     show_default=True,
     help="Whether a missing quasi-identifier is a value like others, leaves the row out, or is refused.",
 )
-@click.option(
-    "--missing",
-    type=click.Choice(MISSING_WORDS),
-    default="refuse",
-    show_default=True,
-    help="What becomes of rows whose sensitive value is missing.",
-)
 @click.option("--joint-knowledge", is_flag=True, help="An attacker who asks for one sensitive column knows the others.")
-@click.option(
-    "--population",
-    type=READ,
-    help="A table of the people among whom a journalist searches, with the same quasi-identifiers.",
-)
+@population_option
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
@@ -62,7 +51,6 @@ EXIT_FAILED: Final = 1
     show_default=True,
     help="From which probability on a record counts as at risk of being recognized.",
 )
-@type_option
 @click.option("--html", type=WRITTEN, help="Also write a page for the one who decides.")
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
 @click.pass_context
@@ -87,31 +75,34 @@ def command(
     """  # noqa: D301 - click reads the backspace
     import ldiversity as ld
 
-    sensitive = split_names(given["sensitive"], "--sensitive")
-    quasi = split_names(given["quasi"], "--quasi")
-    if not table.is_dir() and not quasi and not sensitive:
+    columns = column_arguments(given)
+    if not table.is_dir() and not columns["quasi"] and not columns["sensitive"]:
         raise click.UsageError("--quasi and --sensitive must name columns of the table.")
     with opened_table(table, given["read_as"]) as path:
         found = ld.audit(
             path,
-            quasi=quasi,
-            sensitive=[ld.Sensitive(name, missing=given["missing"]) for name in sensitive],
+            **columns,
             models=list(given["models"]),
             missing=given["missing_quasi"],
             joint_knowledge=given["joint_knowledge"],
             population=given["population"],
             threshold=given["threshold"],
-            types=parse_types(given["types"]),
         )
     facts = {**found.to_dict(), "name": table.name}
-    command = found.advice.words
-    next_line = shell_line(*(str(table) if word == "TABLE" else word for word in command)) if command else None
-    facts["advice"] = {**facts["advice"], "command": next_line}
+    facts["advice"] = {**facts["advice"], "command": _advised(found.advice.words, table, given["read_as"])}
     if html is not None:
         _write(html, found, table.name)
     show(facts, _render, as_json=as_json)
     if found.passed is False:
         ctx.exit(EXIT_FAILED)
+
+
+def _advised(words: Sequence[str], table: Path, read_as: str | None) -> str | None:
+    """The command that is advised, with the table and a folder that is free."""
+    if not words:
+        return None
+    name, command, _, *options, _ = words  # ldiversity anonymize TABLE ... release
+    return shell_line(name, command, table, *read_as_words(read_as), *options, free_folder("release"))
 
 
 def _write(file: Path, found: Any, name: str) -> None:  # noqa: ANN401 - an Audit

@@ -13,10 +13,10 @@ import click
 from ldiversity._numbers import number, percent
 from ldiversity.catalog import OPTIONS, methods_with
 from ldiversity.cli._command import Command
-from ldiversity.cli._holder import grouping_arguments, holder_arguments, type_option
+from ldiversity.cli._holder import column_options, column_words, grouping_arguments, grouping_options, holder_arguments
 from ldiversity.cli._input import opened_table, read_as_option, read_as_words
 from ldiversity.cli._method import METHOD_OPTIONS, methods_epilog
-from ldiversity.cli._paths import TABLE, WRITTEN
+from ldiversity.cli._paths import TABLE, WRITTEN, free_folder
 from ldiversity.cli._progress import progress_bar
 from ldiversity.cli._reword import reword
 from ldiversity.cli._show import Facts, Page, show
@@ -44,9 +44,6 @@ _EXPOSURE: Final = (
     "how much a value gains at most over its overall share. sure of: people whose value the release itself gives away."
 )
 
-_ROLES: Final = {"domains": "--domain", "missing": "--missing", "bins": "--bins", "types": "--type"}
-_GROUPING: Final = {"hierarchies": "--hierarchy"}
-
 
 def _method_options(command: Decorated) -> Decorated:
     for made in reversed(_SHARED.values()):
@@ -57,8 +54,7 @@ def _method_options(command: Decorated) -> Decorated:
 @click.command("compare", cls=Command, short_help="Which method to publish with.", epilog=methods_epilog())
 @click.argument("table", type=TABLE)
 @read_as_option
-@click.option("--quasi", multiple=True, metavar="COLUMNS", help="Columns by which people might be recognized.")
-@click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Columns that nobody may learn about a person.")
+@column_options
 @click.option(
     "-l", "levels", default="2..7", show_default=True, metavar="NUMBERS", help="Values of l: 3, 2,4,6 or 2..7."
 )
@@ -71,12 +67,7 @@ def _method_options(command: Decorated) -> Decorated:
     help="Also run the methods that take a model with this one, such as entropy:3; may be repeated.",
 )
 @_method_options
-@click.option("--hierarchy", "hierarchies", multiple=True, metavar="COLUMN=HIERARCHY", help="As for anonymize.")
-@click.option("--person", metavar="COLUMN", help="Tells whose row it is, when a person may have several.")
-@click.option("--domain", "domains", multiple=True, metavar="COLUMN=VALUES", help="As for anonymize.")
-@click.option("--missing", multiple=True, metavar="HOW", help="Missing sensitive values: refuse, category or drop.")
-@click.option("--bins", multiple=True, metavar="COLUMN=BINS", help="As for anonymize.")
-@type_option
+@grouping_options
 @click.option("--queries", type=click.IntRange(min=1), help="How many random counting queries; 300 unless given.")
 @click.option("--attacks", multiple=True, metavar="NAMES", help="The attacks; those by people who know the release.")
 @click.option("--targets", type=click.IntRange(min=1), default=2000, show_default=True, help="Records attacked.")
@@ -108,7 +99,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
     levels = _levels(given["levels"])
     names = split_names(given["methods"], "--methods") or None
     options = _options(given, names)
-    as_grouping = {**dict.fromkeys(OPTIONS), **given, "drop": (), "plain": (), "method": "bsgi", "l": 2}
+    as_grouping = {**dict.fromkeys(OPTIONS), **given, "method": "bsgi", "l": 2}
     as_grouping |= {**dict.fromkeys(_SHARED), "weights": ()}
     arguments = holder_arguments(as_grouping)
     if not arguments["quasi"]:
@@ -117,7 +108,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
         arguments |= grouping_arguments(as_grouping, path, arguments["quasi"])
         found = ld.compare(
             path,
-            **{name: arguments[name] for name in ("quasi", "sensitive", "types", "hierarchies", "person")},
+            **{name: argument for name, argument in arguments.items() if name != "method"},
             l=levels,
             methods=names,
             models=list(given["models"]),
@@ -196,18 +187,11 @@ def _publishing(found: Any, table: Path, given: Mapping[str, Any]) -> str | None
     if run is None or run.words is None:
         return None
     groups = run.layout in {"generalized", "bucketized"}
-    words = ["ldiversity", "anonymize", str(table), *read_as_words(given["read_as"])]
-    for name in ("quasi", "sensitive"):
-        words += _typed(f"--{name}", given[name])
-    for name, flag in {**_ROLES, **(_GROUPING if groups else {})}.items():
-        words += _typed(flag, given[name])
-    if groups and given["person"] is not None:
-        words += ["--person", given["person"]]
-    return shell_line(*words, *run.words, "-o", "release")
-
-
-def _typed(flag: str, texts: Sequence[str]) -> list[str]:
-    return [word for text in texts for word in (flag, text)]
+    words = ["ldiversity", "anonymize", str(table), *read_as_words(given["read_as"]), *column_words(given)]
+    if groups:
+        words += [word for text in given["hierarchies"] for word in ("--hierarchy", text)]
+        words += [] if given["person"] is None else ["--person", given["person"]]
+    return shell_line(*words, *run.words, "-o", free_folder("release"))
 
 
 def _render(facts: Facts, page: Page) -> None:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ldiversity._numbers import number, percent
+from ldiversity._typed import join_assignment, join_names
 from ldiversity.cli._command import Command
 from ldiversity.cli._holder import parse_types, type_option
 from ldiversity.cli._input import opened_table, read_as_option, read_as_words
 from ldiversity.cli._paths import TABLE
 from ldiversity.cli._show import Facts, Page, show
-from ldiversity.cli._text import join_assignment, join_names, shell_line
+from ldiversity.cli._text import shell_line
 
 if TYPE_CHECKING:
     from ldiversity.report import Description

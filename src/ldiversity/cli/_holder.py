@@ -1,4 +1,4 @@
-"""The decisions of a data holder, as options of `plan` and `anonymize`."""
+"""The decisions of a data holder, as options of every command that reads a table."""
 
 from __future__ import annotations
 
@@ -18,11 +18,16 @@ if TYPE_CHECKING:
     from ldiversity.tables import Sensitive
 
 __all__ = [
+    "column_arguments",
+    "column_options",
+    "column_words",
     "grouping_arguments",
+    "grouping_options",
     "holder_arguments",
     "holder_options",
     "parse_types",
     "policy_option",
+    "population_option",
     "refuse_others",
     "type_option",
 ]
@@ -43,7 +48,13 @@ type_option: Final = click.option(
     help=f"Read a column as {', '.join(TYPE_WORDS)} where another type would be inferred.",
 )
 
-_OPTIONS: Final = (
+population_option: Final = click.option(
+    "--population",
+    type=READ,
+    help="A table of the people among whom a journalist searches, with the same quasi-identifiers.",
+)
+
+_COLUMN_OPTIONS: Final = (
     click.option(
         "--quasi",
         multiple=True,
@@ -51,7 +62,7 @@ _OPTIONS: Final = (
         help="Columns by which people might be recognized: published as they are, or generalized by methods that "
         f"group ({_NAMES}).",
     ),
-    click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Columns to be hidden."),
+    click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Columns that nobody may learn about a person."),
     click.option("--drop", multiple=True, metavar="COLUMNS", help="Columns that name people; never published."),
     click.option(
         "--plain",
@@ -59,7 +70,6 @@ _OPTIONS: Final = (
         metavar="COLUMNS",
         help="Columns published as they are, on your word that they tell nothing.",
     ),
-    *METHOD_OPTIONS,
     click.option(
         "--domain",
         "domains",
@@ -81,6 +91,10 @@ _OPTIONS: Final = (
         help="Cut numbers: width:10, width:10,low:0,high:100, edges:0/10/20 or quantiles:5.",
     ),
     type_option,
+)
+"""What the holder says about the columns of a table, in the same words to every command that reads it."""
+
+_GROUPING_OPTIONS: Final = (
     click.option(
         "--hierarchy",
         "hierarchies",
@@ -111,26 +125,59 @@ def refuse_others(ctx: click.Context, allowed: Collection[str]) -> None:
             raise click.UsageError(f"{written(parameter)} must be left out with --policy: the policy says it.")
 
 
+def column_options(command: Decorated) -> Decorated:
+    """Add the options that say what the columns of a table are."""
+    return _add(command, _COLUMN_OPTIONS)
+
+
+def grouping_options(command: Decorated) -> Decorated:
+    """Add the options that only methods that group records have."""
+    return _add(command, _GROUPING_OPTIONS)
+
+
 def holder_options(command: Decorated) -> Decorated:
     """Add the options that describe the table's columns and the method."""
-    for option in reversed(_OPTIONS):
+    return _add(command, (*_COLUMN_OPTIONS, *METHOD_OPTIONS, *_GROUPING_OPTIONS))
+
+
+def _add(command: Decorated, options: Sequence[Callable[[Decorated], Decorated]]) -> Decorated:
+    for option in reversed(options):
         command = option(command)
     return command
 
 
-def holder_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn the options into arguments of `ldiversity.anonymize` and `ldiversity.plan`."""
-    sensitive = split_names(given["sensitive"], "--sensitive")
-    if not sensitive:
-        raise click.UsageError("--sensitive must name at least one column: the one nobody may learn about a person.")
+def column_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn the options that say what columns are into arguments of the functions that read a table."""
     return {
         "quasi": split_names(given["quasi"], "--quasi"),
-        "sensitive": _sensitive(sensitive, given),
-        "method": chosen_method(given),
+        "sensitive": _sensitive(split_names(given["sensitive"], "--sensitive"), given),
         "drop": split_names(given["drop"], "--drop"),
         "plain": split_names(given["plain"], "--plain"),
         "types": parse_types(given["types"]),
     }
+
+
+def holder_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn the options into arguments of `ldiversity.anonymize` and `ldiversity.plan`."""
+    arguments = column_arguments(given)
+    if not arguments["sensitive"]:
+        raise click.UsageError("--sensitive must name at least one column: the one nobody may learn about a person.")
+    return {**arguments, "method": chosen_method(given)}
+
+
+def _column_flags() -> dict[str, str]:
+    """How each of the options that say what columns are is written."""
+
+    @column_options
+    def described() -> None: ...
+
+    options: list[click.Option] = described.__click_params__  # type: ignore[attr-defined]
+    return {str(option.name): option.opts[0] for option in reversed(options)}
+
+
+def column_words(given: Mapping[str, Any]) -> list[str]:
+    """The options that say what columns are, as they were typed."""
+    return [word for name, flag in _column_flags().items() for text in given[name] for word in (flag, text)]
 
 
 def grouping_arguments(given: Mapping[str, Any], table: Path, quasi: Collection[str]) -> dict[str, Any]:

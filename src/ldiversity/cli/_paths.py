@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-__all__ = ["FOLDER", "READ", "READ_FOLDER", "TABLE", "WRITTEN"]
+__all__ = ["FOLDER", "READ", "READ_FOLDER", "TABLE", "WRITTEN", "free_folder"]
 
 
 class _NamedPath(click.Path):
@@ -37,3 +38,8 @@ WRITTEN: Final = _NamedPath("Nothing is written to stdout but what a command pri
 
 FOLDER: Final = _NamedPath(WRITTEN.instead, file_okay=False)
 """A folder to write."""
+
+
+def free_folder(name: str) -> str:
+    """The name of a folder that is not there yet, for a command that is printed to be run."""
+    return next(free for free in chain([name], (f"{name}-{n}" for n in count(2))) if not Path(free).exists())

@@ -9,7 +9,7 @@ import click
 
 from ldiversity._numbers import number, percent
 from ldiversity.cli._command import Command
-from ldiversity.cli._holder import parse_types, type_option
+from ldiversity.cli._holder import parse_types, population_option, type_option
 from ldiversity.cli._paths import FOLDER, READ, WRITTEN
 from ldiversity.cli._show import Facts, Page, show
 from ldiversity.cli._text import split_names
@@ -35,6 +35,7 @@ __all__ = ["command"]
     type=READ,
     help="The table that the release was made from: a report for its holder alone, with true counts.",
 )
+@population_option
 @click.option("--attacks", is_flag=True, help="Also run attacks; with --original they are scored.")
 @click.option(
     "--threshold",
@@ -94,13 +95,14 @@ def _made(release: Path, given: Facts) -> Report:
         "sensitive": split_names(given["sensitive"], "--sensitive") or None,
         "attacks": given["attacks"],
         "threshold": given["threshold"],
+        "population": given["population"],
+        "types": parse_types(given["types"]),
     }
-    types = parse_types(given["types"])
-    if given["original"] is None:
-        if types:
-            raise click.UsageError("--type must be left out without --original, whose columns it is about.")
-        return ld.user_report(release, **asked)
-    return ld.holder_report(release, given["original"], types=types, **asked)
+    if given["original"] is not None:
+        return ld.holder_report(release, given["original"], **asked)
+    if asked["types"] and given["population"] is None:
+        raise click.UsageError("--type must be left out without --original or --population, whose columns it is about.")
+    return ld.user_report(release, **asked)
 
 
 def _render(facts: Facts, page: Page) -> None:

@@ -11,8 +11,6 @@ from typing import Final
 import click
 
 __all__ = [
-    "join_assignment",
-    "join_names",
     "one_line",
     "printable",
     "shell_line",
@@ -102,28 +100,6 @@ def split_numbers(texts: Iterable[str], option: str) -> dict[str, float]:
                 f"{option} must be a name, an equals sign and a number such as 0.5, got {f'{name}={text}'!r}."
             ) from None
     return found
-
-
-def join_names(names: Iterable[str]) -> str:
-    """Write names so that `split_names` reads them.
-
-    Examples
-    --------
-    >>> join_names(["age", "home, zip"])
-    'age,"home, zip"'
-    """
-    return ",".join('"' + name.replace('"', '""') + '"' if re.search(r'[,"]|^\s|\s$', name) else name for name in names)
-
-
-def join_assignment(name: str) -> str:
-    """Write a name so that `split_assignment` reads it before an equals sign.
-
-    Examples
-    --------
-    >>> join_assignment("income"), join_assignment("a=b")
-    ('income', '"a=b"')
-    """
-    return '"' + name.replace('"', '""') + '"' if re.search(r'[="]|^\s|\s$', name) else name
 
 
 def shell_line(*words: object) -> str:

@@ -8,12 +8,13 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Final
 
 from ldiversity._checks import check_integer, name_some
+from ldiversity._typed import join_assignment, number_text
 from ldiversity.catalog import CATALOG, OPTIONS, Option, methods_with
 from ldiversity.comparison._fingerprint import fingerprint
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.methods import METHODS, Method
 
-__all__ = ["Candidate", "candidates", "left_out", "number_text", "quoted"]
+__all__ = ["Candidate", "candidates", "left_out"]
 
 _NEEDED: Final[Mapping[str, tuple[str, ...]]] = {"semantic": ("d", "distance"), "le-anatomy": ("e", "tree")}
 """Options without which a method is not run unless it is named."""
@@ -22,7 +23,6 @@ _LONG: Final = ("file", "distance", "shares")
 """Kinds of options that the label of a run leaves out where it can."""
 
 _MOST_LEVELS: Final = 200
-_EXACT: Final = 2.0**53
 
 _NOT_SHARED: Final = ("l", "model")
 """Options that are not for all methods at once: l is varied, and a model takes its place."""
@@ -236,18 +236,6 @@ def _shown(name: str, value: Any) -> str:  # noqa: ANN401 - any option
     return f"{name}={text or type(value).__name__}"
 
 
-def number_text(number: float) -> str:
-    """Write a number in full, so that it is read as the same number.
-
-    Examples
-    --------
-    >>> number_text(2.0), number_text(2.1234567), number_text(1234567)
-    ('2', '2.1234567', '1234567')
-    """
-    plain = float(number)
-    return str(int(number)) if plain.is_integer() and abs(plain) < _EXACT else repr(plain)
-
-
 def _text(value: Any) -> str | None:  # noqa: ANN401 - any option
     """A text or path as it is; None for anything else."""
     if isinstance(value, Mapping):
@@ -265,13 +253,7 @@ def _written(option: Option, value: Any) -> list[str] | None:  # noqa: ANN401 - 
         return [
             word
             for name, number in value.items()
-            for word in (option.flag, f"{quoted(name, '=')}={number_text(number)}")
+            for word in (option.flag, f"{join_assignment(name)}={number_text(number)}")
         ]
     text = number_text(value) if isinstance(value, int | float) else _text(value)
     return None if text is None else [option.flag, text]
-
-
-def quoted(name: str, mark: str) -> str:
-    """Write a name as the command line reads it: in double quotes where it holds a mark."""
-    plain = mark not in name and '"' not in name and name == name.strip()
-    return name if plain else '"' + name.replace('"', '""') + '"'

@@ -10,9 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from ldiversity._checks import check_integer, check_number
+from ldiversity._checks import check_integer, check_number, column_names
+from ldiversity._typed import join_assignment
 from ldiversity.attacks import Attack
-from ldiversity.comparison._candidates import candidates, left_out, number_text, quoted
+from ldiversity.comparison._candidates import candidates, left_out
 from ldiversity.comparison._measure import identity, run_candidate
 from ldiversity.comparison._result import Comparison
 from ldiversity.comparison._run import ComparedRun
@@ -22,6 +23,7 @@ from ldiversity.hierarchies import Hierarchy
 from ldiversity.measures import QueryWorkload
 from ldiversity.methods import Method
 from ldiversity.tables import Sensitive
+from ldiversity.tables._typed_roles import role_words
 
 __all__ = ["compare"]
 
@@ -31,6 +33,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     *,
     quasi: str | Sequence[str],
     sensitive: str | Sensitive | Sequence[str | Sensitive],
+    drop: str | Sequence[str] = (),
+    plain: str | Sequence[str] = (),
     l: int | Iterable[int] = range(2, 8),
     methods: str | Method | Sequence[str | Method] | None = None,
     models: str | Sequence[str] = (),
@@ -57,6 +61,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         A path or any data frame.
     quasi, sensitive, hierarchies, person, types
         As in `anonymize`.
+    drop, plain
+        As in `anonymize`; they count in nothing that is measured, and stand in the command that publishes.
     l
         The values of l to try.
     methods
@@ -108,7 +114,10 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     limit = None if risk is None else check_number("compare", "risk", risk, minimum=0, maximum=1)
     tell = progress or _silent
     tell(0.0, "reading")
-    setting = make_setting(data, quasi, sensitive, hierarchies, person, queries, attacks, targets, seed, types)
+    left, kept = column_names("compare", "drop", drop), column_names("compare", "plain", plain)
+    setting = make_setting(
+        data, quasi, sensitive, hierarchies, person, queries, attacks, targets, seed, types, left, kept
+    )
     store = RunStore.open(folder)
     shared = store.mark(**setting.decides)
     rows: list[ComparedRun] = []
@@ -124,7 +133,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
             store.save(mark, row)
         rows.append(row)
     tell(1.0, "comparing")
-    roles, grouping_roles = _roles(data, setting, hierarchies or {}, types or {})
+    roles, grouping_roles = _roles(data, setting, hierarchies or {}, left, kept, types or {})
     return Comparison(
         rows=tuple(rows),
         table=setting.name,
@@ -181,32 +190,15 @@ def _roles(
     data: Any,  # noqa: ANN401 - any frame or path
     setting: Setting,
     hierarchies: Mapping[str, Any],
+    drop: Sequence[str],
+    plain: Sequence[str],
     types: Mapping[str, str],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words that say which table and which columns, and those that only methods that group take."""
-    words = [str(data) if isinstance(data, str | os.PathLike) else "TABLE", "--quasi", _names(setting.quasi)]
-    words += ["--sensitive", _names([one.name for one in setting.sensitive])]
-    for one in setting.sensitive:
-        if one.missing != "refuse":
-            words += ["--missing", f"{quoted(one.name, '=')}={one.missing}"]
-        if one.domain is not None:
-            words += ["--domain", f"{quoted(one.name, '=')}={_names([str(value) for value in one.domain])}"]
-        if one.bins is not None:
-            words += ["--bins", f"{quoted(one.name, '=')}={_bins(one)}"]
-    for name, kind in types.items():
-        words += ["--type", f"{quoted(name, '=')}={kind}"]
+    table = str(data) if isinstance(data, str | os.PathLike) else "TABLE"
+    words = (table, *role_words(quasi=setting.quasi, sensitive=setting.sensitive, drop=drop, plain=plain, types=types))
     extra = [] if setting.person is None else ["--person", setting.person]
     for name, given in hierarchies.items():
         text = f"{name}.csv" if isinstance(given, Hierarchy) else str(Path(given))
-        extra += ["--hierarchy", f"{quoted(name, '=')}={text}"]
-    return tuple(words), tuple(extra)
-
-
-def _bins(one: Sensitive) -> str:
-    edges = None if one.edges is None else "/".join(number_text(edge) for edge in one.edges)
-    parts = {"width": one.width, "edges": edges, "quantiles": one.quantiles, "low": one.low, "high": one.high}
-    return ",".join(f"{name}:{value}" for name, value in parts.items() if value is not None)
-
-
-def _names(names: Iterable[str]) -> str:
-    return ",".join(quoted(name, ",") for name in names)
+        extra += ["--hierarchy", f"{join_assignment(name)}={text}"]
+    return words, tuple(extra)

@@ -107,6 +107,8 @@ def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
     targets: int,
     seed: int | None,
     types: Mapping[str, str] | None,
+    drop: Sequence[str] = (),
+    plain: Sequence[str] = (),
 ) -> Setting:
     """Read the table, and check all that concerns every run alike."""
     source = open_source(data, types=types)
@@ -117,7 +119,7 @@ def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
     if not names:
         raise ParameterError("compare: quasi must name at least one column: people are recognized by them.")
     check_roles(
-        source, quasi=names, sensitive=[one.name for one in attributes], drop=[] if person is None else [person]
+        source, quasi=names, sensitive=[one.name for one in attributes], drop=_left_out(person, drop), plain=plain
     )
     known = read_hierarchies(hierarchies or {}, source, names)
     columns = [*names, *(one.name for one in attributes), *([] if person is None else [person])]
@@ -151,6 +153,11 @@ def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
             for workload, true in zip(workloads, answers, strict=True)
         ),
     )
+
+
+def _left_out(person: str | None, drop: Sequence[str]) -> list[str]:
+    """Columns that are not published; the one that tells people apart may be named as such, too."""
+    return list(drop) if person is None or person in drop else [*drop, person]
 
 
 def relative_error(estimates: FloatArray, answers: FloatArray, sanity: float) -> float:

@@ -50,6 +50,7 @@ class AlphaK(PrivacyModel):
 
     name: ClassVar[str] = "alpha-k"
     monotone: ClassVar[bool] = True
+    only_counts: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = False
     scale: ClassVar[str] = "alpha"
     example: ClassVar[str] = "alpha-k:0.5:5"

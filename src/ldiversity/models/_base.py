@@ -38,6 +38,9 @@ class PrivacyModel(ABC):
     monotone: ClassVar[bool]
     """Whether a class that holds the records of two classes which satisfy the rule satisfies it too."""
 
+    only_counts: ClassVar[bool] = False
+    """Whether it matters only how often values occur in a class: not which ones, nor how frequent they are overall."""
+
     higher_is_safer: ClassVar[bool] = True
     """Whether a greater reached value means more privacy."""
 

@@ -46,6 +46,7 @@ class DistinctDiversity(PrivacyModel):
 
     name: ClassVar[str] = "distinct"
     monotone: ClassVar[bool] = True
+    only_counts: ClassVar[bool] = True
     example: ClassVar[str] = "distinct:3"
 
     l: int

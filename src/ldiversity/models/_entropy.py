@@ -61,6 +61,7 @@ class EntropyDiversity(PrivacyModel):
 
     name: ClassVar[str] = "entropy"
     monotone: ClassVar[bool] = True
+    only_counts: ClassVar[bool] = True
     example: ClassVar[str] = "entropy:2.5"
 
     l: float

@@ -37,6 +37,7 @@ class FrequencyDiversity(PrivacyModel):
 
     name: ClassVar[str] = "frequency"
     monotone: ClassVar[bool] = True
+    only_counts: ClassVar[bool] = True
     example: ClassVar[str] = "frequency:3"
 
     l: int

@@ -46,6 +46,7 @@ class KAnonymity(PrivacyModel):
 
     name: ClassVar[str] = "k-anonymity"
     monotone: ClassVar[bool] = True
+    only_counts: ClassVar[bool] = True
     scale: ClassVar[str] = "k"
     example: ClassVar[str] = "k-anonymity:5"
 

@@ -58,6 +58,7 @@ class RecursiveDiversity(PrivacyModel):
 
     name: ClassVar[str] = "recursive"
     monotone: ClassVar[bool] = True
+    only_counts: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = False
     strict: ClassVar[bool] = True
     scale: ClassVar[str] = "c"

@@ -41,6 +41,7 @@ class UniqueDiversity(PrivacyModel):
 
     name: ClassVar[str] = "unique"
     monotone: ClassVar[bool] = False
+    only_counts: ClassVar[bool] = True
     example: ClassVar[str] = "unique:3"
 
     l: int

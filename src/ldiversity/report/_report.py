@@ -164,6 +164,8 @@ def user_report(
     sensitive: str | Sequence[str] | None = None,
     attacks: bool = False,
     threshold: float = 0.2,
+    population: Any = None,  # noqa: ANN401 - a path or any frame
+    types: Mapping[str, str] | None = None,
 ) -> Report:
     """Make a report for those who use a release, from the release alone: it may be handed out with it.
 
@@ -180,6 +182,10 @@ def user_report(
         Whether attacks are run; without the original each attacker says what he expects.
     threshold
         From which probability on being recognized counts as a risk.
+    population
+        A table of the people among whom a journalist searches, as for `audit`: a frame or a path.
+    types
+        Types of columns of the population, where it is a text file.
 
     Examples
     --------
@@ -192,10 +198,12 @@ def user_report(
     ('user', ['F', 'M'])
     """
     opened, _ = _opened("user_report", release)  # a path of the holder may tell what nobody shall know
-    return _made("user_report", opened, "RELEASE", None, by, sensitive, attacks, threshold, {})
+    return _made(
+        "user_report", opened, "RELEASE", None, by, sensitive, attacks, threshold, population, dict(types or {})
+    )
 
 
-def holder_report(
+def holder_report(  # noqa: PLR0913 - a question has these parts, each with a name
     release: Release | str | os.PathLike[str],
     original: Any,  # noqa: ANN401 - a path or any frame
     *,
@@ -203,6 +211,7 @@ def holder_report(
     sensitive: str | Sequence[str] | None = None,
     attacks: bool = False,
     threshold: float = 0.2,
+    population: Any = None,  # noqa: ANN401 - a path or any frame
     types: Mapping[str, str] | None = None,
 ) -> Report:
     """Make a report for the holder of the original: it shows true counts, and must not be handed out.
@@ -213,10 +222,10 @@ def holder_report(
         What was published, or its folder.
     original
         The table that it was made from, a frame or a path.
-    by, sensitive, attacks, threshold
+    by, sensitive, attacks, threshold, population
         As for `user_report`; attacks are scored with the original.
     types
-        Types of columns of a text file, as for `anonymize`.
+        Types of columns of text files, as for `anonymize`: of the original, and of the population.
 
     Examples
     --------
@@ -228,7 +237,9 @@ def holder_report(
     1.0
     """
     opened, name = _opened("holder_report", release)
-    return _made("holder_report", opened, name, original, by, sensitive, attacks, threshold, dict(types or {}))
+    return _made(
+        "holder_report", opened, name, original, by, sensitive, attacks, threshold, population, dict(types or {})
+    )
 
 
 def _opened(owner: str, release: Any) -> tuple[Release, str]:  # noqa: ANN401 - a release or its folder
@@ -248,6 +259,7 @@ def _made(  # noqa: PLR0913, PLR0917 - as above
     sensitive: str | Sequence[str] | None,
     attacks: bool,  # noqa: FBT001 - as above
     threshold: float,
+    population: Any,  # noqa: ANN401 - a path or any frame
     types: dict[str, str],
 ) -> Report:
     from ldiversity.report._report_cells import divisions
@@ -255,18 +267,22 @@ def _made(  # noqa: PLR0913, PLR0917 - as above
 
     chosen = _chosen(owner, release, sensitive)
     holder = owner == "holder_report"
-    path = os.fspath(original) if isinstance(original, str | os.PathLike) else "TABLE"
     divided = divisions(release, by, paths=holder)
     again = Again(
         release=name,
-        original=path if holder else None,
+        original=_path(original, "TABLE") if holder else None,
         by="" if by is None or not divided else divided[0].text,
         sensitive=() if sensitive is None else chosen,
         attacks=attacks,
         types=tuple(types.items()),
         threshold=threshold,
+        population=None if population is None else _path(population, "POPULATION") if holder else "POPULATION",
     )
-    return Report(_facts(owner, release, original if holder else None, chosen, divided, again))
+    return Report(_facts(owner, release, original if holder else None, chosen, divided, again, population))
+
+
+def _path(given: Any, placeholder: str) -> str:  # noqa: ANN401 - a path or any frame
+    return os.fspath(given) if isinstance(given, str | os.PathLike) else placeholder
 
 
 def _chosen(owner: str, release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -283,6 +299,7 @@ def _facts(
     chosen: tuple[str, ...],
     divided: tuple[Division, ...],
     again: Again,
+    population: Any,  # noqa: ANN401 - a path or any frame
 ) -> dict[str, Any]:
     from ldiversity.auditing import audit
     from ldiversity.errors import UnsupportedError
@@ -291,7 +308,9 @@ def _facts(
     from ldiversity.report._report_words import commands, not_protected, release_facts
 
     truth = None if original is None else _truth(owner, release, original, chosen, divided, dict(again.types))
-    audited = audit(release, sensitive=chosen, threshold=again.threshold).to_dict()
+    audited = audit(
+        release, sensitive=chosen, threshold=again.threshold, population=population, types=dict(again.types)
+    ).to_dict()
     distributions = [distribution_facts(release, attribute, truth) for attribute in chosen]
     largest = "largest_share" if truth is None else "true_largest_share"
     guessed = {one["attribute"]: one[largest] for one in distributions}

@@ -51,6 +51,18 @@ def gauges(
                 "The share of records that someone who links everybody would link rightly.",
             ),
         ]
+        if risk["journalist"]["population"]:
+            found.append(
+                _gauge(
+                    "finding a record of the population, at worst",
+                    None,
+                    risk["journalist"]["max"],
+                    limit,
+                    why,
+                    "How surely someone who does not know who is in the table finds a record's person among the "
+                    "population, at worst.",
+                )
+            )
     for name in audit["sensitive"]:
         risks = audit["attribute_risk"][name]
         found += _learned(name, risks, promised.get(name, 1.0), guessed.get(name, risks.get("largest_share_overall")))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ldiversity._typed import join_assignment, join_names
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.privacy import NOT_PROTECTED
 from ldiversity.release import ClassRelease, Release
@@ -51,6 +52,8 @@ class Again:
         Types of columns of the original.
     threshold
         From which probability on being recognized counts as a risk.
+    population
+        The path of the population among which a journalist searches; None without one.
     """
 
     release: str = "RELEASE"
@@ -60,6 +63,7 @@ class Again:
     attacks: bool = False
     types: tuple[tuple[str, str], ...] = ()
     threshold: float = THRESHOLD
+    population: str | None = None
 
 
 def release_facts(release: Release, name: str, chosen: Sequence[str]) -> dict[str, Any]:
@@ -90,23 +94,25 @@ def not_protected(release: Release) -> list[str]:
 def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str]) -> list[dict[str, str]]:
     """The commands that make the report, and each part of it, again."""
     folder, output = again.release, "holder-report.html" if again.original else "report.html"
-    asked = ("--sensitive", _joined(again.sensitive)) if again.sensitive else ()
+    asked = ("--sensitive", join_names(again.sensitive)) if again.sensitive else ()
     original = ("--original", again.original) if again.original else ()
-    types = tuple(word for name, kind in again.types for word in ("--type", f"{_assigned(name)}={kind}"))
+    types = tuple(word for name, kind in again.types for word in ("--type", f"{join_assignment(name)}={kind}"))
     by = ("--by", again.by) if again.by else ()
     run = ("--attacks",) if again.attacks else ()
     limit = () if again.threshold == THRESHOLD else ("--threshold", f"{again.threshold:g}")
-    found = [("This report", ("report", folder, "-o", output, *by, *asked, *original, *types, *limit, *run))]
-    words = ("report", folder, "--pictures", "pictures", *by, *asked, *original, *types, *limit, *run)
+    among = () if again.population is None else ("--population", again.population)
+    last = (*by, *asked, *original, *types, *among, *limit, *run)
+    found = [("This report", ("report", folder, "-o", output, *last))]
+    words = ("report", folder, "--pictures", "pictures", *last)
     found.append(("Every picture, and all rows of its table as CSV", words))
     for name in chosen:
-        one = ("--sensitive", _joined([name])) if len(chosen) > 1 else ()
+        one = ("--sensitive", join_names([name])) if len(chosen) > 1 else ()
         found.append((f"All estimates of {name!r}, also as CSV", ("estimate", folder, *one, "--csv", "estimate.csv")))
         found += [
             (f"{name!r} by {' and '.join(division.columns)}", ("estimate", folder, *one, "--by", division.text))
             for division in divisions
         ]
-    found.append(("Models and risks", ("audit", folder, *asked, *limit)))
+    found.append(("Models and risks", ("audit", folder, *asked, *(types if among else ()), *among, *limit)))
     found.append(("Attacks", ("attack", folder, *asked, *original, *types)))
     return [{"what": what, "line": shlex.join(("ldiversity", *words))} for what, words in found]
 
@@ -138,12 +144,3 @@ def _claim(release: Release, name: str) -> dict[str, Any]:
             if isinstance(value, str | int | float) and key not in {"kind", "version", "fitted"}
         },
     }
-
-
-def _joined(names: Sequence[str]) -> str:
-    """Names as the command line reads them."""
-    return ",".join('"' + name.replace('"', '""') + '"' if set(name) & set(',"') else name for name in names)
-
-
-def _assigned(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if set(name) & set('="') else name

@@ -108,7 +108,7 @@ def test_the_advice_is_the_l_that_was_asked_for() -> None:
 
 
 def test_the_advice_is_no_l_that_is_out_of_reach() -> None:
-    assert "--method bsgi -l 3" in advice("distinct:5")
+    assert advice("distinct:5") == ""
 
 
 def test_a_k_that_no_l_reaches_takes_classes_of_any_values() -> None:
@@ -116,7 +116,15 @@ def test_a_k_that_no_l_reaches_takes_classes_of_any_values() -> None:
 
 
 def test_other_models_take_classes_that_satisfy_them() -> None:
-    assert "--method mondrian --model t-closeness:0.1" in advice("t-closeness:0.1", "distinct:2")
+    assert "--method mondrian --model t-closeness:0.1" in advice("t-closeness:0.1")
+
+
+def test_models_that_no_method_promises_together_get_no_command() -> None:
+    assert advice("t-closeness:0.1", "distinct:2") == ""
+
+
+def test_sizes_and_shares_are_promised_together() -> None:
+    assert "--method mondrian --model alpha-k:0.5:6" in advice("k-anonymity:6", "distinct:2")
 
 
 def test_without_a_text_form_no_command_is_made_up() -> None:

@@ -42,7 +42,7 @@ def test_the_parts_of_pages_escape_what_they_are_given(part: str) -> None:
 
 
 def test_the_page_of_an_audit_shows_its_command_forwards() -> None:
-    page = ld.audit(TABLE, quasi=TURNED, sensitive="s", models="distinct:3").to_html()
+    page = ld.audit(TABLE, quasi=TURNED, sensitive="s", models="k-anonymity:3").to_html()
 
     assert hidden(page) == set()
     assert "zip\\u202e\\u2066age" in page
