@@ -22,7 +22,7 @@ from ldiversity.errors import (
 from ldiversity.mechanisms._arguments import check_prior, check_sample, described_integer, described_number, read_only
 from ldiversity.mechanisms._base import FITTED_CONDITION, SetMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
-from ldiversity.mechanisms._studied import StudiedSets, distinct_rows, study_sets
+from ldiversity.mechanisms._studied import StudiedSets, distinct_rows, list_sets, study_sets
 from ldiversity.schema import Domain
 
 __all__ = ["SequentialSelection"]
@@ -161,8 +161,12 @@ class SequentialSelection(SetMechanism):
         return result
 
     @cached_property
+    def _listed(self) -> SetArray | None:
+        return list_sets(self.l, self._compatibility, self._work)
+
+    @cached_property
     def _studied(self) -> StudiedSets:
-        return study_sets(self, self._compatibility, self._work)
+        return study_sets(self, self._listed, self._work)
 
     @property
     def worst_posterior_is_exact(self) -> bool:
@@ -170,7 +174,7 @@ class SequentialSelection(SetMechanism):
 
         `variance_factors` are exact in the same case, and simulated otherwise.
         """
-        return self._studied.exact
+        return self._listed is not None
 
     def worst_posterior(self, prior: ArrayLike | None = None) -> float:
         """The greatest probability with which one published set can point at one value.

@@ -13,7 +13,7 @@ from ldiversity.errors import UnsupportedError
 from ldiversity.mechanisms._base import SetMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
 
-__all__ = ["StudiedSets", "distinct_rows", "study_sets"]
+__all__ = ["StudiedSets", "distinct_rows", "list_sets", "study_sets"]
 
 _MOST_SETS: Final = 2_000_000
 _MOST_WORK: Final = 500_000_000
@@ -42,23 +42,37 @@ class StudiedSets:
     exact: bool
 
 
-def study_sets(mechanism: SetMechanism, compatibility: Compatibility, work: int) -> StudiedSets:
-    """List all valid sets, or draw a fixed sample of them when they are too many.
+def list_sets(l: int, compatibility: Compatibility, work: int) -> SetArray | None:
+    """All valid sets, or None when they are too many.
 
     Parameters
     ----------
-    mechanism, compatibility
-        The mechanism, and which values may stand together in its sets.
+    l, compatibility
+        How many values a set has, and which of them may stand together.
     work
         Steps of computing the likelihood of one set; the more, the fewer sets are listed.
     """
     try:
-        sets = compatibility.enumerate_sets(mechanism.l, min(_MOST_SETS, _MOST_WORK // work))
+        return compatibility.enumerate_sets(l, min(_MOST_SETS, _MOST_WORK // work))
     except UnsupportedError:
-        sets = None
-    if sets is not None:
-        likelihood = mechanism.likelihood(sets)
-        return StudiedSets(sets, likelihood, likelihood, exact=True)
+        return None
+
+
+def study_sets(mechanism: SetMechanism, listed: SetArray | None, work: int) -> StudiedSets:
+    """Take all valid sets, or draw a fixed sample of them when they were too many to be listed.
+
+    Parameters
+    ----------
+    mechanism
+        The mechanism.
+    listed
+        What `list_sets` found.
+    work
+        Steps of computing the likelihood of one set; the more, the fewer sets are drawn.
+    """
+    if listed is not None:
+        likelihood = mechanism.likelihood(listed)
+        return StudiedSets(listed, likelihood, likelihood, exact=True)
     size = mechanism.n_values
     sets = _draw(mechanism, -(-min(_SAMPLED_SETS, _MOST_WORK // work) // size))
     likelihood = mechanism.likelihood(sets)

@@ -17,18 +17,13 @@ from ldiversity.methods._coded import CodedTable
 from ldiversity.methods._llmsu_merge import merge_levels
 from ldiversity.methods._mbf_classes import Cells, best_of, check_columns, describe
 from ldiversity.models import UniqueDiversity
+from ldiversity.privacy import SEPARATE_CLASSES
 from ldiversity.schema import Domain
 
 __all__ = ["LLMSU", "POWERS"]
 
 POWERS: Final = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 16.0)
 """Ways to choose cells that are tried for several columns; the first is MBF's."""
-
-_WARNING: Final = (
-    "Classes were formed for each sensitive column separately, so a record's classes together tell more than 1/l: on "
-    "the Adult table (workclass and occupation, l=2) someone who knows how the two columns go together gives the true "
-    "value a probability of 0.66 on average, and above 0.9 for one record in five. Joint classes keep the claim."
-)
 
 
 @dataclass(frozen=True)
@@ -154,4 +149,4 @@ class LLMSU(GroupingMethod):
                 column.name: own["hide_loss"] for column, own in zip(table.sensitive, alone, strict=True)
             },
         }
-        return Grouping(tuple(partitions), facts=facts, warnings=(_WARNING,))
+        return Grouping(tuple(partitions), facts=facts, warnings=(SEPARATE_CLASSES,))

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["class_not_protected"]
+__all__ = ["SEPARATE_CLASSES", "class_not_protected"]
+
+SEPARATE_CLASSES: Final = (
+    "Classes were formed for each sensitive column separately, so a record's classes together tell more than 1/l: on "
+    "the Adult table (workclass and occupation, l=2) someone who knows how the two columns go together gives the true "
+    "value a probability of 0.66 on average, and above 0.9 for one record in five. Joint classes keep the claim."
+)
+"""What every reader of a release must know in which each sensitive attribute has classes of its own."""
 
 _WHO: Final[Mapping[str, str]] = {
     "generalized": (

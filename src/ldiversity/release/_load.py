@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ldiversity.errors import LDiversityError, ReleaseFormatError, SchemaError
 from ldiversity.mechanisms import SetMechanism, mechanism_from_dict
-from ldiversity.privacy import Claim
+from ldiversity.privacy import Claim, claim_of
 from ldiversity.release._base import Release
 from ldiversity.release._coded import parse_type
 from ldiversity.release._load_classes import load_classes
@@ -24,7 +24,9 @@ from ldiversity.tables import domain_array
 
 __all__ = ["load_release"]
 
-_ROUNDING: Final = 1e-9
+_ROUNDING: Final = 1e-6
+"""Another processor computes the same claim with other last digits."""
+
 _MOST_ROWS_A_BYTE: Final = 64
 """Every record of an honest release holds about a bit of fresh randomness or more, which no file format compresses."""
 
@@ -69,7 +71,7 @@ def _load_sets(folder: Path, manifest: Manifest, schema: Schema, *, frame: str) 
     return SetRelease(
         schema=schema,
         mechanisms=mechanisms,
-        claims=tuple(_claim(entry) for entry in manifest.sensitive),
+        claims=tuple(_claim(entry, mechanisms[entry.attribute]) for entry in manifest.sensitive),
         n_rows=manifest.records,
         layout="exploded" if manifest.data.layout == "exploded" else "sets",
         frame_kind=frame,
@@ -77,9 +79,19 @@ def _load_sets(folder: Path, manifest: Manifest, schema: Schema, *, frame: str) 
     )
 
 
-def _claim(entry: SensitiveEntry) -> Claim:
-    claim = entry.claim
-    return Claim(attribute=entry.attribute, model=claim.model, l=claim.l or 0, d=claim.d, posterior=claim.posterior)
+def _claim(entry: SensitiveEntry, mechanism: SetMechanism) -> Claim:
+    """The claim that the mechanism lets anybody make. What a stranger wrote must be the same, and is not shown.
+
+    A posterior of 1 promises nothing, which is no lie: the writer may not have known how to prove a better one.
+    """
+    claim, said = claim_of(entry.attribute, mechanism), entry.claim
+    same = (said.model, said.l, said.d) == (claim.model, claim.l, claim.d)
+    if not same or (said.posterior < 1 and abs(said.posterior - claim.posterior) > _ROUNDING * claim.posterior):
+        raise ReleaseFormatError(
+            f"release: the claim about {entry.attribute!r} must be its mechanism's.",
+            hint="It was changed after publishing; ask the publisher for a good copy.",
+        )
+    return claim
 
 
 def _schema_of(manifest: Manifest) -> Schema:
@@ -105,14 +117,6 @@ def _schema_of(manifest: Manifest) -> Schema:
 
 
 def _check_counts(manifest: Manifest, mechanisms: Mapping[str, SetMechanism]) -> None:
-    for entry in manifest.sensitive:
-        mechanism, claim = mechanisms[entry.attribute], entry.claim
-        d = getattr(mechanism, "d", None)
-        model = "l-diversity" if d is None else "semantic-diversity"
-        if (claim.l, claim.d, claim.model) != (mechanism.l, d, model) or claim.posterior < (
-            1 - _ROUNDING
-        ) / mechanism.l:
-            raise ReleaseFormatError(f"release: the claim about {entry.attribute!r} must be its mechanism's.")
     each = mechanisms[manifest.sensitive[0].attribute].l if manifest.data.layout == "exploded" else 1
     if manifest.data.rows != manifest.records * each or (each > 1 and len(manifest.sensitive) > 1):
         raise ReleaseFormatError("release: rows, records and layout must agree.")

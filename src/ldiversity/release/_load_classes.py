@@ -12,7 +12,7 @@ from ldiversity.errors import SchemaError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.models import model_from_dict
-from ldiversity.privacy import ClassClaim
+from ldiversity.privacy import SEPARATE_CLASSES, ClassClaim
 from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_release import ClassRelease
 from ldiversity.release._coded import parse_type
@@ -41,10 +41,10 @@ def load_classes(folder: Path, manifest: Manifest, schema: Schema, *, frame: str
         mechanisms={entry.attribute: ClassMechanism.from_dict(entry.mechanism) for entry in manifest.sensitive},
         claims=tuple(_claim(entry) for entry in manifest.sensitive),
         layout=layout,
-        forms={entry.column: _form(entry, schema) for entry in classes.forms},
+        forms={entry.column: _form(entry, schema, manifest.records) for entry in classes.forms},
         class_columns=classes.columns,
         suppressed=classes.suppressed,
-        warnings=tuple(classes.warnings),
+        warnings=_warnings(classes),
     )
     return ClassRelease(
         schema=schema,
@@ -100,7 +100,13 @@ def _claim(entry: SensitiveEntry) -> ClassClaim:
     return claim
 
 
-def _form(entry: FormEntry, schema: Schema) -> Form:
+def _warnings(classes: ClassesEntry) -> tuple[str, ...]:
+    """What every reader must know, whether or not the file still says so; then what the publisher adds."""
+    ours = (SEPARATE_CLASSES,) if len(classes.numbers) > 1 else ()
+    return (*ours, *(text for text in classes.warnings if text not in ours))
+
+
+def _form(entry: FormEntry, schema: Schema, n_records: int) -> Form:
     name = entry.column
     hierarchy = None
     labels: tuple[str, ...] = ()
@@ -118,7 +124,7 @@ def _form(entry: FormEntry, schema: Schema) -> Form:
             raise damaged(f"column {name!r} must have public values, each once")
     elif entry.kind == "interval":
         _check_range(entry, parse_type(schema[name].type))
-    return Form(entry.kind, hierarchy, entry.low, entry.high, labels, _marginal(entry, len(labels)))
+    return Form(entry.kind, hierarchy, entry.low, entry.high, labels, _marginal(entry, len(labels), n_records))
 
 
 def _check_range(entry: FormEntry, kind: pa.DataType) -> None:
@@ -130,7 +136,7 @@ def _check_range(entry: FormEntry, kind: pa.DataType) -> None:
         raise damaged(f"column {entry.column!r} must have a range whose low end is not above the high one")
 
 
-def _marginal(entry: FormEntry, n_labels: int) -> Marginal | None:
+def _marginal(entry: FormEntry, n_labels: int, n_records: int) -> Marginal | None:
     if entry.marginal is None:
         return None
     values, counts = np.asarray(entry.marginal.values), np.asarray(entry.marginal.counts, dtype=np.int64)
@@ -138,4 +144,6 @@ def _marginal(entry: FormEntry, n_labels: int) -> Marginal | None:
     inside = entry.kind == "interval" or not len(values) or (values.min() >= 0 and values.max() < n_labels)
     if not known or not inside or len(values) != len(counts) or (np.diff(values) <= 0).any():
         raise damaged(f"column {entry.column!r} must have counts of its values, each once and in their order")
+    if sum(entry.marginal.counts) + entry.marginal.missing != n_records:
+        raise damaged(f"column {entry.column!r} must have counts of all records")
     return Marginal(values, counts, entry.marginal.missing)

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ldiversity._limits import MOST_CHARACTERS, MOST_COLUMNS, MOST_LEVELS, MOST_MANIFEST_BYTES, MOST_VALUES
 from ldiversity.errors import ReleaseFormatError, SchemaError
+from ldiversity.release._json import check_json
 
 __all__ = [
     "MANIFEST_NAME",
@@ -204,14 +205,15 @@ def read_manifest(folder: Path) -> Manifest:
             f"release: {str(folder)!r} must be a folder with {MANIFEST_NAME}.",
             hint="Name the folder of a release.",
         )
-    if not file.is_file():
+    if file.is_symlink() or not file.is_file():
         raise ReleaseFormatError(
-            f"release: folder {str(folder)!r} must contain {MANIFEST_NAME}.",
+            f"release: folder {str(folder)!r} must contain {MANIFEST_NAME} as a regular file.",
             hint="The folder is no release, or publishing did not finish.",
         )
     if file.stat().st_size > MOST_MANIFEST_BYTES:
         raise ReleaseFormatError(f"release: {MANIFEST_NAME} must be at most {MOST_MANIFEST_BYTES} bytes long.")
     content = file.read_bytes()
+    check_json(content)
     _check_version(content)
     try:
         return Manifest.model_validate_json(content)

@@ -95,7 +95,7 @@ def _estimate(estimate: Estimate) -> str:
 def _release(release: Release) -> str:
     facts = release_facts(release, "", release.sensitive)
     left = f"; {facts['suppressed']:,} were left out" if facts["suppressed"] else ""
-    warnings = "".join(paragraph("bad", text) for text in facts["warnings"])
+    warnings = "".join(paragraph("bad", f"The publisher warns: {text}") for text in facts["warnings"])
     columns = [
         [_short(one["name"]), one["role"], type_words(one["type"]), one["published"]] for one in facts["columns"]
     ]

@@ -139,7 +139,7 @@ def _published(facts: Mapping[str, Any]) -> str:
         ]
         for one in release["columns"]
     ]
-    warnings = "".join(paragraph("bad", text) for text in release["warnings"])
+    warnings = "".join(paragraph("bad", f"The publisher warns: {text}") for text in release["warnings"])
     methods = [
         [
             short(claim["attribute"]),

@@ -16,6 +16,7 @@ import pytest
 
 import ldiversity as ld
 from ldiversity.models import UniqueDiversity
+from ldiversity.privacy import SEPARATE_CLASSES
 from ldiversity.release import Form
 from ldiversity.schema import Attribute, Role, Schema
 
@@ -90,6 +91,7 @@ def separate() -> ld.ClassRelease:
         class_of={"disease": np.array([0, 0, 1, 1]), "job": np.array([0, -1, -1, 0])},
         values={"disease": np.array([0, 1, 0, 2]), "job": np.array([0, 0, 0, 1])},
         columns=pa.table({"age": [20, 30, 40, 50]}),
+        warnings=(SEPARATE_CLASSES,),
     )
 
 
