@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -35,15 +35,21 @@ class Reading:
         The values that the labels of a category stood for.
     plain
         The plain columns, rows in the same order.
-    automatic
+    made
         Columns whose hierarchy was made from the values of the table.
+    order
+        Shape (n,): which row of the source each row is.
+    added_missing
+        Columns whose hierarchy has missing values only because some record of the table has one.
     """
 
     table: CodedTable
     types: Mapping[str, pa.DataType]
     originals: Mapping[str, pa.Array]
     plain: pa.Table
-    automatic: frozenset[str] = frozenset()
+    made: frozenset[str] = frozenset()
+    order: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    added_missing: frozenset[str] = frozenset()
 
     def exact(self, column: QuasiColumn, rows: NDArray[np.integer]) -> pa.Array:
         """The values of some rows as they were."""
@@ -63,6 +69,7 @@ def read_table(  # noqa: PLR0913 - the columns and what becomes of them
     hierarchies: Mapping[str, Hierarchy] | None = None,
     person: str | None = None,
     automatic: bool = False,
+    made: Collection[str] = (),
     exact: bool = False,
 ) -> Reading:
     """Read all rows into compact arrays, in a uniformly random order.
@@ -83,6 +90,8 @@ def read_table(  # noqa: PLR0913 - the columns and what becomes of them
         The column that tells whose row it is.
     automatic
         Give every quasi-identifier without a hierarchy an automatic one.
+    made
+        Columns whose given hierarchy was made from the values of the table.
     exact
         Quasi-identifiers are published as they are.
     """
@@ -120,8 +129,9 @@ def read_table(  # noqa: PLR0913 - the columns and what becomes of them
     columns, originals = _finish(readers, order)
     table = CodedTable(tuple(columns), tuple(sensitive), None if people is None else people.finish(order))
     rows = pa.concat_tables(others).take(pa.array(order)) if others else pa.table({})
-    made = frozenset(name for name in quasi if automatic and name not in trees)
-    return Reading(table, types, originals, rows, made)
+    read_off = frozenset(name for name in quasi if name in made or (automatic and name not in trees))
+    added = [name for name, reader in readers.items() if isinstance(reader, CategoryReader) and reader.added_missing]
+    return Reading(table, types, originals, rows, read_off, order, frozenset([*added, *read_off]))
 
 
 def _finish(

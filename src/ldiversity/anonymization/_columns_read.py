@@ -108,7 +108,7 @@ class CodedCategories:
 
 
 class CategoryReader:
-    """Texts, truth values, and whatever has a hierarchy."""
+    """Texts, truth values, and whatever has a hierarchy; `added_missing` when this one lacked the missing values."""
 
     def __init__(
         self, name: str, kind: pa.DataType, hierarchy: Hierarchy | None, *, automatic: bool, exact: bool
@@ -116,6 +116,7 @@ class CategoryReader:
         self.name = name
         self.kind = kind
         self.exact = exact
+        self.added_missing = False
         self._hierarchy = hierarchy
         self._automatic = automatic
         self._parts: list[pa.Array] = []
@@ -169,7 +170,8 @@ class CategoryReader:
                 self._check_listed(labels)
             place = {label: code for code, label in enumerate(labels)}
             return labels, None, np.array([place[text] for text in texts], dtype=np.int32)
-        tree = _with_missing(hierarchy) if missing and MISSING_LABEL not in hierarchy else hierarchy
+        self.added_missing = missing and MISSING_LABEL not in hierarchy
+        tree = _with_missing(hierarchy) if self.added_missing else hierarchy
         _named(self.name, lambda: check_unambiguous(tree))
         if len(tree) > MOST_VALUES and not self.exact:
             raise self._too_many(len(tree))
@@ -247,7 +249,8 @@ def _automatic_values(values: pa.Array, texts: Sequence[str]) -> list[Any]:
 
 def _with_missing(tree: Hierarchy) -> Hierarchy:
     root = tree.rows[0][-1]
-    return Hierarchy.from_rows([*tree.rows, (*[MISSING_LABEL] * max(tree.depth - 1, 1), root)])
+    rows = [*tree.rows, (*[MISSING_LABEL] * max(tree.depth - 1, 1), root)]
+    return Hierarchy.from_rows(rows, origin=tree.origin)
 
 
 def _named(column: str, act: Any) -> Any:  # noqa: ANN401 - whatever is asked for

@@ -12,16 +12,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity._checks import name_some
 from ldiversity._random import FreshWords, random_order
-from ldiversity._types import CodeArray
+from ldiversity._types import BoolArray, CodeArray
 from ldiversity.anonymization._coding import Reading
 from ldiversity.anonymization._prepare import GroupPreparation
+from ldiversity.anonymization._public import (
+    keeps_rule,
+    public_column,
+    public_facts,
+    same_hierarchies,
+    with_domains,
+)
 from ldiversity.anonymization._regions import ClassRowsInOrder, make_forms, make_regions
 from ldiversity.engines import Engine
-from ldiversity.errors import ClaimError, InfeasibleError, InternalError, LDiversityWarning
+from ldiversity.errors import ClaimError, InfeasibleError, InternalError, LDiversityWarning, UnsupportedError
 from ldiversity.mechanisms import ClassMechanism
-from ldiversity.methods import Grouping, GroupingMethod, GroupingRun, Partition
+from ldiversity.methods import Grouping, GroupingMethod, GroupingRun, Partition, SensitiveColumn
 from ldiversity.models import count_classes
 from ldiversity.privacy import ClassClaim
 from ldiversity.release import (
@@ -108,46 +114,136 @@ class _Made:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class _Grouped:
+    """Records in classes, with domains and hierarchies that tell nothing of records that were left out."""
+
+    preparation: GroupPreparation
+    reading: Reading
+    grouping: Grouping
+    columns: Mapping[str, SensitiveColumn]
+    left_out_before: int
+
+    @property
+    def partition_of(self) -> dict[str, Partition]:
+        """The partition of each sensitive column."""
+        return _partition_of(self.grouping, self.reading)
+
+
+def _group(preparation: GroupPreparation, choices: Choices, words: FreshWords) -> _Grouped:
+    """Group the records, until all that will be public could have been read off the published ones alone.
+
+    Where a method leaves records out, domains that were read off the table lose the values that only those had. Where
+    that is not enough (hierarchies and quantiles made from the table would be others, or the promise does not hold on
+    the smaller domain), the records that stay are read as if there were no others, and grouped again.
+    """
+    n_all = None
+    while True:
+        reading = preparation.read(words)
+        n_all = reading.table.n_rows if n_all is None else n_all
+        grouping = preparation.method.group(reading.table, choices.run)
+        _check_grouping(grouping, reading, preparation.method)
+        partitions = _partition_of(grouping, reading)
+        columns = {
+            column.name: public_column(column, partitions[column.name].class_of >= 0)
+            if column.name in preparation.undeclared
+            else column
+            for column in reading.table.sensitive
+        }
+        done = _Grouped(preparation, reading, grouping, columns, n_all - reading.table.n_rows)
+        kept = np.logical_or.reduce([partition.class_of >= 0 for partition in grouping.partitions])
+        _check_hidden_cells(done, kept)
+        if kept.all():
+            return done
+        stay = np.zeros(len(kept), dtype=np.bool_)
+        stay[reading.order[kept]] = True
+        alone = preparation.only(stay)
+        if _tells_nothing(done, alone, kept, words):
+            return done
+        preparation = replace(alone, notes=preparation.notes)
+
+
+def _check_hidden_cells(done: _Grouped, kept: BoolArray) -> None:
+    """Refuse bins that were read off values which are hidden though their records are published."""
+    for name, column in done.columns.items():
+        shown = done.partition_of[name].class_of >= 0
+        if column.domain.edges is None or name not in done.preparation.undeclared or np.array_equal(shown, kept):
+            continue
+        stay = np.zeros(len(shown), dtype=np.bool_)
+        stay[done.reading.order[shown]] = True
+        if done.preparation.only(stay).coders[name].domain.to_dict() != column.domain.to_dict():
+            raise UnsupportedError(
+                f"{name}: bins must be declared, because some values are hidden though their records are published.",
+                hint="Give edges, or width with low and high.",
+            )
+
+
+def _tells_nothing(done: _Grouped, alone: GroupPreparation, kept: BoolArray, words: FreshWords) -> bool:
+    """Whether all that becomes public is what the published records by themselves would give."""
+    for name, column in done.columns.items():
+        if alone.coders[name].domain.to_dict() != column.domain.to_dict():
+            return False
+        partition = done.partition_of[name]
+        promise = done.preparation.method.promise(column.domain)
+        if not keeps_rule(promise, column, partition.class_of, partition.n_classes):
+            return False
+    return not done.reading.made or same_hierarchies(done.reading, kept, alone.read(words))
+
+
+def _partition_of(grouping: Grouping, reading: Reading) -> dict[str, Partition]:
+    several = len(grouping.partitions) > 1
+    return {
+        column.name: grouping.partitions[place if several else 0]
+        for place, column in enumerate(reading.table.sensitive)
+    }
+
+
 def _make(preparation: GroupPreparation, choices: Choices) -> _Made:
     seed = choices.insecure_seed
     words = FreshWords() if seed is None else FreshWords.from_insecure_seed(seed)
     method = preparation.method
-    reading = preparation.read(words)
-    grouping = method.group(reading.table, choices.run)
-    _check_grouping(grouping, reading, method)
+    done = _group(preparation, choices, words)
+    grouping, reading = done.grouping, done.reading
     for warning in grouping.warnings:
         warnings.warn(warning, LDiversityWarning, stacklevel=4)
     partitions = [_renumber(partition, words) for partition in grouping.partitions]
     published = np.flatnonzero(np.logical_or.reduce([partition.class_of >= 0 for partition in partitions]))
     order = published[random_order(len(published), words)].astype(np.int32)
-    class_columns = _class_columns(preparation.schema, len(partitions))
+    domains = {name: column.domain for name, column in done.columns.items()}
+    schema = with_domains(preparation.schema, domains)
+    class_columns = _class_columns(schema, len(partitions))
     by_column = dict(zip(dict.fromkeys(class_columns.values()), partitions, strict=True))
+    public = replace(reading, table=replace(reading.table, sensitive=tuple(done.columns.values())))
     if method.layout == "generalized":
-        forms, rows = _generalized(reading, grouping, by_column, order, words, marginals=choices.marginals)
+        forms, rows = _generalized(public, grouping, by_column, order, words, marginals=choices.marginals)
     else:
-        forms, rows = _bucketized(reading, by_column, class_columns, order)
+        forms, rows = _bucketized(public, by_column, class_columns, order)
     # Keeping the records of one person apart is a choice among records with the same values, no pure chance.
     blind = method.blind and reading.table.person is None
     several = {} if reading.table.person is None else {"person": True}
-    mechanism = ClassMechanism(method.name, {**method.parameters(), **several}, blind, dict(grouping.facts))
-    names = preparation.schema.names(Role.SENSITIVE)
+    facts = {**grouping.facts, **public_facts(grouping, {c.name: c for c in reading.table.sensitive}, domains)}
+    if done.left_out_before:
+        facts["left_out_before"] = done.left_out_before
+    mechanism = ClassMechanism(method.name, {**method.parameters(), **several}, blind, facts)
+    names = schema.names(Role.SENSITIVE)
+    n_records = done.left_out_before + reading.table.n_rows
     description = ClassDescription(
-        schema=preparation.schema,
+        schema=schema,
         mechanisms=dict.fromkeys(names, mechanism),
-        claims=tuple(ClassClaim(name, method.promise(preparation.coders[name].domain)) for name in names),
+        claims=tuple(ClassClaim(name, method.promise(domains[name])) for name in names),
         layout=method.layout,
         forms=forms,
         class_columns=class_columns,
-        suppressed=reading.table.n_rows - len(order),
+        suppressed=n_records - len(order),
         warnings=grouping.warnings,
     )
     notes = (
         *preparation.notes,
         *grouping.notes,
-        *_left_out_notes(description.suppressed, reading),
+        *_left_out_notes(description.suppressed, done),
         *_marginal_notes(forms, wanted=choices.marginals),
     )
-    return _Made(description, rows, len(order), reading.table.n_rows, notes)
+    return _Made(description, rows, len(order), n_records, notes)
 
 
 def _check_grouping(grouping: Grouping, reading: Reading, method: GroupingMethod) -> None:
@@ -260,20 +356,20 @@ def _take(table: pa.Table, order: NDArray[np.int32]) -> pa.Table:
     return table.take(pa.array(order)) if table.num_columns else table
 
 
-def _left_out_notes(suppressed: int, reading: Reading) -> tuple[str, ...]:
+def _left_out_notes(suppressed: int, done: _Grouped) -> tuple[str, ...]:
     if not suppressed:
         return ()
     absent = (
         f"{suppressed} records are left out because of their values: whoever knows that a person is in the table and "
         "does not find that person learns that the value is a frequent one, or one that no class could take."
     )
-    if not reading.automatic:
+    if not done.left_out_before:
         return (absent,)
-    made = (
-        f"The automatic hierarchies of {name_some(sorted(reading.automatic))} were made from all records: their widths "
-        "may tell of extreme values that were left out. Give hierarchies of your own to avoid it."
+    again = (
+        f"{done.left_out_before} of them were left out before bins and hierarchies were made from the others alone, "
+        "and these were grouped again: what is published must not be read off records that are not."
     )
-    return absent, made
+    return absent, again
 
 
 def _marginal_notes(forms: Mapping[str, Form], *, wanted: bool) -> tuple[str, ...]:

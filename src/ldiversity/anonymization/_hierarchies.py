@@ -13,7 +13,7 @@ from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.hierarchies import Hierarchy, automatic_hierarchy
 from ldiversity.tables import ColumnValues, Source, column_values
 
-__all__ = ["HIERARCHY_FORMS", "is_automatic", "read_hierarchies"]
+__all__ = ["HIERARCHY_FORMS", "is_automatic", "is_made", "read_hierarchies"]
 
 HIERARCHY_FORMS: Final = (
     "a file, auto, date, prefix, prefix:3/2, width:5/10/20, width:5/10,low:0,high:119 or quantiles:16/4"
@@ -59,6 +59,17 @@ def is_automatic(text: str) -> bool:
     (True, False, True)
     """
     return re.split("[:,]", text, maxsplit=1)[0].strip() in _MADE
+
+
+def is_made(given: Hierarchy | str | os.PathLike[str]) -> bool:
+    """Whether a hierarchy, in any form that `read_hierarchies` takes, is made from the values of the table.
+
+    Examples
+    --------
+    >>> is_made("date"), is_made(Path("zip.csv"))
+    (True, False)
+    """
+    return isinstance(given, str) and is_automatic(given.strip())
 
 
 def read_hierarchies(

@@ -34,6 +34,7 @@ def holder_notes(
     wanted: Sequence[Sensitive],
     counts: Mapping[str, NDArray[np.int64]],
     *,
+    missing: Mapping[str, int] | None = None,
     without_role: Sequence[str],
     ids: Sequence[str],
 ) -> tuple[str, ...]:
@@ -42,7 +43,9 @@ def holder_notes(
     if without_role:
         notes.append(f"Not published, because they were given no role: {name_some(without_role)}.")
     for sensitive in wanted:
-        notes += _about(sensitive, counts[sensitive.name], source.n_rows)
+        own = counts[sensitive.name]
+        n_missing = None if source.n_rows is None else source.n_rows - int(own.sum())
+        notes += _about(sensitive, own, n_missing if missing is None else missing.get(sensitive.name))
     if ids:
         notes.append(f"Published although they tell records apart: {name_some(ids)}.")
     return tuple(notes)
@@ -77,11 +80,11 @@ def key_note(undeclared: Sequence[str]) -> str:
     )
 
 
-def _about(sensitive: Sensitive, counts: NDArray[np.int64], n_rows: int | None) -> list[str]:
+def _about(sensitive: Sensitive, counts: NDArray[np.int64], n_missing: int | None) -> list[str]:
     name, n_records = sensitive.name, int(counts.sum())
     notes = []
-    if sensitive.missing == "drop" and n_rows is not None and n_rows > n_records:
-        notes.append(f"{name}: {n_rows - n_records} rows are not published, because their value is missing.")
+    if sensitive.missing == "drop" and n_missing:
+        notes.append(f"{name}: {n_missing} rows are not published, because their value is missing.")
     if n_records >= _ENOUGH_ROWS and len(counts) > _NEAR_UNIQUE * n_records:
         notes.append(f"{name}: there are {len(counts)} values for {n_records} records; is it an identifier?")
     return notes

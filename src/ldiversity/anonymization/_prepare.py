@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,29 @@ from numpy.typing import NDArray
 
 from ldiversity._checks import column_names, name_some
 from ldiversity._random import FreshWords
+from ldiversity._types import BoolArray
 from ldiversity.anonymization._coding import Reading, read_table
 from ldiversity.anonymization._columns import published_type
 from ldiversity.anonymization._draw import HiddenAttribute
-from ldiversity.anonymization._hierarchies import read_hierarchies
+from ldiversity.anonymization._hierarchies import is_made, read_hierarchies
 from ldiversity.anonymization._notes import holder_notes, is_declared, plain_notes
 from ldiversity.errors import LDiversityError, ParameterError, SchemaError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.methods import GroupingMethod, Method, RandomizingMethod
 from ldiversity.release._publishable import check_publishable
+from ldiversity.release._sinks import no_records_left
 from ldiversity.schema import Attribute, Domain, Role, Schema
-from ldiversity.tables import Coder, Sensitive, Source, check_roles, fit_coder, open_source
+from ldiversity.tables import (
+    Coder,
+    SelectedRows,
+    Sensitive,
+    Source,
+    check_roles,
+    fit_coder,
+    have_value,
+    open_source,
+)
 from ldiversity.tables._sensitive import as_sensitive
 
 __all__ = ["GroupPreparation", "Preparation", "prepare", "prepare_groups"]
@@ -88,10 +100,14 @@ class GroupPreparation:
         Of some quasi-identifiers.
     person
         The column that tells whose row it is.
+    made
+        Quasi-identifiers whose hierarchy was made from the values of the table.
     notes
         What the holder should know.
     undeclared
         Sensitive attributes whose domain was read off the table.
+    renew
+        Decides the same for some rows alone, so that nothing is read off the others.
     """
 
     source: Source
@@ -100,10 +116,16 @@ class GroupPreparation:
     coders: Mapping[str, Coder]
     counts: Mapping[str, NDArray[np.int64]]
     n_rows: int
+    renew: Callable[[Source], GroupPreparation]
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    made: frozenset[str] = frozenset()
     person: str | None = None
     notes: tuple[str, ...] = ()
     undeclared: tuple[str, ...] = ()
+
+    def only(self, rows: BoolArray) -> GroupPreparation:
+        """The same decisions for some rows of the source alone."""
+        return self.renew(SelectedRows(self.source, rows))
 
     def read(self, words: FreshWords) -> Reading:
         """Read the table as the method sees it."""
@@ -116,6 +138,7 @@ class GroupPreparation:
             hierarchies=self.hierarchies,
             person=self.person,
             automatic=self.method.needs_hierarchies,
+            made=self.made,
             exact=self.method.layout == "bucketized",
         )
 
@@ -142,6 +165,8 @@ def prepare(  # noqa: PLR0913 - the holder's decisions, as for `anonymize`
     without_role = check_roles(source, quasi=quasi, sensitive=names, drop=drop, plain=plain, record_id=ids)
     methods = _methods(method, names)
     published = {*quasi, *plain}
+    whole = source
+    source, missing = _with_values(source, wanted, needed=len(wanted) > 1)
     hidden: list[HiddenAttribute] = []
     counts: dict[str, Any] = {}
     for attribute in wanted:
@@ -156,7 +181,9 @@ def prepare(  # noqa: PLR0913 - the holder's decisions, as for `anonymize`
         n_rows=min(int(count.sum()) for count in counts.values()),
         record_id=tuple(ids),
         undeclared=tuple(attribute.name for attribute in wanted if not is_declared(attribute)),
-        notes=holder_notes(source, wanted, counts, without_role=without_role, ids=[i for i in ids if i in published]),
+        notes=holder_notes(
+            whole, wanted, counts, missing=missing, without_role=without_role, ids=[i for i in ids if i in published]
+        ),
     )
 
 
@@ -181,6 +208,8 @@ def prepare_groups(  # noqa: PLR0913 - the holder's decisions, as for `anonymize
     names = [attribute.name for attribute in wanted]
     people = column_names("anonymize", "person", () if person is None else person)
     without_role = check_roles(source, quasi=quasi, sensitive=names, drop=drop, plain=plain, record_id=people)
+    whole = source
+    source, missing = _with_values(source, wanted, needed=True)
     trees = read_hierarchies(hierarchies or {}, source, quasi)
     coders: dict[str, Coder] = {}
     counts: dict[str, NDArray[np.int64]] = {}
@@ -190,7 +219,12 @@ def prepare_groups(  # noqa: PLR0913 - the holder's decisions, as for `anonymize
     _check_free(schema)
     published = {*quasi, *plain}
     notes = holder_notes(
-        source, wanted, counts, without_role=without_role, ids=[name for name in people if name in published]
+        whole,
+        wanted,
+        counts,
+        missing=missing,
+        without_role=without_role,
+        ids=[name for name in people if name in published],
     )
     return GroupPreparation(
         source=source,
@@ -199,11 +233,40 @@ def prepare_groups(  # noqa: PLR0913 - the holder's decisions, as for `anonymize
         coders={name: coders[name] for name in schema.names(Role.SENSITIVE)},
         counts=counts,
         n_rows=min(int(count.sum()) for count in counts.values()),
+        renew=partial(
+            prepare_groups,
+            quasi=quasi,
+            sensitive=sensitive,
+            method=method,
+            drop=drop,
+            plain=plain,
+            hierarchies=hierarchies,
+            person=person,
+        ),
         hierarchies=trees,
+        made=frozenset(name for name, given in (hierarchies or {}).items() if is_made(given)),
         person=person,
         notes=(*notes, *plain_notes(plain)),
         undeclared=tuple(attribute.name for attribute in wanted if not is_declared(attribute)),
     )
+
+
+def _with_values(
+    source: Source, wanted: Sequence[Sensitive], *, needed: bool
+) -> tuple[Source, Mapping[str, int] | None]:
+    """The rows that can be published: nothing is read off rows that are dropped for want of a sensitive value.
+
+    Gives also how many values of each column are missing; None where nobody had to look.
+    """
+    names = [attribute.name for attribute in wanted if attribute.missing == "drop" and attribute.name in source.columns]
+    if not names or not needed:
+        return source, None
+    known = have_value(source, names)
+    rows = np.logical_and.reduce(list(known.values()))
+    if len(rows) and not rows.any() and all(own.any() for own in known.values()):
+        raise no_records_left()
+    missing = {name: int(np.count_nonzero(~own)) for name, own in known.items()}
+    return (source if rows.all() or not rows.any() else SelectedRows(source, rows)), missing
 
 
 def _fit(column: str, method: RandomizingMethod, domain: Domain) -> SetMechanism:

@@ -18,6 +18,7 @@ from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CategoryColumn, NumberColumn
 from ldiversity.release import Form, Marginal
 from ldiversity.release._cells import Cells, column_of, node_labels
+from ldiversity.schema import MISSING_LABEL
 
 __all__ = ["ClassRowsInOrder", "make_forms", "make_regions"]
 
@@ -72,8 +73,8 @@ def make_forms(reading: Reading, rows: ClassRowsInOrder, *, marginals: bool) -> 
         if isinstance(column, NumberColumn):
             forms[column.name] = _interval_form(column, rows, marginals=marginals)
         else:
-            made = column.name in reading.automatic
-            forms[column.name] = _category_form(column, rows, marginals=marginals, automatic=made)
+            added = column.name in reading.added_missing
+            forms[column.name] = _category_form(column, rows, marginals=marginals, added_missing=added)
     return forms
 
 
@@ -130,20 +131,23 @@ def _interval_form(column: NumberColumn, rows: ClassRowsInOrder, *, marginals: b
     return Form("interval", low=values.min().item(), high=values.max().item(), marginal=marginal)
 
 
-def _category_form(column: CategoryColumn, rows: ClassRowsInOrder, *, marginals: bool, automatic: bool) -> Form:
+def _category_form(column: CategoryColumn, rows: ClassRowsInOrder, *, marginals: bool, added_missing: bool) -> Form:
     counts = np.bincount(column.codes[rows.order], minlength=len(column.labels))
-    used = np.flatnonzero(counts)
     tree = column.hierarchy
-    # A given hierarchy says which values there are; otherwise only values of published records are public.
-    given = tree is not None and not automatic
-    labels = column.labels if given else tuple(column.labels[code] for code in used)
+    # A declared hierarchy says which values there are; otherwise only values of published records are public.
+    shown = counts > 0
+    if tree is not None and tree.origin is None:
+        shown = shown | np.array([not added_missing or label != MISSING_LABEL for label in column.labels])
+    kept = np.flatnonzero(shown)
+    labels = tuple(column.labels[code] for code in kept)
     marginal = None
     if marginals:
-        marginal = Marginal(used if given else np.arange(len(used)), counts[used].astype(np.int64))
+        occurs = np.flatnonzero(counts[kept])
+        marginal = Marginal(occurs, counts[kept][occurs].astype(np.int64))
     if tree is None:
         return Form("values", labels=labels, marginal=marginal)
-    shown = tree if given else Hierarchy(tuple(tree.rows[code] for code in used))
-    return Form("node", hierarchy=shown, labels=labels, marginal=marginal)
+    public = Hierarchy(tuple(tree.rows[code] for code in kept), origin=tree.origin)
+    return Form("node", hierarchy=public, labels=labels, marginal=marginal)
 
 
 def _intervals(column: NumberColumn, rows: ClassRowsInOrder, *, suppress: bool) -> Cells:

@@ -129,7 +129,7 @@ def _publish(given: dict[str, Any], *, quiet: bool) -> tuple[Release, Path, bool
         opened_table(given["table"], given["read_as"]) as table,
         progress_bar(wanted=grouping and not quiet) as progress,
     ):
-        arguments |= grouping_arguments(given, table, arguments["quasi"])
+        arguments |= grouping_arguments(given)
         if grouping:
             options |= {"marginals": given["marginals"], "progress": progress}
         release = ld.anonymize(table, **arguments, **options)

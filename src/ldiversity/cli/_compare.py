@@ -105,7 +105,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
     if not arguments["quasi"]:
         raise click.UsageError("--quasi must name at least one column: people are recognized by them.")
     with opened_table(table, given["read_as"]) as path, progress_bar(wanted=not as_json) as progress:
-        arguments |= grouping_arguments(as_grouping, path, arguments["quasi"])
+        arguments |= grouping_arguments(as_grouping)
         found = ld.compare(
             path,
             **{name: argument for name, argument in arguments.items() if name != "method"},

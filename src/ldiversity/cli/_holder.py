@@ -180,7 +180,7 @@ def column_words(given: Mapping[str, Any]) -> list[str]:
     return [word for name, flag in _column_flags().items() for text in given[name] for word in (flag, text)]
 
 
-def grouping_arguments(given: Mapping[str, Any], table: Path, quasi: Collection[str]) -> dict[str, Any]:
+def grouping_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     """Turn the options that only methods that group records have into arguments; none for other methods."""
     texts = split_assignments(given["hierarchies"], "--hierarchy", "a file, auto, date, prefix, width:5/10/20, ...")
     if not is_grouping(given):
@@ -188,12 +188,7 @@ def grouping_arguments(given: Mapping[str, Any], table: Path, quasi: Collection[
             if value:
                 raise click.UsageError(f"{option} must be left out with {method_name(given)}, which groups no records.")
         return {}
-    from ldiversity.anonymization import read_hierarchies
-    from ldiversity.tables import open_source
-
-    source = open_source(table, types=parse_types(given["types"])) if texts else None
-    hierarchies = {} if source is None else read_hierarchies(texts, source, quasi, Path())
-    return {"hierarchies": hierarchies, "person": given["person"]}
+    return {"hierarchies": texts, "person": given["person"]}
 
 
 def parse_types(texts: Sequence[str]) -> dict[str, str]:

@@ -59,7 +59,7 @@ def command(
     else:
         arguments = holder_arguments(given)
         with opened_table(table, given["read_as"]) as path:
-            arguments |= grouping_arguments(given, path, arguments["quasi"])
+            arguments |= grouping_arguments(given)
             answer = replace(ld.plan(path, **arguments), table=table.name)
     facts = answer.to_dict()
     grouped = "layout" in facts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from ldiversity.hierarchies._dates import date_rows
+from ldiversity.hierarchies._origin import Origin
 from ldiversity.hierarchies._prefixes import flat_rows, prefix_rows
 from ldiversity.hierarchies._quantiles import quantile_rows
 from ldiversity.hierarchies._unambiguous import check_unambiguous
@@ -21,13 +22,12 @@ class Builders:
     """How a `Hierarchy` is made from the values of a column.
 
     Every way takes a list, an array or a column of a data frame, in which values may repeat; ``None`` and NaN become
-    the category of missing values, right under the root. A hierarchy is published with a release, so **values that
-    occur tell which values occur**: where that is too much, declare the range with `low` and `high`, or hand in every
-    value that a code book knows.
+    the category of missing values, right under the root. Leaves that are read off values are never published by a
+    release whose rows do not show them; a range that is declared with `low` and `high` is.
     """
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Sequence[str]]) -> Self:
+    def from_rows(cls, rows: Iterable[Sequence[str]], *, origin: Origin | None = None) -> Self:
         """Make a hierarchy of rows."""
         raise NotImplementedError
 
@@ -56,7 +56,8 @@ class Builders:
         >>> Hierarchy.by_width([], [5, 10], low=0, high=99)
         Hierarchy(100 leaves, 4 levels)
         """
-        return cls._made(width_rows("Hierarchy.by_width", values, widths, low, high))
+        made = width_rows("Hierarchy.by_width", values, widths, low, high)
+        return cls._made(made.rows, None if made.declared else Origin("width"))
 
     @classmethod
     def by_quantiles(
@@ -82,7 +83,7 @@ class Builders:
         >>> Hierarchy.by_quantiles([1, 2, 3, 50], [2]).rows
         (('1', '[1, 3)', '*'), ('2', '[1, 3)', '*'), ('3', '[3, 50]', '*'), ('50', '[3, 50]', '*'))
         """
-        return cls._made(quantile_rows("Hierarchy.by_quantiles", values, n_bins, counts))
+        return cls._made(quantile_rows("Hierarchy.by_quantiles", values, n_bins, counts), Origin("quantiles"))
 
     @classmethod
     def by_prefix(cls, texts: Iterable[object], lengths: Sequence[int] | None = None, *, mask: str = "*") -> Self:
@@ -107,7 +108,7 @@ class Builders:
         >>> Hierarchy.by_prefix(["13053", "13068", "14850"], [3, 2]).rows[0]
         ('13053', '130**', '13***', '*')
         """
-        return cls._made(prefix_rows("Hierarchy.by_prefix", texts, lengths, mask))
+        return cls._made(prefix_rows("Hierarchy.by_prefix", texts, lengths, mask), Origin("prefix", mask))
 
     @classmethod
     def by_date(
@@ -132,7 +133,8 @@ class Builders:
         >>> Hierarchy.by_date(["2020-01-31", "2020-05-01"]).rows[1]
         ('2020-05-01', '2020-05', '2020-Q2', '2020', '*')
         """
-        return cls._made(date_rows("Hierarchy.by_date", dates, low, high))
+        made = date_rows("Hierarchy.by_date", dates, low, high)
+        return cls._made(made.rows, None if made.declared else Origin("date"))
 
     @classmethod
     def flat(cls, values: Iterable[object]) -> Self:
@@ -144,10 +146,10 @@ class Builders:
         >>> Hierarchy.flat(["red", "blue"]).rows
         (('blue', '*'), ('red', '*'))
         """
-        return cls._made(flat_rows("Hierarchy.flat", values))
+        return cls._made(flat_rows("Hierarchy.flat", values), Origin("flat"))
 
     @classmethod
-    def _made(cls, rows: Iterable[tuple[str, ...]]) -> Self:
-        tree = cls.from_rows(rows)
+    def _made(cls, rows: Iterable[tuple[str, ...]], origin: Origin | None) -> Self:
+        tree = cls.from_rows(rows, origin=origin)
         check_unambiguous(tree, quote=False)  # type: ignore[arg-type]  # every tree is a Hierarchy
         return tree

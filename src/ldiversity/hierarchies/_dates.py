@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ldiversity._checks import check_integer
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._distinct import distinct_values
-from ldiversity.hierarchies._unambiguous import ROOT, with_missing
+from ldiversity.hierarchies._unambiguous import ROOT, MadeRows, with_missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,9 +20,7 @@ _ISO: Final = re.compile(r"(\d{4}-\d\d-\d\d)(T\d\d:\d\d\S*)?")
 _MOST_DAYS: Final = 1_000_000
 
 
-def date_rows(
-    owner: str, dates: Iterable[object], low: dt.date | str | None, high: dt.date | str | None
-) -> list[tuple[str, ...]]:
+def date_rows(owner: str, dates: Iterable[object], low: dt.date | str | None, high: dt.date | str | None) -> MadeRows:
     """Give one row a date: the day (or the instant and its day), month, quarter, year, and the root."""
     distinct = distinct_values(owner, dates)
     texts = distinct.values
@@ -33,7 +31,8 @@ def date_rows(
         )
     leaves = _declared(owner, texts, low, high)
     timed = any("T" in leaf for leaf in leaves)
-    return with_missing([_row(leaf, timed=timed) for leaf in leaves], missing=distinct.missing)
+    rows = with_missing([_row(leaf, timed=timed) for leaf in leaves], missing=distinct.missing)
+    return MadeRows(rows, declared=leaves is not texts)
 
 
 def are_dates(values: Iterable[object]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ldiversity._types import CodeArray, Scalar
+    from ldiversity.hierarchies._origin import Origin
 
 __all__ = ["MAX_LEAVES", "MAX_LEVELS", "Hierarchy", "Node"]
 
@@ -51,6 +52,9 @@ class Hierarchy(Builders):
     ----------
     rows
         One row a leaf. Use `from_rows` for rows of unequal length or without a common root.
+    origin
+        How it was made, when its leaves were read off values; None when they were declared. A release publishes
+        declared leaves, and of others only what its rows show.
 
     Raises
     ------
@@ -69,6 +73,7 @@ class Hierarchy(Builders):
     """
 
     rows: tuple[tuple[str, ...], ...]
+    origin: Origin | None = field(default=None, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_rows(self.rows)
@@ -82,7 +87,7 @@ class Hierarchy(Builders):
             )
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Sequence[str]]) -> Self:
+    def from_rows(cls, rows: Iterable[Sequence[str]], *, origin: Origin | None = None) -> Self:
         """Make a hierarchy of rows that may differ in length.
 
         A shorter row repeats its leaf at the low levels, so that the roots stand in one column. When the last
@@ -100,7 +105,7 @@ class Hierarchy(Builders):
         padded = [(row[0],) * (depth - len(row)) + row for row in known]
         if len({row[-1] for row in padded}) > 1:
             padded = [(*row, _ROOT) for row in padded]
-        return cls(tuple(padded))
+        return cls(tuple(padded), origin=origin)
 
     @classmethod
     def read(
@@ -245,7 +250,7 @@ class Hierarchy(Builders):
 
     def restrict(self, values: Iterable[Scalar]) -> Hierarchy:
         """Keep only the leaves `values`, in their order, and every level."""
-        return Hierarchy(tuple(self.rows[row] for row in self.positions(values)))
+        return Hierarchy(tuple(self.rows[row] for row in self.positions(values)), origin=self.origin)
 
     def to_rows(self) -> list[list[str]]:
         """Give the rows in JSON's types."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,17 @@ if TYPE_CHECKING:
 
     from ldiversity.hierarchies._tree import Hierarchy
 
-__all__ = ["ROOT", "check_unambiguous", "free_root", "with_missing"]
+__all__ = ["ROOT", "MadeRows", "check_unambiguous", "free_root", "with_missing"]
 
 ROOT: Final = "*"
 """The root of hierarchies that are made here."""
+
+
+class MadeRows(NamedTuple):
+    """The rows of a hierarchy that was made, and whether its leaves were declared instead of read off values."""
+
+    rows: list[tuple[str, ...]]
+    declared: bool
 
 
 def free_root(labels: Collection[str]) -> str:

@@ -10,7 +10,7 @@ from ldiversity._checks import check_integer, check_number
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._distinct import distinct_values
 from ldiversity.hierarchies._text import text_of
-from ldiversity.hierarchies._unambiguous import ROOT, with_missing
+from ldiversity.hierarchies._unambiguous import ROOT, MadeRows, with_missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ _STEPS: Final = (1, 2, 5)
 
 def width_rows(
     owner: str, values: Iterable[object], widths: Sequence[float], low: float | None, high: float | None
-) -> list[tuple[str, ...]]:
+) -> MadeRows:
     """Give one row a number: the number, its interval of each width, and the root."""
     distinct = distinct_values(owner, values)
     numbers = _leaves(owner, distinct, low, high)
@@ -40,7 +40,7 @@ def width_rows(
         if index not in above:
             above[index] = tuple(_interval(index // int(step / steps[0]), step) for step in steps)
         rows.append((text_of(number), *above[index], ROOT))
-    return with_missing(rows, missing=distinct.missing)
+    return MadeRows(with_missing(rows, missing=distinct.missing), declared=isinstance(numbers, range))
 
 
 def doubling_widths(low: float, high: float, *, whole: bool) -> list[float]:

@@ -111,6 +111,9 @@ class Grouping:
         Publish a quasi-identifier of a class only when all its records agree on it, and nothing otherwise.
     facts
         Public facts about how it went, in JSON's types, for the release.
+    of_values
+        Public facts about the values of sensitive columns: by name and column a number for each code. Of values that
+        no published record has nothing is said.
     notes
         What the holder should know; never published.
     warnings
@@ -121,6 +124,7 @@ class Grouping:
     levels: Mapping[str, int] = field(default_factory=dict)
     suppress_differences: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
+    of_values: Mapping[str, Mapping[str, CodeArray]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 

@@ -100,8 +100,7 @@ class LLMSU(GroupingMethod):
             grouping = self._separately(columns, table, run)
         if not self.merge:
             return grouping
-        merged = {name: own.tolist() for name, own in levels.items()}
-        return replace(grouping, facts={**grouping.facts, "levels": merged})
+        return replace(grouping, of_values={"levels": levels})
 
     def promise(self, domain: Domain) -> UniqueDiversity:  # noqa: ARG002 - the same for every domain
         """At least l records in every class, all with different values: values of different levels differ."""
@@ -145,8 +144,10 @@ class LLMSU(GroupingMethod):
             "hidden": table.n_rows - len(rows),
             "hide_loss": 1 - len(rows) / table.n_rows,
             "additional_loss": float(np.mean([losses(part, self.l)["additional_loss"] for part in partitions])),
-            "separate_hide_loss": {
-                column.name: own["hide_loss"] for column, own in zip(table.sensitive, alone, strict=True)
-            },
         }
-        return Grouping(tuple(partitions), facts=facts, warnings=(SEPARATE_CLASSES,))
+        # For the holder alone: it tells because of which column records are missing.
+        notes = [
+            f"{column.name!r} alone would have hidden {own['hidden']} of {table.n_rows} records."
+            for column, own in zip(table.sensitive, alone, strict=True)
+        ]
+        return Grouping(tuple(partitions), facts=facts, notes=tuple(notes), warnings=(SEPARATE_CLASSES,))

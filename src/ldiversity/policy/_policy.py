@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 from pydantic import Field, PrivateAttr, ValidationError
 
 from ldiversity._random import Key
-from ldiversity.anonymization import anonymize, read_hierarchies
+from ldiversity.anonymization import anonymize, is_made
 from ldiversity.catalog import OPTIONS
 from ldiversity.errors import ParameterError, StorageError
 from ldiversity.methods import Method
@@ -216,10 +216,8 @@ class Policy(Part):
         """What is decided for methods that group records only."""
         if self.method is None:
             return {}
-        texts, hierarchies = self.table.hierarchies, {}
-        if texts:
-            source = open_source(self._path("table.file", self.table.file), types=self.table.types)
-            hierarchies = read_hierarchies(texts, source, self.table.quasi, self._folder)
+        texts = self.table.hierarchies
+        hierarchies = {column: text if is_made(text) else self._folder / text for column, text in texts.items()}
         return {"hierarchies": hierarchies, "person": self.table.person}
 
     def _path(self, key: str, name: str) -> Path:

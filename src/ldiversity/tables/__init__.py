@@ -10,6 +10,7 @@ from ldiversity.tables._fit import fit_coder
 from ldiversity.tables._frames import to_native
 from ldiversity.tables._open import open_source
 from ldiversity.tables._roles import Suggestion, check_roles, suggest_role
+from ldiversity.tables._selected import SelectedRows, have_value
 from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive, as_sensitive
 from ldiversity.tables._sets import decode_sets, encode_sets
 from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source
@@ -27,6 +28,7 @@ __all__ = [
     "Coder",
     "ColumnSummary",
     "ColumnValues",
+    "SelectedRows",
     "Sensitive",
     "Source",
     "Suggestion",
@@ -37,6 +39,7 @@ __all__ = [
     "domain_array",
     "encode_sets",
     "fit_coder",
+    "have_value",
     "locate",
     "numbers_of",
     "open_source",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import ldiversity as ld
 from ldiversity.anonymization._coding import Reading
 from ldiversity.anonymization._regions import ClassRowsInOrder, make_forms, make_regions
+from ldiversity.hierarchies._origin import Origin
 from ldiversity.methods import CategoryColumn, CodedTable, NumberColumn, QuasiColumn, SensitiveColumn
 
 TREE = ld.Hierarchy.from_rows(
@@ -18,13 +20,11 @@ TREE = ld.Hierarchy.from_rows(
 )
 
 
-def regions(
-    column: QuasiColumn, class_of: Any, *, marginals: bool = False, automatic: bool = False, **asked: Any
-) -> tuple[list[Any], Any]:
+def regions(column: QuasiColumn, class_of: Any, *, marginals: bool = False, **asked: Any) -> tuple[list[Any], Any]:
     classes = np.asarray(class_of, dtype=np.int32)
     secret = SensitiveColumn("s", np.zeros(len(classes), dtype=np.int32), ld.Domain(("a",)))
     kind = pa.int64() if isinstance(column, NumberColumn) else pa.string()
-    reading = Reading(CodedTable((column,), (secret,)), {"x": kind}, {}, pa.table({}), frozenset("x" * automatic))
+    reading = Reading(CodedTable((column,), (secret,)), {"x": kind}, {}, pa.table({}))
     rows = ClassRowsInOrder.of(classes, int(classes.max()) + 1)
     forms = make_forms(reading, rows, marginals=marginals)
     given = {"levels": {}, "suppress_differences": False, **asked}
@@ -88,7 +88,8 @@ def test_full_domain_recoding_publishes_every_value_at_its_level(level: int, exp
 
 
 def test_an_automatic_hierarchy_is_published_without_values_of_records_left_out() -> None:
-    cells, form = regions(category([0, 1, 3, 6], tree=TREE), [0, 0, 1, -1], automatic=True, marginals=True)
+    made = replace(TREE, origin=Origin("flat"))
+    cells, form = regions(category([0, 1, 3, 6], tree=made), [0, 0, 1, -1], marginals=True)
 
     assert cells == ["pair-0", "3"]
     assert form.labels == form.hierarchy.leaves == ("0", "1", "3")

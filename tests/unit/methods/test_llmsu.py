@@ -90,7 +90,7 @@ def test_additional_loss_counts_rows_beyond_l() -> None:
 def test_merged_levels_are_published_and_differ_within_a_class() -> None:
     grouping = LLMSU(l=2, merge=True).group(table([0, 0, 1, 2, 0, 0, 1, 2]), RUN)
 
-    assert grouping.facts["levels"]["s0"][:3] == [0, 1, 1]
+    assert grouping.of_values["levels"]["s0"][:3].tolist() == [0, 1, 1]
     assert sorted(grouping.partitions[0].class_of[[2, 3, 6, 7]].tolist()) == [0, 1, 2, 3]
 
 
@@ -132,12 +132,16 @@ def test_separate_partitions_hide_the_same_records() -> None:
     assert first.tolist() == second.tolist()
 
 
-def test_separate_hide_losses_are_the_papers_one_by_one() -> None:
+def test_what_each_column_alone_would_hide_is_told_to_the_holder_only() -> None:
     given = skewed(2, 300, 0.6, 0.4)
 
-    alone = [LLMSU(l=3).group(CodedTable((), (column,)), RUN).facts["hide_loss"] for column in given.sensitive]
+    alone = [LLMSU(l=3).group(CodedTable((), (column,)), RUN).facts["hidden"] for column in given.sensitive]
 
-    assert list(LLMSU(l=3, joint=False).group(given, RUN).facts["separate_hide_loss"].values()) == alone
+    grouping = LLMSU(l=3, joint=False).group(given, RUN)
+    assert grouping.notes == tuple(
+        f"'{name}' alone would have hidden {n} of 300 records." for name, n in zip(("s0", "s1"), alone, strict=True)
+    )
+    assert set(grouping.facts) == {"hidden", "hide_loss", "additional_loss"}
 
 
 @pytest.mark.parametrize("joint", [True, False])
