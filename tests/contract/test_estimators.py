@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import ldiversity as ld
 from ldiversity.distances import MatrixDistance, OrderedDistance
-from ldiversity.estimation import ESTIMATORS, Estimate, Estimator, estimate
+from ldiversity.errors import UnsupportedError
+from ldiversity.estimation import CLASS_ESTIMATORS, ESTIMATORS, CellData, Estimate, Estimator, Solution, estimate
 from ldiversity.mechanisms import BalancedSelection, RingSelection, SetMechanism, SimpleSelection, UniformSelection
 from ldiversity.release import SetRelease
 from ldiversity.schema import Attribute, Domain, Role, Schema
@@ -91,6 +95,70 @@ def test_counts_add_up_to_the_records(mechanism: SetMechanism, name: str) -> Non
 @pytest.mark.parametrize("name", NOT_NEGATIVE)
 def test_counts_are_not_negative(mechanism: SetMechanism, name: str) -> None:
     assert (estimate(publish(mechanism), "g", estimator=name).count >= 0).all()
+
+
+class Constant(Estimator):
+    """Say the same whatever was published, and state no errors."""
+
+    name = "constant"
+    summary = "The same number for every value."
+
+    def _solve(self, cells: CellData) -> Solution:
+        return Solution(np.full(cells.counts.shape, 7.0), (self.name,) * cells.n_cells)
+
+
+def test_an_estimator_that_states_no_errors_has_none(
+    mechanism: SetMechanism, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("ldiversity.estimation._estimate.ESTIMATORS", {**ESTIMATORS, "constant": Constant()})
+
+    result = estimate(publish(mechanism), "g", estimator="constant")
+
+    assert all(np.isnan(array).all() for array in (result.std_error, result.low, result.high))
+    assert all(result.to_arrow()[name].null_count == result.count.size for name in ("std_error", "low", "high"))
+    value = result.to_dict()["cells"][0]["values"][0]
+    assert [value[name] for name in ("count", "std_error", "low", "high")] == [7.0, None, None, None]
+    assert "constant has no formula for its errors: they and intervals are left empty." in result.caveats
+    assert result.plot(tmp_path / "constant.svg").exists()
+    assert "-" in result._repr_html_()
+    with pytest.raises(UnsupportedError, match="covariance is not offered for the estimator 'constant'"):
+        result.covariance()
+
+
+@pytest.mark.parametrize("name", ["auto", "map", "mle", "simplex"])
+def test_whoever_takes_the_errors_of_another_says_so(mechanism: SetMechanism, name: str) -> None:
+    result, linear = (estimate(publish(mechanism), "g", estimator=each) for each in (name, "linear"))
+
+    np.testing.assert_array_equal(result.std_error, linear.std_error)
+    assert any("are those of linear" in caveat for caveat in result.caveats)
+
+
+@pytest.mark.parametrize("name", list(CLASS_ESTIMATORS))
+@pytest.mark.parametrize(
+    "method", [ld.Anatomy(l=3), ld.BSGI(l=3), ld.Mondrian(l=3)], ids=lambda one: type(one).__name__
+)
+def test_classes_state_errors_that_are_some_or_none_and_limits_that_hold(name: str, method: Any) -> None:
+    rng = np.random.default_rng(9)
+    age = rng.integers(20, 60, 600)
+    disease = (age // 8 + rng.integers(0, 4, 600)) % 8  # values go with ages, which grouping hides
+    table = pa.table({"age": age, "disease": disease})
+    release = ld.anonymize(table, quasi=["age"], sensitive="disease", method=method, insecure_seed=1)
+    cells = ld.bins("age", width=10)
+    if name in {"linear", "simplex"} and release.layout != "bucketized":
+        with pytest.raises(UnsupportedError, match="needs exact quasi-identifiers"):
+            estimate(release, cells, estimator=name)
+        return
+
+    result = estimate(release, cells, estimator=name)
+
+    truth = np.zeros((4, 8))
+    np.add.at(truth, ((age - 20) // 10, disease), 1)
+    known = result.low == result.high
+    if set(result.estimator) == {"classes"}:
+        np.testing.assert_array_equal(np.isnan(result.std_error), ~known)
+        assert ((result.low <= truth) & (truth <= result.high)).all()
+    else:
+        assert (np.abs(result.count - truth) <= 5 * result.std_error + 1).all()
 
 
 @pytest.mark.parametrize("n", [5, 12, 40])

@@ -12,7 +12,7 @@ from ldiversity.distances import Distance, MatrixDistance, OrderedDistance
 from ldiversity.estimation._cells import CellData
 from ldiversity.estimation._likelihood import global_marginal, maximize
 from ldiversity.estimation._paper import Paper
-from ldiversity.estimation._simplex import project
+from ldiversity.estimation._projection import project
 from ldiversity.mechanisms import SimpleSelection, UniformSelection
 from ldiversity.schema import Domain
 

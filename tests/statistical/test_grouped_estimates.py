@@ -17,11 +17,11 @@ import pytest
 from scipy.stats import binom, chi2, norm
 
 from ldiversity.anonymization import anonymize
-from ldiversity.estimation import Estimate, bins, estimate
+from ldiversity.estimation import estimate
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.methods import Anatomy, CodedTable, GroupingRun, SensitiveColumn
 from ldiversity.models import FrequencyDiversity
-from ldiversity.release import ClassRelease, Form
+from ldiversity.release import ClassRelease
 from ldiversity.schema import Attribute, Domain, Role, Schema
 
 ALARM = 1e-5
@@ -84,8 +84,11 @@ def test_class_proportions_are_biased_where_values_go_with_cells() -> None:
 
     result = estimate(anatomize(cells, codes, 3, rng), "g", estimator="classes")
 
-    # The tilt is 0.6 (far from 0), so that errors are many standard errors: sure, not a matter of luck.
-    assert np.abs((result.count - truth) / result.std_error).max() > 5
+    # Values dealt out at random would put a count off by sqrt(n) / 2 at most in the root mean square, and hardly one of
+    # 32 by three times that. The tilt is 0.6, so that counts are off by more. No error is stated; the limits hold.
+    assert (np.abs(result.count - truth) / np.sqrt(result.records / 4)[:, None]).max() > 3
+    assert np.isnan(result.std_error).all()
+    assert ((result.low <= truth) & (truth <= result.high)).all()
 
 
 def test_standard_errors_are_those_of_repeated_groupings(regrouped: Any) -> None:
@@ -117,65 +120,6 @@ def test_limits_that_the_classes_allow_always_hold(seed: int) -> None:
 
     assert (result.low <= truth).all()
     assert (truth <= result.high).all()
-
-
-# --- the models under which class proportions have standard errors ---------------------------------------
-
-
-def check(result: Estimate, draws: Any) -> None:
-    """Mean and variance of simulated true counts against the reported ones."""
-    moving = result.std_error > 0
-    z = (draws.mean(axis=0) - result.count)[moving] / (result.std_error[moving] / np.sqrt(len(draws)))
-    # Sums of many bounded terms: means of 400 are normal, and variances vary like those of normal draws.
-    assert np.abs(z).max() < norm.isf(ALARM / (2 * z.size))
-    ratio = draws.var(axis=0, ddof=1)[moving] / result.std_error[moving] ** 2
-    tail = ALARM / (2 * ratio.size)
-    assert ratio.max() < 1.1 * chi2.isf(tail, len(draws) - 1) / (len(draws) - 1)
-    assert ratio.min() > chi2.ppf(tail, len(draws) - 1) / (len(draws) - 1) / 1.1
-    assert (draws[:, ~moving] == result.count[~moving]).all()
-
-
-def test_values_dealt_out_at_random_vary_as_reported() -> None:
-    rng = np.random.default_rng(6)
-    class_of = np.repeat(np.arange(150), 4)
-    cells, codes = rng.integers(0, 3, 600), rng.integers(0, N_VALUES, 600)
-    release = ClassRelease.in_memory(
-        schema=Schema((Attribute("g", Role.QUASI, "int64"), SENSITIVE)),
-        layout="bucketized",
-        rules={"why": FrequencyDiversity(2)},
-        class_of=class_of,
-        values={"why": codes},
-        columns=pa.table({"g": cells}),
-    )
-
-    def dealt() -> Any:
-        shuffled = rng.permuted(codes.reshape(150, 4), axis=1).ravel()
-        return np.bincount(cells * N_VALUES + shuffled, minlength=3 * N_VALUES).reshape(3, N_VALUES)
-
-    check(estimate(release, "g", estimator="classes"), np.array([dealt() for _ in range(DRAWS)]))
-
-
-def test_records_placed_at_random_in_regions_vary_as_reported() -> None:
-    rng = np.random.default_rng(7)
-    class_of = np.repeat(np.arange(150), 4)
-    low = rng.integers(0, 80, 150)
-    high = low + rng.integers(0, 30, 150)
-    codes = rng.integers(0, N_VALUES, 600)
-    release = ClassRelease.in_memory(
-        schema=Schema((Attribute("age", Role.QUASI, "int64"), SENSITIVE)),
-        layout="generalized",
-        rules={"why": FrequencyDiversity(2)},
-        class_of=class_of,
-        values={"why": codes},
-        regions=pa.table({"age": [{"low": int(a), "high": int(b)} for a, b in zip(low, high, strict=True)]}),
-        forms={"age": Form("interval", low=0, high=120)},
-    )
-
-    def placed() -> Any:
-        ages = rng.integers(low[class_of], high[class_of] + 1)
-        return np.bincount(ages // 40 * N_VALUES + codes, minlength=3 * N_VALUES).reshape(3, N_VALUES)
-
-    check(estimate(release, bins("age", width=40)), np.array([placed() for _ in range(DRAWS)]))
 
 
 # --- Adult ------------------------------------------------------------------------------------------------

@@ -14,8 +14,6 @@ Ints: TypeAlias = NDArray[np.int64]
 Codes: TypeAlias = NDArray[np.int32]
 Floats: TypeAlias = NDArray[np.float64]
 
-_NOTHING = 1e-12  # of the terms that cancel: rounding, not variance
-
 
 @njit(nogil=True, cache=True)
 def spread_units(
@@ -30,14 +28,12 @@ def spread_units(
     starts: Ints,
     codes: Codes,
     share: Floats,
-    pair: Floats,
     most: Ints,
     spare: Ints,
     first: int,
     last: int,
     records: Floats,
     counts: Floats,
-    variance: Floats,
     least: Floats,
     greatest: Floats,
 ) -> None:
@@ -46,8 +42,7 @@ def spread_units(
     A unit is some records of one class. `regions` has one column for each column that was generalized: a row of
     ``region_starts``, which names the cells (as offsets that add up over the columns) and the share of the region that
     lies in each; ``region_sure`` says whether it can lie in no other. Rows of ``starts`` are the classes: their values,
-    the share of each, the probability that two records both have it, the most records that can have it, and how many
-    of the class can be without it.
+    the share of each, the most records that can have it, and how many of the class can be without it.
     """
     n_columns = regions.shape[1]
     position = np.zeros(n_columns, dtype=np.int64)
@@ -70,16 +65,10 @@ def spread_units(
                 cell += region_cells[position[column]]
                 weight *= region_weights[position[column]]
             expected = size * weight
-            pairs = size * (size - 1.0) * weight * weight
             records[cell] += expected
             for entry in range(starts[k], starts[k + 1]):
                 v = codes[entry]
-                mean = expected * share[entry]
-                counts[cell, v] += mean
-                square = mean * mean
-                noise = mean + pairs * pair[entry] - square
-                if noise > _NOTHING * (mean + square):
-                    variance[cell, v] += noise
+                counts[cell, v] += expected * share[entry]
                 greatest[cell, v] += min(size, most[entry])
                 if sure:
                     least[cell, v] += max(0, size - spare[entry])

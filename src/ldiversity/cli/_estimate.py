@@ -157,5 +157,5 @@ def _rows(cell: Facts, by: list[str]) -> list[list[str]]:
     return rows
 
 
-def _decimal(value: float) -> str:
-    return f"{value:.1f}" if math.isfinite(value) else "-"
+def _decimal(value: float | None) -> str:
+    return "-" if value is None or not math.isfinite(value) else f"{value:.1f}"

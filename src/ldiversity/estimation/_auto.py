@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from ldiversity.estimation._base import Estimator, Solution
+from ldiversity.estimation._base import CautiousEstimator, Solution
 from ldiversity.estimation._likelihood import maximize
 from ldiversity.estimation._mle import stopped_early
 from ldiversity.estimation._simplex import Simplex
@@ -20,7 +20,7 @@ MANY_RECORDS: Final = 10
 """From so many records a value on, maximum likelihood needs no prior."""
 
 
-class Auto(Estimator):
+class Auto(CautiousEstimator):
     """``mle`` in cells with at least 10 F records, ``map`` below; ``simplex`` where sets were not published."""
 
     name: ClassVar[str] = "auto"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
 from ldiversity.errors import UnsupportedError
+from ldiversity.estimation._errors import Asked, Errors, matrix_errors
 from ldiversity.mechanisms._base import SINGULAR_CONDITION
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ldiversity.estimation._cells import CellData
     from ldiversity.mechanisms._base import SetMechanism
 
-__all__ = ["Estimator", "MatrixEstimator", "Solution"]
+__all__ = ["CautiousEstimator", "Estimator", "MatrixEstimator", "Solution"]
 
 _SAME: Final = 1e-9
 
@@ -46,9 +47,13 @@ class Estimator(ABC):
         """Whether this mechanism's sets can be analyzed: its inclusion matrix must have an inverse."""
         return mechanism.l < mechanism.n_values and mechanism.condition < SINGULAR_CONDITION
 
-    def matrix(self, mechanism: SetMechanism) -> FloatArray:
-        """The matrix by which published counts are multiplied, for standard errors; the unbiased one by default."""
-        return mechanism.inverse
+    def errors(self, cells: CellData, counts: FloatArray, asked: Asked) -> Errors | None:  # noqa: ARG002 - see below
+        """Give the errors of the counts that it reported, by a formula of its own; None when it has none.
+
+        Then standard errors and intervals are left empty. Nobody else's are put in their place: how far one estimator
+        is off says nothing about another.
+        """
+        return None
 
     def solve(self, cells: CellData) -> Solution:
         """Check that the cells can be solved, and solve them."""
@@ -70,8 +75,22 @@ class Estimator(ABC):
         """Solve cells that are known to be supported."""
 
 
+class CautiousEstimator(Estimator):
+    """An estimator that chooses to report the errors of ``linear``.
+
+    For estimates that use more of what was published than ``linear`` does: they are mostly closer to the truth, so the
+    standard errors are too large for them rather than too small. Intervals are widened to hold the reported count.
+    """
+
+    def errors(self, cells: CellData, counts: FloatArray, asked: Asked) -> Errors:
+        """Give the errors of ``linear``, and say so."""
+        exact = [mechanism.inverse for mechanism in cells.mechanisms]
+        borrowed = "Standard errors and intervals are those of linear, widened to hold the reported count."
+        return matrix_errors(cells, counts, exact, asked, borrowed)
+
+
 class MatrixEstimator(Estimator):
-    """An estimator that multiplies the published counts by a matrix."""
+    """An estimator that multiplies the published counts by a matrix, which gives its standard errors too."""
 
     biased: ClassVar[str] = ""
     """Why the estimates are biased where the matrix is not the inverse of the inclusion matrix."""
@@ -80,15 +99,24 @@ class MatrixEstimator(Estimator):
     def matrix(self, mechanism: SetMechanism) -> FloatArray:
         """The matrix by which published counts are multiplied."""
 
-    def _solve(self, cells: CellData) -> Solution:
+    def errors(self, cells: CellData, counts: FloatArray, asked: Asked) -> Errors:
+        """Give the standard errors that the matrix has, and the intervals of ``linear`` around the counts."""
         matrices = [self.matrix(mechanism) for mechanism in cells.mechanisms]
-        inverses = [mechanism.inverse for mechanism in cells.mechanisms]
-        same = all(np.allclose(a, b, rtol=0, atol=_SAME) for a, b in zip(matrices, inverses, strict=True))
-        counts = cells.linear if same else cells.transform(matrices, cells.counts)
-        return Solution(counts, (self.name,) * cells.n_cells, () if same else self._cautions(cells))
+        if self._is_exact(cells):
+            return matrix_errors(cells, counts, matrices, asked)
+        widened = "Intervals are those of linear, widened to hold the reported count."
+        found = matrix_errors(cells, counts, matrices, asked, widened)
+        if np.isfinite(found.std_error).all():
+            return found
+        lacking = f"Single members do not give the standard errors of {self.name}, which are left empty."
+        return replace(found, caveats=(lacking, *found.caveats))
 
-    def _cautions(self, cells: CellData) -> tuple[str, ...]:
-        if not cells.has_sets and self.name == "paper":
-            lacking = "Standard errors are those of linear: single members do not give those of paper."
-            return (self.biased, lacking)
-        return (self.biased,)
+    def _solve(self, cells: CellData) -> Solution:
+        names = (self.name,) * cells.n_cells
+        if self._is_exact(cells):
+            return Solution(cells.linear, names)
+        matrices = [self.matrix(mechanism) for mechanism in cells.mechanisms]
+        return Solution(cells.transform(matrices, cells.counts), names, (self.biased,))
+
+    def _is_exact(self, cells: CellData) -> bool:
+        return all(np.allclose(self.matrix(one), one.inverse, rtol=0, atol=_SAME) for one in cells.mechanisms)

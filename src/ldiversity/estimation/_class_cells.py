@@ -39,9 +39,6 @@ class ClassCells:
         Shape (cells,): how many records each cell has, or is expected to have where classes were spread.
     counts
         Shape (cells, F): the shares of each value in its class, summed over the records of the cell.
-    variance
-        Shape (cells, F): the variance of the true counts around `counts` when values are dealt out at random within
-        classes and records lie at random within regions.
     least, greatest
         Shape (cells, F): between which the true counts are for certain.
     generalized
@@ -54,7 +51,6 @@ class ClassCells:
 
     records: FloatArray
     counts: FloatArray
-    variance: FloatArray
     least: FloatArray
     greatest: FloatArray
     generalized: bool
@@ -97,7 +93,6 @@ def make_units(class_of: NDArray[np.int32], columns: Sequence[Coded], n_classes:
 class _Sums:
     records: FloatArray
     counts: FloatArray
-    variance: FloatArray
     least: FloatArray
     greatest: FloatArray
 
@@ -136,7 +131,7 @@ def count_class_cells(
             f"estimate: cells times values may be at most {CLASS_CELL_LIMIT}, got {n_cells * n_values}.",
             hint="Use fewer columns, or bins() and groups() for wider cells.",
         )
-    sums = _Sums(np.zeros(n_cells), *(np.zeros((n_cells, n_values)) for _ in range(4)))
+    sums = _Sums(np.zeros(n_cells), *(np.zeros((n_cells, n_values)) for _ in range(3)))
     strides = [prod(sizes[position + 1 :]) for position in range(len(sizes))]
     regions = np.empty((len(units.sizes), len(spreads)), dtype=np.int64)
     starts, cells, weights, sure = _stack(units, list(spreads.values()), strides, regions)
@@ -152,14 +147,12 @@ def count_class_cells(
         profiles.starts,
         profiles.codes,
         profiles.share,
-        profiles.pair,
         profiles.most,
         profiles.spare,
         0,
         len(units.sizes),
         sums.records,
         sums.counts,
-        sums.variance,
         sums.least,
         sums.greatest,
     )
@@ -198,5 +191,5 @@ def _sorted(
         order = np.lexsort([codes[name] for name in reversed(by)])
         kept, codes = kept[order], {name: code[order] for name, code in codes.items()}
     table = pa.table({name: known[name].take(pa.array(codes[name])) for name in by})
-    parts = (sums.records, sums.counts, sums.variance, sums.least, sums.greatest)
+    parts = (sums.records, sums.counts, sums.least, sums.greatest)
     return _Sums(*(part[kept] for part in parts)), CellIndex(np.empty(0, np.int64), table, len(kept))

@@ -89,7 +89,6 @@ def estimate_classes(question: ClassQuestion) -> Estimate:
     cells = ClassCells(
         records=sums.records,
         counts=sums.counts,
-        variance=sums.variance,
         least=sums.least,
         greatest=sums.greatest,
         generalized=bool(spreads),
@@ -107,7 +106,7 @@ def estimate_classes(question: ClassQuestion) -> Estimate:
         domains=tuple(release.domain(name) for name in names),
         records=cells.records if spreads else np.rint(cells.records).astype(np.int64),
         count=solution.counts,
-        std_error=solution.errors,
+        std_error=_standard_errors(cells, solution),
         low=low,
         high=high,
         estimator=(solution.estimator,) * index.n_cells,
@@ -224,10 +223,17 @@ def _no_exchange(question: ClassQuestion) -> str:
     return ""
 
 
+def _standard_errors(cells: ClassCells, solution: ClassSolution) -> FloatArray:
+    # Counts that the classes leave no choice about have no error.
+    if solution.errors is None:
+        return np.where(cells.least == cells.greatest, 0.0, np.nan)
+    return solution.errors
+
+
 def _intervals(
     cells: ClassCells, solution: ClassSolution, *, confidence: float, min_records: int
 ) -> tuple[FloatArray, FloatArray]:
-    if solution.certain:
+    if solution.errors is None:
         return cells.least, cells.greatest
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * solution.errors + _HALF_A_RECORD
     few = (cells.records < min_records)[:, None]

@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Final
 
-import numpy as np
-
 from ldiversity.errors import UnsupportedError
-from ldiversity.estimation._simplex import project
+from ldiversity.estimation._projection import project
 from ldiversity.mechanisms import SINGULAR_CONDITION
 
 if TYPE_CHECKING:
@@ -26,15 +24,15 @@ WELL_CONDITIONED: Final = 100.0
 
 _MIXED: Final = (
     "Every record counts with the shares of its class, whatever its quasi-identifiers are: grouping hid how values go "
-    "with them, so counts are drawn towards the mix of the classes, and standard errors do not tell by how much."
+    "with them, so counts are drawn towards the mix of the classes, and nothing published tells by how much."
 )
 _SPREAD: Final = (
-    "Every class is spread over its region: counts and standard errors are as good as the assumption that records, "
-    "whatever their value, lie in the region as the spread says."
+    "Every class is spread over its region: counts are as good as the assumption that records, whatever their value, "
+    "lie in the region as the spread says, and nothing published tells how good that is."
 )
 _CERTAIN: Final = (
-    "Intervals hold for certain, whatever the confidence: they are the least and the greatest counts that the classes "
-    "allow."
+    "Standard errors are left empty. Intervals hold for certain, whatever the confidence: they are the least and the "
+    "greatest counts that the classes allow."
 )
 _NEGATIVE: Final = (
     "linear undoes the mixing within classes without bias; single counts may be negative or too large. Intervals hold "
@@ -46,15 +44,15 @@ _NEGATIVE: Final = (
 class ClassSolution:
     """The reported counts, those that intervals are around, their standard errors, and what the user should know.
 
-    `certain`: no noise is known, and intervals are the limits that hold for certain.
+    An estimator without a formula for its errors gives None: then standard errors are left empty, and intervals are the
+    limits that hold for certain.
     """
 
     counts: FloatArray
     centers: FloatArray
-    errors: FloatArray
+    errors: FloatArray | None
     estimator: str
     caveats: tuple[str, ...]
-    certain: bool = False
     covariance: Callable[[int], FloatArray] | None = None
 
 
@@ -85,7 +83,7 @@ class ClassShares(ClassEstimator):
     def solve(self, cells: ClassCells) -> ClassSolution:
         """Give the sums of shares."""
         caveats = (_SPREAD if cells.generalized else _MIXED, _CERTAIN)
-        return ClassSolution(cells.counts, cells.counts, np.sqrt(cells.variance), self.name, caveats, certain=True)
+        return ClassSolution(cells.counts, cells.counts, None, self.name, caveats)
 
 
 class ClassLinear(ClassEstimator):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
@@ -18,12 +17,11 @@ from ldiversity.estimation._by import By, ByLike, as_by
 from ldiversity.estimation._cells import CellData, CellIndex, count_cells, index_cells
 from ldiversity.estimation._class_estimate import SPREADS, ClassQuestion, estimate_classes
 from ldiversity.estimation._class_estimators import CLASS_ESTIMATORS
-from ldiversity.estimation._intervals import intervals
+from ldiversity.estimation._errors import Asked, Errors
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._registry import ESTIMATORS
 from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._threads import map_threads
-from ldiversity.estimation._variance import covariance, standard_errors
 from ldiversity.estimation._where import Filter, WhereLike, as_filters
 from ldiversity.release import ClassRelease, check_release
 from ldiversity.schema import Role
@@ -273,18 +271,8 @@ def _count(release: SetRelease, names: tuple[str, ...], selected: _Selected, ind
 
 def _assemble(question: _Question, cells: CellData, index: CellIndex) -> Estimate:
     solution = question.solver.solve(cells)
-    exact = tuple(mechanism.inverse for mechanism in cells.mechanisms)
-    matrices = tuple(question.solver.matrix(mechanism) for mechanism in cells.mechanisms)
-    linear_errors = standard_errors(cells, exact)
-    same = all(a is b for a, b in zip(exact, matrices, strict=True))
-    errors = linear_errors if same else standard_errors(cells, matrices)
-    low, high = intervals(
-        cells,
-        linear_errors,
-        solution.counts,
-        confidence=question.confidence,
-        min_records=question.min_records,
-    )
+    errors = question.solver.errors(cells, solution.counts, Asked(question.confidence, question.min_records))
+    empty = np.full(solution.counts.shape, np.nan)
     few = cells.records < question.min_records
     note = f"fewer than {question.min_records} records"
     return Estimate(
@@ -294,29 +282,28 @@ def _assemble(question: _Question, cells: CellData, index: CellIndex) -> Estimat
         domains=tuple(question.release.domain(name) for name in question.names),
         records=cells.records,
         count=solution.counts,
-        std_error=errors,
-        low=low,
-        high=high,
+        std_error=empty if errors is None else errors.std_error,
+        low=empty if errors is None else errors.low,
+        high=empty if errors is None else errors.high,
         estimator=solution.estimators,
         note=tuple(note if marked else "" for marked in few),
-        caveats=_caveats(question, cells, solution),
+        caveats=_caveats(question, cells, solution, errors),
         confidence=question.confidence,
         where=tuple(map(str, question.filters)),
         frame_kind=question.release.frame_kind,
         _cells=cells,
-        _covariance=partial(covariance, cells, matrices),
+        _covariance=None if errors is None else errors.covariance,
     )
 
 
-def _caveats(question: _Question, cells: CellData, solution: Solution) -> tuple[str, ...]:
+def _caveats(question: _Question, cells: CellData, solution: Solution, errors: Errors | None) -> tuple[str, ...]:
     caveats = list(solution.caveats)
-    used = set(solution.estimators)
-    if "map" in used:
+    if "map" in solution.estimators:
         caveats.append("map draws small cells towards the distribution of the whole release.")
-    if used & {"mle", "map", "simplex"}:
-        caveats.append("Standard errors and intervals are those of linear, widened to hold the reported count.")
-    elif solution.caveats:
-        caveats.append("Intervals are those of linear, widened to hold the reported count.")
+    if errors is None:
+        caveats.append(f"{question.solver.name} has no formula for its errors: they and intervals are left empty.")
+    else:
+        caveats.extend(errors.caveats)
     if not cells.has_sets:
         caveats.append("The release has single members, not sets: only their counts could be used.")
     few = int(np.count_nonzero(cells.records < question.min_records))

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.estimation._simplex import project
+from ldiversity.estimation._projection import project
 from ldiversity.mechanisms import SINGULAR_CONDITION
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ldiversity.estimation._base import Estimator, Solution
+from ldiversity.estimation._base import CautiousEstimator, Solution
 from ldiversity.estimation._likelihood import maximize
 from ldiversity.estimation._mle import stopped_early
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["MaximumPosterior"]
 
 
-class MaximumPosterior(Estimator):
+class MaximumPosterior(CautiousEstimator):
     """Maximize the likelihood together with a prior: the whole release's distribution, worth F records.
 
     The estimate for cells with few records. It is drawn towards the distribution of the whole release, and the

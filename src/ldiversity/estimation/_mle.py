@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ldiversity.estimation._base import Estimator, Solution
+from ldiversity.estimation._base import CautiousEstimator, Solution
 from ldiversity.estimation._likelihood import maximize
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["MaximumLikelihood", "stopped_early"]
 
 
-class MaximumLikelihood(Estimator):
+class MaximumLikelihood(CautiousEstimator):
     """Maximize the likelihood of the published sets by accelerated expectation maximization.
 
     Uses which members came together, not only how often each came; usually far closer to the truth than

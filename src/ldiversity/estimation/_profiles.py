@@ -31,8 +31,6 @@ class Profiles:
         The value, or the combination, the last attribute running fastest.
     share
         The probability that a record has it.
-    pair
-        The probability that two given records both have it.
     most
         How many records of the class can have it at most.
     spare
@@ -42,7 +40,6 @@ class Profiles:
     starts: NDArray[np.int64]
     codes: CodeArray
     share: FloatArray
-    pair: FloatArray
     most: NDArray[np.int64]
     spare: NDArray[np.int64]
 
@@ -69,8 +66,7 @@ def profile_classes(classes: Sequence[ClassCounts]) -> Profiles:
 def _profile(classes: ClassCounts) -> Profiles:
     sizes = np.repeat(classes.sizes, np.diff(classes.starts))
     m = classes.counts
-    pair = m * (m - 1.0) / np.maximum(sizes * (sizes - 1.0), 1.0)
-    return Profiles(classes.starts, classes.codes, m / sizes, pair, m, sizes - m)
+    return Profiles(classes.starts, classes.codes, m / sizes, m, sizes - m)
 
 
 def _combine(left: Profiles, right: Profiles, n_right: int) -> Profiles:
@@ -86,7 +82,6 @@ def _combine(left: Profiles, right: Profiles, n_right: int) -> Profiles:
         starts=starts.astype(np.int64),
         codes=(left.codes[a].astype(np.int64) * n_right + right.codes[b]).astype(np.int32),
         share=left.share[a] * right.share[b],
-        pair=left.pair[a] * right.pair[b],
         most=np.minimum(left.most[a], right.most[b]),
         spare=left.spare[a] + right.spare[b],
     )

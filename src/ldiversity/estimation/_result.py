@@ -54,7 +54,8 @@ class Estimate(ShownInNotebooks):
     count, std_error, low, high
         Shape (cells, F). Standard errors and intervals are about the noise of the dummies, or about what classes hide:
         the records are taken as given, and are no sample of anything. For estimators that are not linear in the
-        published counts (``mle``, ``map``, ``simplex``), `std_error` is that of ``linear``.
+        published counts (``mle``, ``map``, ``simplex``), `std_error` is that of ``linear``. Where no formula gives
+        one, as for ``classes``, it is not a number here, and empty in tables; counts that are known have zero.
     estimator
         Which estimator gave each cell's counts.
     note
@@ -113,7 +114,7 @@ class Estimate(ShownInNotebooks):
         if self._covariance is None:
             raise UnsupportedError(
                 f"Estimate: covariance is not offered for the estimator {self.estimator[position]!r}.",
-                hint="The standard errors of single counts are in std_error.",
+                hint="What is known of single counts is in std_error, low and high.",
             )
         return self._covariance(position)
 
@@ -127,7 +128,8 @@ class Estimate(ShownInNotebooks):
             key = name if len(self.sensitive) > 1 else _free("value", taken)
             columns[key] = values.take(pa.array(np.tile(np.arange(n_values), self.n_cells)))
         for name in _NUMBERS:
-            columns[_free(name, taken)] = pa.array(getattr(self, name).ravel())
+            numbers = getattr(self, name).ravel()
+            columns[_free(name, taken)] = pa.array(numbers, mask=np.isnan(numbers))
         columns[_free("records", taken)] = pa.array(np.repeat(self.records, n_values))
         for name in ("note", "estimator"):
             columns[_free(name, taken)] = pa.array(getattr(self, name), pa.string()).take(pa.array(rows))
@@ -151,12 +153,13 @@ class Estimate(ShownInNotebooks):
 
         Keys: ``sensitive``, ``by``, ``where``, ``confidence``, ``n_records``, ``caveats`` and ``cells``. A cell has
         ``by`` (its labels), ``records``, ``estimator``, ``note`` and ``values``; a value has ``value`` (a list, one
-        entry an attribute, for a joint distribution), ``count``, ``share``, ``std_error``, ``low`` and ``high``.
+        entry an attribute, for a joint distribution), ``count``, ``share``, ``std_error``, ``low`` and ``high``; what
+        is not known is None.
         """
         parts = [column.to_pylist() for column in self._value_columns().values()]
         values = parts[0] if len(parts) == 1 else [list(row) for row in zip(*parts, strict=True)]
         labels = self.labels.to_pylist() if self.by else [{}]
-        numbers = {name: getattr(self, name).tolist() for name in _NUMBERS}
+        numbers = {name: _known(getattr(self, name)) for name in _NUMBERS}
         cells = [
             {
                 "by": {name: _plain(label) for name, label in labels[cell].items()},
@@ -186,6 +189,10 @@ class Estimate(ShownInNotebooks):
         codes = np.unravel_index(np.arange(self.count.shape[1]), sizes)
         parts = zip(self.sensitive, self.domains, codes, strict=True)
         return {name: domain_array(domain).take(pa.array(code)) for name, domain, code in parts}
+
+
+def _known(numbers: FloatArray) -> list[list[float | None]]:
+    return [[None if math.isnan(number) else number for number in row] for row in numbers.tolist()]
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ldiversity.estimation._base import Estimator, Solution
+from ldiversity.estimation._base import CautiousEstimator, Solution
+from ldiversity.estimation._projection import project
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
     from ldiversity.estimation._cells import CellData
 
-__all__ = ["Simplex", "project"]
+__all__ = ["Simplex"]
 
 
-class Simplex(Estimator):
+class Simplex(CautiousEstimator):
     """Move the unbiased counts to the nearest ones that are not negative and sum to the records.
 
     Needs counts alone, so it also works on exploded rows.
@@ -27,21 +27,3 @@ class Simplex(Estimator):
     def _solve(self, cells: CellData) -> Solution:
         counts = project(cells.linear, cells.records.astype(np.float64))
         return Solution(counts, (self.name,) * cells.n_cells)
-
-
-def project(points: FloatArray, totals: FloatArray) -> FloatArray:
-    """Project each row on the vectors of non-negative numbers with the row's total.
-
-    Examples
-    --------
-    >>> project(np.array([[3.0, 2.0, -1.0]]), np.array([4.0]))
-    array([[2.5, 1.5, 0. ]])
-    """
-    descending = -np.sort(-points, axis=1)
-    excess = np.cumsum(descending, axis=1) - totals[:, None]
-    kept = np.arange(1, points.shape[1] + 1)
-    # The largest k for which the k-th largest number stays positive.
-    last = np.maximum((descending > excess / kept).sum(axis=1) - 1, 0)
-    shift = excess[np.arange(len(points)), last] / (last + 1)
-    projected: FloatArray = np.maximum(points - shift[:, None], 0.0)
-    return projected

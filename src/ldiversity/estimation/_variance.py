@@ -20,7 +20,7 @@ import numpy as np
 
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._cells import CellData, product_sets
-from ldiversity.estimation._simplex import project
+from ldiversity.estimation._projection import project
 from ldiversity.estimation._threads import over_cells
 
 if TYPE_CHECKING:
@@ -37,17 +37,23 @@ _BLOCK: Final = 1 << 22
 
 
 def standard_errors(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
-    """Standard errors of ``transform(matrices, counts)``, shape (cells, F); see the module for their lower limit."""
+    """Standard errors of ``transform(matrices, counts)``, shape (cells, F); see the module for their lower limit.
+
+    Not a number where there is no formula: single members do not give those of any matrix.
+    """
     if len(cells.mechanisms) == 1 and _is_uniform_linear(cells.mechanisms[0], matrices[0]):
         mechanism = cells.mechanisms[0]
         factor = (mechanism.l - 1) / (mechanism.n_values - mechanism.l)
         # No count exceeds the records, so neither does an estimate.
         return np.sqrt(np.maximum(cells.records[:, None] - cells.linear, 0.0) * factor)
+    expected = _is_expected(cells, matrices)
+    if not cells.has_sets and not expected:
+        return np.full(cells.counts.shape, np.nan)
     if cells.has_sets:
         variance = _square_sums(cells, matrices) - cells.transform(_spread(cells, matrices), cells.linear)
     else:
         variance = _expected(cells, matrices, cells.linear)
-    if cells.has_sets and not _is_expected(cells, matrices):
+    if not expected:
         return np.sqrt(np.maximum(variance, 0.0))
     possible = project(cells.linear, cells.records.astype(np.float64))
     return np.sqrt(np.maximum(variance, _expected(cells, matrices, possible)))
@@ -133,14 +139,13 @@ def _is_expected(cells: CellData, matrices: Sequence[FloatArray]) -> bool:
 
 
 def _expected(cells: CellData, matrices: Sequence[FloatArray], counts: FloatArray) -> FloatArray:
-    # The variance if `counts` were the true ones: exact for the unbiased estimate, and where the estimate of a value
-    # needs its own count alone; otherwise that of the unbiased estimate.
+    # The variance if `counts` were the true ones: for the unbiased estimate, and where the estimate of a value
+    # needs its own count alone.
     if not _is_linear(cells, matrices):
-        scale, alone = _own_count_alone(matrices[0])
-        if alone:
-            inclusion = cells.mechanisms[0].inclusion
-            exact: FloatArray = (counts @ (inclusion * (1.0 - inclusion))) * scale**2
-            return exact
+        scale, _ = _own_count_alone(matrices[0])
+        inclusion = cells.mechanisms[0].inclusion
+        exact: FloatArray = (counts @ (inclusion * (1.0 - inclusion))) * scale**2
+        return exact
     # Second moments multiply over attributes. Those that were simulated may be a little too small.
     moments = [np.maximum(m.variance_factors, 0.0) + np.eye(m.n_values) for m in cells.mechanisms]
     return cells.transform(moments, counts) - counts

@@ -150,7 +150,7 @@ def _legend(figure: Figure, grid: Grid) -> None:
             label="estimated share" if grid.interval else "published share",
         )
     ]
-    if grid.interval:
+    if grid.interval and np.isfinite(grid.low).any():
         handles.append(Line2D([], [], color=BLUE, linewidth=1.3, label=grid.interval))
     if grid.truth is not None:
         handles.append(

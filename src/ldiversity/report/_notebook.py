@@ -124,8 +124,8 @@ def _drawn(pictures: Iterable[Picture]) -> str:
     return "".join(embedded_picture(picture.draw(), picture.alt) for picture in pictures)
 
 
-def _number(value: float) -> str:
-    return f"{value:,.1f}" if math.isfinite(value) else "-"
+def _number(value: float | None) -> str:
+    return "-" if value is None or not math.isfinite(value) else f"{value:,.1f}"
 
 
 def _short(text: Any) -> str:  # noqa: ANN401 - any label

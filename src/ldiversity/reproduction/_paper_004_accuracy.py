@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ldiversity._random import FreshWords
 from ldiversity.errors import InternalError
-from ldiversity.estimation import ESTIMATORS
+from ldiversity.estimation._paper import Paper
 from ldiversity.mechanisms import BalancedSelection, SetMechanism, SimpleSelection
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._paper_004_data import stand_in
@@ -112,7 +112,7 @@ def _measure(survey: Survey, n: int, setting: Setting, words: FreshWords) -> lis
     exactly, drawn = "exact expectation", "mean of simulated releases"
     found: list[tuple[str, tuple[float, float | None], str]] = [
         (name, (expected_error(simple, matrix, cells.sum(axis=0)), expected_error(simple, matrix, cells)), exactly)
-        for name, matrix in {_EQ_2: ESTIMATORS["paper"].matrix(simple), _EXACT: simple.inverse}.items()
+        for name, matrix in {_EQ_2: Paper().matrix(simple), _EXACT: simple.inverse}.items()
     ]
     # An expected error is 1/n times that of one record, so a cell's squared error of counts is its size times that.
     by_cell = float(np.mean([balanced.expected_mse(1, own / own.sum()) * own.sum() for own in cells])) / n**2

@@ -14,6 +14,7 @@ from ldiversity._random import FreshWords, random_order
 from ldiversity._types import CodeArray, FloatArray, SetArray
 from ldiversity.errors import InfeasibleError, InternalError, LDiversityError
 from ldiversity.estimation import ESTIMATORS, CellData
+from ldiversity.estimation._base import MatrixEstimator
 from ldiversity.mechanisms import BalancedSelection, RingSelection, SetMechanism, SimpleSelection
 from ldiversity.reproduction._paper_004_data import EDUCATION_TREE
 
@@ -137,7 +138,7 @@ class Fitted:
     @cached_property
     def matrices(self) -> dict[str, FloatArray]:
         """By estimator; without those that would need the inverse of a singular matrix."""
-        found = {name: ESTIMATORS[name] for name in ("linear", "paper", "existing", "naive")}
+        found = {name: each for name, each in ESTIMATORS.items() if isinstance(each, MatrixEstimator)}
         return {name: each.matrix(self.mechanism) for name, each in found.items() if each.supports(self.mechanism)}
 
     def analyze(

@@ -63,10 +63,10 @@ def test_integers_are_spread_evenly(ages: Any) -> None:
     np.testing.assert_allclose(result.records, [3, 1])
 
 
-def test_standard_errors_are_binomial(ages: Any) -> None:
+def test_standard_errors_are_left_empty_unless_classes_leave_no_choice(ages: Any) -> None:
     result = estimate(ages(), bins("age", width=10))
 
-    np.testing.assert_allclose(result.std_error, [[0.5, 0, 0.5]] * 2)
+    np.testing.assert_array_equal(result.std_error, [[np.nan, 0, np.nan]] * 2)
 
 
 def test_limits_hold_wherever_the_records_lie(ages: Any) -> None:

@@ -15,7 +15,7 @@ from ldiversity.errors import ParameterError, ReleaseFormatError, SchemaError, U
 from ldiversity.estimation import ESTIMATORS, bins, estimate, groups
 from ldiversity.estimation import _estimate as module
 from ldiversity.estimation._likelihood import global_marginal
-from ldiversity.estimation._simplex import project
+from ldiversity.estimation._projection import project
 from ldiversity.mechanisms import SetMechanism, UniformSelection
 from ldiversity.release import Release
 from ldiversity.schema import Domain

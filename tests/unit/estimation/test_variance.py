@@ -13,7 +13,7 @@ from ldiversity.distances import OrderedDistance
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation import ESTIMATORS, Estimate, estimate
 from ldiversity.estimation import _variance as variance
-from ldiversity.estimation._simplex import project
+from ldiversity.estimation._projection import project
 from ldiversity.mechanisms import SetMechanism, SimpleSelection, UniformSelection
 from ldiversity.release import SetRelease
 from ldiversity.schema import Attribute, Domain, Role, Schema
