@@ -27,7 +27,7 @@ __all__ = ["command"]
     "--by",
     multiple=True,
     metavar="COLUMNS",
-    help="Columns that make the cells: sex,age:10 (bins of width 10), age:0/18/65, age:q4, zip@zones.csv.",
+    help="Columns that make the cells: sex,age:10 (bins of width 10), age:0/18/65, age:q4, birth:year, zip@zones.csv.",
 )
 @click.option(
     "--where",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity._checks import check_integer, column_name, name_some
-from ldiversity.errors import ParameterError, SchemaError
+from ldiversity.errors import LDiversityWarning, ParameterError, SchemaError
 from ldiversity.schema import MISSING_LABEL
 from ldiversity.tables import Bins
 from ldiversity.tables._bins import locate, numbers_of
+from ldiversity.tables._matching import matcher
 
 if TYPE_CHECKING:
     from ldiversity._types import CodeArray, Scalar
@@ -49,6 +51,9 @@ class By(ABC):
     @abstractmethod
     def _label(self, distinct: pa.Array, frequency: Callable[[], NDArray[np.int64]]) -> tuple[CodeArray, pa.Array]:
         """Give each distinct value, none of them missing, a code, and the labels in code order."""
+
+    def check(self, column: pa.ChunkedArray) -> None:  # noqa: B027 - most divisions suit every column
+        """Refuse a division, or warn of one, that cannot be meant for the values of this whole column."""
 
     def encode(self, column: pa.ChunkedArray, weights: NDArray[np.int64] | None = None) -> Coded:
         """Code every row of an Arrow column; a row stands for as many records as `weights` says, or for one."""
@@ -110,15 +115,23 @@ class BinnedColumn(By):
         codes[numbers > edges[-1]] = len(edges)
         return codes
 
+    def check_numbers(self, kind: pa.DataType) -> None:
+        """Refuse a column that holds no numbers, with a way to divide it."""
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+            return
+        name = self.column
+        dated = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
+        raise SchemaError(
+            f"bins: column {name!r} must hold numbers, got {kind}.",
+            hint=f"Divide it by the calendar: groups({name!r}, 'month'), on the command line --by {name}:month."
+            if dated
+            else f"Name the column alone for a cell of each value: by={name!r}, on the command line --by {name}; or "
+            f"take a hierarchy of its values: groups({name!r}, hierarchy), on the command line --by {name}@file.csv.",
+        )
+
     def _finite(self, distinct: pa.Array) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        try:
-            numbers, known = numbers_of(distinct)
-        except SchemaError as error:
-            raise SchemaError(
-                f"bins: column {self.column!r} must hold numbers, got {distinct.type}.",
-                hint=f"Use a hierarchy of its values, such as months of days: groups({self.column!r}, hierarchy), on "
-                f"the command line --by {self.column}@file.csv. Filters with <, >= and between take dates as they are.",
-            ) from error
+        self.check_numbers(distinct.type)
+        numbers, known = numbers_of(distinct)
         if not np.isfinite(numbers).all():
             raise SchemaError(f"bins: column {self.column!r} must hold finite numbers.")
         return numbers, known
@@ -126,17 +139,70 @@ class BinnedColumn(By):
 
 @dataclass(frozen=True)
 class GroupedColumn(By):
-    """Declared groups of values, matched by their text. Made by `groups`."""
+    """Declared groups of values, matched by their text. Made by `groups`.
+
+    Parameters
+    ----------
+    column
+        A published column.
+    group_of
+        The group of each value, by its text.
+    labels
+        The groups.
+    other
+        The group of all other values.
+    each
+        Whether each group was declared for this column, so that one without a record is worth a word; a hierarchy has
+        nodes of values that need not occur.
+    calendar
+        Names the group of a day that is not listed, where groups are parts of the calendar.
+    """
 
     column: str
     group_of: Mapping[str, str]
     labels: tuple[str, ...]
     other: str
+    each: bool = True
+    calendar: Callable[[str], str] | None = None
+
+    def check(self, column: pa.ChunkedArray) -> None:
+        """Refuse groups that have no value of the column, and warn of one that has none."""
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        found = self._groups_of(pc.unique(column.cast(kind)).drop_null())
+        empty = [label for label in self.labels if label not in set(found)]
+        if not found or not empty:
+            return
+        hint = (
+            "Values are matched by their text, dates as 2020-01-31; an estimate by the column alone lists the values "
+            "that occur."
+        )
+        if len(empty) == len(self.labels) or set(found) == {self.other}:
+            raise ParameterError(
+                f"groups: column {self.column!r} must hold values of at least one group, but no value of "
+                f"{name_some(empty)} occurs in the release.",
+                hint=hint,
+            )
+        if self.each:
+            warnings.warn(
+                f"groups: no value of {name_some(empty)} occurs in column {self.column!r} of the release. {hint}",
+                LDiversityWarning,
+                stacklevel=2,
+            )
+
+    def _groups_of(self, distinct: pa.Array) -> list[str]:
+        match = matcher(distinct.type)
+        group_of = {match(text): label for text, label in self.group_of.items()}
+        texts = [match(value) for value in _python_values(distinct)]
+        if self.calendar is None:
+            return [group_of.get(text, self.other) for text in texts]
+        # A hierarchy that was made of a table lists the days that occur there, a release may tell of others.
+        known = {label: label for label in self.labels}
+        return [group_of.get(text) or known.get(self.calendar(text), self.other) for text in texts]
 
     def _label(self, distinct: pa.Array, frequency: Callable[[], NDArray[np.int64]]) -> tuple[CodeArray, pa.Array]:  # noqa: ARG002
         labels = [*self.labels, *([] if self.other in self.labels else [self.other])]
         code_of = {label: code for code, label in enumerate(labels)}
-        found = [self.group_of.get(str(value), self.other) for value in distinct.to_pylist()]
+        found = self._groups_of(distinct)
         return np.array([code_of[label] for label in found], dtype=np.int32), pa.array(labels, pa.string())
 
 
@@ -173,21 +239,24 @@ def bins(
 
 def groups(
     column: str,
-    members: Mapping[str, Iterable[Scalar]] | Hierarchy,
+    members: Mapping[str, Iterable[Scalar]] | Hierarchy | str,
     *,
     level: int | None = None,
     other: str = "other",
-) -> GroupedColumn:
+) -> By:
     """Divide a column into declared groups.
 
-    Values are matched by their text. A missing value stays a cell of its own.
+    Values are matched by their text: days and instants as 2020-01-31, with a time where there is one, numbers as
+    numbers. A missing value stays a cell of its own. Groups of which no value occurs in the release are refused, and a
+    declared one is warned of.
 
     Parameters
     ----------
     column
         A published column.
     members
-        The values of each group, or a hierarchy whose nodes at `level` are the groups.
+        The values of each group; or a hierarchy whose nodes at `level` are the groups; or, for days and instants,
+        ``"year"``, ``"quarter"``, ``"month"`` or ``"day"``.
     level
         The level of the hierarchy, 1 (the parents of the leaves) when None.
     other
@@ -200,6 +269,10 @@ def groups(
     ['north', 'elsewhere']
     """
     column_name("groups", "column", column)
+    if isinstance(members, str):
+        from ldiversity.estimation._calendar import by_calendar
+
+        return by_calendar(column, members)
     if not isinstance(members, Mapping):
         return _groups_of_tree(column, members, 1 if level is None else level, other)
     if level is not None:
@@ -217,9 +290,11 @@ def groups(
 
 
 def _groups_of_tree(column: str, tree: Hierarchy, level: int, other: str) -> GroupedColumn:
+    from ldiversity.hierarchies._dates import calendar_level
+
     check_integer("groups", "level", level, minimum=0, maximum=max(tree.depth - 1, 0))
     group_of = {row[0]: row[level] for row in tree.rows if row[0] != MISSING_LABEL}
-    return GroupedColumn(column, group_of, tree.labels[level], other)
+    return GroupedColumn(column, group_of, tree.labels[level], other, False, calendar_level(tree.rows, level))
 
 
 def as_by(by: ByLike) -> tuple[By, ...]:
@@ -239,6 +314,14 @@ def as_by(by: ByLike) -> tuple[By, ...]:
     if twice:
         raise ParameterError(f"estimate: by must name each column once, got {name_some(twice)} more than once.")
     return known
+
+
+def _python_values(distinct: pa.Array) -> list[Any]:
+    """Python's own values, which know no nanoseconds."""
+    if pa.types.is_timestamp(distinct.type) and distinct.type.unit == "ns":
+        distinct = distinct.cast(pa.timestamp("us", distinct.type.tz), safe=False)
+    values: list[Any] = distinct.to_pylist()
+    return values
 
 
 def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], pa.Array]:

@@ -7,6 +7,7 @@ from typing import Final
 
 from ldiversity.errors import ParameterError
 from ldiversity.estimation._by import By, PlainColumn, bins, groups
+from ldiversity.estimation._calendar import PERIODS, by_calendar
 
 __all__ = ["parse_by"]
 
@@ -21,7 +22,8 @@ def parse_by(text: str) -> tuple[By, ...]:
     """Read by-columns from a text such as ``sex,age:10,zip@zones.csv``.
 
     ``age:10`` are bins of width 10, ``age:0/18/65/120`` bins with these edges, ``age:q4`` four bins with equally
-    many records; ``zip@zones.csv:2`` are the groups at level 2 of a hierarchy file, level 1 unless named.
+    many records; ``birth:year`` (or quarter, month, day) are dates by the calendar; ``zip@zones.csv:2`` are the groups
+    at level 2 of a hierarchy file, level 1 unless named.
     Names and paths with one of ``, : @`` are put into double quotes.
 
     Examples
@@ -54,12 +56,16 @@ def _parse_part(item: str) -> By:
 def _parse_bins(column: str, rule: str) -> By:
     if re.fullmatch(r"q\d{1,6}", rule):
         return bins(column, quantiles=int(rule[1:]))
+    if rule in PERIODS:
+        return by_calendar(column, rule)
     try:
         numbers = [float(number) for number in rule.split("/")]
     except ValueError as error:
         raise ParameterError(
-            f"by: the bins of {column!r} must be a width, edges or quantiles, got {rule!r}.",
-            hint=f"Write {column}:10, {column}:0/18/65/120 or {column}:q4.",
+            f"by: the bins of {column!r} must be a width, edges or quantiles, or a period of the calendar, got "
+            f"{rule!r}.",
+            hint=f"Write {column}:10, {column}:0/18/65/120 or {column}:q4 for numbers, with a point in fractions; "
+            f"{column}:year, :quarter, :month or :day for dates.",
         ) from error
     return bins(column, width=numbers[0]) if len(numbers) == 1 else bins(column, edges=numbers)
 

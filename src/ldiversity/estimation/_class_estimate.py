@@ -135,6 +135,10 @@ def _select(question: ClassQuestion, n_classes: int) -> _Rows:
     columns = release.columns(exact)
     shown: BoolArray = class_of >= 0
     filters = [part for part in question.filters if part.column in exact]
+    asked: list[By | Filter] = [*question.by, *filters]
+    for one in asked:
+        if one.column in exact:
+            one.check(columns[one.column])
     masks = [part.mask(columns[part.column]) for part in filters]
     selected = np.logical_and.reduce([shown, *masks])
     if not selected.any():

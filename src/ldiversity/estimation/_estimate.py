@@ -204,6 +204,9 @@ def _check_joint(release: Release, names: tuple[str, ...]) -> None:
 
 def _select(release: SetRelease, names: tuple[str, ...], by: tuple[By, ...], filters: tuple[Filter, ...]) -> _Selected:
     columns = release.columns(tuple(dict.fromkeys([part.column for part in by] + [part.column for part in filters])))
+    asked: list[By | Filter] = [*by, *filters]
+    for part in asked:
+        part.check(columns[part.column])
     if release.layout == "sets":
         members = tuple(release.sets(name) for name in names)
     else:

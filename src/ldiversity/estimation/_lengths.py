@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._by import BinnedColumn
+from ldiversity.estimation._calendar import CalendarColumn
 from ldiversity.estimation._runs import Spread, collect, share_runs
 
 if TYPE_CHECKING:
@@ -39,10 +40,15 @@ def spread_lengths(
 
     An interval without length is one number, which is where it is.
     """
-    if by is not None and not isinstance(by, BinnedColumn):
+    if by is not None and not isinstance(by, BinnedColumn | CalendarColumn):
+        wider = (
+            f"by the calendar: groups({name!r}, 'month'), on the command line --by {name}:month"
+            if pa.types.is_temporal(kind)
+            else f"for bins: bins({name!r}, width=10), on the command line --by {name}:10"
+        )
         raise UnsupportedError(
             f"estimate: {name!r} was published as intervals of {kind}, which have too many values for a cell each.",
-            hint=f"Ask for bins: bins({name!r}, width=10), on the command line --by {name}:10.",
+            hint=f"Ask {wider}.",
         )
     if any(part.operator in {"in", "not in"} for part in filters) and (intervals.low < intervals.high).any():
         raise UnsupportedError(
@@ -51,8 +57,7 @@ def spread_lengths(
         )
     low, high = intervals.low.astype(np.float64), intervals.high.astype(np.float64)
     limits = _limits(filters, kind)
-    edges = () if by is None else _edges(by, low, high, limits, records)
-    labels = None if by is None else by.names(edges)
+    edges, labels = _divided(by, low, high, limits, records, kind)
 
     def place(numbers: NDArray[Any]) -> NDArray[np.int64]:
         return np.zeros(len(numbers), np.int64) if by is None else by.place(numbers, edges).astype(np.int64)
@@ -76,6 +81,26 @@ def spread_lengths(
     weight = np.concatenate([weight, np.zeros(2 * len(told)), np.ones(len(points))])
     spread = collect(np.arange(len(low)), len(low), region, code, weight, labels)
     return replace(spread, sure=spread.sure & ~intervals.unknown)
+
+
+def _divided(
+    by: BinnedColumn | CalendarColumn | None,
+    low: FloatArray,
+    high: FloatArray,
+    limits: tuple[float, float],
+    records: FloatArray,
+    kind: pa.DataType,
+) -> tuple[tuple[float, ...], pa.Array | None]:
+    """Where cells begin and end, and their labels."""
+    if by is None:
+        return (), None
+    if isinstance(by, CalendarColumn):
+        edges = by.edges(kind, float(low.min()), float(high.max()))
+        return edges, by.names(edges, kind)
+    if pa.types.is_temporal(kind):
+        by.check_numbers(kind)
+    edges = _edges(by, low, high, limits, records)
+    return edges, by.names(edges)
 
 
 def _edges(

@@ -248,6 +248,9 @@ def _spread_lists(wanted: Wanted, lists: Lists, cells: pa.Array, measure: FloatA
 def _label(wanted: Wanted, cells: pa.Array, expected: FloatArray | None) -> tuple[NDArray[np.int64], pa.Array | None]:
     # The label of each value, -1 where a filter leaves it out.
     column = pa.chunked_array([cells])
+    asked: list[By | Filter] = [*wanted.filters, *([] if wanted.by is None else [wanted.by])]
+    for part in asked:
+        part.check(column)
     matches = np.ones(len(cells), dtype=np.bool_)
     for condition in wanted.filters:
         matches &= condition.mask(column)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -12,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity.errors import ParameterError
+from ldiversity._checks import name_some
+from ldiversity.errors import LDiversityWarning, ParameterError
 
 if TYPE_CHECKING:
     from ldiversity._types import BoolArray
@@ -76,6 +78,23 @@ class Filter:
             found = self._compare(column, values)
         mask: BoolArray = np.asarray(pc.fill_null(found, False))
         return mask
+
+    def check(self, column: pa.ChunkedArray) -> None:
+        """Warn of values that no record of this whole column has: they are probably mistyped."""
+        if self.operator not in {"in", "not in"}:
+            return
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        cells, values = self._typed(column)
+        occurs = pc.is_in(values, value_set=pc.unique(cells))
+        lacking = [text for text, known in zip(self.values, occurs.to_pylist(), strict=True) if not known]
+        if lacking and (self.operator == "not in" or len(lacking) < len(self.values)):  # else no record is selected
+            warnings.warn(
+                f"where: no record has {name_some(lacking)} in column {self.column!r}. Values are compared as they are "
+                "written in the release; an estimate by the column alone lists those that occur.",
+                LDiversityWarning,
+                stacklevel=2,
+            )
 
     def bounds(self, kind: pa.DataType) -> tuple[float, float]:
         """The numbers between which a comparison holds, days and instants as numbers of their unit."""

@@ -10,14 +10,17 @@ from ldiversity._checks import check_integer
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._distinct import distinct_values
 from ldiversity.hierarchies._unambiguous import ROOT, MadeRows, with_missing
+from ldiversity.schema import MISSING_LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["are_dates", "date_rows"]
+__all__ = ["are_dates", "calendar_level", "date_rows"]
 
 _ISO: Final = re.compile(r"(\d{4}-\d\d-\d\d)(T\d\d:\d\d\S*)?")
 _MOST_DAYS: Final = 1_000_000
+_TIMED_LEVELS: Final = 6
+"""Instant, day, month, quarter, year and root."""
 
 
 def date_rows(owner: str, dates: Iterable[object], low: dt.date | str | None, high: dt.date | str | None) -> MadeRows:
@@ -44,6 +47,23 @@ def are_dates(values: Iterable[object]) -> bool:
     (True, False, False)
     """
     return all(isinstance(value, str) and _is_date(value) for value in values)
+
+
+def calendar_level(rows: Sequence[Sequence[str]], level: int) -> Callable[[str], str] | None:
+    """Give the function that names the node of any day at a level; None unless the rows are those of `date_rows`.
+
+    Examples
+    --------
+    >>> calendar_level(date_rows("by_date", ["2020-01-31"], None, None).rows, 1)("2020-05-01")
+    '2020-05'
+    """
+    dated = [row for row in rows if row[0] != MISSING_LABEL]
+    timed = bool(dated) and len(dated[0]) == _TIMED_LEVELS
+    if not level or not dated or not are_dates(row[0] for row in dated):
+        return None
+    if any(tuple(row) != _row(row[0], timed=timed) for row in dated):
+        return None
+    return lambda text: _row(text, timed=timed)[level] if _is_date(text) else text
 
 
 def _is_date(text: str) -> bool:

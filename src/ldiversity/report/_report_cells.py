@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from ldiversity.estimation import By, bins, parse_by
 from ldiversity.estimation._by import BinnedColumn, GroupedColumn, PlainColumn, as_by
+from ldiversity.estimation._calendar import CalendarColumn
 from ldiversity.release import ClassRelease, Release
 from ldiversity.schema import Role
 
@@ -95,12 +96,14 @@ def _text(part: By) -> str:
 
     Examples
     --------
-    >>> [_text(part) for part in parse_by('sex,"home, zip",age:10,age:0/18/65,age:q4')]
-    ['sex', '"home, zip"', 'age:10', 'age:0/18/65', 'age:q4']
+    >>> [_text(part) for part in parse_by('sex,"home, zip",age:10,age:0/18/65,age:q4,born:year')]
+    ['sex', '"home, zip"', 'age:10', 'age:0/18/65', 'age:q4', 'born:year']
     """
     name = f'"{part.column}"' if set(part.column) & _QUOTED else part.column
     if isinstance(part, GroupedColumn):
         return f"{name}@FILE"
+    if isinstance(part, CalendarColumn):
+        return f"{name}:{part.period}"
     if not isinstance(part, BinnedColumn):
         return name
     rule = part.rule

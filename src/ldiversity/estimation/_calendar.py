@@ -1,0 +1,117 @@
+"""Days and instants divided by the calendar: years, quarters, months, days."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity._checks import check_choice
+from ldiversity.errors import SchemaError
+from ldiversity.estimation._by import By
+
+if TYPE_CHECKING:
+    from ldiversity._types import CodeArray
+
+__all__ = ["PERIODS", "CalendarColumn", "by_calendar"]
+
+PERIODS: Final = ("year", "quarter", "month", "day")
+"""What a calendar is divided into."""
+
+_MONTHS: Final = {"year": 12, "quarter": 3, "month": 1}
+_EPOCH: Final = dt.date(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class CalendarColumn(By):
+    """Days and instants by the calendar. Made by `by_calendar`."""
+
+    column: str
+    period: str
+
+    def check(self, column: pa.ChunkedArray) -> None:
+        """Refuse a column that holds no days."""
+        self._days(pa.nulls(0, column.type.value_type if pa.types.is_dictionary(column.type) else column.type))
+
+    def _label(self, distinct: pa.Array, frequency: Callable[[], NDArray[np.int64]]) -> tuple[CodeArray, pa.Array]:  # noqa: ARG002
+        found = [_name(day, self.period) for day in self._days(distinct)]
+        labels = sorted(set(found))
+        code_of = {label: code for code, label in enumerate(labels)}
+        return np.array([code_of[label] for label in found], dtype=np.int32), pa.array(labels, pa.string())
+
+    def edges(self, kind: pa.DataType, low: float, high: float) -> tuple[float, ...]:
+        """Where periods begin from `low` to `high`, which are numbers of the column's unit; the last is beyond."""
+        unit = _per_day(kind)
+        last = _EPOCH + dt.timedelta(days=int(high // unit))
+        starts = [_start(_EPOCH + dt.timedelta(days=int(low // unit)), self.period)]
+        while starts[-1] <= last:
+            starts.append(_following(starts[-1], self.period))
+        return tuple(float((start - _EPOCH).days) * unit for start in starts)
+
+    def names(self, edges: Sequence[float], kind: pa.DataType) -> pa.Array:
+        """The label of the period after each edge but the last."""
+        days = [_EPOCH + dt.timedelta(days=int(edge // _per_day(kind))) for edge in edges[:-1]]
+        return pa.array([_name(day, self.period) for day in days], pa.string())
+
+    @staticmethod
+    def place(numbers: NDArray[Any], edges: Sequence[float]) -> CodeArray:
+        """The positions of numbers in the labels that `names` gives."""
+        found = np.searchsorted(np.asarray(edges), numbers, side="right") - 1
+        return np.clip(found, 0, len(edges) - 2).astype(np.int32)
+
+    def _days(self, values: pa.Array) -> list[dt.date]:
+        kind = values.type
+        if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+            raise SchemaError(
+                f"by: column {self.column!r} must hold dates to be divided by {self.period}, got {kind}.",
+                hint="Name the column alone for a cell of each value, or take a hierarchy of them from a file: "
+                f"--by {self.column}@file.csv, in Python groups({self.column!r}, hierarchy).",
+            )
+        days: list[dt.date] = values.cast(pa.date32(), safe=False).to_pylist()
+        return days
+
+
+def by_calendar(column: str, period: str) -> CalendarColumn:
+    """Divide a column of days or instants by the calendar.
+
+    Examples
+    --------
+    >>> coded = by_calendar("birth", "quarter").encode(pa.chunked_array([[dt.date(2020, 1, 31), dt.date(2020, 5, 1)]]))
+    >>> coded.labels.to_pylist()
+    ['2020-Q1', '2020-Q2']
+    """
+    return CalendarColumn(column, check_choice("groups", "members", period, PERIODS))
+
+
+def _name(day: dt.date, period: str) -> str:
+    """As the hierarchy of dates names it."""
+    text = day.isoformat()
+    quarter = f"{text[:4]}-Q{(day.month + 2) // 3}"
+    return {"year": text[:4], "quarter": quarter, "month": text[:7], "day": text}[period]
+
+
+def _start(day: dt.date, period: str) -> dt.date:
+    if period == "day":
+        return day
+    months = _MONTHS[period]
+    return day.replace(month=(day.month - 1) // months * months + 1, day=1)
+
+
+def _following(start: dt.date, period: str) -> dt.date:
+    if period == "day":
+        return start + dt.timedelta(days=1)
+    months = start.year * 12 + start.month - 1 + _MONTHS[period]
+    return dt.date(months // 12, months % 12 + 1, 1)
+
+
+def _per_day(kind: pa.DataType) -> int:
+    """How many units of a type a day has."""
+    seconds = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+    if pa.types.is_timestamp(kind):
+        return 86_400 * seconds[kind.unit]
+    return 86_400_000 if pa.types.is_date64(kind) else 1
