@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -71,3 +73,43 @@ def test_published_times_are_times_of_the_table(
         assert found
         assert all(isinstance(time, str if texts else dt.date) for time in found)
         assert texts or set(found) <= known
+
+
+WITHOUT_PANDAS = """
+import sys
+
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+
+sys.meta_path.insert(0, Absent())
+
+import pyarrow as pa
+import ldiversity as ld
+
+kind = pa.timestamp("ns", tz=sys.argv[1] or None)
+table = pa.table({"at": pa.array([1, 10**9, None] * 20, kind), "disease": ["cold", "cut", "asthma", "burn"] * 15})
+for method in (ld.RandomizedAddition(l=2), ld.Anatomy(l=2)):
+    release = ld.anonymize(table, quasi="at", sensitive="disease", method=method)
+    found = ld.estimate(release, by="at")
+    print(*(cell["by"]["at"] for cell in found.to_dict()["cells"]))
+    assert ld.user_report(release).to_html()
+"""
+
+
+@pytest.mark.parametrize(
+    ("zone", "times"),
+    [
+        ("", "1970-01-01T00:00:00.000000001 1970-01-01T00:00:01.000000000 None"),
+        ("Europe/Berlin", "1970-01-01T01:00:00.000000001+0100 1970-01-01T01:00:01.000000000+0100 None"),
+    ],
+    ids=["no zone", "Berlin"],
+)
+def test_estimates_and_reports_know_nanoseconds_without_pandas(zone: str, times: str) -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT_PANDAS, zone], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [times, times]

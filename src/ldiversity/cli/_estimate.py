@@ -101,12 +101,11 @@ def command(
 
 def _write_csv(estimate: Estimate, file: Path) -> None:
     from ldiversity.errors import StorageError
-    from ldiversity.tables import write_spreadsheet
+    from ldiversity.tables import python_rows, write_spreadsheet
 
     table = estimate.to_arrow()
-    columns = [column.to_pylist() for column in table.columns]
     try:
-        write_spreadsheet(file, table.column_names, zip(*columns, strict=True))
+        write_spreadsheet(file, table.column_names, (list(row.values()) for row in python_rows(table)))
     except OSError as error:
         raise StorageError(f"--csv: file {str(file)!r} cannot be written: {error.strerror}.") from None
 

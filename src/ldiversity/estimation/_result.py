@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ldiversity._checks import check_integer
 from ldiversity._shown import ShownInNotebooks, save_picture
 from ldiversity.errors import UnsupportedError
-from ldiversity.tables import domain_array, to_native
+from ldiversity.tables import domain_array, python_rows, to_native
 
 if TYPE_CHECKING:
     import os
@@ -158,7 +158,7 @@ class Estimate(ShownInNotebooks):
         """
         parts = [column.to_pylist() for column in self._value_columns().values()]
         values = parts[0] if len(parts) == 1 else [list(row) for row in zip(*parts, strict=True)]
-        labels = self.labels.to_pylist() if self.by else [{}]
+        labels = python_rows(self.labels) if self.by else [{}]
         numbers = {name: _known(getattr(self, name)) for name in _NUMBERS}
         cells = [
             {

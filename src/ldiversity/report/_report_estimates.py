@@ -17,6 +17,7 @@ from ldiversity.release import ClassRelease, Release
 from ldiversity.report._estimates import label_text
 from ldiversity.report._report_cells import Division
 from ldiversity.report._report_values import CONFIDENCE, Shown, show_values
+from ldiversity.tables import python_rows
 
 __all__ = ["MOST_CELLS", "Truth", "contingency_facts", "distribution_facts"]
 
@@ -73,7 +74,7 @@ def contingency_facts(release: Release, name: str, division: Division, truth: Tr
     shown = show_values(release, name, division.by, MOST_CELLS)
     found, count = shown.found, shown.added(shown.found.count)
     true, lost = (None, 0) if truth is None else _true_counts(release, found, division.by, name, truth)
-    labels = found.labels.to_pylist()
+    labels = python_rows(found.labels)
     cells = []
     for at, row in enumerate(shown.rows):
         cell: dict[str, Any] = {

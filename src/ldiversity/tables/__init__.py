@@ -17,7 +17,7 @@ from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source
 from ldiversity.tables._spreadsheet import write_spreadsheet
 from ldiversity.tables._summary import ColumnSummary, summarize_columns
 from ldiversity.tables._type_names import TYPE_NAMES
-from ldiversity.tables._values import domain_array, time_texts, value_type
+from ldiversity.tables._values import domain_array, python_rows, time_texts, value_type
 
 __all__ = [
     "DEFAULT_CHUNK_ROWS",
@@ -43,6 +43,7 @@ __all__ = [
     "locate",
     "numbers_of",
     "open_source",
+    "python_rows",
     "suggest_role",
     "summarize_columns",
     "time_texts",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ from ldiversity._types import Scalar
 from ldiversity.schema import Domain
 from ldiversity.tables._guard import guarded
 
-__all__ = ["Tally", "domain_array", "time_texts", "to_values", "value_type"]
+__all__ = ["Tally", "domain_array", "python_rows", "time_texts", "to_values", "value_type"]
 
 _INT_DIGITS: Final = 18
 _FLOAT_DIGITS: Final = 15
@@ -77,6 +77,31 @@ def time_texts(texts: pa.Array) -> pa.Array:
     """
     iso = pc.replace_substring_regex(texts, _TIME, r"\1T\2\3")
     return pc.replace_substring_regex(iso, r"^(\d{4}-\d\d-\d\d)T00:00:00$", r"\1")
+
+
+def python_rows(table: pa.Table) -> list[dict[str, Any]]:
+    """Give rows with Python's values; times that Python cannot hold are ISO texts, whichever packages are installed.
+
+    Examples
+    --------
+    >>> python_rows(pa.table({"at": pa.array([1], pa.timestamp("ns"))}))
+    [{'at': '1970-01-01T00:00:00.000000001'}]
+    """
+    columns = [_python_values(column) for column in table.columns]
+    return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _python_values(cells: pa.ChunkedArray) -> list[Any]:
+    try:
+        if pa.types.is_timestamp(cells.type) and cells.type.unit == "ns":
+            # Otherwise Arrow would hand out Timestamp where pandas is installed, and refuse elsewhere.
+            cells = cells.cast(pa.timestamp("us", cells.type.tz))
+        known: list[Any] = cells.to_pylist()
+    except (OverflowError, ValueError):
+        if not pa.types.is_temporal(cells.type):
+            raise
+        known = pc.replace_substring(cells.cast(pa.string()), " ", "T", max_replacements=1).to_pylist()
+    return known
 
 
 def domain_array(domain: Domain, target: pa.DataType | None = None) -> pa.Array:
