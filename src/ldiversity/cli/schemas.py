@@ -26,10 +26,30 @@ def json_schema(document: str) -> dict[str, Any]:
     if document == "policy":
         from ldiversity.policy import Policy
 
-        return Policy.json_schema()
-    from ldiversity.release import Manifest
+        written = Policy.json_schema()
+    else:
+        from ldiversity.release import Manifest
 
-    return {"$schema": _DIALECT, **Manifest.model_json_schema()}
+        written = {"$schema": _DIALECT, **Manifest.model_json_schema()}
+    plain: dict[str, Any] = _plain(written)
+    return plain
+
+
+def _plain(part: Any) -> Any:  # noqa: ANN401 - any part of a JSON document
+    """The same schema whichever version of pydantic wrote it: some say more than is needed, or 0.0 for 0.
+
+    Examples
+    --------
+    >>> _plain({"const": 1, "enum": [1], "minimum": 0.0, "additionalProperties": True})
+    {'const': 1, 'minimum': 0}
+    """
+    if isinstance(part, dict):
+        needless = {"enum"} if "const" in part else set()
+        needless |= {"additionalProperties"} if part.get("additionalProperties") is True else set()
+        return {key: _plain(value) for key, value in part.items() if key not in needless}
+    if isinstance(part, list):
+        return [_plain(value) for value in part]
+    return int(part) if isinstance(part, float) and part.is_integer() else part
 
 
 def schema_text(document: str) -> str:

@@ -25,6 +25,7 @@ __all__ = [
     "column_of",
     "from_texts",
     "join_cells",
+    "low_ends_first",
     "node_labels",
     "numbers_in",
     "numbers_out",
@@ -97,6 +98,23 @@ def column_of(cells: Cells, form: Form, kind: pa.DataType) -> pa.Array:
     labels = pa.array(node_labels(form) if form.kind == "node" else form.labels, pa.string())
     texts = labels.take(pa.array(cells.flat))
     return texts if form.kind == "node" else pa.ListArray.from_arrays(cells.starts.astype(np.int32), texts)
+
+
+def low_ends_first(regions: pa.Table) -> pa.Table:
+    """Regions with the ends of their intervals in order; some versions of Arrow sort the names of dicts.
+
+    Examples
+    --------
+    >>> ends = pa.array([{"high": 9, "low": 1}], pa.struct({"high": pa.int64(), "low": pa.int64()}))
+    >>> low_ends_first(pa.table({"age": ends}))["age"].type
+    StructType(struct<low: int64, high: int64>)
+    """
+    for place, (name, kind) in enumerate(zip(regions.column_names, regions.schema.types, strict=True)):
+        if pa.types.is_struct(kind) and [field.name for field in kind] == ["high", "low"]:
+            column = regions[name].combine_chunks()
+            ends = [pc.struct_field(column, end) for end in ("low", "high")]
+            regions = regions.set_column(place, name, pa.StructArray.from_arrays(ends, names=["low", "high"]))
+    return regions
 
 
 def numbers_in(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:

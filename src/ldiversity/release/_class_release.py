@@ -20,6 +20,7 @@ from ldiversity.models import ClassCounts, PrivacyModel, count_classes
 from ldiversity.privacy import ClassClaim
 from ldiversity.release._base import Release
 from ldiversity.release._batches import RowBatch
+from ldiversity.release._cells import low_ends_first
 from ldiversity.release._class_publish import publish_counts, publish_rows
 from ldiversity.release._class_rows import ClassRows, MemoryClassRows
 from ldiversity.release._class_verify import verify_class_rows
@@ -138,7 +139,8 @@ class ClassRelease(Release):
         }
         codes = {name: np.asarray(values[name], dtype=np.int32) for name in names if not bucketized}
         plain = pa.table({}) if columns is None else columns
-        rows = MemoryClassRows(sizes, classes, plain, pa.table({}) if regions is None else regions, codes, counts)
+        shared = pa.table({}) if regions is None else low_ends_first(regions)
+        rows = MemoryClassRows(sizes, classes, plain, shared, codes, counts)
         exact = dict.fromkeys(schema.names(Role.QUASI), Form("exact"))
         return cls(
             schema=schema,

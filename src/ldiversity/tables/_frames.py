@@ -203,12 +203,24 @@ def _to_arrow(frame: nw.DataFrame[Any]) -> pa.Table:
         bare = nw.maybe_reset_index(frame)
         table = _converted(bare)
         if table is not None:
-            return table
+            return _with_order(table, bare)
         broken = [name for name in bare.columns if _converted(bare.select(name)) is None]
     raise SchemaError(
         f"table: column {name_some(broken, most=1)} must hold values of one type that Arrow knows, got others.",
         hint="Convert it, for example with .astype(str), or leave it out.",
     )
+
+
+def _with_order(table: pa.Table, frame: nw.DataFrame[Any]) -> pa.Table:
+    """Say that the categories of an Enum are ordered: polars before 1.32 does not say so to Arrow."""
+    for name, kind in frame.schema.items():
+        column = table[name]
+        if isinstance(kind, nw.Enum) and pa.types.is_dictionary(column.type) and not column.type.ordered:
+            chunks = [
+                pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary, ordered=True) for chunk in column.chunks
+            ]
+            table = table.set_column(table.column_names.index(name), name, pa.chunked_array(chunks))
+    return table
 
 
 def _converted(frame: nw.DataFrame[Any]) -> pa.Table | None:

@@ -38,10 +38,11 @@ def generalized() -> ld.ClassRelease:
             DISEASE,
         )
     )
+    days = pa.struct([("low", pa.date32()), ("high", pa.date32())])
     regions = pa.table(
         {
             "age": [{"low": -5, "high": -3}, {"low": None, "high": None}, {"low": 7, "high": 7}],
-            "born": [{"low": day, "high": day}] * 3,
+            "born": pa.array([{"low": day, "high": day}] * 3, days),
             "place": ["west", "Jena", "*"],
             "job": [["a|b", "c\\"], [""], ["(missing)", "c\\"]],
         }
@@ -52,9 +53,7 @@ def generalized() -> ld.ClassRelease:
         rules={"disease": UniqueDiversity(l=2)},
         class_of=np.array([0, 1, 2, 0, 1, 2]),
         values={"disease": np.array([0, 1, 2, 1, 2, 0])},
-        regions=regions.set_column(
-            1, "born", regions["born"].cast(pa.struct([("low", pa.date32()), ("high", pa.date32())]))
-        ),
+        regions=regions,
         columns=pa.table({"ward": ["w1", "w2", None, "w4", "w5", ""]}),
         forms={
             "age": Form("interval", low=-5, high=7),

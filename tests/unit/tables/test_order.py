@@ -33,8 +33,11 @@ POLARS = pl.DataFrame({"age": AGES, "stage": CELLS}, schema={"age": pl.Int64, "s
 class Stream:
     """Offers the Arrow stream protocol and nothing else."""
 
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return POLARS.__arrow_c_stream__(requested_schema)
+        return self._frame.__arrow_c_stream__(requested_schema)
 
 
 FRAMES: dict[str, Any] = {
@@ -43,8 +46,10 @@ FRAMES: dict[str, Any] = {
     "polars lazy": POLARS.lazy(),
     "arrow": ARROW,
     "arrow batch": ARROW.to_batches()[0],
-    "stream of views": Stream(),
+    "stream": Stream(ARROW),
 }
+if POLARS.to_arrow().schema.field("stage").type.ordered:  # polars before 1.32 does not say so in a stream
+    FRAMES["stream of views"] = Stream(POLARS)
 
 
 def domain(cells: Any, types: dict[str, str] | None = None, **said: Any) -> Domain:

@@ -1,0 +1,99 @@
+"""Print the oldest versions that pyproject.toml allows, as constraints for pip.
+
+    python tools/oldest_versions.py test > oldest.txt
+    pip install --constraint oldest.txt --editable '.[test]'
+
+The lower bounds stand in pyproject.toml and nowhere else. Of each package that it names, for the project itself or
+for the extras given, this asks pip for the releases that have a wheel for this Python, and prints the oldest within the
+bounds. What those packages need in turn is left to pip.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
+REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:\[(?P<extras>[\w,-]+)\])?(?:>=(?P<low>[\d.]+))?(?:,<[\d.]+)?")
+
+
+def main() -> None:
+    """Print one line for each package."""
+    project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
+    bounds = dict(lower_bounds(project, sys.argv[1:]))
+    with ThreadPoolExecutor(4) as pool:  # pip spends its time waiting
+        listed = pool.map(releases, bounds)
+    for (name, low), versions in zip(bounds.items(), listed, strict=True):
+        print(f"{name}=={oldest(name, low, versions)}")
+
+
+def lower_bounds(project: dict[str, Any], extras: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Name every package that the project and these extras ask for, with its lower bound.
+
+    Examples
+    --------
+    >>> project = {"name": "p", "dependencies": ["a>=1.2"], "optional-dependencies": {"b": ["p[c]"], "c": ["d>=3,<4"]}}
+    >>> dict(lower_bounds(project, ["b"]))
+    {'a': '1.2', 'd': '3'}
+    """
+    groups = project["optional-dependencies"]
+    asked = [*project["dependencies"], *(text for extra in extras for text in groups[extra])]
+    while asked:
+        text = asked.pop(0)
+        found = REQUIREMENT.fullmatch(text)
+        if found and found["name"] == project["name"] and found["extras"]:
+            asked += [more for extra in found["extras"].split(",") for more in groups[extra]]
+        elif found and found["low"]:
+            yield found["name"], found["low"]
+        else:
+            sys.exit(
+                f"pyproject.toml: {text!r} must have the form name>=1.2 or name>=1.2,<3, to have an oldest version."
+            )
+
+
+def releases(name: str) -> list[str]:
+    """Ask pip for the releases of a package that have a wheel for this Python."""
+    command = [sys.executable, "-m", "pip", "index", "versions", "--only-binary", ":all:", name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    listed = re.search(r"^Available versions: (.*)$", done.stdout, re.MULTILINE)
+    if listed is None:
+        sys.exit(f"pip lists no release of {name!r} for this Python:\n{done.stderr}")
+    return listed[1].split(", ")
+
+
+def oldest(name: str, low: str, versions: Iterable[str]) -> str:
+    """Choose the oldest of these versions that is not below the bound.
+
+    Examples
+    --------
+    >>> oldest("numpy", "2.0", ["2.10.0", "2.0.2", "2.0.0", "1.26.4"])
+    '2.0.0'
+    """
+    allowed = [version for version in versions if order(version) >= order(low)]
+    if not allowed:
+        sys.exit(f"pyproject.toml: {name}>={low} must allow a release that has a wheel for this Python.")
+    return min(allowed, key=order)
+
+
+def order(version: str) -> tuple[int, ...]:
+    """Put versions into their order: 2.0 and 2.0.0 are the same, 2.0.post1 comes after them.
+
+    Examples
+    --------
+    >>> order("2.0") == order("2.0.0") < order("2.0.post1") < order("2.10")
+    True
+    """
+    numbers = [int(part) for part in re.findall(r"\d+", version)]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)
+
+
+if __name__ == "__main__":
+    main()
