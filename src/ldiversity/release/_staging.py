@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError, StorageError
+from ldiversity.release._exchange import exchange
+from ldiversity.release._leftovers import held, new_private_folder, put_back_retired, remove_leftovers, retired_name
 from ldiversity.release._manifest import read_manifest
 
 __all__ = ["staging_folder"]
@@ -17,17 +18,24 @@ __all__ = ["staging_folder"]
 
 @contextmanager
 def staging_folder(target: Path, *, overwrite: bool) -> Iterator[Path]:
-    """A private folder beside `target` that becomes `target` when the block ends well, and vanishes otherwise."""
-    staging: Path | None = None
+    """A private folder beside `target` that becomes `target` when the block ends well, and vanishes otherwise.
+
+    An old release keeps its name until the new one takes it. Where the system can, both happen in one step; where it
+    cannot, the next run puts the old release back when this one is killed between two steps.
+    """
     try:
         target = _resolved(target)
+        put_back_retired(target)
         if target.exists():
             _check_replaceable(target, overwrite=overwrite)
         target.parent.mkdir(parents=True, exist_ok=True)
-        staging = target.parent / f".{target.name}.partial-{secrets.token_hex(6)}"
-        staging.mkdir(mode=0o700)
-        yield staging
-        _promote(staging, target, overwrite=overwrite)
+        remove_leftovers(target)
+        with new_private_folder(target) as staging:
+            try:
+                yield staging
+                _promote(staging, target, overwrite=overwrite)
+            finally:
+                shutil.rmtree(staging, ignore_errors=True)
     except OSError as error:
         if isinstance(error, LDiversityError):
             raise
@@ -36,9 +44,6 @@ def staging_folder(target: Path, *, overwrite: bool) -> Iterator[Path]:
             f"output: folder {str(target)!r} cannot be written: {reason}.",
             hint="Nothing was published. Choose another folder, or make room on the disk.",
         ) from None
-    finally:
-        if staging is not None:
-            shutil.rmtree(staging, ignore_errors=True)
 
 
 def _resolved(target: Path) -> Path:
@@ -71,7 +76,7 @@ def _is_release_alone(target: Path) -> bool:
 
 
 def _promote(staging: Path, target: Path, *, overwrite: bool) -> None:
-    """Give the finished folder its name. An old release steps aside first, and comes back on any fault."""
+    """Give the finished folder its name; what had it before is where `staging` was, or gone."""
     _sync(staging)
     staging.chmod(_usual_mode(staging))
     if not (overwrite and target.exists()):
@@ -79,7 +84,15 @@ def _promote(staging: Path, target: Path, *, overwrite: bool) -> None:
         staging.rename(target)
     else:
         _check_replaceable(target, overwrite=True)
-        retired = target.parent / f".{target.name}.retired-{secrets.token_hex(6)}"
+        if not exchange(staging, target):
+            _replace(staging, target)
+    _sync_folder(target.parent)
+
+
+def _replace(staging: Path, target: Path) -> None:
+    """Replace a release in two steps: the old one steps aside, and comes back on any fault."""
+    retired = retired_name(target)
+    with held(target):
         target.rename(retired)
         try:
             staging.rename(target)
@@ -91,7 +104,6 @@ def _promote(staging: Path, target: Path, *, overwrite: bool) -> None:
         except BaseException:
             shutil.rmtree(retired, ignore_errors=True)
             raise
-    _sync_folder(target.parent)
 
 
 def _sync(folder: Path) -> None:

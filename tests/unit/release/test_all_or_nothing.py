@@ -17,7 +17,7 @@ import pytest
 
 import ldiversity as ld
 from ldiversity.mechanisms import UniformSelection
-from ldiversity.release import staging_folder
+from ldiversity.release import _staging, staging_folder
 
 
 def publish(table: pa.Table, target: Path) -> ld.Release:
@@ -280,6 +280,7 @@ def test_an_interruption_between_two_names_brings_the_old_release_back(
             raise KeyboardInterrupt
         return real(self, target)
 
+    monkeypatch.setattr(_staging, "exchange", lambda *_: False)
     monkeypatch.setattr(Path, "rename", interrupted)
 
     with pytest.raises(KeyboardInterrupt):
