@@ -5,9 +5,21 @@ A table that goes beyond one of them is refused before the work, with a sentence
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-__all__ = ["MOST_CHARACTERS", "MOST_COLUMNS", "MOST_LEVELS", "MOST_MANIFEST_BYTES", "MOST_NAME", "MOST_VALUES"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "LARGEST_NUMBER",
+    "MOST_CHARACTERS",
+    "MOST_COLUMNS",
+    "MOST_LEVELS",
+    "MOST_MANIFEST_BYTES",
+    "MOST_NAME",
+    "MOST_VALUES",
+    "are_measurable",
+]
 
 MOST_COLUMNS: Final = 10_000
 """Published columns."""
@@ -26,3 +38,18 @@ MOST_NAME: Final = MOST_CHARACTERS // 20
 
 MOST_MANIFEST_BYTES: Final = 256 * 1024 * 1024
 """Bytes of ``release.json``."""
+
+LARGEST_NUMBER: Final = 1e300
+"""Numbers that are subtracted, added up or averaged lie between this and its negative, so that no result overflows."""
+
+
+def are_measurable(numbers: NDArray[Any]) -> bool:
+    """Whether all numbers are finite, and none is larger than `LARGEST_NUMBER`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> are_measurable(np.array([-1.5, 1e300])), are_measurable(np.array([1.7e308]))
+    (True, False)
+    """
+    return -LARGEST_NUMBER <= float(numbers.min(initial=0)) <= float(numbers.max(initial=0)) <= LARGEST_NUMBER

@@ -100,7 +100,7 @@ def read_table(  # noqa: PLR0913 - the columns and what becomes of them
     readers: dict[str, NumberReader | CategoryReader] = {}
     for name in quasi:
         if is_number(types[name]) and name not in trees and not automatic:
-            readers[name] = NumberReader(name, types[name])
+            readers[name] = NumberReader(name, types[name], exact=exact)
         else:
             readers[name] = CategoryReader(name, types[name], trees.get(name), automatic=automatic, exact=exact)
     people = None if person is None else PersonReader(person)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity._limits import MOST_CHARACTERS, MOST_VALUES
+from ldiversity._limits import LARGEST_NUMBER, MOST_CHARACTERS, MOST_VALUES, are_measurable
 from ldiversity._types import BoolArray, CodeArray
 from ldiversity.errors import SchemaError
 from ldiversity.hierarchies import MATCHED_BY_TEXT, Hierarchy, automatic_hierarchy, check_unambiguous
@@ -37,9 +37,10 @@ def is_number(kind: pa.DataType) -> bool:
 class NumberReader:
     """Numbers, days and instants, kept exactly in the smallest usual type."""
 
-    def __init__(self, name: str, kind: pa.DataType) -> None:
+    def __init__(self, name: str, kind: pa.DataType, *, exact: bool) -> None:
         self.name = name
         self.kind = kind
+        self.exact = exact
         self._parts: list[NDArray[Any]] = []
         self._missing: list[BoolArray] = []
 
@@ -57,6 +58,12 @@ class NumberReader:
                 raise SchemaError(
                     f"table: column {self.name!r} must hold finite numbers to be generalized, got infinite ones.",
                     hint="Replace them, or leave the cells empty.",
+                )
+            if not self.exact and not are_measurable(numbers):
+                raise SchemaError(
+                    f"table: column {self.name!r} must hold numbers from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g} to "
+                    "be generalized, got larger ones.",
+                    hint="Give them in a larger unit, or leave the cells empty.",
                 )
         else:
             numbers = self._narrow(numbers)

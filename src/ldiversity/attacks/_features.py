@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from ldiversity._types import FloatArray
 from ldiversity.attacks._matching import number_alike
+from ldiversity.attacks._regions import label_texts
 from ldiversity.estimation._regions import read_intervals, read_lists
-from ldiversity.hierarchies._text import text_of
 from ldiversity.measures._original import to_numbers
 from ldiversity.release import ClassRelease, Form
 from ldiversity.schema import Role
 from ldiversity.tables import value_type
-from ldiversity.tables._values import to_values
 
 __all__ = ["Features", "exact_features", "region_features"]
 
@@ -114,11 +113,9 @@ def _lists(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArra
     share = np.repeat(1.0 / lengths, lengths)
     spread = csr_array((share, lists.values, lists.starts), shape=(len(lengths), width))[lists.region_of]
     position = {label: code for code, label in enumerate(form.labels)}
-    kind = value_type(cells.type)
     encoded = pa.chunked_array([chunk.cast(_plain(cells.type)) for chunk in cells.chunks], _plain(cells.type))
     distinct = pc.unique(encoded)
-    texts = [text_of(value) for value in (distinct if kind is None else to_values(distinct, kind)).to_pylist()]
-    lookup = np.array([position.get(text, width - 1) for text in texts], dtype=np.int64)
+    lookup = np.array([position.get(text, width - 1) for text in label_texts(distinct)], dtype=np.int64)
     code = lookup[np.asarray(pc.index_in(encoded, value_set=distinct))]
     mine = csr_array((np.ones(len(code)), (np.arange(len(code)), code)), shape=(len(code), width))
     return csr_array(spread), mine

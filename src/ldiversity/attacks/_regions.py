@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ldiversity.attacks._base import Targets
     from ldiversity.release import ClassRelease, Form
 
-__all__ = ["match_regions"]
+__all__ = ["label_texts", "match_regions"]
 
 _PEOPLE_AT_ONCE: Final = 1024
 _POINT: Final = 1e-9
@@ -147,7 +147,7 @@ def _list_side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.Chunked
     encoded = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     encoded = pa.concat_arrays(encoded.chunks) if isinstance(encoded, pa.ChunkedArray) else encoded
     encoded = encoded.dictionary_encode(null_encoding="encode") if not pa.types.is_dictionary(encoded.type) else encoded
-    texts = [text_of(value) for value in _plain(encoded.dictionary).to_pylist()]
+    texts = label_texts(encoded.dictionary)
     lookup = np.array([*(position.get(text, -1) for text in texts), position.get(text_of(None), -1)], dtype=np.int64)
     indices = np.asarray(encoded.indices.cast(pa.int64()).fill_null(len(texts)))
     region_of = lists.region_of
@@ -160,6 +160,15 @@ def _list_side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.Chunked
     return _Side(np.where(lookup < 0, len(form.labels), lookup)[indices], contains, extent)
 
 
-def _plain(values: pa.Array) -> Any:  # noqa: ANN401 - an Arrow array
+def label_texts(values: pa.Array) -> list[str]:
+    """The texts by which labels name these values.
+
+    Examples
+    --------
+    >>> label_texts(pa.array([2**64 - 1, None], pa.uint64()))
+    ['18446744073709551615', '(missing)']
+    """
     kind = value_type(values.type)
-    return values if kind is None else to_values(values, kind)
+    # Whole numbers stay as they are: those of 64 bits without a sign have no other type.
+    plain = values if kind is None or pa.types.is_integer(values.type) else to_values(values, kind)
+    return [text_of(value) for value in plain.to_pylist()]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from ldiversity._checks import check_number
+from ldiversity._limits import LARGEST_NUMBER, are_measurable
 from ldiversity.distances._base import Distance
 from ldiversity.distances._shared import check_keys, check_size, refusing, spread
 from ldiversity.errors import ParameterError, SchemaError
@@ -101,9 +102,15 @@ def _positions(domain: Domain) -> FloatArray:
         )
     positions = np.asarray(domain.positions, dtype=np.float64)
     infinite = int(np.count_nonzero(np.isinf(positions)))
+    known = positions[~np.isnan(positions)]
     if infinite:
         raise SchemaError(
             f"NumericDistance: positions must be finite, got {infinite} that are not.",
             hint="Give open bins an outer edge, or use 'ordered'.",
+        )
+    if not are_measurable(known):
+        raise SchemaError(
+            f"NumericDistance: values must lie between {-LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}.",
+            hint="Give them in a larger unit, or use 'ordered'.",
         )
     return positions

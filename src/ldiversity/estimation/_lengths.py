@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -110,15 +111,19 @@ def _edges(
     if by.rule.quantiles is None or least >= greatest:
         return by.rule.fit(np.array([low.min(), high.max()]))
     grid = np.linspace(least, greatest, _GRID + 1)
-    spread = np.interp(grid, *_distribution(low, high, records))
+    # Scaled by a power of two, which is exact, so that the slopes of very short ranges do not overflow.
+    exponent = -math.frexp(high.max() - low.min())[1]
+    expected = _distribution(np.ldexp(low, exponent), np.ldexp(high, exponent), records)
+    spread = np.interp(np.ldexp(grid, exponent), *expected)
     return by.rule.fit((grid[1:] + grid[:-1]) / 2, np.rint(np.diff(spread) * _STEPS).astype(np.int64))
 
 
 def _distribution(low: FloatArray, high: FloatArray, records: FloatArray) -> tuple[FloatArray, FloatArray]:
     # The expected number of records up to each end of an interval; between the ends it grows evenly. A single number
     # counts as a very short interval.
-    short = (high.max() - low.min()) / _GRID**2 or 1.0
-    high = np.where(high > low, high, low + short)
+    span = high.max() - low.min()
+    short = span / _GRID**2 if span else 1.0
+    high = np.where(high > low, high, np.maximum(low + short, np.nextafter(low, np.inf)))
     slope = records / (high - low)
     ends = np.concatenate([low, high])
     order = np.argsort(ends)

@@ -8,7 +8,7 @@ from ldiversity.errors import ParameterError
 from ldiversity.hierarchies._dates import are_dates
 from ldiversity.hierarchies._distinct import distinct_values
 from ldiversity.hierarchies._tree import Hierarchy
-from ldiversity.hierarchies._widths import doubling_widths
+from ldiversity.hierarchies._widths import check_sizes, doubling_widths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,6 +65,7 @@ def automatic_hierarchy(
     distinct = distinct_values(_OWNER, values)
     known: Sequence[Any] = [*distinct.values, *([None] if distinct.missing else [])]
     if distinct.kind in {"integer", "number"}:
+        check_sizes(_OWNER, distinct)
         widths = _widths(distinct.values, low, high, whole=distinct.kind == "integer")
         return Hierarchy.by_width(known, widths, low=low, high=high)
     if distinct.values and distinct.kind in {"date", "text"} and are_dates(distinct.values):

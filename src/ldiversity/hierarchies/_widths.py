@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from ldiversity._checks import check_integer, check_number
+from ldiversity._limits import LARGEST_NUMBER
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._distinct import distinct_values
 from ldiversity.hierarchies._text import text_of
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ldiversity._types import Scalar
     from ldiversity.hierarchies._distinct import Distinct
 
-__all__ = ["decimal_text", "doubling_widths", "width_rows"]
+__all__ = ["check_sizes", "decimal_text", "doubling_widths", "width_rows"]
 
 _MOST_BINS: Final = 32
 _MOST_LEAVES: Final = 1_000_000
@@ -31,6 +32,7 @@ def width_rows(
 ) -> MadeRows:
     """Give one row a number: the number, its interval of each width, and the root."""
     distinct = distinct_values(owner, values)
+    check_sizes(owner, distinct)
     numbers = _leaves(owner, distinct, low, high)
     steps = _check_widths(owner, widths)
     above: dict[int, tuple[str, ...]] = {}
@@ -59,6 +61,16 @@ def doubling_widths(low: float, high: float, *, whole: bool) -> list[float]:
         width *= 2
     numbers = widths or [width]
     return [int(w) if w.denominator == 1 else float(w) for w in numbers]
+
+
+def check_sizes(owner: str, distinct: Distinct) -> None:
+    """Refuse numbers whose intervals may have ends that no float holds."""
+    numeric = distinct.kind in {"integer", "number"}
+    if numeric and any(abs(number) > LARGEST_NUMBER for number in distinct.values):
+        raise SchemaError(
+            f"{owner}: values must be numbers from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}, got larger ones.",
+            hint="Give them in a larger unit, or leave the cells empty.",
+        )
 
 
 def decimal_text(number: Fraction) -> str:
@@ -104,7 +116,10 @@ def _leaves(owner: str, distinct: Distinct, low: float | None, high: float | Non
         if not numbers:
             raise ParameterError(f"{owner}: values must hold at least one number, got none.", hint="Give low and high.")
         return numbers
-    low, high = check_number(owner, "low", low), check_number(owner, "high", high)
+    low, high = (
+        check_number(owner, name, bound, minimum=-LARGEST_NUMBER, maximum=LARGEST_NUMBER)
+        for name, bound in (("low", low), ("high", high))
+    )
     if low > high:
         raise ParameterError(f"{owner}: high must be at least low, got {high:g} and {low:g}.")
     n_outside = sum(not low <= number <= high for number in numbers)

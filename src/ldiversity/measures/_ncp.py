@@ -120,7 +120,8 @@ def _interval_losses(name: str, column: pa.ChunkedArray, original: pa.ChunkedArr
     intervals = read_intervals(name, column)
     numbers, known = to_numbers(original.cast(column.type.field("low").type, safe=False))
     values = numbers[known]
-    span = float(values.max() - values.min()) if len(values) else 0.0
+    # Subtracted as floats: the difference of two large integers is no integer of 64 bits.
+    span = float(values.max()) - float(values.min()) if len(values) else 0.0
     lengths = np.asarray(intervals.high, dtype=np.float64) - np.asarray(intervals.low, dtype=np.float64)
     losses = np.minimum(lengths / span, 1.0) if span > 0 else np.zeros(len(lengths))
     return np.where(intervals.unknown, 1.0, losses)

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from ldiversity._limits import LARGEST_NUMBER
 from ldiversity.errors import SchemaError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.mechanisms import ClassMechanism
@@ -134,6 +135,8 @@ def _check_range(entry: FormEntry, kind: pa.DataType) -> None:
         entry.low is not None and entry.high is not None and entry.low > entry.high
     ):
         raise damaged(f"column {entry.column!r} must have a range whose low end is not above the high one")
+    if entry.low is not None and entry.high is not None and max(-entry.low, entry.high) > LARGEST_NUMBER:
+        raise damaged(f"column {entry.column!r} must have a range from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}")
 
 
 def _marginal(entry: FormEntry, n_labels: int, n_records: int) -> Marginal | None:

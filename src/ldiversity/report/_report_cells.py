@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldiversity._limits import LARGEST_NUMBER
 from ldiversity.estimation import By, bins, parse_by
 from ldiversity.estimation._by import BinnedColumn, GroupedColumn, PlainColumn, as_by
 from ldiversity.estimation._calendar import CalendarColumn
@@ -75,17 +76,20 @@ def _suits(release: Release, name: str) -> By | None:
     return PlainColumn(name) if len(distinct) <= _MOST_CELLS else None
 
 
-def _cut(name: str, low: float, high: float) -> By:
-    """Bins of a round width, at most a dozen.
+def _cut(name: str, low: float, high: float) -> By | None:
+    """Bins of a round width, at most a dozen; None when numbers are too large to be cut.
 
     Examples
     --------
-    >>> _text(_cut("age", 17, 90))
+    >>> bins = _cut("age", 17, 90)
+    >>> None if bins is None else _text(bins)
     'age:10'
     """
     span = high - low
     if span <= 0:
         return PlainColumn(name)
+    if max(-low, high) > LARGEST_NUMBER:
+        return None
     unit = 10.0 ** math.floor(math.log10(span / _MOST_BINS))
     width = next(unit * step for step in (1, 2, 5, 10, 20) if span / (unit * step) <= _MOST_BINS - 1)
     return bins(name, width=width)

@@ -15,15 +15,18 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity._checks import check_integer, check_number
-from ldiversity._limits import MOST_VALUES
+from ldiversity._limits import LARGEST_NUMBER, MOST_VALUES, are_measurable
 from ldiversity._types import CodeArray, FloatArray
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.tables._quantiles import quantile_edges
 
-__all__ = ["MOST_BINS", "Bins", "Grid", "locate", "numbers_of"]
+__all__ = ["MOST_BINS", "NUMBERS_THAT_CAN_BE_CUT", "TOO_LARGE_HINT", "Bins", "Grid", "locate", "numbers_of"]
 
 MOST_BINS: Final = MOST_VALUES
 """How many bins a column may have at most: they are its domain."""
+
+NUMBERS_THAT_CAN_BE_CUT: Final = f"from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g} to be binned, got larger ones"
+TOO_LARGE_HINT: Final = "Give them in a larger unit, or make the cells empty."
 
 _EXACT_FLOAT: Final = float(2**53)
 _INFINITE_HINT: Final = "Make the cells empty, or leave the rows out."
@@ -74,7 +77,7 @@ class Bins:
             object.__setattr__(self, "edges", _checked_edges(self.edges))
         if self.quantiles is not None:
             check_integer("Bins", "quantiles", self.quantiles, minimum=2, maximum=MOST_BINS)
-        if self.width is not None and check_number("Bins", "width", self.width) <= 0:
+        if self.width is not None and check_number("Bins", "width", self.width, maximum=LARGEST_NUMBER) <= 0:
             raise ParameterError(f"Bins: width must be a number above 0, got {self.width!r}.")
         self._check_bounds()
 
@@ -85,7 +88,7 @@ class Bins:
             raise ParameterError("Bins: low and high must be given with width only.")
         if self.low is None or self.high is None:
             raise ParameterError("Bins: low and high must be given together.")
-        low, high = check_number("Bins", "low", self.low), check_number("Bins", "high", self.high)
+        low, high = (_measurable(name, bound) for name, bound in (("low", self.low), ("high", self.high)))
         if not low < high:
             raise ParameterError(f"Bins: low must be below high, got {low} and {high}.")
         if (high - low) / self.width > MOST_BINS:
@@ -125,6 +128,8 @@ class Bins:
             raise SchemaError("Bins: the column must hold at least one number, got none.")
         if not np.isfinite(numbers).all():
             raise SchemaError("Bins: the column must hold finite numbers, got infinite ones.", hint=_INFINITE_HINT)
+        if not are_measurable(numbers):
+            raise SchemaError(f"Bins: the column must hold numbers {NUMBERS_THAT_CAN_BE_CUT}.", hint=TOO_LARGE_HINT)
         if self.width is not None:
             grid = Grid(self.width)
             least, greatest = numbers[known].min().item(), numbers[known].max().item()
@@ -257,12 +262,16 @@ def locate(numbers: NDArray[Any], edges: Sequence[float]) -> CodeArray:
 def _checked_edges(edges: Sequence[float]) -> tuple[float, ...]:
     if isinstance(edges, str) or not isinstance(edges, Sequence) or len(edges) < 2:  # noqa: PLR2004 - a bin has two edges
         raise ParameterError("Bins: edges must be at least two numbers, got fewer.")
-    checked = tuple(check_number("Bins", "edges", edge) for edge in edges)
+    checked = tuple(_measurable("edges", edge) for edge in edges)
     if any(not low < high for low, high in pairwise(checked)):
         raise ParameterError("Bins: edges must be strictly increasing.")
     if len(checked) > MOST_BINS + 1:
         raise ParameterError(f"Bins: edges must give at most {MOST_BINS} bins, got {len(checked) - 1}.")
     return checked
+
+
+def _measurable(name: str, number: float) -> float:
+    return check_number("Bins", name, number, minimum=-LARGEST_NUMBER, maximum=LARGEST_NUMBER)
 
 
 def _whole(edges: FloatArray) -> bool:

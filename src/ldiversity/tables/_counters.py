@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldiversity._limits import are_measurable
 from ldiversity.errors import SchemaError
-from ldiversity.tables._bins import Bins, Grid, locate, numbers_of
+from ldiversity.tables._bins import NUMBERS_THAT_CAN_BE_CUT, TOO_LARGE_HINT, Bins, Grid, locate, numbers_of
 
 __all__ = ["BinCounter", "counter_for"]
 
@@ -49,6 +50,11 @@ class BinCounter(ABC):
             raise SchemaError(
                 f"{self.owner}: column {self.column!r} must hold finite numbers to be binned, got infinite ones.",
                 hint="Make the cells empty, or leave the rows out.",
+            )
+        if not are_measurable(numbers):
+            raise SchemaError(
+                f"{self.owner}: column {self.column!r} must hold numbers {NUMBERS_THAT_CAN_BE_CUT}.",
+                hint=TOO_LARGE_HINT,
             )
         if n_known:
             self._count(numbers if n_known == len(numbers) else numbers[known])

@@ -228,7 +228,7 @@ def test_a_link_with_the_name_of_a_leftover_is_not_followed(folder: Path, tmp_pa
 def test_a_folder_that_was_taken_for_a_leftover_before_it_was_locked_is_made_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, taken = _leftovers._lock, []  # noqa: SLF001 - what happens between two steps
+    real, taken = _leftovers._lock, []
 
     def late(path: Path) -> int | None:
         descriptor = real(path)
