@@ -87,7 +87,7 @@ def test_extreme_numbers_go_all_the_way_or_are_refused_first(entry: MethodEntry,
     given: dict[str, Any] = {"quasi": ["x", "sex"], "sensitive": "disease", "method": method_of(entry)}
     refused = refusal(lambda: ld.anonymize(table, **given))
     if refused is not None:
-        assert name in {ALL_OF_A_DOUBLE, "uint64"}
+        assert name in {ALL_OF_A_DOUBLE, "uint64"} or "a label must have" in refused.message
         assert "x" in refused.message
         assert len(str(refused)) < SHORT
         return

@@ -9,11 +9,15 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity._types import CodeArray
+from ldiversity.errors import ReleaseFormatError
 from ldiversity.models import ClassCounts
-from ldiversity.release._cells import to_texts
+from ldiversity.release._cells import cells_of, from_texts, to_texts
 from ldiversity.release._class_rows import ClassRows
 from ldiversity.release._coded import parse_type
+from ldiversity.release._damage import damage
 from ldiversity.release._description import ClassDescription
+from ldiversity.release._forms import Form
+from ldiversity.release._survival import not_given_back
 from ldiversity.schema import Role
 from ldiversity.tables import domain_array
 
@@ -80,8 +84,23 @@ def _regions(description: ClassDescription, rows: ClassRows, *, as_texts: bool) 
     for name, column in zip((table := rows.regions()).column_names, table.columns, strict=True):
         whole = column.combine_chunks()
         whole = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
-        columns[name] = to_texts(whole, description.forms[name]) if as_texts else whole
+        kind = parse_type(description.schema[name].type)
+        columns[name] = _texts(name, whole, description.forms[name], kind) if as_texts else whole
     return columns
+
+
+def _texts(name: str, regions: pa.Array, form: Form, kind: pa.DataType) -> pa.Array:
+    """Regions as texts that can be read as the same regions."""
+    texts = to_texts(regions, form)
+    try:
+        with damage(name):
+            read = cells_of(name, from_texts(name, texts, form, kind), form, kind)
+            same = read.same(cells_of(name, regions, form, kind))
+    except ReleaseFormatError:
+        same = False
+    if not same:
+        raise not_given_back(name, "csv")
+    return texts
 
 
 def _numbers(class_of: CodeArray) -> pa.Array:

@@ -54,18 +54,18 @@ class FolderClassRows:
     def class_of(self, class_column: str) -> CodeArray:
         """The class of each row; -1 where a record shows no value of the attribute."""
         if class_column not in self._known:
-            parts = [self._classes_in(batch, class_column) for batch in self._data.batches([class_column])]
+            parts = [self._classes_in(batch, class_column) for batch in self.file.batches([class_column])]
             self._known[class_column] = np.concatenate([np.empty(0, dtype=np.int32), *parts])
         return self._known[class_column]
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Columns that are published as they were, in row order."""
         types = {name: parse_type(self.description.schema[name].type) for name in names}
-        return gather(self._data.batches(list(names)), types, self.manifest.data.rows)
+        return gather(self.file.batches(list(names)), types, self.manifest.data.rows)
 
     def values(self, attribute: str) -> CodeArray:
         """The code of each row."""
-        return self._codes(self._data, attribute)
+        return self._codes(self.file, attribute)
 
     def regions(self) -> pa.Table:
         """The generalized quasi-identifiers, one row a class; every row of a class must have the same."""
@@ -78,7 +78,7 @@ class FolderClassRows:
         }
         shared = {name: SharedCells(name, m) for name in attributes}
         has_row = np.zeros(m, dtype=np.bool_)
-        for batch in self._data.batches([class_column, *attributes]):
+        for batch in self.file.batches([class_column, *attributes]):
             class_of = self._classes_in(batch, class_column)
             has_row[class_of] = True
             for name, attribute in attributes.items():
@@ -99,7 +99,7 @@ class FolderClassRows:
         schema = self.description.schema
         types = {name: parse_type(schema[name].type) for name in names}
         values = list(class_columns) if with_values else []
-        for batch in self._data.batches([*names, *dict.fromkeys(class_columns.values()), *values]):
+        for batch in self.file.batches([*names, *dict.fromkeys(class_columns.values()), *values]):
             yield RowBatch(
                 n_rows=batch.num_rows,
                 columns=typed(batch, types),
@@ -111,7 +111,7 @@ class FolderClassRows:
         """The values of each class, from their own table."""
         class_column = self.description.class_columns[attribute]
         entry = next(table for table in self._tables if table.attribute == attribute)
-        file = self._table_file(entry, class_column, attribute)
+        file = self.table_file(entry, class_column, attribute)
         read = gather(
             file.batches([class_column, "count"]), {class_column: pa.int64(), "count": pa.int64()}, entry.rows
         )
@@ -149,7 +149,8 @@ class FolderClassRows:
         return self.manifest.data.format
 
     @property
-    def _data(self) -> DataFile:
+    def file(self) -> DataFile:
+        """The file of the rows."""
         data = self.manifest.data
         types: dict[str, pa.DataType] = dict.fromkeys(self.description.class_columns.values(), pa.int64())
         for attribute in self.description.schema.attributes:
@@ -161,7 +162,8 @@ class FolderClassRows:
         longest = max((len(form.labels) for form in self.description.forms.values()), default=1)
         return DataFile(self.folder, data.file, data.format, data.rows, data.bytes, types, max(longest, 1))
 
-    def _table_file(self, entry: TableEntry, class_column: str, attribute: str) -> DataFile:
+    def table_file(self, entry: TableEntry, class_column: str, attribute: str) -> DataFile:
+        """The file of the values of each class."""
         kind = parse_type(self.description.schema[attribute].type)
         types = {class_column: pa.int64(), "value": kind, "count": pa.int64()}
         return DataFile(self.folder, entry.file, self._format, entry.rows, entry.bytes, types)

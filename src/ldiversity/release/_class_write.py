@@ -24,6 +24,7 @@ from ldiversity.release._manifest import (
     no_cell_in_faults,
 )
 from ldiversity.release._sinks import describe_file, no_file, no_records_left, sha256_of, write_tables
+from ldiversity.release._survival import Content, check_survival
 from ldiversity.schema import Role
 
 __all__ = ["check_classes", "write_classes"]
@@ -58,25 +59,34 @@ def write_classes(
         How many records the holder had, where that is known.
     """
     file = staging / f"data.{data_format}"
-    n_rows = write_tables(file, publish_rows(description, rows, as_texts=data_format == "csv"), data_format)
+    content: dict[str, Content] = {file.name: Content()}
+    published = publish_rows(description, rows, as_texts=data_format == "csv")
+    n_rows = write_tables(file, content[file.name].watch(published), data_format)
     if n_rows == 0:
         raise no_records_left()
     with no_cell_in_faults():
-        tables = _write_counts(staging, description, rows, data_format) if description.layout == "bucketized" else []
+        apart = description.layout == "bucketized"
+        tables = _write_counts(staging, description, rows, data_format, content) if apart else []
         manifest = _manifest(description, rows, describe_file(file, description.layout, n_rows), tables)
     written = FolderClassRows(staging, manifest, description)
+    check_survival(written.file, content[file.name], {})
+    for entry in tables:
+        table = written.table_file(entry, description.class_columns[entry.attribute], entry.attribute)
+        check_survival(table, content[entry.file], {"value": entry.attribute})
     verify_class_rows(written, description, n_rows=n_rows, n_records=n_records)
     (staging / MANIFEST_NAME).write_text(manifest_text(manifest), encoding="utf-8")
     return manifest
 
 
 def _write_counts(
-    staging: Path, description: ClassDescription, rows: ClassRows, data_format: Format
+    staging: Path, description: ClassDescription, rows: ClassRows, data_format: Format, content: dict[str, Content]
 ) -> list[TableEntry]:
     entries = []
     for number, name in enumerate(description.schema.names(Role.SENSITIVE), start=1):
         file = staging / f"sensitive_{number}.{data_format}"
-        n_rows = write_tables(file, [publish_counts(description, name, rows.counts(name))], data_format)
+        content[file.name] = Content()
+        counted = content[file.name].watch([publish_counts(description, name, rows.counts(name))])
+        n_rows = write_tables(file, counted, data_format)
         described = {
             "attribute": name,
             "file": file.name,

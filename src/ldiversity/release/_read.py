@@ -33,7 +33,7 @@ class FolderData:
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Published columns that are not sensitive, in row order."""
-        return gather(self._file.batches(list(names)), self._arrow_types(names), self.manifest.data.rows)
+        return gather(self.file.batches(list(names)), self._arrow_types(names), self.manifest.data.rows)
 
     def sets(self, attribute: str) -> SetArray:
         """All sets of an attribute, shape (n, l), members in code order."""
@@ -42,23 +42,23 @@ class FolderData:
 
     def iterate_sets(self, attribute: str) -> Iterator[SetArray]:
         """The sets of an attribute as they were written, a batch at a time."""
-        for batch in self._file.batches(self._published(attribute)):
+        for batch in self.file.batches(self.published(attribute)):
             yield self._sets_in(batch, attribute)
 
     def members(self, attribute: str) -> CodeArray:
         """The codes of an exploded attribute, one a row."""
-        parts = [self._members_in(batch, attribute) for batch in self._file.batches([attribute])]
+        parts = [self._members_in(batch, attribute) for batch in self.file.batches([attribute])]
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)
 
     def batches(self, names: Sequence[str], attributes: Sequence[str]) -> Iterator[RowBatch]:
         """Columns that are not sensitive, and sets or members of attributes, some rows at a time."""
         types = self._arrow_types(names)
-        published = [column for attribute in attributes for column in self._published(attribute)]
-        for batch in self._file.batches([*names, *published]):
+        published = [column for attribute in attributes for column in self.published(attribute)]
+        for batch in self.file.batches([*names, *published]):
             codes = {attribute: self._codes_in(batch, attribute) for attribute in attributes}
             yield RowBatch(batch.num_rows, typed(batch, types), codes)
 
-    def _published(self, attribute: str) -> list[str]:
+    def published(self, attribute: str) -> list[str]:
         """The columns of the file that hold an attribute."""
         data = self.manifest.data
         as_columns = data.format == "csv" and data.layout == "sets"
@@ -86,7 +86,8 @@ class FolderData:
             return code_column(batch.column(attribute), domain, kind)
 
     @property
-    def _file(self) -> DataFile:
+    def file(self) -> DataFile:
+        """The file of the rows."""
         data = self.manifest.data
         longest = max(mechanism.l for mechanism in self.mechanisms.values())
         return DataFile(self.folder, data.file, data.format, data.rows, data.bytes, self._csv_types(), longest)

@@ -25,6 +25,7 @@ from ldiversity.release._manifest import (
 )
 from ldiversity.release._read import FolderData
 from ldiversity.release._sinks import describe_file, no_file, no_records_left, write_tables
+from ldiversity.release._survival import Content, check_survival
 from ldiversity.release._verify import verify_rows
 from ldiversity.schema import Role, Schema
 
@@ -56,12 +57,15 @@ def write_release(
     file = staging / f"data.{data_format}"
     as_columns = data_format == "csv"
     published = (publish_batch(coded, schema, layout=description.layout, as_columns=as_columns) for coded in tables)
-    rows = write_tables(file, published, data_format)
+    content = Content()
+    rows = write_tables(file, content.watch(published), data_format)
     if rows == 0:
         raise no_records_left()
     with no_cell_in_faults():
         manifest = _manifest(description, describe_file(file, description.layout, rows))
     written = FolderData(staging, manifest, schema, dict(description.mechanisms))
+    members = {member: name for name in schema.names(Role.SENSITIVE) for member in written.published(name)}
+    check_survival(written.file, content, members)
     verify_rows(written, description, n_records=manifest.records)
     (staging / MANIFEST_NAME).write_text(manifest_text(manifest, exclude=_OF_CLASSES), encoding="utf-8")
     return manifest

@@ -179,8 +179,8 @@ def test_quantiles_hold_integers_that_no_float_can(cells: list[int]) -> None:
     assert sum(counts) == len(cells)
 
 
-def test_quantiles_hold_the_greatest_float() -> None:
-    _, counts = fit(pa.array([-1.7e308, 1.79e308, np.finfo(float).max]), quantiles=2)
+def test_quantiles_hold_the_greatest_number() -> None:
+    _, counts = fit(pa.array([-1e300, 9.9e299, 1e300]), quantiles=2)
 
     assert sum(counts) == 3
 
@@ -312,10 +312,10 @@ def test_a_refusal_of_too_many_bins_does_not_tell_the_range() -> None:
 BAD_BINS = {
     "nothing": ({}, "exactly one of width, edges and quantiles must be given, got 0"),
     "zero width": ({"width": 0}, "width must be a number above 0, got 0"),
-    "width as text": ({"width": "ten"}, "width must be a finite number, got 'ten'"),
+    "width as text": ({"width": "ten"}, "width must be a finite number of at most 1e\\+300, got 'ten'"),
     "one edge": ({"edges": (1,)}, "edges must be at least two numbers"),
     "falling edges": ({"edges": (1, 1)}, "edges must be strictly increasing"),
-    "infinite edge": ({"edges": (0, float("inf"))}, "edges must be a finite number, got inf"),
+    "infinite edge": ({"edges": (0, float("inf"))}, "edges must be a finite number from .* to 1e\\+300, got inf"),
     "many edges": ({"edges": tuple(range(100_002))}, "edges must give at most 100000 bins, got 100001"),
     "one quantile": ({"quantiles": 1}, "quantiles must be an integer from 2 to 100000, got 1"),
     "bounds of edges": ({"edges": (1, 2), "low": 0, "high": 2}, "low and high must be given with width only"),

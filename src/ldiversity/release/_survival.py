@@ -1,0 +1,163 @@
+"""Whether a file gives back what was written into it: every column, as a data user reads it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ldiversity.errors import ReleaseFormatError, SchemaError
+from ldiversity.release._description import Format
+from ldiversity.release._files import DataFile
+
+__all__ = ["Content", "check_survival", "not_given_back"]
+
+_NAMES: Final[Mapping[Format, str]] = {"csv": "CSV", "parquet": "Parquet"}
+
+
+class Content:
+    """What the columns of some tables hold, whichever batches they come in; a few bytes for any number of rows.
+
+    Examples
+    --------
+    >>> once, again = Content(), Content()
+    >>> once.add(pa.table({"age": [41, None, 50]}))
+    >>> for part in ([41], [None, 50]):
+    ...     again.add(pa.table({"age": pa.array(part, pa.int64())}))
+    >>> once.differences(again)
+    []
+    """
+
+    def __init__(self) -> None:
+        self.types: dict[str, pa.DataType] = {}
+        self._columns: dict[str, _Stream] = {}
+
+    def watch(self, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+        """Hand the tables on, and take note of them."""
+        for table in tables:
+            self.add(table)
+            yield table
+
+    def add(self, table: pa.Table, types: Mapping[str, pa.DataType] | None = None) -> None:
+        """Take note of the next rows, in types of their own or in these."""
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            kind = self.types.setdefault(name, column.type if types is None else types[name])
+            stream = self._columns.setdefault(name, _Stream())
+            for chunk in column.chunks:
+                stream.add(chunk, kind)
+
+    def differences(self, other: Content) -> list[str]:
+        """The columns that do not hold the same."""
+        mine, theirs = (
+            {name: stream.summary() for name, stream in content._columns.items()}  # noqa: SLF001 - of its own kind
+            for content in (self, other)
+        )
+        return [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
+
+
+def check_survival(file: DataFile, meant: Content, attributes: Mapping[str, str]) -> None:
+    """Raise `SchemaError` unless a file gives back what it was meant to hold.
+
+    Parameters
+    ----------
+    file
+        What was written.
+    meant
+        What was to be written.
+    attributes
+        The column of the table that a column of the file belongs to, where it has another name.
+    """
+    for name in _lost(file, meant):
+        raise not_given_back(attributes.get(name, name), file.data_format)
+
+
+def not_given_back(column: str, data_format: Format) -> SchemaError:
+    """The error of a column with values that a file would change."""
+    other = "Publish as Parquet, or declare" if data_format == "csv" else "Declare"
+    return SchemaError(
+        f"table: column {column!r} must hold values that {_NAMES[data_format]} gives back as they are, got others.",
+        hint=f"{other} types={{{column!r}: 'text'}}, or drop the column.",
+    )
+
+
+def _lost(file: DataFile, meant: Content) -> list[str]:
+    """The columns that cannot be read, or that hold something else."""
+    try:
+        return meant.differences(_read(file, list(meant.types), meant.types))
+    except (ReleaseFormatError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        for name in meant.types:  # which of them is it?
+            try:
+                _read(file, [name], meant.types)
+            except (ReleaseFormatError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                return [name]
+        raise
+
+
+def _read(file: DataFile, names: list[str], types: Mapping[str, pa.DataType]) -> Content:
+    content = Content()
+    for batch in file.batches(names):
+        content.add(batch, types)
+    return content
+
+
+class _Stream:
+    """The cells of a column, one after the other: where none is, how long each is, and what is in them."""
+
+    def __init__(self) -> None:
+        self._rows = 0
+        self._hash = {part: hashlib.blake2b(digest_size=16) for part in ("missing", "lengths", "values")}
+        self._inside: dict[int, _Stream] = {}
+
+    def add(self, cells: pa.Array, kind: pa.DataType) -> None:
+        """Take note of more cells, as if they were of this type."""
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.dictionary_decode()
+        if cells.null_count:
+            where = np.flatnonzero(np.asarray(cells.is_null())) + self._rows
+            self._hash["missing"].update(where.astype(np.int64).tobytes())
+        self._rows += len(cells)
+        if pa.types.is_nested(kind):
+            self._add_nested(cells, kind)
+        elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            self._add_texts(cells)
+        else:
+            self._hash["values"].update(np.ascontiguousarray(_bits(cells, kind)).data)
+
+    def _add_nested(self, cells: pa.Array, kind: pa.DataType) -> None:
+        if pa.types.is_struct(kind):
+            parts, kinds = cells.flatten(), [field.type for field in kind]
+        else:
+            self._hash["lengths"].update(np.asarray(pc.list_value_length(cells).fill_null(0)).astype(np.int64).data)
+            parts, kinds = [cells.flatten()], [kind.value_type]
+        for place, (part, inner) in enumerate(zip(parts, kinds, strict=True)):
+            self._inside.setdefault(place, _Stream()).add(part, inner)
+
+    def _add_texts(self, cells: pa.Array) -> None:
+        texts = pc.fill_null(cells.cast(pa.large_string()).cast(pa.large_binary()), b"")
+        _, offsets, content = texts.buffers()
+        ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+        self._hash["lengths"].update(np.diff(ends).data)
+        if content is not None and len(ends):
+            self._hash["values"].update(memoryview(content)[ends[0] : ends[-1]])
+
+    def summary(self) -> tuple[Any, ...]:
+        """A few bytes that are the same for the same cells."""
+        inside = tuple((place, stream.summary()) for place, stream in sorted(self._inside.items()))
+        return self._rows, *(one.digest() for one in self._hash.values()), inside
+
+
+def _bits(cells: pa.Array, kind: pa.DataType) -> Any:  # noqa: ANN401 - a numpy array of any number
+    """Cells as numbers of a fixed width; all that are no number look the same."""
+    cells = cells.cast(kind)
+    if pa.types.is_temporal(kind):
+        cells = cells.cast(pa.int32() if kind.bit_width == 32 else pa.int64())  # noqa: PLR2004 - bits
+    elif pa.types.is_boolean(kind):
+        cells = cells.cast(pa.uint8())
+    numbers = np.asarray(pc.fill_null(cells, 0) if cells.null_count else cells)
+    return np.where(np.isnan(numbers), np.nan, numbers).astype(numbers.dtype) if numbers.dtype.kind == "f" else numbers
