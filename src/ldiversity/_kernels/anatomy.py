@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ldiversity._kernels._compiled import helper, kernel
 
 __all__ = ["take_from_largest"]
 
@@ -12,7 +13,7 @@ _ROW_BITS = 31
 _ROW_MASK = (1 << _ROW_BITS) - 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def take_from_largest(
     levels: NDArray[np.int32], kept: NDArray[np.int64], l: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
@@ -50,7 +51,8 @@ def take_from_largest(
         if taken[level] < kept[level]:
             rows[starts[level] + taken[level]] = row
             taken[level] += 1
-    taken[:] = starts[:-1]
+    for level in range(n_levels):
+        taken[level] = starts[level]
 
     # A key orders buckets by rows left, then by the earlier next row; the bucket is found through that row.
     heap = np.empty(n_levels, dtype=np.int64)
@@ -92,7 +94,7 @@ def take_from_largest(
     return class_of, left, n_classes
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _push(heap: NDArray[np.int64], size: int, key: int) -> None:
     child = size
     while child > 0:
@@ -104,7 +106,7 @@ def _push(heap: NDArray[np.int64], size: int, key: int) -> None:
     heap[child] = key
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _pop(heap: NDArray[np.int64], size: int) -> None:
     """Take the greatest key out of the first `size`."""
     key = heap[size - 1]

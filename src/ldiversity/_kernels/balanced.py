@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ldiversity._kernels._compiled import helper, inlined, kernel
 
 __all__ = ["COUNT_AT", "fill_tables", "sample_chain", "sample_listed", "sample_triples"]
 
@@ -39,7 +40,7 @@ _MEMBER = np.uint64((1 << COUNT_AT) - 1)
 # --- filling ---------------------------------------------------------------------------------------
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _shares(weights: Floats, size: int, shares: Words) -> None:
     """Round the first `size` weights to whole numbers that sum to 2**63; the largest takes what rounding left."""
     total = 0.0
@@ -57,7 +58,7 @@ def _shares(weights: Floats, size: int, shares: Words) -> None:
     shares[largest] = left
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _fill(weights: Floats, outcomes: Words, size: int, bits: int, table: Words, scratch: Words, stack: Ints) -> None:
     """Fill ``2**bits`` rows of `table` so that outcome i is drawn in proportion to weight i."""
     columns = 1 << bits
@@ -91,18 +92,24 @@ def _fill(weights: Floats, outcomes: Words, size: int, bits: int, table: Words, 
                 small += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def fill_tables(weights: Floats, outcomes: Words, starts: Ints, bits: Ints, offsets: Ints, table: Words) -> None:
     """Fill one table for each state s from ``weights[starts[s]:starts[s + 1]]`` and the same part of `outcomes`.
 
     A state whose weights are all zero is never reached; its rows stay as they are.
     """
-    most = 1 << bits.max()
+    most_bits = 0
+    for s in range(bits.shape[0]):
+        most_bits = max(most_bits, bits[s])
+    most = 1 << most_bits
     scratch = np.empty(most, dtype=np.uint64)
     stack = np.empty(most, dtype=np.int64)
     for s in range(bits.shape[0]):
         first, last = starts[s], starts[s + 1]
-        if last > first and weights[first:last].max() > 0.0:
+        reached = False
+        for i in range(first, last):
+            reached = reached or weights[i] > 0.0
+        if reached:
             rows = table[offsets[s] : offsets[s] + (1 << bits[s])]
             _fill(weights[first:last], outcomes[first:last], last - first, bits[s], rows, scratch, stack)
 
@@ -110,7 +117,7 @@ def fill_tables(weights: Floats, outcomes: Words, starts: Ints, bits: Ints, offs
 # --- drawing ---------------------------------------------------------------------------------------
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def _draw(word: np.uint64, state: int, table: Words, offsets: Ints, bits: Ints) -> np.uint64:
     shift = np.uint64(_BITS - bits[state])
     lead = word >> _ONE
@@ -120,7 +127,7 @@ def _draw(word: np.uint64, state: int, table: Words, offsets: Ints, bits: Ints) 
     return np.uint64((table[row, 1] >> (_HALF * np.uint64(own))) & _LOW_HALF)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sample_listed(codes: Codes, words: Words, sets: Codes, table: Words, offsets: Ints, bits: Ints) -> Codes:
     """Choose for each record one row of `sets`, with the table of its code and its first word."""
     l = sets.shape[1]
@@ -132,7 +139,7 @@ def sample_listed(codes: Codes, words: Words, sets: Codes, table: Words, offsets
     return drawn
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sample_chain(
     codes: Codes,
     words: Words,
@@ -187,7 +194,7 @@ def sample_chain(
     return drawn
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sample_triples(codes: Codes, words: Words, node_of: Codes, first: Tables, outward: Tables, begins: Ints) -> Codes:
     """Do what `sample_chain` does for l = 3, the most frequent case, without branches.
 
@@ -211,7 +218,7 @@ def sample_triples(codes: Codes, words: Words, node_of: Codes, first: Tables, ou
     return drawn
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def _sort(row: Codes) -> None:
     for i in range(1, row.shape[0]):
         value = row[i]

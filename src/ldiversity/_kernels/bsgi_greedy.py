@@ -3,56 +3,33 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ldiversity._kernels._compiled import Whole, helper, kernel
 from ldiversity._kernels.bsgi_loss import Loss, Query, aim, make_query
 from ldiversity._kernels.bsgi_tree import Rules, Tree, fold, nearest, remove
 
-__all__ = ["fill_classes", "outlying"]
+__all__ = ["fill_classes"]
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _PATIENCE = 64
 
 
-@njit(nogil=True, cache=True)
-def outlying(
-    loss: Loss, points: NDArray[np.float32], centers: NDArray[np.float32], rarity: NDArray[np.float32]
-) -> NDArray[np.float32]:
-    """Shape (n,): how far each record is from the middle of the table.
-
-    Parameters
-    ----------
-    centers
-        Shape (numbers,): the median of each number.
-    rarity
-        Of each entry of the trees (see `Loss`) at level 0: what a category is charged for being rare.
-    """
-    n_numbers = loss.caps.shape[0]
-    score = np.zeros(points.shape[0], dtype=np.float32)
-    for i in range(points.shape[0]):
-        for d in range(n_numbers):
-            score[i] += min(abs(points[i, d] - centers[d]), loss.caps[d])
-        for c in range(loss.levels.shape[0]):
-            score[i] += rarity[loss.base[c] + np.int64(points[i, n_numbers + c]) * loss.levels[c]]
-    return score
-
-
-@njit(nogil=True, cache=True)
-def _box_of_one(query: Query, tree: Tree, i: int) -> None:
+@helper
+def _box_of_one(query: Query, tree: Tree, i: Whole) -> None:
     for d in range(tree.points.shape[1]):
         query.low[d] = tree.points[i, d]
         query.high[d] = tree.points[i, d]
 
 
-@njit(nogil=True, cache=True)
-def _widen(query: Query, tree: Tree, i: int) -> None:
+@helper
+def _widen(query: Query, tree: Tree, i: Whole) -> None:
     for d in range(tree.points.shape[1]):
         query.low[d] = min(query.low[d], tree.points[i, d])
         query.high[d] = max(query.high[d], tree.points[i, d])
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _allowed(rules: Rules, mark: int, classes_left: int, n_values: int) -> np.uint64:
     """The bits of the values of the first key that may join."""
     mask = np.uint64(0)
@@ -65,7 +42,6 @@ def _allowed(rules: Rules, mark: int, classes_left: int, n_values: int) -> np.ui
     return mask
 
 
-@njit(nogil=True, cache=True)
 def fill_classes(
     loss: Loss,
     tree: Tree,
@@ -95,31 +71,68 @@ def fill_classes(
         Shape (n,): filled by original position; -1 for records that are left out.
     """
     n, n_keys = tree.keys.shape
-    most_values = 0
+    most_values = int(sizes.max())
+    counts = np.empty((n_keys, most_values), dtype=np.int32)
     for k in range(n_keys):
-        most_values = max(most_values, sizes[k])
-    counts = np.zeros((n_keys, most_values), dtype=np.int32)
-    for i in range(n):
-        for k in range(n_keys):
-            counts[k, tree.keys[i, k]] += 1
-    top = np.zeros(n_keys, dtype=np.int64)
+        counts[k] = np.bincount(tree.keys[:, k], minlength=most_values)
+    frequency = np.zeros((n_keys, max(1, int(counts.max())) + 1), dtype=np.int32)
     for k in range(n_keys):
-        for value in range(sizes[k]):
-            top[k] = max(top[k], counts[k, value])
-    frequency = np.zeros((n_keys, max(1, top.max()) + 1), dtype=np.int32)
-    for k in range(n_keys):
-        for value in range(sizes[k]):
-            frequency[k, counts[k, value]] += 1
+        found = np.bincount(counts[k, : sizes[k]])
+        frequency[k, : len(found)] = found
     rules = Rules(np.full((n_keys, most_values), -1, dtype=np.int32), counts, np.zeros(n_keys, dtype=np.bool_))
     free = tree.end - tree.start
-    query = make_query(loss)
-    stack = np.empty(tree.left.shape[0] + 2, dtype=np.int32)
-    bounds = np.empty(tree.left.shape[0] + 2, dtype=np.float32)
-    members = np.empty(l, dtype=np.int32)
-    needed = np.zeros(n_keys, dtype=np.int64)
+    stack = np.empty(len(tree.left) + 2, dtype=np.int32)
+    bounds = np.empty(len(tree.left) + 2, dtype=np.float32)
     out = np.zeros(n, dtype=np.bool_)
     class_of[:] = -1
-    scarce = np.float32(penalty)
+    return int(
+        _fill(
+            loss,
+            tree,
+            free,
+            make_query(loss),
+            rules,
+            int(sizes[0]),
+            frequency,
+            order,
+            l,
+            np.float32(penalty),
+            n_penalized,
+            budget,
+            stack,
+            bounds,
+            out,
+            class_of,
+        )
+    )
+
+
+@kernel
+def _fill(
+    loss: Loss,
+    tree: Tree,
+    free: NDArray[np.int32],
+    query: Query,
+    rules: Rules,
+    n_values: int,
+    frequency: NDArray[np.int32],
+    order: NDArray[np.int32],
+    l: int,
+    scarce: np.float32,
+    n_penalized: int,
+    budget: int,
+    stack: NDArray[np.int32],
+    bounds: NDArray[np.float32],
+    out: NDArray[np.bool_],
+    class_of: NDArray[np.int32],
+) -> int:
+    """Do what `fill_classes` says. ``frequency[k, c]`` is how many values of key k occur c times."""
+    n, n_keys = tree.keys.shape
+    counts = rules.counts
+    top = np.empty(n_keys, dtype=np.int64)
+    needed = np.empty(n_keys, dtype=np.int64)
+    top[:] = frequency.shape[1] - 1
+    members = np.empty(l, dtype=np.int32)
     n_free = n
     n_classes = 0
     mark = 0
@@ -141,9 +154,9 @@ def fill_classes(
             for k in range(n_keys):
                 rules.must[k] = needed[k] >= l - found
                 strict |= rules.must[k]
-            i = -1
+            i: Whole = -1
             if found == 0:
-                i = tree.where[order[seed]]
+                i = np.int64(tree.where[order[seed]])
                 _box_of_one(query, tree, i)
                 if strict:
                     for k in range(n_keys):
@@ -153,7 +166,7 @@ def fill_classes(
             if i < 0:
                 aim(query, loss)
                 for attempt in range(2):
-                    allowed = _allowed(rules, mark, classes_left, sizes[0])
+                    allowed = _allowed(rules, mark, classes_left, n_values)
                     i = nearest(
                         tree,
                         free,
@@ -193,7 +206,7 @@ def fill_classes(
             failures = 0
         for j in range(found):
             row = members[j]
-            i = tree.where[row]
+            i = np.int64(tree.where[row])
             out[row] = True
             if complete:
                 class_of[row] = n_classes

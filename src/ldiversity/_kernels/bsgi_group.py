@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from ldiversity._kernels.bsgi_greedy import fill_classes, outlying
+from ldiversity._kernels.bsgi_greedy import fill_classes
 from ldiversity._kernels.bsgi_loss import Loss
-from ldiversity._kernels.bsgi_parts import sort_words, words_of
 from ldiversity._kernels.bsgi_swaps import swap_passes
 from ldiversity._kernels.bsgi_tree import build_tree
 
@@ -21,7 +19,6 @@ _CANDIDATES = 8
 _SCARCE = 0.07
 
 
-@njit(nogil=True, cache=True)
 def group_part(
     loss: Loss,
     points: NDArray[np.float32],
@@ -36,6 +33,8 @@ def group_part(
 ) -> int:
     """Form the classes of a part, numbered from 0 in `class_of`, -1 for records without; return how many.
 
+    This is not compiled: what it calls is, each only when it is needed.
+
     Parameters
     ----------
     points, keys
@@ -47,20 +46,34 @@ def group_part(
     centers, rarity
         As for `outlying`.
     """
-    n = points.shape[0]
     tree = build_tree(loss, points, keys, _LEAF)
-    order = sort_words(words_of(-outlying(loss, points, centers, rarity)))
+    order = np.argsort(-outlying(loss, points, centers, rarity), kind="stable").astype(np.int32)
     n_classes = fill_classes(loss, tree, order, n_values, l, _SCARCE, n_penalized, _BUDGET, class_of)
     if n_swaps > 0 and n_classes > 1:
-        members = np.empty((n_classes, l), dtype=np.int32)
-        filled = np.zeros(n_classes, dtype=np.int32)
         group_of = class_of[tree.rows]
-        for i in range(n):
-            g = group_of[i]
-            if g >= 0:
-                members[g, filled[g]] = i
-                filled[g] += 1
+        by_class = np.argsort(group_of, kind="stable")[np.count_nonzero(group_of < 0) :]
+        members = by_class.reshape(n_classes, l).astype(np.int32)
         swap_passes(loss, tree, group_of, members, n_swaps, _CANDIDATES, _SWAP_BUDGET)
-        for i in range(n):
-            class_of[tree.rows[i]] = group_of[i]
+        class_of[tree.rows] = group_of
     return n_classes
+
+
+def outlying(
+    loss: Loss, points: NDArray[np.float32], centers: NDArray[np.float32], rarity: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Shape (n,): how far each record is from the middle of the table.
+
+    Parameters
+    ----------
+    centers
+        Shape (numbers,): the median of each number.
+    rarity
+        Of each entry of the trees (see `Loss`) at level 0: what a category is charged for being rare.
+    """
+    score = np.zeros(len(points), dtype=np.float32)
+    n_numbers = len(loss.caps)
+    for d in range(n_numbers):
+        score += np.minimum(np.abs(points[:, d] - centers[d]), loss.caps[d])
+    for c in range(len(loss.levels)):
+        score += rarity[loss.base[c] + points[:, n_numbers + c].astype(np.int64) * loss.levels[c]]
+    return score

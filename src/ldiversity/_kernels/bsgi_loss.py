@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ldiversity._kernels._compiled import helper, inlined, kernel
 
 __all__ = ["Loss", "Query", "added_loss", "aim", "box_loss", "make_query", "pair_losses", "total_loss"]
 
@@ -62,25 +63,16 @@ class Query(NamedTuple):
     rise: NDArray[np.float32]
 
 
-@njit(nogil=True, cache=True)
 def make_query(loss: Loss) -> Query:
     """A query without a box."""
-    n_numbers = loss.caps.shape[0]
-    n_categories = loss.levels.shape[0]
-    deepest = 1
-    for c in range(n_categories):
-        deepest = max(deepest, loss.levels[c])
-    return Query(
-        np.zeros(n_numbers + n_categories, dtype=np.float32),
-        np.zeros(n_numbers + n_categories, dtype=np.float32),
-        np.zeros(n_numbers, dtype=np.float32),
-        np.zeros((n_categories, deepest), dtype=np.float32),
-        np.zeros((n_categories, deepest), dtype=np.float32),
-        np.zeros((n_categories, deepest), dtype=np.float32),
-    )
+    n_numbers, n_categories = len(loss.caps), len(loss.levels)
+    deepest = int(loss.levels.max(initial=1))
+    low, high = np.zeros((2, n_numbers + n_categories), dtype=np.float32)
+    first, last, rise = np.zeros((3, n_categories, deepest), dtype=np.float32)
+    return Query(low, high, np.zeros(n_numbers, dtype=np.float32), first, last, rise)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def aim(query: Query, loss: Loss) -> None:
     """Prepare a query whose `low` and `high` were set."""
     levels, base, firsts, lasts, costs = loss.levels, loss.base, loss.first, loss.last, loss.cost
@@ -104,7 +96,7 @@ def aim(query: Query, loss: Loss) -> None:
             k += 1
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def added_loss(
     box_low: NDArray[np.float32],
     box_high: NDArray[np.float32],
@@ -134,7 +126,7 @@ def added_loss(
     return added
 
 
-@njit(nogil=True, cache=True)
+@helper
 def box_loss(loss: Loss, low: NDArray[np.float32], high: NDArray[np.float32]) -> np.float32:
     """The loss of a record whose class fills this box."""
     caps, levels, base, last, cost = loss.caps, loss.levels, loss.base, loss.last, loss.cost
@@ -150,17 +142,16 @@ def box_loss(loss: Loss, low: NDArray[np.float32], high: NDArray[np.float32]) ->
     return total
 
 
-@njit(nogil=True, cache=True)
-def pair_losses(
-    loss: Loss, points: NDArray[np.float32], rows: NDArray[np.int32], start: int, end: int, pairs: int
-) -> NDArray[np.float64]:
-    """Shape (coordinates,): the mean loss of two of the rows ``rows[start:end]``, from `pairs` evenly spread ones."""
+@helper
+def pair_losses(loss: Loss, points: NDArray[np.float32], rows: NDArray[np.int32], pairs: int) -> NDArray[np.float64]:
+    """Shape (coordinates,): the mean loss of two of the rows, from `pairs` evenly spread ones."""
     n_numbers = loss.caps.shape[0]
-    size = end - start
-    losses = np.zeros(points.shape[1], dtype=np.float64)
+    size = rows.shape[0]
+    losses = np.empty(points.shape[1], dtype=np.float64)
+    losses[:] = 0.0
     for pair in range(pairs):
-        i = rows[start + (pair * size) // pairs]
-        j = rows[start + (pair * 7919 + size // 2) % size]
+        i = rows[(pair * size) // pairs]
+        j = rows[(pair * 7919 + size // 2) % size]
         for d in range(n_numbers):
             losses[d] += min(abs(points[i, d] - points[j, d]), loss.caps[d])
         for c in range(loss.levels.shape[0]):
@@ -170,15 +161,20 @@ def pair_losses(
             while loss.last[entry] < most:
                 entry += 1
             losses[n_numbers + c] += loss.cost[entry]
-    return losses / pairs
+    for d in range(points.shape[1]):
+        losses[d] /= pairs
+    return losses
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def total_loss(loss: Loss, points: NDArray[np.float32], class_of: NDArray[np.int32], n_classes: int) -> float:
     """The loss of all records together; rows of class -1 are left out."""
-    size = np.zeros(n_classes, dtype=np.int64)
-    low = np.full((n_classes, points.shape[1]), _FAR, dtype=np.float32)
-    high = np.full((n_classes, points.shape[1]), -_FAR, dtype=np.float32)
+    size = np.empty(n_classes, dtype=np.int64)
+    size[:] = 0
+    low = np.empty((n_classes, points.shape[1]), dtype=np.float32)
+    high = np.empty((n_classes, points.shape[1]), dtype=np.float32)
+    low[:] = _FAR
+    high[:] = -_FAR
     for i in range(points.shape[0]):
         g = class_of[i]
         if g < 0:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from ldiversity._kernels.bsgi_loss import Loss, added_loss, aim, make_query
+from ldiversity._kernels._compiled import helper, kernel
+from ldiversity._kernels.bsgi_loss import Loss, Query, added_loss, aim, make_query
 
 __all__ = ["select_paper"]
 
 _FAR = np.float32(3e38)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _largest_first(live: NDArray[np.int64], order: NDArray[np.int64]) -> None:
     """Sort the buckets by size again, equal ones by number; little has changed since the last time."""
     for i in range(1, order.shape[0]):
@@ -25,7 +25,6 @@ def _largest_first(live: NDArray[np.int64], order: NDArray[np.int64]) -> None:
         order[j] = bucket
 
 
-@njit(nogil=True, cache=True)
 def select_paper(
     loss: Loss,
     points: NDArray[np.float32],
@@ -40,28 +39,34 @@ def select_paper(
     bucket. A record that shares another key with one already selected is passed over; a bucket without any other
     is, too, and a first record without partners is left out.
     """
-    n, n_coordinates = points.shape
-    n_keys = keys.shape[1]
-    live = np.zeros(n_values, dtype=np.int64)
-    for row in range(n):
-        live[keys[row, 0]] += 1
-    start = np.zeros(n_values, dtype=np.int64)
-    for value in range(1, n_values):
-        start[value] = start[value - 1] + live[value - 1]
+    live = np.bincount(keys[:, 0], minlength=n_values).astype(np.int64)
+    start = np.cumsum(live) - live
     # The last of a bucket is its next record, so that taking it out is cheap.
-    rows = np.empty(n, dtype=np.int32)
-    filled = np.zeros(n_values, dtype=np.int64)
-    for row in range(n - 1, -1, -1):
-        value = keys[row, 0]
-        rows[start[value] + filled[value]] = row
-        filled[value] += 1
-    held = points[rows]
-    order = np.arange(n_values)
-    query = make_query(loss)
+    rows = (len(keys) - 1 - np.argsort(keys[::-1, 0], kind="stable")).astype(np.int32)
+    class_of[:] = -1
+    return int(_select(loss, points[rows], keys, make_query(loss), rows, start, live, l, class_of))
+
+
+@kernel
+def _select(
+    loss: Loss,
+    held: NDArray[np.float32],
+    keys: NDArray[np.int32],
+    query: Query,
+    rows: NDArray[np.int32],
+    start: NDArray[np.int64],
+    live: NDArray[np.int64],
+    l: int,
+    class_of: NDArray[np.int32],
+) -> int:
+    """Do what `select_paper` says. `rows` and their points, `held`, stand by bucket; ``live`` of each are left."""
+    n_coordinates, n_keys, n_values = held.shape[1], keys.shape[1], live.shape[0]
+    order = np.empty(n_values, dtype=np.int64)
+    for value in range(n_values):
+        order[value] = value
     low, high, room, first, last, rise = query.low, query.high, query.room, query.first, query.last, query.rise
     members = np.empty(l, dtype=np.int64)
     places = np.empty(l, dtype=np.int64)
-    class_of[:] = -1
     n_classes = 0
     while True:
         _largest_first(live, order)
@@ -103,7 +108,8 @@ def select_paper(
             live[bucket] -= 1
             end = start[bucket] + live[bucket]
             rows[places[j]] = rows[end]
-            held[places[j]] = held[end]
+            for d in range(n_coordinates):
+                held[places[j], d] = held[end, d]
             if complete:
                 class_of[members[j]] = n_classes
         n_classes += complete

@@ -3,40 +3,41 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ldiversity._kernels._compiled import helper, kernel
 from ldiversity._kernels.bsgi_loss import Loss, pair_losses
 
-__all__ = ["cut", "sort_words", "words_of"]
+__all__ = ["cut", "fill_words", "sort_words"]
 
 _PAIRS = 16384
 _BITS = 11
 
 
-@njit(nogil=True, cache=True)
-def words_of(key: NDArray[np.float32]) -> NDArray[np.uint32]:
-    """Whole numbers in the order of the keys."""
-    bits = key.view(np.uint32)
-    words = np.empty(key.shape[0], dtype=np.uint32)
+@helper
+def fill_words(bits: NDArray[np.uint32], rows: NDArray[np.int32], coordinate: int, words: NDArray[np.uint32]) -> None:
+    """Put whole numbers into `words` that are in the order of the floating-point numbers with these bits."""
     sign = np.uint32(0x80000000)
-    for i in range(key.shape[0]):
-        words[i] = ~bits[i] if bits[i] & sign else bits[i] | sign
-    return words
+    for i in range(rows.shape[0]):
+        own = bits[rows[i], coordinate]
+        words[i] = ~own if own & sign else own | sign
 
 
-@njit(nogil=True, cache=True)
+@helper
 def sort_words(words: NDArray[np.uint32]) -> NDArray[np.int32]:
     """The order that sorts `words`, equal ones as they stood: eleven bits a pass, needless passes skipped."""
     n = words.shape[0]
-    order = np.arange(n).astype(np.int32)
+    order = np.empty(n, dtype=np.int32)
     other = np.empty(n, dtype=np.int32)
+    for i in range(n):
+        order[i] = i
     n_digits = 1 << _BITS
+    counts = np.empty(n_digits, dtype=np.int64)
     for shift in range(0, 32, _BITS):
-        counts = np.zeros(n_digits, dtype=np.int64)
+        counts[:] = 0
         for i in range(n):
             counts[(words[i] >> np.uint32(shift)) & np.uint32(n_digits - 1)] += 1
-        if counts.max() == n:
+        if n > 0 and counts[(words[0] >> np.uint32(shift)) & np.uint32(n_digits - 1)] == n:
             continue
         place = 0
         for digit in range(n_digits):
@@ -49,15 +50,16 @@ def sort_words(words: NDArray[np.uint32]) -> NDArray[np.int32]:
     return order
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _select(words: NDArray[np.uint32], place: int) -> tuple[np.uint32, int, int]:
     """The word at `place` of the sorted words, how many are less, and how many are at most as great."""
     less = 0
     known = np.uint32(0)
     equal = words.shape[0]
+    counts = np.empty(1 << _BITS, dtype=np.int64)
     for shift in (21, 10, 0):
         width = 10 if shift == 0 else _BITS
-        counts = np.zeros(1 << width, dtype=np.int64)
+        counts[:] = 0
         above = np.uint64(shift + width)
         for word in words:
             if np.uint64(word) >> above == np.uint64(known) >> above:
@@ -71,7 +73,7 @@ def _select(words: NDArray[np.uint32], place: int) -> tuple[np.uint32, int, int]
     return known, less, less + equal
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _count_first(words: NDArray[np.uint32], codes: NDArray[np.int32], place: int, counts: NDArray[np.int32]) -> None:
     """Count the values of the first `place` records in the order of their words, equal ones as they stand."""
     threshold, less, _ = _select(words, place)
@@ -84,7 +86,7 @@ def _count_first(words: NDArray[np.uint32], codes: NDArray[np.int32], place: int
             ties -= 1
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _make_fair(
     present: NDArray[np.int32],
     totals: NDArray[np.int32],
@@ -107,7 +109,7 @@ def _make_fair(
     return moved + abs(n_left * l - taken), taken
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _make_full(
     codes: NDArray[np.int32],
     present: NDArray[np.int32],
@@ -143,7 +145,6 @@ def _make_full(
             taken -= change
 
 
-@njit(nogil=True, cache=True)
 def cut(
     loss: Loss,
     points: NDArray[np.float32],
@@ -160,11 +161,28 @@ def cut(
     records nearest to the cut change sides. A coordinate is passed over when more than `tolerance` of the records
     would have to, unless the others need more.
     """
+    return int(_cut(loss, points, points.view(np.uint32), values, n_values, rows, l, tolerance))
+
+
+@kernel
+def _cut(
+    loss: Loss,
+    points: NDArray[np.float32],
+    bits: NDArray[np.uint32],
+    values: NDArray[np.int32],
+    n_values: int,
+    rows: NDArray[np.int32],
+    l: int,
+    tolerance: float,
+) -> int:
+    """Do what `cut` says; `bits` are those of the points."""
     n = rows.shape[0]
     k = n // l
     n_numbers = loss.caps.shape[0]
-    totals = np.zeros(n_values, dtype=np.int32)
-    take = np.zeros(n_values, dtype=np.int32)
+    totals = np.empty(n_values, dtype=np.int32)
+    take = np.empty(n_values, dtype=np.int32)
+    totals[:] = 0
+    take[:] = 0
     present = np.empty(min(n, n_values), dtype=np.int32)
     n_present = 0
     codes = np.empty(n, dtype=np.int32)
@@ -175,22 +193,24 @@ def cut(
             n_present += 1
         totals[codes[i]] += 1
     present = present[:n_present]
-    expected = pair_losses(loss, points, rows, 0, n, min(n, _PAIRS))
-    key = np.zeros(n, dtype=np.float32)
-    words = np.zeros(n, dtype=np.uint32)
+    expected = pair_losses(loss, points, rows, min(n, _PAIRS))
+    words = np.empty(n, dtype=np.uint32)
+    words[:] = 0
     fewest = n + 1
-    chosen = np.int64(-1)
+    chosen = -1
     tried = 0
     while True:
-        last = tried == expected.shape[0] or expected.max() <= 0
-        coordinate = chosen if last else np.argmax(expected)
+        widest = 0
+        for d in range(expected.shape[0]):
+            if expected[d] > expected[widest]:
+                widest = d
+        last = tried == expected.shape[0] or expected[widest] <= 0
+        coordinate = chosen if last else widest
         middle = n // 2
         if coordinate >= 0:
             expected[coordinate] = 0
             tried += not last
-            for i in range(n):
-                key[i] = points[rows[i], coordinate]
-            words = words_of(key)
+            fill_words(bits, rows, coordinate, words)
             if coordinate >= n_numbers:
                 _, less, at_most = _select(words, middle)
                 middle = less if less > 0 and (at_most == n or middle - less < at_most - middle) else at_most
@@ -205,9 +225,11 @@ def cut(
             fewest = moved
             chosen = coordinate
     order = sort_words(words)
-    codes = codes[order]
+    sorted_rows = np.empty(n, dtype=np.int32)
+    for i in range(n):
+        sorted_rows[i] = rows[order[i]]
+        codes[i] = values[sorted_rows[i]]
     _make_full(codes, present, totals, take, taken, n_left, k - n_left, l)
-    sorted_rows = rows[order]
     left = 0
     right = n_left * l
     for i in range(n):

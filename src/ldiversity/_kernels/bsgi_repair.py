@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ldiversity._kernels._compiled import Whole, helper, kernel
 from ldiversity._kernels.bsgi_loss import Loss, box_loss
 
 __all__ = ["Classes", "displace", "gather", "incorporate", "pair_up"]
@@ -35,7 +35,6 @@ class Classes(NamedTuple):
     following: NDArray[np.int32]
 
 
-@njit(nogil=True, cache=True)
 def gather(points: NDArray[np.float32], class_of: NDArray[np.int32], n_classes: int) -> Classes:
     """Read the classes off `class_of`."""
     classes = Classes(
@@ -43,16 +42,21 @@ def gather(points: NDArray[np.float32], class_of: NDArray[np.int32], n_classes: 
         np.full((n_classes, points.shape[1]), -_FAR, dtype=np.float32),
         np.zeros(n_classes, dtype=np.int32),
         np.full(n_classes, -1, dtype=np.int32),
-        np.full(points.shape[0], -1, dtype=np.int32),
+        np.full(len(points), -1, dtype=np.int32),
     )
-    for row in range(points.shape[0]):
-        if class_of[row] >= 0:
-            _join(classes, points, class_of, row, class_of[row])
+    _gather(classes, points, class_of)
     return classes
 
 
-@njit(nogil=True, cache=True)
-def _join(classes: Classes, points: NDArray[np.float32], class_of: NDArray[np.int32], row: int, g: int) -> None:
+@kernel
+def _gather(classes: Classes, points: NDArray[np.float32], class_of: NDArray[np.int32]) -> None:
+    for row in range(points.shape[0]):
+        if class_of[row] >= 0:
+            _join(classes, points, class_of, row, np.int64(class_of[row]))
+
+
+@helper
+def _join(classes: Classes, points: NDArray[np.float32], class_of: NDArray[np.int32], row: Whole, g: Whole) -> None:
     class_of[row] = g
     classes.size[g] += 1
     classes.following[row] = classes.head[g]
@@ -62,26 +66,26 @@ def _join(classes: Classes, points: NDArray[np.float32], class_of: NDArray[np.in
         classes.high[g, d] = max(classes.high[g, d], points[row, d])
 
 
-@njit(nogil=True, cache=True)
-def _leave(classes: Classes, points: NDArray[np.float32], class_of: NDArray[np.int32], row: int) -> None:
+@helper
+def _leave(classes: Classes, points: NDArray[np.float32], class_of: NDArray[np.int32], row: Whole) -> None:
     """Take a row out; its class gets the box of the others."""
-    g = class_of[row]
+    g = np.int64(class_of[row])
     class_of[row] = -1
-    member = classes.head[g]
+    member = np.int64(classes.head[g])
     classes.head[g] = -1
     classes.size[g] = 0
     classes.low[g] = _FAR
     classes.high[g] = -_FAR
     while member >= 0:
-        following = classes.following[member]
+        following = np.int64(classes.following[member])
         if member != row:
             _join(classes, points, class_of, member, g)
         member = following
     classes.following[row] = -1
 
 
-@njit(nogil=True, cache=True)
-def _fits(classes: Classes, keys: NDArray[np.int32], row: int, g: int, without: int) -> bool:
+@helper
+def _fits(classes: Classes, keys: NDArray[np.int32], row: Whole, g: Whole, without: Whole) -> bool:
     """Whether a row differs in every key from all members of a class but `without`."""
     member = classes.head[g]
     while member >= 0:
@@ -93,15 +97,15 @@ def _fits(classes: Classes, keys: NDArray[np.int32], row: int, g: int, without: 
     return True
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _place(
     loss: Loss,
     points: NDArray[np.float32],
     keys: NDArray[np.int32],
     classes: Classes,
-    row: int,
-    besides: int,
-    first: int,
+    row: Whole,
+    besides: Whole,
+    first: Whole,
     n_tries: int,
 ) -> int:
     """The class of ``first, first + 1, ...`` that loses least by taking the row in; -1 when none of them can."""
@@ -125,7 +129,7 @@ def _place(
     return best
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def incorporate(
     loss: Loss,
     points: NDArray[np.float32],
@@ -150,7 +154,7 @@ def incorporate(
     return failed
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def pair_up(
     points: NDArray[np.float32],
     keys: NDArray[np.int32],
@@ -191,7 +195,7 @@ def pair_up(
     return n_new
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def displace(
     loss: Loss,
     points: NDArray[np.float32],
@@ -209,9 +213,9 @@ def displace(
         done = False
         for step in range(min(n_tries, n_classes)):
             g = (number * 7919 + step) % n_classes
-            member = classes.head[g]
+            member = np.int64(classes.head[g])
             while member >= 0 and not done:
-                following = classes.following[member]
+                following = np.int64(classes.following[member])
                 if _fits(classes, keys, row, g, member):
                     h = _place(loss, points, keys, classes, member, g, (g + 1) % n_classes, n_tries)
                     if h >= 0:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ldiversity._kernels._compiled import Whole, helper, kernel
 from ldiversity._kernels.bsgi_loss import Loss, Query, added_loss, aim, box_loss, make_query
-from ldiversity._kernels.bsgi_parts import sort_words, words_of
 from ldiversity._kernels.bsgi_tree import Tree
 
 __all__ = ["swap_passes"]
@@ -16,11 +15,11 @@ _FAR = np.float32(3e38)
 _LEAST_GAIN = np.float32(1e-6)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _box_without(
     points: NDArray[np.float32],
     members: NDArray[np.int32],
-    skip: int,
+    skip: Whole,
     low: NDArray[np.float32],
     high: NDArray[np.float32],
 ) -> None:
@@ -34,13 +33,13 @@ def _box_without(
                 high[d] = max(high[d], points[members[j], d])
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _loss_with(
     loss: Loss,
     points: NDArray[np.float32],
     members: NDArray[np.int32],
-    skip: int,
-    joins: int,
+    skip: Whole,
+    joins: Whole,
     low: NDArray[np.float32],
     high: NDArray[np.float32],
 ) -> np.float32:
@@ -53,8 +52,8 @@ def _loss_with(
     return box_loss(loss, low, high)
 
 
-@njit(nogil=True, cache=True)
-def _fits(keys: NDArray[np.int32], members: NDArray[np.int32], skip: int, joins: int) -> bool:
+@helper
+def _fits(keys: NDArray[np.int32], members: NDArray[np.int32], skip: Whole, joins: Whole) -> bool:
     for j in range(members.shape[0]):
         if j != skip:
             for k in range(keys.shape[1]):
@@ -63,7 +62,7 @@ def _fits(keys: NDArray[np.int32], members: NDArray[np.int32], skip: int, joins:
     return True
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _node_gains(tree: Tree, gain: NDArray[np.float32], node_gain: NDArray[np.float32]) -> None:
     for q in range(tree.left.shape[0] - 1, -1, -1):
         if tree.left[q] < 0:
@@ -74,7 +73,7 @@ def _node_gains(tree: Tree, gain: NDArray[np.float32], node_gain: NDArray[np.flo
             node_gain[q] = max(node_gain[tree.left[q]], node_gain[tree.left[q] + 1])
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _candidates(
     tree: Tree,
     query: Query,
@@ -130,7 +129,7 @@ def _candidates(
             if group_of[i] < 0 or group_of[i] == group:
                 continue
             cost = added_loss(box_low, box_high, room, first, last, rise, points, points, i) - gain[i]
-            if cost >= bound or not _fits(keys, members, skip, i):
+            if cost >= bound or not _fits(keys, members, skip, np.int64(i)):
                 continue
             j = min(n_found, found.shape[0] - 1)
             while j > 0 and costs[j - 1] > cost:
@@ -145,7 +144,6 @@ def _candidates(
     return n_found
 
 
-@njit(nogil=True, cache=True)
 def swap_passes(
     loss: Loss,
     tree: Tree,
@@ -166,70 +164,126 @@ def swap_passes(
     members
         Shape (classes, l): the places of each class. Updated.
     """
-    n = tree.points.shape[0]
-    n_classes, l = members.shape
-    points, keys = tree.points, tree.keys
-    low = np.empty(points.shape[1], dtype=np.float32)
-    high = np.empty(points.shape[1], dtype=np.float32)
-    current = np.empty(n_classes, dtype=np.float32)
+    n = len(tree.points)
+    current = np.empty(len(members), dtype=np.float32)
     gain = np.zeros(n, dtype=np.float32)
-    node_gain = np.zeros(tree.left.shape[0], dtype=np.float32)
+    node_gain = np.zeros(len(tree.left), dtype=np.float32)
     slot = np.zeros(n, dtype=np.int32)
     found = np.empty(n_candidates, dtype=np.int32)
     costs = np.empty(n_candidates, dtype=np.float32)
-    stack = np.empty(tree.left.shape[0] + 2, dtype=np.int32)
-    bounds = np.empty(tree.left.shape[0] + 2, dtype=np.float32)
+    stack = np.empty(len(tree.left) + 2, dtype=np.int32)
+    bounds = np.empty(len(tree.left) + 2, dtype=np.float32)
     query = make_query(loss)
-    for g in range(n_classes):
-        current[g] = _loss_with(loss, points, members[g], -1, -1, low, high)
-        for j in range(l):
-            slot[members[g, j]] = j
-            gain[members[g, j]] = current[g] - _loss_with(loss, points, members[g], j, -1, low, high)
+    _begin(loss, tree.points, query, members, current, gain, slot)
     n_swaps = 0
     for _ in range(n_passes):
-        _node_gains(tree, gain, node_gain)
-        before = n_swaps
-        for g in sort_words(words_of(-current)):
-            for j in range(l):
-                record = members[g, j]
-                own = gain[record]
-                if own <= _LEAST_GAIN:
-                    continue
-                _box_without(points, members[g], j, query.low, query.high)
-                aim(query, loss)
-                n_found = _candidates(
-                    tree, query, members[g], j, group_of, gain, node_gain, own, budget, found, costs, stack, bounds
-                )
-                best = -1
-                change = -_LEAST_GAIN
-                here = there = np.float32(0)
-                for x in range(n_found):
-                    other = found[x]
-                    h = group_of[other]
-                    if not _fits(keys, members[h], slot[other], record):
-                        continue
-                    one = _loss_with(loss, points, members[g], j, other, low, high)
-                    two = _loss_with(loss, points, members[h], slot[other], record, low, high)
-                    if one - current[g] + two - current[h] < change:
-                        change = one - current[g] + two - current[h]
-                        best = other
-                        here = one
-                        there = two
-                if best < 0:
-                    continue
-                h = group_of[best]
-                slot[record] = slot[best]
-                slot[best] = j
-                members[h, slot[record]] = record
-                members[g, j] = best
-                group_of[best] = g
-                group_of[record] = h
-                current[g] = here
-                current[h] = there
-                n_swaps += 1
-                for x in range(l):
-                    gain[members[g, x]] = here - _loss_with(loss, points, members[g], x, -1, low, high)
-                    gain[members[h, x]] = there - _loss_with(loss, points, members[h], x, -1, low, high)
-        if n_swaps == before:
+        # The classes that lose most come first.
+        order = np.argsort(-current, kind="stable")
+        made = _swap(
+            loss,
+            tree,
+            query,
+            order,
+            group_of,
+            members,
+            budget,
+            current,
+            gain,
+            node_gain,
+            slot,
+            found,
+            costs,
+            stack,
+            bounds,
+        )
+        n_swaps += int(made)
+        if not made:
             break
+    return n_swaps
+
+
+@kernel
+def _begin(
+    loss: Loss,
+    points: NDArray[np.float32],
+    query: Query,
+    members: NDArray[np.int32],
+    current: NDArray[np.float32],
+    gain: NDArray[np.float32],
+    slot: NDArray[np.int32],
+) -> None:
+    """Find what each class loses, what it would gain without each of its members, and where in it they stand."""
+    for g in range(members.shape[0]):
+        current[g] = _loss_with(loss, points, members[g], -1, -1, query.low, query.high)
+        for j in range(members.shape[1]):
+            slot[members[g, j]] = j
+            gain[members[g, j]] = current[g] - _loss_with(loss, points, members[g], j, -1, query.low, query.high)
+
+
+@kernel
+def _swap(
+    loss: Loss,
+    tree: Tree,
+    query: Query,
+    order: NDArray[np.int64],
+    group_of: NDArray[np.int32],
+    members: NDArray[np.int32],
+    budget: int,
+    current: NDArray[np.float32],
+    gain: NDArray[np.float32],
+    node_gain: NDArray[np.float32],
+    slot: NDArray[np.int32],
+    found: NDArray[np.int32],
+    costs: NDArray[np.float32],
+    stack: NDArray[np.int32],
+    bounds: NDArray[np.float32],
+) -> int:
+    """One pass over the classes in the given order; return how many swaps were made."""
+    points, keys = tree.points, tree.keys
+    l = members.shape[1]
+    low = np.empty(points.shape[1], dtype=np.float32)
+    high = np.empty(points.shape[1], dtype=np.float32)
+    _node_gains(tree, gain, node_gain)
+    n_swaps = 0
+    for g in order:
+        for j in range(l):
+            record = np.int64(members[g, j])
+            own = gain[record]
+            if own <= _LEAST_GAIN:
+                continue
+            _box_without(points, members[g], j, query.low, query.high)
+            aim(query, loss)
+            n_found = _candidates(
+                tree, query, members[g], j, group_of, gain, node_gain, own, budget, found, costs, stack, bounds
+            )
+            best: Whole = -1
+            change = -_LEAST_GAIN
+            here = there = np.float32(0)
+            for x in range(n_found):
+                other = np.int64(found[x])
+                h, place = group_of[other], np.int64(slot[other])
+                if not _fits(keys, members[h], place, record):
+                    continue
+                one = _loss_with(loss, points, members[g], j, other, low, high)
+                two = _loss_with(loss, points, members[h], place, record, low, high)
+                if one - current[g] + two - current[h] < change:
+                    change = one - current[g] + two - current[h]
+                    best = other
+                    here = one
+                    there = two
+            if best < 0:
+                continue
+            h = group_of[best]
+            slot[record] = slot[best]
+            slot[best] = j
+            members[h, slot[record]] = record
+            members[g, j] = best
+            group_of[best] = g
+            group_of[record] = h
+            current[g] = here
+            current[h] = there
+            n_swaps += 1
+            for x in range(l):
+                gain[members[g, x]] = here - _loss_with(loss, points, members[g], x, -1, low, high)
+                gain[members[h, x]] = there - _loss_with(loss, points, members[h], x, -1, low, high)
     return n_swaps

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ldiversity._kernels._compiled import Whole, helper, inlined, kernel
 from ldiversity._kernels.bsgi_loss import Loss, Query, added_loss, box_loss
 
 __all__ = ["Rules", "Tree", "build_tree", "fold", "nearest", "remove"]
@@ -70,14 +70,14 @@ class Rules(NamedTuple):
     must: NDArray[np.bool_]
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def fold(value: int) -> np.uint64:
     """The bit of a value in a mask: values may share one, so a mask can only say that a value is not there."""
     return _ONE << np.uint64(value & 63)
 
 
-@njit(nogil=True, cache=True)
-def _select(key: NDArray[np.float32], order: NDArray[np.int32], start: int, end: int, k: int) -> None:
+@helper
+def _select(key: NDArray[np.float32], order: NDArray[np.int32], start: Whole, end: Whole, k: Whole) -> None:
     """Bring the k-th least key of ``order[start:end]`` to place k, lesser ones before it and greater ones behind."""
     while end - start > 1:
         first, pivot, last = key[order[start]], key[order[(start + end) // 2]], key[order[end - 1]]
@@ -101,8 +101,8 @@ def _select(key: NDArray[np.float32], order: NDArray[np.int32], start: int, end:
             return
 
 
-@njit(nogil=True, cache=True)
-def _boundary(key: NDArray[np.float32], order: NDArray[np.int32], start: int, end: int) -> int:
+@helper
+def _boundary(key: NDArray[np.float32], order: NDArray[np.int32], start: Whole, end: Whole) -> int:
     """Part ``order[start:end]`` where the key changes nearest to the middle; return where the right side begins."""
     middle = (start + end) // 2
     pivot = key[order[middle]]
@@ -114,7 +114,7 @@ def _boundary(key: NDArray[np.float32], order: NDArray[np.int32], start: int, en
         if key[order[i]] <= pivot:
             at_most += 1
     below = less > 0 and (at_most == end - start or middle - start - less < start + at_most - middle)
-    i = start
+    i = int(start)
     j = end - 1
     while i <= j:
         if key[order[i]] < pivot or (not below and key[order[i]] == pivot):
@@ -125,29 +125,70 @@ def _boundary(key: NDArray[np.float32], order: NDArray[np.int32], start: int, en
     return i
 
 
-@njit(nogil=True, cache=True)
 def build_tree(loss: Loss, points: NDArray[np.float32], keys: NDArray[np.int32], leaf_size: int) -> Tree:
     """Build the tree, cutting where the records of a node lose most when they are taken together."""
     n, n_coordinates = points.shape
-    n_numbers = loss.caps.shape[0]
     most = 4 * (n // leaf_size + 4)
-    low = np.empty((most, n_coordinates), dtype=np.float32)
-    high = np.empty((most, n_coordinates), dtype=np.float32)
-    left = np.full(most, -1, dtype=np.int32)
-    parent = np.full(most, -1, dtype=np.int32)
-    start = np.zeros(most, dtype=np.int32)
-    end = np.zeros(most, dtype=np.int32)
-    order = np.arange(n).astype(np.int32)
+    box = np.empty((2, most, n_coordinates), dtype=np.float32)
+    links = np.full((2, most), -1, dtype=np.int32)
+    bounds = np.zeros((2, most), dtype=np.int32)
+    places = np.empty((3, n), dtype=np.int32)
+    mask = np.zeros(most, dtype=np.uint64)
     key = np.empty(n, dtype=np.float32)
-    one_low = np.zeros(n_coordinates, dtype=np.float32)
-    one_high = np.zeros(n_coordinates, dtype=np.float32)
+    low, high, left, parent = box[0], box[1], links[0], links[1]
+    start, end = bounds
+    order, where, leaf_of = places
+    size = _grow(loss, points, keys, leaf_size, key, low, high, left, parent, start, end, order, where, leaf_of, mask)
+    return Tree(
+        points[order],
+        keys[order],
+        order,
+        where,
+        low[:size],
+        high[:size],
+        mask[:size],
+        left[:size],
+        parent[:size],
+        start[:size],
+        end[:size],
+        leaf_of,
+    )
+
+
+@kernel
+def _grow(
+    loss: Loss,
+    points: NDArray[np.float32],
+    keys: NDArray[np.int32],
+    leaf_size: int,
+    key: NDArray[np.float32],
+    low: NDArray[np.float32],
+    high: NDArray[np.float32],
+    left: NDArray[np.int32],
+    parent: NDArray[np.int32],
+    start: NDArray[np.int32],
+    end: NDArray[np.int32],
+    order: NDArray[np.int32],
+    where: NDArray[np.int32],
+    leaf_of: NDArray[np.int32],
+    mask: NDArray[np.uint64],
+) -> int:
+    """Fill the parts of a `Tree`, which have room for the most nodes there can be; return how many there are."""
+    n, n_coordinates = points.shape
+    n_numbers = loss.caps.shape[0]
+    most = left.shape[0]
+    for i in range(n):
+        order[i] = i
+    one_low = np.empty(n_coordinates, dtype=np.float32)
+    one_high = np.empty(n_coordinates, dtype=np.float32)
     end[0] = n
     n_nodes = 1
     q = 0
     while q < n_nodes:
-        a, b = start[q], end[q]
-        low[q] = _FAR
-        high[q] = -_FAR
+        a, b = np.int64(start[q]), np.int64(end[q])
+        for d in range(n_coordinates):
+            low[q, d] = _FAR
+            high[q, d] = -_FAR
         for i in range(a, b):
             for d in range(n_coordinates):
                 value = points[order[i], d]
@@ -157,14 +198,15 @@ def build_tree(loss: Loss, points: NDArray[np.float32], keys: NDArray[np.int32],
             widest = -1
             width = np.float32(0)
             for d in range(n_coordinates):
-                one_low[:] = low[q]
-                one_high[:] = low[q]
+                for other in range(n_coordinates):
+                    one_low[other] = low[q, other]
+                    one_high[other] = low[q, other]
                 one_high[d] = high[q, d]
                 spread = box_loss(loss, one_low, one_high)
                 if spread > width:
                     width = spread
                     widest = d
-            middle = (a + b) // 2
+            middle: Whole = (a + b) // 2
             if widest >= 0:
                 for i in range(a, b):
                     key[order[i]] = points[order[i], widest]
@@ -180,11 +222,8 @@ def build_tree(loss: Loss, points: NDArray[np.float32], keys: NDArray[np.int32],
             end[n_nodes + 1] = b
             n_nodes += 2
         q += 1
-    where = np.empty(n, dtype=np.int32)
-    leaf_of = np.empty(n, dtype=np.int32)
     for i in range(n):
         where[order[i]] = i
-    mask = np.zeros(n_nodes, dtype=np.uint64)
     for q in range(n_nodes - 1, -1, -1):
         if left[q] < 0:
             for i in range(start[q], end[q]):
@@ -192,24 +231,11 @@ def build_tree(loss: Loss, points: NDArray[np.float32], keys: NDArray[np.int32],
                 mask[q] |= fold(keys[order[i], 0])
         else:
             mask[q] = mask[left[q]] | mask[left[q] + 1]
-    return Tree(
-        points[order],
-        keys[order],
-        order,
-        where,
-        low[:n_nodes].copy(),
-        high[:n_nodes].copy(),
-        mask,
-        left[:n_nodes].copy(),
-        parent[:n_nodes].copy(),
-        start[:n_nodes].copy(),
-        end[:n_nodes].copy(),
-        leaf_of,
-    )
+    return n_nodes
 
 
-@njit(nogil=True, cache=True)
-def remove(tree: Tree, free: NDArray[np.int32], i: int) -> None:
+@helper
+def remove(tree: Tree, free: NDArray[np.int32], i: Whole) -> None:
     """Take the record at place `i` out; `free` counts the free records of each leaf."""
     points, keys, rows, masks = tree.points, tree.keys, tree.rows, tree.mask
     q = tree.leaf_of[i]
@@ -234,7 +260,7 @@ def remove(tree: Tree, free: NDArray[np.int32], i: int) -> None:
         mask = masks[tree.left[q]] | masks[tree.left[q] + 1]
 
 
-@njit(nogil=True, cache=True)
+@helper
 def nearest(
     tree: Tree,
     free: NDArray[np.int32],

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ldiversity._kernels._compiled import helper, inlined, kernel
 
 __all__ = [
     "BLOCKS",
@@ -45,7 +46,7 @@ _NONE = np.uint64(0)
 _ANY_STEPS = 1 << 62
 
 
-@njit(nogil=True, cache=True)
+@helper
 def runs(tables: Tables, chosen: Ints, k: int, remaining: int, lo: Ints, hi: Ints, scratch: Bits) -> int:
     """List the runs of positions that may join ``chosen[:k]`` (ascending) when `remaining` values are missing.
 
@@ -60,7 +61,7 @@ def runs(tables: Tables, chosen: Ints, k: int, remaining: int, lo: Ints, hi: Int
     return _runs_of_mask(scratch[0], tables[3].shape[0], lo, hi)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def line_runs(chosen: Ints, k: int, remaining: int, after: Ints, before: Ints, lo: Ints, hi: Ints) -> int:
     """List the runs on a line; see `runs`."""
     # The chosen values cut the line into gaps. A gap holds as many further values as a greedy walk finds. One more
@@ -90,7 +91,7 @@ def line_runs(chosen: Ints, k: int, remaining: int, after: Ints, before: Ints, l
     return n
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _tight_runs(at: int, end: int, after: Ints, before: Ints, lo: Ints, hi: Ints, n: int) -> int:
     first = n
     while at <= end:
@@ -111,7 +112,7 @@ def _tight_runs(at: int, end: int, after: Ints, before: Ints, lo: Ints, hi: Ints
     return last + 1
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def block_runs(chosen: Ints, k: int, start: Ints, stop: Ints, lo: Ints, hi: Ints) -> int:
     """List the runs outside the chosen blocks; see `runs`."""
     n = 0
@@ -129,17 +130,19 @@ def block_runs(chosen: Ints, k: int, start: Ints, stop: Ints, lo: Ints, hi: Ints
     return n
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _general_mask(tables: Tables, chosen: Ints, k: int, remaining: int, scratch: Bits) -> None:
     """Put the candidates into ``scratch[0]``."""
     bits, ones, pairs = tables[3], tables[4], tables[5]
     n_words = bits.shape[1]
     mask = scratch[0]
     if k == 1 and ones.shape[0] > 0:
-        mask[:] = ones[chosen[0]]
+        for w in range(n_words):
+            mask[w] = ones[chosen[0], w]
         return
     if k == 2 and remaining > 1 and pairs.shape[0] > 0:  # noqa: PLR2004 - two chosen
-        mask[:] = pairs[chosen[0] * bits.shape[0] + chosen[1]]
+        for w in range(n_words):
+            mask[w] = pairs[chosen[0] * bits.shape[0] + chosen[1], w]
         return
     for w in range(n_words):
         mask[w] = bits[chosen[0], w]
@@ -149,7 +152,7 @@ def _general_mask(tables: Tables, chosen: Ints, k: int, remaining: int, scratch:
         _keep_completable(bits, mask, remaining - 1, scratch, _ANY_STEPS)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _keep_completable(bits: Bits, mask: Bits, missing: int, scratch: Bits, most: int) -> int:
     """Drop the candidates that `missing` others cannot follow; return the steps taken, more than `most` if given up."""
     steps = 0
@@ -176,7 +179,7 @@ def _keep_completable(bits: Bits, mask: Bits, missing: int, scratch: Bits, most:
     return steps
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _find_clique(bits: Bits, levels: Bits, size: int, most: int) -> int:
     """Look for `size` pairwise allowed values in ``levels[0]``, which is used up; depth first.
 
@@ -207,7 +210,7 @@ def _find_clique(bits: Bits, levels: Bits, size: int, most: int) -> int:
     return -steps
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _runs_of_mask(mask: Bits, size: int, lo: Ints, hi: Ints) -> int:
     n = 0
     inside = False
@@ -230,7 +233,7 @@ def _runs_of_mask(mask: Bits, size: int, lo: Ints, hi: Ints) -> int:
     return n
 
 
-@njit(nogil=True, cache=True)
+@helper
 def count_bits(word: np.uint64) -> int:
     """Count the bits of a 64-bit word."""
     x = word
@@ -240,7 +243,7 @@ def count_bits(word: np.uint64) -> int:
     return int(np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56)))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def completable(tables: Tables, l: int) -> NDArray[np.bool_]:
     """Whether each position alone can be completed to a set of `l` values."""
     size = max(tables[1].shape[0], tables[3].shape[0])
@@ -251,7 +254,9 @@ def completable(tables: Tables, l: int) -> NDArray[np.bool_]:
     scratch = np.empty((l + 2, tables[3].shape[1]), dtype=np.uint64)
     for v in range(size):
         if tables[0] == GENERAL:  # its first dummies are known
-            result[v] = bool(tables[4][v].any())
+            result[v] = False
+            for w in range(tables[4].shape[1]):
+                result[v] |= tables[4][v, w] != _NONE
             continue
         # Walk greedily: a candidate that is listed can always be completed, so a dead end means there was none.
         chosen[0] = v
@@ -267,7 +272,7 @@ def completable(tables: Tables, l: int) -> NDArray[np.bool_]:
     return result
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def first_masks(bits: Bits, l: int, most: int) -> tuple[Bits, int]:
     """Candidates of the first dummy of each value, as bitsets, and the steps taken; void when more than `most`."""
     steps = 0
@@ -281,7 +286,7 @@ def first_masks(bits: Bits, l: int, most: int) -> tuple[Bits, int]:
     return result, steps
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def pair_masks(bits: Bits, l: int, most: int) -> tuple[Bits, int]:
     """Candidates of the second dummy for each allowed pair, row ``i * F + j`` for i < j; see `first_masks`."""
     steps = 0

@@ -6,8 +6,9 @@ import math
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ldiversity._kernels._compiled import helper, kernel
 
 __all__ = [
     "are_allowed",
@@ -29,7 +30,7 @@ _TINY = 1e-200
 _TABLE = 1 << 14  # logarithms of factorials are looked up below this
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def are_ascending(sets: Codes) -> bool:
     """Whether every member is greater than the one before it. Without branches, which would cost more."""
     wrong = 0
@@ -39,7 +40,7 @@ def are_ascending(sets: Codes) -> bool:
     return wrong == 0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def are_allowed(sets: NDArray[np.uint32], allowed: NDArray[np.bool_]) -> bool:
     """Whether ``allowed[j, k]`` holds for every two members of every set.
 
@@ -53,7 +54,7 @@ def are_allowed(sets: NDArray[np.uint32], allowed: NDArray[np.bool_]) -> bool:
     return right
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_members(cells: Ints, sets: Codes, counts: Ints) -> None:
     """Add every member of every set to ``counts[cell, member]``."""
     for i in range(sets.shape[0]):
@@ -62,7 +63,7 @@ def count_members(cells: Ints, sets: Codes, counts: Ints) -> None:
             counts[cell, sets[i, k]] += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def group_sets(cells: Ints, sets: Codes, starts: Ints, grouped: Codes) -> None:
     """Copy the sets so that those of each cell stand together, in their old order; a counting sort.
 
@@ -77,7 +78,7 @@ def group_sets(cells: Ints, sets: Codes, starts: Ints, grouped: Codes) -> None:
             grouped[row, k] = sets[i, k]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def pair_counts(sets: Codes, starts: Ints, first: int, last: int, pairs: Floats) -> None:
     """Count in cells first..last-1 how many sets hold both j and k, for j < k only, shape (last - first, F, F).
 
@@ -92,7 +93,7 @@ def pair_counts(sets: Codes, starts: Ints, first: int, last: int, pairs: Floats)
                     row[sets[i, m]] += 1.0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def square_sums(columns: Floats, sets: Codes, starts: Ints, first: int, last: int, sums: Floats) -> None:
     """Sum the squares of ``sum of columns[m] over the members m`` over the sets of each cell."""
     n_values = columns.shape[1]
@@ -100,7 +101,8 @@ def square_sums(columns: Floats, sets: Codes, starts: Ints, first: int, last: in
     for c in range(first, last):
         total = sums[c]
         for i in range(starts[c], starts[c + 1]):
-            vector[:] = columns[sets[i, 0]]
+            for j in range(n_values):
+                vector[j] = columns[sets[i, 0], j]
             for k in range(1, sets.shape[1]):
                 column = columns[sets[i, k]]
                 for j in range(n_values):
@@ -109,7 +111,7 @@ def square_sums(columns: Floats, sets: Codes, starts: Ints, first: int, last: in
                 total[j] += vector[j] * vector[j]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def square_sums_by_pairs(
     columns: Floats, sets: Codes, starts: Ints, counts: Ints, first: int, last: int, sums: Floats
 ) -> None:
@@ -138,7 +140,7 @@ def square_sums_by_pairs(
                 total[j] += own[j] * inner[j]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def offset_codes(values: Ints, least: int, seen: NDArray[np.bool_], codes: Codes) -> None:
     """Code integers of a short range by their offset, and mark the offsets that occur."""
     for i in range(values.shape[0]):
@@ -147,12 +149,12 @@ def offset_codes(values: Ints, least: int, seen: NDArray[np.bool_], codes: Codes
         seen[code] = True
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _log_factorial(n: int, table: Floats) -> float:
     return table[n] if n < table.shape[0] else math.lgamma(n + 1.0)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _upper_tail(n: int, p: float, k: int, table: Floats) -> tuple[float, float]:
     # P(Bin(n, p) >= k) and P(Bin(n, p) = k) for 0 < p < 1 and 0 <= k <= n.
     choices = _log_factorial(n, table) - _log_factorial(k, table) - _log_factorial(n - k, table)
@@ -170,7 +172,7 @@ def _upper_tail(n: int, p: float, k: int, table: Floats) -> tuple[float, float]:
     return total, point
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _start(records: int, published: int, p: float, z: float, half: float) -> int:
     # The normal limit with continuity and skewness corrections: a start that is rarely off by more than one.
     q = 1.0 - p
@@ -181,7 +183,7 @@ def _start(records: int, published: int, p: float, z: float, half: float) -> int
     return min(max(round(records - root * root), 0), published)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _low(records: int, published: int, p: float, tail: float, z: float, table: Floats) -> int:
     # The smallest true count v that makes `published` or more unsurprising: P(v + Bin(N - v, p) >= w) > tail.
     # With n = N - v and k = w - v, one record more among the N - v draws one more Bernoulli, so neighbors follow
@@ -206,7 +208,7 @@ def _low(records: int, published: int, p: float, tail: float, z: float, table: F
     return records - n
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _high(records: int, published: int, p: float, tail: float, z: float, table: Floats) -> int:
     # The largest true count v that makes `published` or fewer unsurprising: P(v + Bin(N - v, p) <= w) > tail.
     # That is the upper tail of the dummies not drawn, N - w of them: P(Y[n] >= m) with Y[n] = Bin(n, 1-p), where
@@ -242,7 +244,7 @@ def _high(records: int, published: int, p: float, tail: float, z: float, table: 
     return min(records - n, seen)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_limits(
     counts: Ints,
     records: Ints,
@@ -262,14 +264,22 @@ def count_limits(
     published count more than one standard deviation below the expectation for a value that nobody has.
     """
     n_values = counts.shape[1]
-    same = p_least.min() == p_least.max() and p_most.min() == p_most.max()
+    same = True
+    for j in range(1, n_values):
+        same &= p_least[j] == p_least[0] and p_most[j] == p_most[0]
     known = np.empty(4 * n_values, np.int64)
-    table = np.zeros(min(records[first:last].max() + 1, _TABLE))
+    most = 0
+    for c in range(first, last):
+        most = max(most, records[c])
+    table = np.empty(min(most + 1, _TABLE))
+    table[0] = 0.0
     for n in range(1, table.shape[0]):
         table[n] = table[n - 1] + math.log(n)
     for c in range(first, last):
         # Many values of a cell share a published count, and then their limits.
-        least = counts[c].min()
+        least = counts[c, 0]
+        for j in range(1, n_values):
+            least = min(least, counts[c, j])
         known[:] = -1
         for j in range(n_values):
             w = counts[c, j]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ldiversity._kernels._compiled import inlined
 
 __all__ = ["below"]
 
@@ -12,7 +13,7 @@ _LOW_HALF = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def below(words: NDArray[np.uint64], used: int, bound: int) -> tuple[int, int]:
     """Draw a uniform integer in ``[0, bound)`` for ``1 <= bound < 2**32``, starting at ``words[used]``.
 

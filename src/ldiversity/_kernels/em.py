@@ -6,8 +6,9 @@ import math
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ldiversity._kernels._compiled import helper, kernel
 
 __all__ = ["em_cells"]
 
@@ -20,7 +21,7 @@ _SMALL = 1e-250
 _FLOOR = 1e-3  # an extrapolated share falls at most by this factor below the plain step's
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _step(
     sets: Codes,
     likelihood: Floats,
@@ -77,7 +78,7 @@ def _step(
     return objective + math.log(product)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _extrapolate(p0: Floats, p1: Floats, p2: Floats, out: Floats) -> None:
     # The squared extrapolation from three successive points, kept inside the simplex.
     first = 0.0
@@ -88,7 +89,8 @@ def _extrapolate(p0: Floats, p1: Floats, p2: Floats, out: Floats) -> None:
         first += r * r
         second += v * v
     if second <= 0.0:
-        out[:] = p2
+        for j in range(p2.shape[0]):
+            out[j] = p2[j]
         return
     step = max(math.sqrt(first / second), 1.0)
     total = 0.0
@@ -101,7 +103,7 @@ def _extrapolate(p0: Floats, p1: Floats, p2: Floats, out: Floats) -> None:
         out[j] /= total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def em_cells(
     sets: Codes,
     likelihood: Floats,
@@ -127,9 +129,11 @@ def em_cells(
     p1 = np.empty(n_values)
     p2 = np.empty(n_values)
     ahead = np.empty(n_values)
+    extra = np.empty(n_values)
     for c in range(first, last):
         p0 = shares[c]
-        extra = strength[c] * prior
+        for j in range(n_values):
+            extra[j] = strength[c] * prior[j]
         a, b = starts[c], starts[c + 1]
         steps[c] = 0
         while steps[c] < most_steps:
@@ -140,12 +144,11 @@ def em_cells(
             for j in range(n_values):
                 moved = max(moved, abs(p2[j] - p1[j]))
             if moved < tolerance:
-                p0[:] = p2
+                for j in range(n_values):
+                    p0[j] = p2[j]
                 break
             _extrapolate(p0, p1, p2, ahead)
             after = _step(sets, likelihood, weights, a, b, extra, ahead, p1)
             steps[c] += 1
-            if after >= before:
-                p0[:] = p1
-            else:
-                p0[:] = p2
+            for j in range(n_values):
+                p0[j] = p1[j] if after >= before else p2[j]

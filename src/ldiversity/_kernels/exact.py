@@ -14,12 +14,13 @@ whole numbers: no set with v and j makes Q[v, j] exactly 0, and as many as there
 
 from __future__ import annotations
 
+import math
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ldiversity._kernels._compiled import helper, kernel
 from ldiversity._kernels.candidates import Tables, count_bits, runs
 from ldiversity._kernels.draws import below
 
@@ -34,7 +35,7 @@ _ONE = np.uint64(1)
 _NONE = np.uint64(0)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def exact_inclusion(bits: Bits, l: int, choose: Counts, offset: Counts) -> Floats:
     """Q of simple selection for allowed pairs `bits` and ``l >= 2``, by visiting every set of up to l - 1 values.
 
@@ -78,7 +79,7 @@ def exact_inclusion(bits: Bits, l: int, choose: Counts, offset: Counts) -> Float
     return inclusion
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _advance(bits: Bits, members: Ints, masks: Bits, k: int, depth: int) -> int:
     """Go on to the next set of `k` allowed values in lexicographic order; return 0 when there is none.
 
@@ -100,7 +101,7 @@ def _advance(bits: Bits, members: Ints, masks: Bits, k: int, depth: int) -> int:
     return 0
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _next_bit(mask: Bits, start: int, size: int) -> int:
     if start >= size:
         return -1
@@ -114,7 +115,7 @@ def _next_bit(mask: Bits, start: int, size: int) -> int:
     return 64 * w + count_bits((word & (~word + _ONE)) - _ONE)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _walk(bits: Bits, k: int) -> tuple[Ints, Bits]:
     """Prepare a walk over the sets of `k` values."""
     masks = np.zeros((k + 1, bits.shape[1]), dtype=np.uint64)
@@ -124,7 +125,7 @@ def _walk(bits: Bits, k: int) -> tuple[Ints, Bits]:
     return members, masks
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _rank(members: Ints, k: int, extra: int, choose: Counts) -> int:
     """Rank of ``members[:k]`` together with `extra`, or of ``members[:k]`` alone when `extra` is negative."""
     rank = 0
@@ -141,7 +142,7 @@ def _rank(members: Ints, k: int, extra: int, choose: Counts) -> int:
     return rank
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _count_successors(bits: Bits, l: int, k: int, choose: Counts, offset: Counts, successors: Ints) -> None:
     n_words = bits.shape[1]
     members, masks = _walk(bits, k)
@@ -165,7 +166,7 @@ def _count_successors(bits: Bits, l: int, k: int, choose: Counts, offset: Counts
         depth = _advance(bits, members, masks, k, k)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _spread(
     bits: Bits,
     l: int,
@@ -198,7 +199,7 @@ def _spread(
         depth = _advance(bits, members, masks, k, k)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _followers(
     bits: Bits,
     l: int,
@@ -238,7 +239,7 @@ def _followers(
     return n
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _weigh(members: Ints, k: int, choose: Counts, offset: Counts, flow: Floats, ranks: Counts, weight: Floats) -> None:
     """Compute reach_v of the set for each of its members v."""
     if k == 1:
@@ -260,7 +261,7 @@ def _weigh(members: Ints, k: int, choose: Counts, offset: Counts, flow: Floats, 
                 weight[v] += flow[ranks[u], v if v < u else v - 1]
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _add_steps(members: Ints, k: int, weight: Floats, follow: Bits, steps: Floats, counts: Counts, n_sets: int) -> None:
     """Add the weights, and `n_sets` to the counts, from where a run of successors begins to where it ends."""
     sign = 1.0
@@ -279,7 +280,7 @@ def _add_steps(members: Ints, k: int, weight: Floats, follow: Bits, steps: Float
             n_sets = -n_sets
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def simulated_inclusion(tables: Tables, start: int, l: int, words: Bits) -> tuple[Floats, Floats]:
     """One row of Q by position, from one simulated draw a row of `words`, and its standard errors.
 
@@ -322,7 +323,9 @@ def simulated_inclusion(tables: Tables, start: int, l: int, words: Bits) -> tupl
             total[j] += one[j]
             squares[j] += one[j] * one[j]
     n_draws = words.shape[0]
-    mean = total / n_draws
-    error = np.sqrt(np.maximum(squares / n_draws - mean * mean, 0.0) / n_draws)
+    mean, error = total, squares
+    for j in range(size):
+        mean[j] = total[j] / n_draws
+        error[j] = math.sqrt(max(squares[j] / n_draws - mean[j] * mean[j], 0.0) / n_draws)
     mean[start] = 1.0
     return mean, error

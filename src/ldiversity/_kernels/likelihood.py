@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ldiversity._kernels._compiled import helper, kernel
 from ldiversity._kernels.candidates import Tables, runs
 
 __all__ = ["ring_likelihood", "simple_likelihood", "variance_sums"]
@@ -16,7 +16,7 @@ Ints: TypeAlias = NDArray[np.int32]
 Floats: TypeAlias = NDArray[np.float64]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def simple_likelihood(sets: Ints, position: Ints, tables: Tables) -> Floats:
     """P(set | member) under simple selection for valid `sets`, by dynamic programming over their subsets."""
     n, l = sets.shape
@@ -28,12 +28,18 @@ def simple_likelihood(sets: Ints, position: Ints, tables: Tables) -> Floats:
     scratch = np.empty((l + 2, tables[3].shape[1]), dtype=np.uint64)
     places = np.empty(l, dtype=np.int32)
     chosen = np.empty(l, dtype=np.int32)
+    ranking = np.empty(l, dtype=np.int64)
     share = np.empty(full + 1)
     reach = np.empty(full + 1)
     for i in range(n):
         for a in range(l):
             places[a] = position[sets[i, a]]
-        ranking = np.argsort(places)
+        for a in range(l):
+            at = a
+            while at > 0 and places[ranking[at - 1]] > places[a]:
+                ranking[at] = ranking[at - 1]
+                at -= 1
+            ranking[at] = a
         for subset in range(1, full):
             k = 0
             for a in range(l):
@@ -60,7 +66,7 @@ def simple_likelihood(sets: Ints, position: Ints, tables: Tables) -> Floats:
     return result
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def ring_likelihood(sets: Ints, n_values: int, d: int) -> Floats:
     """P(set | member) under ring selection for valid `sets`: the orders in which the others can be drawn."""
     n, l = sets.shape
@@ -85,7 +91,7 @@ def ring_likelihood(sets: Ints, n_values: int, d: int) -> Floats:
     return result
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _orders(index: NDArray[np.int64], sizes: NDArray[np.int64], choice: NDArray[np.int64], l: int, d: int) -> int:
     """Count the orders in which the values with ``index[0] >= 0`` can be drawn from the closing ring."""
     found = 0
@@ -117,7 +123,7 @@ def _orders(index: NDArray[np.int64], sizes: NDArray[np.int64], choice: NDArray[
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def variance_sums(sets: Ints, weights: Floats, columns: Floats, sums: Floats) -> None:
     """Add ``weights[i, k] * a**2`` to row ``sets[i, k]`` of `sums`; a is the sum of the set's rows of `columns`."""
     n, l = sets.shape

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ldiversity._kernels._compiled import helper, kernel
 
 __all__ = ["fill_from_cells"]
 
@@ -13,7 +14,7 @@ _WASTE = 200
 _SEARCH = 500
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def fill_from_cells(
     levels: NDArray[np.int64],
     n_levels: int,
@@ -64,7 +65,9 @@ def fill_from_cells(
             totals[levels[cell, column]] += starts[cell + 1] - starts[cell]
     used = np.zeros(n_levels, dtype=np.int64)
     aside = np.zeros(n_cells, dtype=np.bool_)
-    live = np.arange(n_cells)
+    live = np.empty(n_cells, dtype=np.int64)
+    for cell in range(n_cells):
+        live[cell] = cell
     leaf_of = np.empty(n_cells, dtype=np.int64)
     worth = np.empty(n_cells, dtype=np.float64)
     live, tree = _plant(live, levels, starts, taken, totals, n, power, worth, leaf_of)
@@ -139,7 +142,7 @@ def fill_from_cells(
     return class_of, n_classes
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _plant(
     live: NDArray[np.int64],
     levels: NDArray[np.int64],
@@ -181,7 +184,7 @@ def _plant(
     return kept, tree
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _update(tree: NDArray[np.float64], node: int, value: float) -> None:
     tree[node] = value
     node //= 2
@@ -190,7 +193,7 @@ def _update(tree: NDArray[np.float64], node: int, value: float) -> None:
         node //= 2
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _is_among(
     person: NDArray[np.int64], rows: NDArray[np.int32], row: int, places: NDArray[np.int64], n_chosen: int
 ) -> bool:
@@ -200,7 +203,7 @@ def _is_among(
     return False
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _join(
     class_of: NDArray[np.int32],
     n_classes: int,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ldiversity._kernels._compiled import helper, kernel
 
 __all__ = ["count_apart", "search_apart"]
 
@@ -21,7 +22,7 @@ _M4 = np.uint64(0x0F0F0F0F0F0F0F0F)
 _M8 = np.uint64(0x0101010101010101)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_apart(counts: Ints, order: Ints, near: Words, enough: int) -> Ints:
     """Count, in each class, the values that a pass in the given order keeps: those near no value kept before.
 
@@ -56,7 +57,7 @@ def count_apart(counts: Ints, order: Ints, near: Words, enough: int) -> Ints:
     return found
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _popcount(word: np.uint64) -> int:
     word = word - ((word >> _ONE) & _M1)
     word = (word & _M2) + ((word >> np.uint64(2)) & _M2)
@@ -64,16 +65,17 @@ def _popcount(word: np.uint64) -> int:
     return np.int64((word * _M8) >> np.uint64(56))  # type: ignore[return-value]
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _lowest(word: np.uint64) -> int:
     return _popcount((word & (~word + _ONE)) - _ONE)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _cover(live: Words, near: Words, rest: Words, clique: Words) -> int:
     """How many cliques of near values a greedy pass needs: no more values than that are far from each other."""
     n_words = len(live)
-    rest[:] = live
+    for k in range(n_words):
+        rest[k] = live[k]
     n_cliques = 0
     for word in range(n_words):
         while rest[word] != _ZERO:
@@ -92,7 +94,7 @@ def _cover(live: Words, near: Words, rest: Words, clique: Words) -> int:
     return n_cliques
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def search_apart(present: Words, near: Words, enough: int, most_steps: int) -> Ints:
     """Find, for each set of values, how many of them can be chosen that are all far from each other.
 
@@ -122,13 +124,15 @@ def search_apart(present: Words, near: Words, enough: int, most_steps: int) -> I
     rest = np.zeros(n_words, dtype=np.uint64)
     clique = np.zeros(n_words, dtype=np.uint64)
     for one in range(n_sets):
-        stack[0] = present[one]
+        for k in range(n_words):
+            stack[0, k] = present[one, k]
         taken[0] = 0
         depth, best, steps = 1, 0, 0
         while depth > 0 and best < enough and steps <= most_steps:
             depth -= 1
             steps += 1
-            live[:] = stack[depth]
+            for k in range(n_words):
+                live[k] = stack[depth, k]
             kept = taken[depth]
             while True:
                 most_degree, least_degree, widest, narrowest = -1, n_values + 1, -1, -1
@@ -154,9 +158,9 @@ def search_apart(present: Words, near: Words, enough: int, most_steps: int) -> I
             if widest < 0 or kept + _cover(live, near, rest, clique) <= best:
                 continue
             live[widest >> 6] &= ~(_ONE << np.uint64(widest & 63))
-            stack[depth] = live
             taken[depth] = kept
             for k in range(n_words):
+                stack[depth, k] = live[k]
                 stack[depth + 1, k] = live[k] & ~near[widest, k]
             taken[depth + 1] = kept + 1
             depth += 2

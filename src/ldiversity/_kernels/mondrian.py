@@ -14,8 +14,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ldiversity._kernels._compiled import helper, inlined, kernel
 
 __all__ = ["CHILDREN", "HALVES", "LISTED", "NONE", "NUMBER", "THRESHOLD", "TREE", "count", "cut", "measure", "plan"]
 
@@ -30,7 +31,7 @@ NONE, THRESHOLD, HALVES, CHILDREN = 0, 1, 2, 3
 """Kinds of cuts: none; up to a rank; up to a rank of which only so many records are taken; the children of a node."""
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def measure(
     rows: Rows,
     starts: Ints,
@@ -84,7 +85,7 @@ def measure(
                 spans[i, k] = seen / sizes[k]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def plan(
     rows: Rows,
     starts: Ints,
@@ -172,7 +173,7 @@ def plan(
         cuts[i, 0], cuts[i, 1], cuts[i, 2], cuts[i, 3] = THRESHOLD, final if closed_above else before, 0, 2
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count(
     rows: Rows,
     starts: Ints,
@@ -198,7 +199,7 @@ def count(
             _forget(rows, starts[i], ends[i], k, cuts[i, 1], offsets, leaves, levels, sides)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def cut(
     rows: Rows,
     starts: Ints,
@@ -242,7 +243,7 @@ def cut(
             _forget(rows, starts[i], ends[i], k, cuts[i, 1], offsets, leaves, levels, sides)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def _side(
     rank: int,
     k: int,
@@ -269,7 +270,7 @@ def _side(
     return sides[child], taken, found
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _forget(
     rows: Rows,
     start: int,
@@ -285,7 +286,7 @@ def _forget(
         sides[leaves[offsets[k] + rows[r, k] * levels[k] + level, 0]] = -1
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _common_level(leaves: Rows, offset: int, n_levels: int, a: int, b: int) -> int:
     """The lowest level at which leaves `a` and `b` have the same ancestor."""
     level = 0
@@ -294,7 +295,7 @@ def _common_level(leaves: Rows, offset: int, n_levels: int, a: int, b: int) -> i
     return level
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _rank_by_counting(rows: Rows, start: int, end: int, k: int, wanted: int, a: int, b: int, histogram: Ints) -> int:
     """The rank of the record that is the `wanted`-th in order, by counting ranks from `a` to `b`."""
     histogram[: b - a + 1] = 0
@@ -307,7 +308,7 @@ def _rank_by_counting(rows: Rows, start: int, end: int, k: int, wanted: int, a: 
     return a + rank
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _rank_by_parting(rows: Rows, start: int, end: int, k: int, wanted: int, copied: Rows) -> int:
     """The rank of the record that is the `wanted`-th in order, by parting a copy around pivots (Hoare)."""
     size = end - start

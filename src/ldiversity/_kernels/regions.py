@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ldiversity._kernels._compiled import kernel
 
 __all__ = ["common_levels", "order_by_class"]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def order_by_class(class_of: NDArray[np.int32], n_classes: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Rows class by class, each class in row order, and where each class starts; rows of class -1 are left out."""
     starts = np.zeros(n_classes + 1, dtype=np.int64)
@@ -28,7 +29,7 @@ def order_by_class(class_of: NDArray[np.int32], n_classes: int) -> tuple[NDArray
     return order, starts
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def common_levels(
     codes: NDArray[np.int32], order: NDArray[np.int32], starts: NDArray[np.int64], nodes: NDArray[np.int32]
 ) -> NDArray[np.int32]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ldiversity._kernels._compiled import helper, inlined, kernel
 from ldiversity._kernels.candidates import BLOCKS, LINE, Tables, block_runs, line_runs, runs
 from ldiversity._kernels.draws import below
 
@@ -25,7 +25,7 @@ _LOW_HALF = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sample_uniform(codes: Ints, words: Words, n_values: int, l: int, per_word: int) -> Drawn:
     """Add ``l - 1`` dummies, drawn without replacement from the other values.
 
@@ -69,7 +69,7 @@ def sample_uniform(codes: Ints, words: Words, n_values: int, l: int, per_word: i
     return sets, short
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _draw_together(words: Words, used: int, n_values: int, first: int, last: int, draws: NDArray[np.int64]) -> int:
     """Fill ``draws[first:last]`` from one word; return the words used by now, or -1 when they ran out."""
     product = np.uint64(1)
@@ -88,7 +88,7 @@ def _draw_together(words: Words, used: int, n_values: int, first: int, last: int
     return -1
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _add_one(codes: Ints, words: Words, n_values: int, sets: Ints, short: NDArray[np.bool_]) -> None:
     for i in range(codes.shape[0]):
         v = np.int32(codes[i])
@@ -99,7 +99,7 @@ def _add_one(codes: Ints, words: Words, n_values: int, sets: Ints, short: NDArra
         sets[i, 1] = max(v, x) if draw >= 0 else 0
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _add_two(codes: Ints, words: Words, n_values: int, sets: Ints, short: NDArray[np.bool_]) -> None:
     b1 = np.uint64(n_values - 1)
     b2 = np.uint64(n_values - 2)
@@ -145,7 +145,7 @@ def sample_simple(codes: Ints, words: Words, l: int, position: Ints, order: Ints
     return _sample_general(codes, words, l, tables)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _sample_line(codes: Ints, words: Words, l: int, after: Ints, before: Ints) -> Drawn:
     n = codes.shape[0]
     sets = np.empty((n, l), dtype=np.int32)
@@ -167,7 +167,7 @@ def _sample_line(codes: Ints, words: Words, l: int, after: Ints, before: Ints) -
     return sets, short
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _sample_blocks(codes: Ints, words: Words, l: int, position: Ints, order: Ints, start: Ints, stop: Ints) -> Drawn:
     n = codes.shape[0]
     sets = np.empty((n, l), dtype=np.int32)
@@ -189,7 +189,7 @@ def _sample_blocks(codes: Ints, words: Words, l: int, position: Ints, order: Int
     return sets, short
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _sample_general(codes: Ints, words: Words, l: int, tables: Tables) -> Drawn:
     n = codes.shape[0]
     sets = np.empty((n, l), dtype=np.int32)
@@ -212,7 +212,7 @@ def _sample_general(codes: Ints, words: Words, l: int, tables: Tables) -> Drawn:
     return sets, short
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def _choose(words: Words, used: int, chosen: Ints, k: int, lo: Ints, hi: Ints, n_runs: int) -> int:
     """Add a uniform member of the runs to the ascending ``chosen[:k]``; return the words used, or -1 when short."""
     total = 0
@@ -229,7 +229,7 @@ def _choose(words: Words, used: int, chosen: Ints, k: int, lo: Ints, hi: Ints, n
     return used
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sample_ring(codes: Ints, words: Words, n_values: int, l: int, d: int) -> Drawn:
     """Draw dummies from a ring that closes up around every choice.
 
@@ -263,7 +263,7 @@ def sample_ring(codes: Ints, words: Words, n_values: int, l: int, d: int) -> Dra
     return sets, short
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def _insert(ascending: Ints, k: int, value: int) -> None:
     """Put `value` in its place among the ascending ``ascending[:k]``."""
     while k > 0 and ascending[k - 1] > value:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ldiversity._kernels._compiled import kernel
 from ldiversity._kernels.draws import below
 
 __all__ = ["deal", "fisher_yates"]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def deal(words: NDArray[np.uint64], n_bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Put row i into bucket ``words[i] >> (64 - n_bits)``; return rows by bucket, and where buckets end."""
     n_buckets = 1 << n_bits
@@ -30,7 +30,7 @@ def deal(words: NDArray[np.uint64], n_bits: int) -> tuple[NDArray[np.int64], NDA
     return order, place
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def fisher_yates(rows: NDArray[np.int64], words: NDArray[np.uint64]) -> bool:
     """Shuffle `rows` in place; False when rejected draws used up the words."""
     used = 0

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ldiversity._kernels._compiled import kernel
 
 __all__ = ["spread_units"]
 
@@ -15,7 +16,7 @@ Codes: TypeAlias = NDArray[np.int32]
 Floats: TypeAlias = NDArray[np.float64]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def spread_units(
     unit_class: Ints,
     unit_size: Ints,

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ldiversity._kernels._compiled import helper, kernel
 
 __all__ = ["three_phases"]
 
@@ -20,7 +21,7 @@ Ints: TypeAlias = NDArray[np.int64]
 _EMPTY, _DONE = -1, -2
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def three_phases(starts: Ints, values: Ints, left: Ints, n_values: int, l: int) -> tuple[Ints, Ints]:
     """Move records to the residue until it is eligible, keeping every group eligible. Changes `left`.
 
@@ -34,7 +35,7 @@ def three_phases(starts: Ints, values: Ints, left: Ints, n_values: int, l: int) 
     n_groups = starts.shape[0] - 1
     for g in range(n_groups):
         _make_eligible(starts[g], starts[g + 1], values, left, residue, state, l)
-    after[0] = state
+    after[0, 0], after[0, 1] = state[0], state[1]
 
     # A group that has stopped waits for one of its pillars, in the list of that value and of its number of pillars.
     heads = np.full((n_values, l + 1), -1, dtype=np.int64)
@@ -46,7 +47,7 @@ def three_phases(starts: Ints, values: Ints, left: Ints, n_values: int, l: int) 
             break
         if stopped >= 0:
             _wait(g, stopped, starts, left, l, heads, following)
-    after[1] = state
+    after[1, 0], after[1, 1] = state[0], state[1]
 
     waiting = True
     while state[0] < l * state[1] and waiting:
@@ -61,11 +62,11 @@ def three_phases(starts: Ints, values: Ints, left: Ints, n_values: int, l: int) 
                     stopped = _give(starts[g], starts[g + 1], values, left, residue, state, l, most)
                     if stopped >= 0:
                         _wait(g, stopped, starts, left, l, heads, following)
-    after[2] = state
+    after[2, 0], after[2, 1] = state[0], state[1]
     return after, residue
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _make_eligible(first: int, last: int, values: Ints, left: Ints, residue: Ints, state: Ints, l: int) -> None:
     """Move pillars until the group is eligible.
 
@@ -88,7 +89,7 @@ def _make_eligible(first: int, last: int, values: Ints, left: Ints, residue: Int
             _move(e, left[e] - high, values, left, residue, state)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _give(first: int, last: int, values: Ints, left: Ints, residue: Ints, state: Ints, l: int, most: int) -> int:
     """Move records of one group while it stays eligible and no count of the residue exceeds `most`.
 
@@ -132,7 +133,7 @@ def _give(first: int, last: int, values: Ints, left: Ints, residue: Ints, state:
                 _move(e, 1, values, left, residue, state)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _move(e: int, n: int, values: Ints, left: Ints, residue: Ints, state: Ints) -> None:
     left[e] -= n
     residue[values[e]] += n
@@ -140,7 +141,7 @@ def _move(e: int, n: int, values: Ints, left: Ints, residue: Ints, state: Ints) 
     state[1] = max(state[1], residue[values[e]])
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _wait(g: int, value: int, starts: Ints, left: Ints, l: int, heads: Ints, following: Ints) -> None:
     top, n_pillars = np.int64(0), 0
     for e in range(starts[g], starts[g + 1]):

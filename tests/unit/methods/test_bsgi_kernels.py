@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numba import njit
 
+from ldiversity._kernels import bsgi_loss, bsgi_parts, bsgi_tree
 from ldiversity._kernels.bsgi_greedy import fill_classes
-from ldiversity._kernels.bsgi_loss import aim, box_loss, make_query, pair_losses, total_loss
+from ldiversity._kernels.bsgi_group import outlying
+from ldiversity._kernels.bsgi_loss import make_query, total_loss
 from ldiversity._kernels.bsgi_paper import select_paper
-from ldiversity._kernels.bsgi_parts import cut, sort_words, words_of
+from ldiversity._kernels.bsgi_parts import cut
 from ldiversity._kernels.bsgi_repair import gather, incorporate
 from ldiversity._kernels.bsgi_swaps import swap_passes
-from ldiversity._kernels.bsgi_tree import Rules, build_tree, nearest, remove
+from ldiversity._kernels.bsgi_tree import Rules, build_tree
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CategoryColumn, CodedTable, NumberColumn, SensitiveColumn
 from ldiversity.methods._bsgi_space import Space, make_space
@@ -21,6 +24,11 @@ N, VALUES = 240, 80
 TREE = Hierarchy.from_rows([(f"leaf {i}", f"low {i % 4}", f"high {i % 2}", "*") for i in range(12)])
 WEIGHTS = {"age": 1.0, "income": 2.0, "place": 0.5, "sex": 1.0}
 ALL = np.uint64(2**64 - 1)
+
+# Helpers as kernels have them: called from Python they would run uncompiled.
+aim, box_loss, pair_losses = njit(bsgi_loss.aim), njit(bsgi_loss.box_loss), njit(bsgi_loss.pair_losses)
+fill_words, sort_words = njit(bsgi_parts.fill_words), njit(bsgi_parts.sort_words)
+nearest, remove = njit(bsgi_tree.nearest), njit(bsgi_tree.remove)
 
 
 def table(seed: int = 0, n: int = N) -> CodedTable:
@@ -76,7 +84,7 @@ def test_expected_losses_of_pairs_are_those_of_all_pairs() -> None:
     space = space_of(table(n=60))
     rows = np.arange(60, dtype=np.int32)
 
-    found = pair_losses(space.loss, space.points, rows, 0, 60, 50_000).sum()
+    found = pair_losses(space.loss, space.points, rows, 50_000).sum()
 
     pairs = [space.points[[i, j]] for i in range(60) for j in range(60)]
     every = np.mean([box_loss(space.loss, pair.min(axis=0), pair.max(axis=0)) for pair in pairs])
@@ -122,10 +130,26 @@ def test_nobody_is_nearest_when_all_are_gone() -> None:
     assert nearest(tree, free, query, rules(), 0, 1, ALL, np.float32(0), 1, N, stack, bounds) == -1
 
 
+def test_records_far_from_the_middle_or_rare_are_outlying() -> None:
+    given = table()
+    space = space_of(given)
+
+    found = outlying(space.loss, space.points, space.centers, space.rarity)
+
+    n_numbers, loss = len(space.loss.caps), space.loss
+    for row, point in enumerate(space.points):
+        away = np.minimum(np.abs(point[:n_numbers] - space.centers), loss.caps).sum()
+        leaves = [loss.base[c] + int(place) * loss.levels[c] for c, place in enumerate(point[n_numbers:])]
+        assert found[row] == pytest.approx(away + sum(space.rarity[leaf] for leaf in leaves), rel=1e-5)
+
+
 def test_words_sort_as_their_numbers() -> None:
     numbers = np.array([2.0, -1.0, 0.0, 3.5, -1.0, 2.0, 1e-9, 1.0], dtype=np.float32)
 
-    assert sort_words(words_of(numbers)).tolist() == np.argsort(numbers, kind="stable").tolist()
+    words = np.empty(len(numbers), dtype=np.uint32)
+    fill_words(numbers.view(np.uint32).reshape(-1, 1), np.arange(len(numbers), dtype=np.int32), 0, words)
+
+    assert sort_words(words).tolist() == np.argsort(numbers, kind="stable").tolist()
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.05, 1.0])
