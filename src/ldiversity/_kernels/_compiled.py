@@ -21,7 +21,10 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numba import njit
+from numba.core.event import Event, Listener, register
 from numba.extending import register_jitable
+
+from ldiversity._compiling import tell_of_compiling
 
 __all__ = ["Whole", "helper", "inlined", "kernel"]
 
@@ -32,8 +35,16 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def kernel(function: _Function) -> _Function:
-    """Compile a function that is called from Python, and keep it on disk."""
-    compiled: _Function = njit(function, nogil=True, cache=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]
+    """Compile a function that is called from Python, and keep it on disk.
+
+    It is kept beside its module, or in the user's folder for caches when nothing can be written there, or in the
+    folder that ``NUMBA_CACHE_DIR`` names. Where none of them can be written, every process compiles anew.
+    """
+    compiled: _Function
+    try:
+        compiled = njit(function, nogil=True, cache=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]
+    except RuntimeError:  # no folder to keep it in
+        compiled = njit(function, nogil=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]
     return compiled
 
 
@@ -45,5 +56,28 @@ def helper(function: _Function) -> _Function:
 
 def inlined(function: _Function) -> _Function:
     """Let kernels take a copy of a function where they call it."""
-    compiled: _Function = njit(function, nogil=True, cache=True, inline="always")
+    compiled: _Function = njit(function, nogil=True, inline="always")
     return compiled
+
+
+class _Teller(Listener):
+    """Tells that a kernel is being compiled: not what it calls, nor the loops of other packages."""
+
+    def __init__(self) -> None:
+        self._kernel: object = None
+
+    def on_start(self, event: Event) -> None:
+        """Take that something begins to be compiled; numba lets one thread compile at a time."""
+        dispatcher = event.data["dispatcher"]
+        if self._kernel is None and dispatcher.py_func.__module__.startswith(f"{__package__}."):
+            tell_of_compiling(begins=True)
+            self._kernel = dispatcher
+
+    def on_end(self, event: Event) -> None:
+        """Take that it is compiled."""
+        if event.data["dispatcher"] is self._kernel:
+            self._kernel = None
+            tell_of_compiling(begins=False)
+
+
+register("numba:compile", _Teller())  # type: ignore[no-untyped-call]

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from ldiversity._checks import check_choice
+from ldiversity._compiling import say_compiling
 from ldiversity._random import FreshWords, Key, KeyedWords
 from ldiversity.anonymization._draw import FreshWordsPerThread, Randomizer, RecordIds, draw_context
 from ldiversity.anonymization._groups import Choices, publish_groups
@@ -145,8 +146,9 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
             person=person,
         )
         groups = replace(groups, notes=(*groups.notes, *domain_notes(groups.undeclared)))
-        choices = Choices(marginals, progress, engine, insecure_seed)
-        return publish_groups(groups, choices, output=target, data_format=data_format, overwrite=overwrite)
+        with say_compiling(progress, "grouping") as told:
+            choices = Choices(marginals, told, engine, insecure_seed)
+            return publish_groups(groups, choices, output=target, data_format=data_format, overwrite=overwrite)
     _check_left_out(
         "a method that hides values in sets", hierarchies=hierarchies, person=person, marginals=marginals or None
     )

@@ -15,6 +15,7 @@ import click
 
 from ldiversity._version import __version__
 from ldiversity.cli._faults import complain_usage, exit_code_of, show_warnings
+from ldiversity.cli._progress import compiling_notice
 
 __all__ = ["cli", "main"]
 
@@ -70,7 +71,7 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
         """Run the command; an error becomes one line on stderr and an exit code."""
         try:
-            with show_warnings():
+            with show_warnings(), compiling_notice():
                 return super().invoke(ctx)
         except _HELP_INSTEAD:
             raise

@@ -1,4 +1,4 @@
-"""A bar on stderr while something long is done, on a terminal only."""
+"""What is shown on stderr while something long is done, on a terminal only: a bar, or that loops are compiled."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["progress_bar"]
+import click
+
+from ldiversity._compiling import COMPILING, hear_of_compiling
+
+__all__ = ["compiling_notice", "progress_bar"]
 
 
 @contextmanager
@@ -26,3 +30,17 @@ def progress_bar(*, wanted: bool = True) -> Iterator[Callable[[float, str], None
             progress.update(task, completed=min(max(share, 0.0), 1.0), description=what)
 
         yield report
+
+
+@contextmanager
+def compiling_notice() -> Iterator[None]:
+    """Say that loops are compiled, while they are, where no bar says it."""
+
+    def listener(begins: bool) -> None:  # noqa: FBT001 - one plain fact
+        click.echo(f"{COMPILING}\r" if begins else f"{' ' * len(COMPILING)}\r", nl=False, err=True)
+
+    if not sys.stderr.isatty():
+        yield
+        return
+    with hear_of_compiling(listener):
+        yield

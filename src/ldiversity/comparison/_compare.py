@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from ldiversity._checks import check_integer, check_number, column_names
+from ldiversity._compiling import say_compiling
 from ldiversity._typed import join_assignment
 from ldiversity.attacks import Attack
 from ldiversity.comparison._candidates import candidates, left_out
@@ -112,27 +113,27 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     if seed is not None:
         check_integer("compare", "seed", seed, minimum=0)
     limit = None if risk is None else check_number("compare", "risk", risk, minimum=0, maximum=1)
-    tell = progress or _silent
-    tell(0.0, "reading")
-    left, kept = column_names("compare", "drop", drop), column_names("compare", "plain", plain)
-    setting = make_setting(
-        data, quasi, sensitive, hierarchies, person, queries, attacks, targets, seed, types, left, kept
-    )
-    store = RunStore.open(folder)
-    shared = store.mark(**setting.decides)
-    rows: list[ComparedRun] = []
-    for place, candidate in enumerate(runs):
-        tell(place / len(runs), candidate.label)
-        mark = None if shared is None else store.mark(setting=shared, method=candidate.name, run=candidate.method)
-        row = store.load(mark)
-        if row is not None:
-            rows.append(replace(row, **identity(candidate)))  # files may have other names by now
-            continue
-        row, lasting = run_candidate(candidate, setting)
-        if lasting:
-            store.save(mark, row)
-        rows.append(row)
-    tell(1.0, "comparing")
+    with say_compiling(progress, "reading") as tell:
+        tell(0.0, "reading")
+        left, kept = column_names("compare", "drop", drop), column_names("compare", "plain", plain)
+        setting = make_setting(
+            data, quasi, sensitive, hierarchies, person, queries, attacks, targets, seed, types, left, kept
+        )
+        store = RunStore.open(folder)
+        shared = store.mark(**setting.decides)
+        rows: list[ComparedRun] = []
+        for place, candidate in enumerate(runs):
+            tell(place / len(runs), candidate.label)
+            mark = None if shared is None else store.mark(setting=shared, method=candidate.name, run=candidate.method)
+            row = store.load(mark)
+            if row is not None:
+                rows.append(replace(row, **identity(candidate)))  # files may have other names by now
+                continue
+            row, lasting = run_candidate(candidate, setting)
+            if lasting:
+                store.save(mark, row)
+            rows.append(row)
+        tell(1.0, "comparing")
     roles, grouping_roles = _roles(data, setting, hierarchies or {}, left, kept, types or {})
     return Comparison(
         rows=tuple(rows),
@@ -149,10 +150,6 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         grouping_roles=grouping_roles,
         frame_kind=setting.frame_kind,
     )
-
-
-def _silent(share: float, what: str) -> None:
-    """Show no progress."""
 
 
 def _with_value(table: pa.Table, one: Sensitive) -> int:

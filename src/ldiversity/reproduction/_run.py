@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ldiversity._checks import check_integer
+from ldiversity._compiling import say_compiling
 from ldiversity._version import __version__
 from ldiversity.errors import UnsupportedError
 from ldiversity.reproduction._base import Exhibit, Setting
@@ -192,7 +193,8 @@ def _run_study(paper: str, setting: Setting, report: Callable[[float, str], None
     exhibits: list[Exhibit] = []
     problem = None
     try:
-        exhibits.extend(study.exhibits(replace(setting, progress=report)))
+        with say_compiling(report, "starting") as told:
+            exhibits.extend(study.exhibits(replace(setting, progress=told)))
     except UnsupportedError as error:
         problem = " ".join(str(error).split())
     report(1.0, "done")
