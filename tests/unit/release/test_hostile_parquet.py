@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
 import ldiversity as ld
 from ldiversity.release import _parquet_footer as footers
@@ -64,6 +65,29 @@ def test_no_flipped_bit_of_a_footer_ends_or_exhausts_the_reader(sample: str, way
     given = "\n".join(map(str, bits))
 
     *lines, last = run(str(ROOT / "benchmarks" / "_flips.py"), str(SAMPLES / sample), "data.parquet", way, given=given)
+
+    assert len(lines) == len(bits)
+    assert {line.split()[1] for line in lines} == {"read", "refused"}
+    assert int(last.split()[1]) < MOST_MEMORY
+
+
+@linux_only
+@pytest.mark.parametrize("name", ["table.parquet", "table.feather", "table.arrow"])
+def test_no_flipped_bit_of_an_input_table_ends_or_exhausts_the_reader(tmp_path: Path, name: str) -> None:
+    table = pa.table({name: ALL_KINDS[name] for name in ("whole", "real", "text", "day", "moment")})
+    table = table.append_column("category", table["text"].dictionary_encode()).slice(0, 12)
+    file = tmp_path / name
+    if name.endswith("parquet"):
+        pq.write_table(table, file)
+    elif name.endswith("feather"):
+        feather.write_feather(table, file, compression="lz4")
+    else:
+        with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+    bits = range(0, file.stat().st_size * 8, 11)
+    given = "\n".join(map(str, bits))
+
+    *lines, last = run(str(ROOT / "benchmarks" / "_flips.py"), str(tmp_path), name, "table", given=given)
 
     assert len(lines) == len(bits)
     assert {line.split()[1] for line in lines} == {"read", "refused"}
