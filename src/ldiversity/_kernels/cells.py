@@ -19,7 +19,6 @@ __all__ = [
     "offset_codes",
     "pair_counts",
     "square_sums",
-    "square_sums_by_pairs",
 ]
 
 Codes: TypeAlias = NDArray[np.int32]
@@ -79,8 +78,8 @@ def group_sets(cells: Ints, sets: Codes, starts: Ints, grouped: Codes) -> None:
 
 
 @kernel
-def pair_counts(sets: Codes, starts: Ints, first: int, last: int, pairs: Floats) -> None:
-    """Count in cells first..last-1 how many sets hold both j and k, for j < k only, shape (last - first, F, F).
+def pair_counts(sets: Codes, starts: Ints, first: int, last: int, place: Ints, pairs: Floats) -> None:
+    """Count in cells first..last-1 how many sets hold both j and k, for j < k only, in ``pairs[cell, place[j] + k]``.
 
     Members must be ascending in each row.
     """
@@ -88,9 +87,9 @@ def pair_counts(sets: Codes, starts: Ints, first: int, last: int, pairs: Floats)
         table = pairs[c - first]
         for i in range(starts[c], starts[c + 1]):
             for k in range(sets.shape[1] - 1):
-                row = table[sets[i, k]]
+                at = place[sets[i, k]]
                 for m in range(k + 1, sets.shape[1]):
-                    row[sets[i, m]] += 1.0
+                    table[at + sets[i, m]] += 1.0
 
 
 @kernel
@@ -109,35 +108,6 @@ def square_sums(columns: Floats, sets: Codes, starts: Ints, first: int, last: in
                     vector[j] += column[j]
             for j in range(n_values):
                 total[j] += vector[j] * vector[j]
-
-
-@kernel
-def square_sums_by_pairs(
-    columns: Floats, sets: Codes, starts: Ints, counts: Ints, first: int, last: int, sums: Floats
-) -> None:
-    """Do what `square_sums` does, from the pairs of members: faster when a cell has many records.
-
-    Members must be ascending in each row; ``counts[c, m]`` is in how many sets of cell c value m is.
-    """
-    n_values = columns.shape[1]
-    pairs = np.zeros((1, n_values, n_values))
-    inner = np.empty(n_values)
-    for c in range(first, last):
-        pairs[:] = 0.0
-        pair_counts(sets, starts, c, c + 1, pairs)
-        total = sums[c]
-        for k in range(n_values):
-            own = columns[k]
-            for j in range(n_values):
-                inner[j] = counts[c, k] * own[j]
-            for m in range(k + 1, n_values):
-                weight = 2.0 * pairs[0, k, m]
-                if weight != 0.0:
-                    other = columns[m]
-                    for j in range(n_values):
-                        inner[j] += weight * other[j]
-            for j in range(n_values):
-                total[j] += own[j] * inner[j]
 
 
 @kernel

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldiversity.errors import ReleaseFormatError
+from ldiversity.estimation._threads import map_threads, slices
 from ldiversity.mechanisms import UniformSelection
 
 if TYPE_CHECKING:
@@ -34,8 +35,10 @@ def admissible_sets(mechanism: SetMechanism, sets: SetArray) -> SetArray:
     rows = admissible_members(mechanism, sets)
     pairs = getattr(mechanism, "compatibility", None)  # of mechanisms with a distance
     # Order and distances in one pass: a pair is allowed in ascending order only.
-    if pairs is not None and are_allowed(rows.view(np.uint32), np.triu(pairs.allowed, 1)):
-        return rows
+    if pairs is not None:
+        ascending, codes = np.triu(pairs.allowed, 1), rows.view(np.uint32)
+        if all(map_threads(lambda part: are_allowed(codes[part], ascending), slices(len(rows)))):
+            return rows
     if not are_ascending(rows):
         rows = np.sort(rows, axis=1)
         if not are_ascending(rows):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ldiversity._checks import check_integer, column_name, name_some
 from ldiversity.errors import LDiversityWarning, ParameterError, SchemaError
+from ldiversity.estimation._threads import map_threads, slices
 from ldiversity.schema import MISSING_LABEL
 from ldiversity.tables import Bins
 from ldiversity.tables._bins import locate, numbers_of
@@ -28,6 +29,10 @@ __all__ = ["BinnedColumn", "By", "Coded", "GroupedColumn", "PlainColumn", "as_by
 
 _SHORT_RANGE: Final = 1 << 16
 """Integers within so short a range are coded by their offset instead of by hashing."""
+
+_FIRST_ROWS: Final = 1 << 14
+_FEW: Final = 8
+"""A column has few values when its first rows have so many times fewer."""
 
 _MOST_INT64: Final = (1 << 63) - 1
 
@@ -326,7 +331,8 @@ def _python_values(distinct: pa.Array) -> list[Any]:
 
 def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], pa.Array]:
     # The distinct values of a column, missing included, and where each row finds its own.
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    one = isinstance(column, pa.ChunkedArray) and column.num_chunks == 1
+    array = column.chunk(0) if one else column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(array, pa.ChunkedArray):  # too long for one array
         array = array.cast(pa.large_string()).combine_chunks()
     if pa.types.is_nested(array.type):
@@ -342,6 +348,23 @@ def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], 
             return _offsets(array, least, greatest)
     if pa.types.is_floating(array.type):
         array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    return _look_up(array) or _encode(array)
+
+
+def _look_up(array: pa.Array) -> tuple[NDArray[np.int32], pa.Array] | None:
+    # Most long columns of texts have few, all of them in the first rows: looking up is cheaper than collecting.
+    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        return None
+    first = array[:_FIRST_ROWS].dictionary_encode(null_encoding="encode").dictionary
+    if len(array) <= _FIRST_ROWS or len(first) > _FIRST_ROWS // _FEW:
+        return None
+    found = map_threads(lambda rows: pc.index_in(array[rows], value_set=first), slices(len(array)))
+    if any(part.null_count for part in found):
+        return None
+    return np.concatenate([np.asarray(part) for part in found]), first
+
+
+def _encode(array: pa.Array) -> tuple[NDArray[np.int32], pa.Array]:
     encoded = array.dictionary_encode(null_encoding="encode")
     return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary
 

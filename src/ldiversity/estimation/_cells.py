@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ldiversity.errors import InternalError
 from ldiversity.estimation._admissible import admissible_members, admissible_sets, whole_records
+from ldiversity.estimation._threads import map_threads, multiply, slices
 
 if TYPE_CHECKING:
     from ldiversity._types import FloatArray, SetArray
@@ -111,7 +112,9 @@ class CellData:
         """Apply one matrix along the axis of each attribute to counts of shape (cells, F)."""
         result = counts.astype(np.float64).reshape(len(counts), *self.sizes)
         for axis, matrix in enumerate(matrices, start=1):
-            result = np.moveaxis(np.moveaxis(result, axis, -1) @ matrix.T, -1, axis)
+            last = np.moveaxis(result, axis, -1)
+            product = multiply(last.reshape(-1, matrix.shape[1]), matrix.T)
+            result = np.moveaxis(product.reshape(*last.shape[:-1], len(matrix)), -1, axis)
         return np.ascontiguousarray(result.reshape(len(counts), self.n_values))
 
 
@@ -148,8 +151,16 @@ def count_cells(
     sizes = [mechanism.n_values for mechanism in mechanisms]
     admit = admissible_members if exploded else admissible_sets
     published = tuple(admit(mechanism, array) for mechanism, array in zip(mechanisms, members, strict=True))
-    counts = np.zeros((cells.n_cells, prod(sizes)), dtype=np.int64)
-    count_members(cells.of_row, product_sets(published, sizes), counts)
+    combined, n_values = product_sets(published, sizes), prod(sizes)
+
+    def count(rows: slice) -> NDArray[np.int64]:
+        found = np.zeros((cells.n_cells, n_values), dtype=np.int64)
+        count_members(cells.of_row[rows], combined[rows], found)
+        return found
+
+    # Side by side where the tables of the parts are small beside the rows.
+    parts = slices(len(combined)) if cells.n_cells * n_values < len(combined) else [slice(None)]
+    counts = np.sum(map_threads(count, parts), axis=0)
     rows = np.bincount(cells.of_row, minlength=cells.n_cells).astype(np.int64)
     records = whole_records(mechanisms[0], rows, counts) if exploded else rows
     return CellData(tuple(mechanisms), records, counts, cells.of_row, None if exploded else published, marginal)

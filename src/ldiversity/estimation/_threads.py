@@ -11,13 +11,22 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["map_threads", "over_cells"]
+from ldiversity._types import FloatArray
+
+__all__ = ["map_threads", "multiply", "over_cells", "slices"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _CHUNKS_PER_WORKER: Final = 4
 _WORTH_THREADS: Final = 20_000
+_WORTH_SLICES: Final = 1 << 16
+
+_ALONE: Final = 1 << 18
+"""Products of so many numbers are computed by BLAS in the thread that asks; for larger ones OpenBLAS wakes its own."""
+_TOGETHER: Final = 1 << 30
+"""Products of so many numbers are worth threads of BLAS."""
+_INNER: Final = 64
 
 
 def over_cells(work: Callable[[int, int], object], cost: NDArray[np.int64]) -> None:
@@ -41,3 +50,31 @@ def map_threads(work: Callable[[Item], Result], items: Sequence[Item]) -> list[R
         return [work(item) for item in items]
     with ThreadPoolExecutor(min(len(items), os.cpu_count() or 1)) as pool:
         return list(pool.map(work, items))
+
+
+def slices(n_rows: int) -> list[slice]:
+    """Divide rows among the workers; one slice when they are few."""
+    parts = min(os.cpu_count() or 1, max(1, n_rows // _WORTH_SLICES))
+    bounds = [n_rows * part // parts for part in range(parts + 1)]
+    return [slice(a, b) for a, b in pairwise(bounds)]
+
+
+def multiply(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Multiply two matrices without waking the threads of BLAS, which would spin for a while beside ours.
+
+    Examples
+    --------
+    >>> multiply(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
+    array([[11.]])
+    """
+    n, inner = left.shape
+    width = right.shape[1]
+    if not _ALONE < n * inner * width < _TOGETHER:
+        return np.asarray(left @ right, dtype=np.float64)
+    rows = min(max(_ALONE // (_INNER * width), 1), _INNER)
+    step = max(_ALONE // (rows * width), 1)
+    product = np.zeros((n, width))
+    for row in range(0, n, rows):
+        for at in range(0, inner, step):
+            product[row : row + rows] += left[row : row + rows, at : at + step] @ right[at : at + step]
+    return product

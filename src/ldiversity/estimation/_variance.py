@@ -21,7 +21,7 @@ import numpy as np
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._cells import CellData, product_sets
 from ldiversity.estimation._projection import project
-from ldiversity.estimation._threads import over_cells
+from ldiversity.estimation._threads import multiply, over_cells
 
 if TYPE_CHECKING:
     from ldiversity._types import FloatArray
@@ -74,9 +74,10 @@ def covariance(cells: CellData, matrices: Sequence[FloatArray], cell: int) -> Fl
         )
     rows = slice(cells.starts[cell], cells.starts[cell + 1])
     sets = product_sets([array[rows] for array in cells.sets], cells.sizes)
-    pairs = np.zeros((1, cells.n_values, cells.n_values))
-    pair_counts(sets, np.array([0, len(sets)]), 0, 1, pairs)
-    both = pairs[0] + pairs[0].T + np.diag(cells.counts[cell])
+    counted = np.zeros((1, cells.n_values**2))
+    pair_counts(sets, np.array([0, len(sets)]), 0, 1, np.arange(cells.n_values) * cells.n_values, counted)
+    pairs = counted.reshape(cells.n_values, cells.n_values)
+    both = pairs + pairs.T + np.diag(cells.counts[cell])
     whole = _kron(matrices)
     inclusion = _kron([mechanism.inclusion for mechanism in cells.mechanisms])
     expected = (inclusion.T * cells.linear[cell]) @ inclusion
@@ -173,12 +174,23 @@ def _square_sums_by_record(cells: CellData, matrix: FloatArray) -> FloatArray:
 
 
 def _square_sums_by_pairs(cells: CellData, matrix: FloatArray) -> FloatArray:
-    from ldiversity._kernels.cells import square_sums_by_pairs
+    # (sum of a over members)**2 is the sum over members of a**2, and over pairs of members of two times their product:
+    # equal pairs of a cell are counted first, so faster than record by record when a cell has many of them.
+    from ldiversity._kernels.cells import pair_counts
 
     (sets,) = cells.sets
     columns = np.ascontiguousarray(matrix.T)
-    sums = np.zeros((cells.n_cells, cells.n_values))
-    over_cells(lambda a, b: square_sums_by_pairs(columns, sets, cells.starts, cells.counts, a, b, sums), cells.records)
+    lower, higher = np.triu_indices(cells.n_values, 1)
+    place = np.searchsorted(lower, np.arange(cells.n_values)) - np.arange(cells.n_values) - 1
+    products = 2.0 * columns[lower] * columns[higher]
+    sums = multiply(cells.counts.astype(np.float64), columns**2)
+
+    def work(first: int, last: int) -> None:
+        pairs = np.zeros((last - first, len(products)))
+        pair_counts(sets, cells.starts, first, last, place, pairs)
+        sums[first:last] += multiply(pairs, products)
+
+    over_cells(work, cells.records)
     return sums
 
 
