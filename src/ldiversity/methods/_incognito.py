@@ -14,6 +14,7 @@ from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Part
 from ldiversity.methods._coded import CodedTable, NumberColumn
 from ldiversity.methods._rule import check_whole, describe_rule, refuse_persons, rule_of
 from ldiversity.models import PrivacyModel
+from ldiversity.models._exact import as_written
 from ldiversity.schema import Domain
 
 __all__ = ["Incognito"]
@@ -92,7 +93,7 @@ class Incognito(GroupingMethod):
                 f"Incognito: every quasi-identifier must have a hierarchy, but {name_some(numbers)} has none.",
                 hint="Give one, or an automatic one.",
             )
-        most = int(self.suppression * table.n_rows + 1e-9)
+        most = int(as_written(self.suppression) * table.n_rows)  # without rounding: 0.29 of 100 are 29
         if most == 0 or not table.n_rows:
             check_whole("Incognito", self.rule, table.sensitive)
         full, combination_of = combine(table, table.categories)

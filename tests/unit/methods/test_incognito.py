@@ -135,6 +135,13 @@ def test_leaving_records_out_may_make_a_rule_possible() -> None:
     assert Incognito(l=2, suppression=0.6).group(table, RUN).partitions[0].class_of.tolist() == [0, 0, -1, -1, -1]
 
 
+def test_no_more_is_left_out_than_was_written() -> None:
+    table = CodedTable((category("zip", [0, 0, 2, 2, 2], ZIPS),), (sensitive([0, 1, 0, 0, 0]),))
+
+    with pytest.raises(InfeasibleError):
+        Incognito(l=2, suppression=0.5999999999).group(table, RUN)
+
+
 def test_a_column_without_a_hierarchy_has_two_levels() -> None:
     plain = CategoryColumn("sex", np.array([0, 1], dtype=np.int32), ("F", "M"))
 
