@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["join_assignment", "join_names", "number_text"]
+__all__ = ["join_assignment", "join_names", "number_text", "point_hint"]
 
 _EXACT: Final = 2**53
 
@@ -43,6 +43,17 @@ def number_text(number: float) -> str:
     """
     plain = float(number)
     return str(int(number)) if plain.is_integer() and abs(plain) < _EXACT else repr(plain)
+
+
+def point_hint(text: str) -> str:
+    """Say how fractions are written, after a text that has one with a comma; else nothing.
+
+    Examples
+    --------
+    >>> point_hint("width:2,5"), point_hint("width:5,low:0")
+    ('Fractions are written with a point, as in 2.5.', '')
+    """
+    return "Fractions are written with a point, as in 2.5." if re.search(r"\d,\d", text) else ""
 
 
 def _quoted(name: str, mark: str) -> str:

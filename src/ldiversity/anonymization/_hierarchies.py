@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ldiversity._checks import name_some
+from ldiversity._typed import point_hint
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.hierarchies import Hierarchy, automatic_hierarchy
 from ldiversity.tables import ColumnValues, Source, column_values
@@ -114,7 +115,10 @@ def _hierarchy(column: str, given: Hierarchy | str | os.PathLike[str], source: S
         if isinstance(error, LDiversityError):
             error.message = f"hierarchy of {column!r}: {error.message}"
             raise
-        raise ParameterError(f"hierarchy of {column!r}: it must be {HIERARCHY_FORMS}, got {given!r}.") from None
+        raise ParameterError(
+            f"hierarchy of {column!r}: it must be {HIERARCHY_FORMS}, got {given!r}.",
+            hint=point_hint(str(given)) or None,
+        ) from None
 
 
 def _limits(texts: Sequence[str]) -> dict[str, float | str]:

@@ -60,6 +60,8 @@ def _next(table: list[object], description: Description, types: tuple[str, ...])
     for column in sensitive:
         if column.needs_bins:
             words += ["--bins", f"{join_assignment(column.name)}=width:WIDTH,low:LOW,high:HIGH"]
+        if column.summary.n_missing:
+            words += ["--missing", f"{join_assignment(column.name)}=category"]
     reached = [column.reach[0].l for column in sensitive if column.reach and not column.needs_bins]
     words += ["-l", max(2, min([3, *reached]))]
     for text in types:
@@ -93,6 +95,8 @@ def _render(facts: Facts, page: Page) -> None:
     if facts["next"] is not None:
         page.title("Next")
         page.text("The roles are suggestions; the decision is yours. Columns without a role are not published.")
+        if "--missing" in facts["next"]:
+            page.text("Rows without a sensitive value get one of their own (category); with drop they are left out.")
         if "=width:WIDTH" in facts["next"]:
             page.text("Put public numbers for WIDTH, LOW and HIGH: what a code book says, not what this table holds.")
         page.command(facts["next"])

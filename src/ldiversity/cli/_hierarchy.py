@@ -87,12 +87,11 @@ def _make(table: Path | None, given: Mapping[str, Any]) -> tuple[Hierarchy, dict
         tree.save(output, overwrite=given["overwrite"])
     declared = given["low"] is not None and given["quantiles"] is None
     option = f"{join_assignment(given['column'])}={output}"
-    words = ["ldiversity", "anonymize", table, "--hierarchy", option, "..."]
     return tree, {
         "file": None if output is None else str(output),
         "column": given["column"],
         "caution": None if declared else _CAUTION,
-        "next": None if output is None else shell_line(*words),
+        "next": None if output is None else shell_line("--hierarchy", option),
     }
 
 
@@ -195,8 +194,10 @@ def _render(facts: Facts, page: Page) -> None:
         page.text(facts["caution"])
     if facts["next"]:
         page.title("Next")
-        page.text(f"Saved as {facts['file']}. Look at it, change it by hand where it is not sensible, and use it:")
-        page.command(facts["next"])
+        page.text(
+            f"Saved as {facts['file']}. Look at it, change it by hand where it is not sensible, and use it in plan, "
+            f"anonymize and compare: {facts['next']}"
+        )
 
 
 def _range(smallest: int, largest: int) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 from click.core import ParameterSource
 
+from ldiversity._typed import point_hint
 from ldiversity.cli._command import written
 from ldiversity.cli._method import METHOD_OPTIONS, chosen_method, is_grouping, method_name
 from ldiversity.cli._paths import READ
@@ -265,7 +266,8 @@ def _bins(text: str) -> dict[str, Any]:
             found[word] = _BINS[word](argument)
         except (KeyError, ValueError):
             raise click.UsageError(
-                f"--bins must be width:10, width:10,low:0,high:100, edges:0/10/20 or quantiles:5, got {text!r}."
+                f"--bins must be width:10, width:10,low:0,high:100, edges:0/10/20 or quantiles:5, got {text!r}. "
+                f"{point_hint(text)}".rstrip()
             ) from None
     return found
 

@@ -75,6 +75,7 @@ _COMMAND: Final[tuple[_Rule, ...]] = (
     (re.compile(rf"{_START}population: "), "--population: "),
     (re.compile(r"\b(?P<name>missing|spread)=(?P<mark>['\"])(?P<how>\w+)(?P=mark)"), r"--\g<name> \g<how>"),
     (re.compile(r"\bmarginals=True\b"), "--marginals"),
+    (re.compile(r"\bby_(?P<kind>prefix|date|width|quantiles)\b"), r"\g<kind>"),
     (re.compile(rf"{_START}Report\.save: path "), "-o "),
     (re.compile(rf"{_START}Report\.save: "), "-o: "),
     (re.compile(rf"{_START}Report\.pictures: "), "--pictures: "),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from ldiversity.errors import ParameterError
@@ -33,7 +34,13 @@ def parse_by(text: str) -> tuple[By, ...]:
     """
     if text.count('"') % 2:
         raise ParameterError(f"by: quotes must come in pairs, got {text!r}.")
-    parts = tuple(_parse_part(item) for item in _ITEM.findall(text) if item.strip())
+    items = [item for item in _ITEM.findall(text) if item.strip()]
+    if any(re.search(r":[\d./]*\d$", one) and re.match(r"\d", other) for one, other in pairwise(items)):
+        raise ParameterError(
+            f"by: columns are separated by commas, and fractions are written with a point, got {text!r}.",
+            hint="Write for example age:2.5, or put a name that begins with a digit into double quotes.",
+        )
+    parts = tuple(map(_parse_part, items))
     if not parts:
         raise ParameterError(f"by: at least one column must be named, got {text!r}.")
     return parts

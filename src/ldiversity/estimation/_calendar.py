@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity._checks import check_choice
 from ldiversity.errors import SchemaError
 from ldiversity.estimation._by import By
+from ldiversity.hierarchies._dates import are_dates
 
 if TYPE_CHECKING:
     from ldiversity._types import CodeArray
@@ -36,7 +38,8 @@ class CalendarColumn(By):
 
     def check(self, column: pa.ChunkedArray) -> None:
         """Refuse a column that holds no days."""
-        self._days(pa.nulls(0, column.type.value_type if pa.types.is_dictionary(column.type) else column.type))
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        self._days(pc.unique(column.cast(kind)).drop_null())
 
     def _label(self, distinct: pa.Array, frequency: Callable[[], NDArray[np.int64]]) -> tuple[CodeArray, pa.Array]:  # noqa: ARG002
         found = [_name(day, self.period) for day in self._days(distinct)]
@@ -65,15 +68,20 @@ class CalendarColumn(By):
         return np.clip(found, 0, len(edges) - 2).astype(np.int32)
 
     def _days(self, values: pa.Array) -> list[dt.date]:
-        kind = values.type
-        if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
-            raise SchemaError(
-                f"by: column {self.column!r} must hold dates to be divided by {self.period}, got {kind}.",
-                hint="Name the column alone for a cell of each value, or take a hierarchy of them from a file: "
-                f"--by {self.column}@file.csv, in Python groups({self.column!r}, hierarchy).",
-            )
-        days: list[dt.date] = values.cast(pa.date32(), safe=False).to_pylist()
-        return days
+        kind, name = values.type, self.column
+        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+            days: list[dt.date] = values.cast(pa.date32(), safe=False).to_pylist()
+            return days
+        texts: list[str] = values.to_pylist() if pa.types.is_string(kind) or pa.types.is_large_string(kind) else [""]
+        if are_dates(texts):
+            return [dt.date.fromisoformat(text[:10]) for text in texts]
+        numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        raise SchemaError(
+            f"by: column {name!r} must hold dates such as 2020-01-31 to be divided by {self.period}, got {kind}.",
+            hint=f"Ask for bins: bins({name!r}, width=10), on the command line --by {name}:10."
+            if numbers
+            else f"Name the column alone for a cell of each value: by={name!r}, on the command line --by {name}.",
+        )
 
 
 def by_calendar(column: str, period: str) -> CalendarColumn:

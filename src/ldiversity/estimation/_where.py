@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldiversity._checks import name_some
+from ldiversity._typed import point_hint
 from ldiversity.errors import LDiversityWarning, ParameterError
 
 if TYPE_CHECKING:
@@ -147,7 +148,12 @@ class Filter:
                 continue
         raise ParameterError(
             f"where: column {self.column!r} has type {column.type}, which {', '.join(map(repr, self.values))} "
-            "cannot be read as."
+            "cannot be read as.",
+            hint="Write a day as 2020-01-31, an instant as 2020-01-31 08:30:00."
+            if pa.types.is_temporal(column.type)
+            else "Write true or false."
+            if pa.types.is_boolean(column.type)
+            else "Write numbers, fractions with a point, as in 2.5.",
         )
 
 
@@ -207,7 +213,9 @@ def _split(text: str, rest: str) -> tuple[str, ...]:
 def _exactly(text: str, values: tuple[str, ...], count: int) -> tuple[str, ...]:
     if len(values) != count:
         wanted = ("nothing", "one value", "two values joined by 'and'")[count]
-        raise ParameterError(f"where: {wanted} must follow the operator, got {text!r}.", hint=_HINT)
+        raise ParameterError(
+            f"where: {wanted} must follow the operator, got {text!r}.", hint=f"{point_hint(text)} {_HINT}".strip()
+        )
     return values
 
 

@@ -40,7 +40,10 @@ class BinCounter(ABC):
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
             raise SchemaError(
                 f"{self.owner}: column {self.column!r} must hold numbers to be binned, got {kind}.",
-                hint="Declare its type as 'number', or leave the bins out.",
+                hint=f"If it holds numbers, with a point in fractions, declare types={{{self.column!r}: 'number'}}; "
+                "else leave the bins out."
+                if pa.types.is_string(kind) or pa.types.is_large_string(kind)
+                else "Leave the bins out, or add a column of numbers to the table.",
             )
         numbers, known = numbers_of(cells)
         self.n_rows += len(numbers)

@@ -156,8 +156,16 @@ class Source(ABC):
             # The cause is left out on purpose: Arrow quotes the cell.
             raise SchemaError(
                 f"{self.name}: column {name!r} must hold values that can be read as {target}, got others.",
-                hint=f"Leave its type out, or declare types={{{name!r}: 'text'}}.",
+                hint=f"{_WRITTEN.get(str(target), '')}Leave its type out, or declare types={{{name!r}: 'text'}}.",
             ) from None
+
+
+_WRITTEN: Final = {
+    "double": "Fractions are written with a point, as in 2.5. ",
+    "date32[day]": "Days are written as 2020-01-31. ",
+    "bool": "Booleans are written as true and false. ",
+}
+"""How values of a type are written, where another way is common."""
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:

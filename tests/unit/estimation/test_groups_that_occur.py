@@ -42,7 +42,7 @@ def test_a_hierarchy_of_dates_matches_dates_of_every_type(name: str) -> None:
     assert cells(publish(COLUMNS[name]), ld.groups("x", tree, level=level)) == dict.fromkeys(YEARS, 10)
 
 
-@pytest.mark.parametrize("name", [name for name in COLUMNS if name != "texts"])
+@pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("method", [ld.RandomizedAddition(l=2), ld.BSGI(l=2), ld.Anatomy(l=2)], ids=str)
 def test_dates_are_divided_by_the_calendar(name: str, method: ld.Method) -> None:
     release = publish(COLUMNS[name], method)
@@ -64,7 +64,7 @@ def test_days_between_those_of_a_hierarchy_have_their_place_in_the_calendar() ->
 
 
 def test_a_column_without_dates_is_not_divided_by_the_calendar() -> None:
-    with pytest.raises(ld.SchemaError, match="column 'x' must hold dates to be divided by year, got int64"):
+    with pytest.raises(ld.SchemaError, match=r"column 'x' must hold dates .* to be divided by year, got int64"):
         cells(publish(pa.array(range(20))), parse_by("x:year"))
 
 
