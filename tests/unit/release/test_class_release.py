@@ -166,7 +166,7 @@ def test_the_manifest_says_what_is_not_protected(bucketized: ld.ClassRelease, tm
     [
         (pa.int8(), [(-128, 127)]),
         (pa.uint64(), [(0, 2**62)]),
-        (pa.float64(), [(-1e-300, 1.7976931348623157e308), (0.1, 0.30000000000000004)]),
+        (pa.float64(), [(-1e-300, 1e300), (0.1, 0.30000000000000004)]),
         (pa.float32(), [(0.25, 3.5)]),
         (pa.date64(), [(-86400000, 86400000)]),
         (pa.timestamp("us"), [(-1, 10**15 + 1)]),
