@@ -18,6 +18,7 @@ from ldiversity.anonymization._draw import FreshWordsPerThread, Randomizer, Reco
 from ldiversity.anonymization._groups import Choices, publish_groups
 from ldiversity.anonymization._notes import domain_notes, key_note
 from ldiversity.anonymization._prepare import Preparation, prepare, prepare_groups
+from ldiversity.anonymization._replaced import caution_about_classes, caution_about_sets
 from ldiversity.engines import Engine, LocalEngine
 from ldiversity.errors import LDiversityWarning, ParameterError, UnsupportedError
 from ldiversity.hierarchies import Hierarchy
@@ -145,7 +146,9 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
             hierarchies=hierarchies,
             person=person,
         )
-        groups = replace(groups, notes=(*groups.notes, *domain_notes(groups.undeclared)))
+        caution = caution_about_classes(target if overwrite else None, groups.coders)
+        notes = (*groups.notes, *domain_notes(groups.undeclared), *_warned(caution))
+        groups = replace(groups, notes=notes)
         with say_compiling(progress, "grouping") as told:
             choices = Choices(marginals, told, engine, insecure_seed)
             return publish_groups(groups, choices, output=target, data_format=data_format, overwrite=overwrite)
@@ -180,12 +183,22 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
         for caution in attribute.mechanism.cautions():
             warnings.warn(f"{attribute.name}: {caution}", LDiversityWarning, stacklevel=2)
     keyed = () if key is None else (key_note(preparation.undeclared),)
-    notes = (*preparation.notes, *domain_notes(preparation.undeclared), *keyed)
+    drawn = {a.name: (a.coder.domain, a.mechanism) for a in preparation.hidden}
+    caution = caution_about_sets(target if overwrite else None, drawn, keyed=key is not None)
+    notes = (*preparation.notes, *domain_notes(preparation.undeclared), *keyed, *_warned(caution))
     preparation = replace(preparation, notes=notes)
     run = _Run(preparation, key, layout, engine, insecure_seed)
     if target is None:
         return run.in_memory()
     return run.to_folder(target, data_format=data_format, overwrite=overwrite)
+
+
+def _warned(caution: str | None) -> tuple[str, ...]:
+    """Warn of something before the work begins, and return it as a note."""
+    if caution is None:
+        return ()
+    warnings.warn(caution, LDiversityWarning, stacklevel=3)
+    return (caution,)
 
 
 def _check_left_out(family: str, **given: object) -> None:

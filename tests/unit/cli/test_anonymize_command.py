@@ -361,3 +361,20 @@ def test_with_a_policy_messages_speak_of_its_keys(run: Run, policy: Path) -> Non
 
     assert result.exit_code == 2
     assert 'Use missing = "category"' in result.stderr
+
+
+def test_replacing_a_release_without_a_key_is_warned_of_in_every_form(
+    run: Run, facts: Facts, patients: Path, roles: list[str], tmp_path: Path
+) -> None:
+    words = ["anonymize", patients, *roles, "-l", 3, "-o", tmp_path / "r"]
+    assert run(*words).exit_code == 0
+
+    result = run(*words, "--overwrite")
+    assert "Warning: The release that is replaced shows sets of 'disease' too" in result.stderr
+    assert any("ldiversity key new holder.key" in note for note in facts(*words, "--overwrite")["notes"])
+
+    run("key", "new", tmp_path / "holder.key")
+    words += ["--key", tmp_path / "holder.key", "--record-id", "name"]
+    words[words.index("-o") + 1] = tmp_path / "keyed"
+    assert run(*words).exit_code == 0
+    assert run(*words, "--overwrite").stderr == ""

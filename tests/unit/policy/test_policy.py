@@ -11,7 +11,7 @@ import pytest
 
 import ldiversity as ld
 from ldiversity.datasets import write_patients
-from ldiversity.errors import LDiversityError, ParameterError, StorageError
+from ldiversity.errors import LDiversityError, LDiversityWarning, ParameterError, StorageError
 from ldiversity.policy import Policy
 
 ROOT = Path(__file__).parents[3]
@@ -152,7 +152,8 @@ def test_a_release_is_replaced_only_when_asked(example: Path) -> None:
 
     with pytest.raises(ParameterError, match="must not exist yet"):
         policy.publish()
-    assert policy.publish(overwrite=True).n_rows == 300
+    with pytest.warns(LDiversityWarning, match="can intersect both"):
+        assert policy.publish(overwrite=True).n_rows == 300
 
 
 def test_a_key_is_found_beside_the_policy(example: Path) -> None:

@@ -82,15 +82,9 @@ def test_a_fault_while_replacing_keeps_the_old_release(
     before = (tmp_path / "release" / "data.parquet").read_bytes()
     monkeypatch.setattr(pq.ParquetWriter, "write_table", lambda *_, **__: (_ for _ in ()).throw(OSError(28, "full")))
 
+    other = ld.anonymize(people, quasi="age", sensitive="disease", method=ld.RandomizedAddition(l=3))
     with pytest.raises(ld.StorageError):
-        ld.anonymize(
-            people,
-            quasi="age",
-            sensitive="disease",
-            method=ld.RandomizedAddition(l=3),
-            output=tmp_path / "release",
-            overwrite=True,
-        )
+        other.save(tmp_path / "release", overwrite=True)
 
     assert (tmp_path / "release" / "data.parquet").read_bytes() == before
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -66,11 +67,11 @@ POINTS = {
 }
 
 
-def publish(target: Path, ages: list[int], **given: object) -> ld.Release:
+def publish(target: Path, ages: list[int], **given: Any) -> ld.Release:
     table = pa.table({"age": ages, "disease": ["cold", "cut", "flu"]})
-    return ld.anonymize(
-        table, quasi="age", sensitive="disease", method=ld.RandomizedAddition(l=2), output=target, **given
-    )
+    made = ld.anonymize(table, quasi="age", sensitive="disease", method=ld.RandomizedAddition(l=2))
+    made.save(target, **given)
+    return made
 
 
 def ages_in(target: Path) -> list[int]:
