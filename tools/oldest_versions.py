@@ -58,13 +58,19 @@ def lower_bounds(project: dict[str, Any], extras: Iterable[str]) -> Iterator[tup
 
 
 def releases(name: str) -> list[str]:
-    """Ask pip for the releases of a package that have a wheel for this Python."""
-    command = [sys.executable, "-m", "pip", "index", "versions", "--only-binary", ":all:", name]
+    """Ask pip for the releases of a package that have a wheel for this Python.
+
+    Only an error of ``pip install`` lists just these; ``pip index versions`` lists all, whatever they are for.
+    """
+    options = ["--dry-run", "--no-deps", "--ignore-installed", "--only-binary", ":all:"]
+    command = [sys.executable, "-m", "pip", "install", *options, f"{name}<0"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    listed = re.search(r"^Available versions: (.*)$", done.stdout, re.MULTILINE)
-    if listed is None:
+    listed = re.search(r"\(from versions: (.*)\)", done.stderr)
+    found = [] if listed is None else listed[1].split(", ")
+    final = [version for version in found if re.fullmatch(r"[\d.]+(\.post\d+)?", version)]
+    if not final:
         sys.exit(f"pip lists no release of {name!r} for this Python:\n{done.stderr}")
-    return listed[1].split(", ")
+    return final
 
 
 def oldest(name: str, low: str, versions: Iterable[str]) -> str:
