@@ -3,7 +3,8 @@ from __future__ import annotations
 import click
 import pytest
 
-from ldiversity.cli._text import join_names, one_line, printable, shell_line, split_assignment, split_names
+from ldiversity._typed import join_names
+from ldiversity.cli._text import one_line, printable, shell_line, split_assignment, split_names
 
 
 def test_commas_separate_names() -> None:
