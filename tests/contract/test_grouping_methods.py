@@ -16,6 +16,7 @@ from ldiversity.catalog import CATALOG, MethodEntry
 from ldiversity.methods import GroupingMethod
 from ldiversity.models import count_classes
 from ldiversity.release import Form
+from ldiversity.release._reached import places_of
 
 DISEASES = ["angina", "asthma", "cold", "cut", "flu", "measles", "sty"]
 DOMAIN = ld.Domain(tuple(DISEASES))
@@ -39,7 +40,8 @@ def holds(cell: Any, value: Any, form: Form) -> bool:
         return text in cell
     if form.kind == "node":
         assert form.hierarchy is not None
-        return cell in form.hierarchy.path(text)
+        place = places_of("", form, pa.array([value]), pa.array([value]).type)[0]
+        return place < len(form.labels) and cell in form.hierarchy.path(form.labels[place])
     return cell["low"] is None or bool(cell["low"] <= value <= cell["high"])
 
 

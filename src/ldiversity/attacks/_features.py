@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from ldiversity._types import FloatArray
 from ldiversity.attacks._matching import number_alike
-from ldiversity.attacks._regions import label_texts
 from ldiversity.estimation._regions import read_intervals, read_lists
 from ldiversity.measures._original import to_numbers
 from ldiversity.release import ClassRelease, Form
+from ldiversity.release._coded import parse_type
+from ldiversity.release._reached import places_of
 from ldiversity.schema import Role
 from ldiversity.tables import value_type
 
@@ -44,7 +45,16 @@ def region_features(release: ClassRelease, targets: pa.Table) -> Features:
     """Regions are spread evenly over the values or quantiles that they cover."""
     names = release.schema.names(Role.QUASI)
     regions = release.regions()
-    parts = [_region(name, release.forms[name], regions.column(name), targets.column(name)) for name in names]
+    parts = [
+        _region(
+            name,
+            release.forms[name],
+            regions.column(name),
+            targets.column(name),
+            parse_type(release.schema[name].type),
+        )
+        for name in names
+    ]
     return _stack(parts, regions.num_rows if names else 0, targets.num_rows)
 
 
@@ -85,11 +95,13 @@ def _ones(codes: Sequence[NDArray[np.int64]], width: int) -> tuple[Any, Any]:
     return made[0], made[1]
 
 
-def _region(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray) -> tuple[Any, Any]:
+def _region(
+    name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray, kind: pa.DataType
+) -> tuple[Any, Any]:
     from scipy.sparse import csr_array
 
     if form.kind != "interval":
-        return _lists(name, form, column, cells)
+        return _lists(name, form, column, cells, kind)
     intervals = read_intervals(name, column)
     numbers, known = to_numbers(cells.cast(column.type.field("low").type))
     low, high = float(form.low or 0.0), float(form.high or 0.0)
@@ -104,7 +116,9 @@ def _region(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArr
     return csr_array(covered / covered.sum(axis=1, keepdims=True)), mine
 
 
-def _lists(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray) -> tuple[Any, Any]:
+def _lists(
+    name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray, kind: pa.DataType
+) -> tuple[Any, Any]:
     from scipy.sparse import csr_array
 
     lists = read_lists(name, form, column)
@@ -112,14 +126,6 @@ def _lists(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArra
     lengths = np.diff(lists.starts)
     share = np.repeat(1.0 / lengths, lengths)
     spread = csr_array((share, lists.values, lists.starts), shape=(len(lengths), width))[lists.region_of]
-    position = {label: code for code, label in enumerate(form.labels)}
-    encoded = pa.chunked_array([chunk.cast(_plain(cells.type)) for chunk in cells.chunks], _plain(cells.type))
-    distinct = pc.unique(encoded)
-    lookup = np.array([position.get(text, width - 1) for text in label_texts(distinct)], dtype=np.int64)
-    code = lookup[np.asarray(pc.index_in(encoded, value_set=distinct))]
+    code = places_of(name, form, cells, kind)
     mine = csr_array((np.ones(len(code)), (np.arange(len(code)), code)), shape=(len(code), width))
     return csr_array(spread), mine
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind

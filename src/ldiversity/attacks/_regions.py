@@ -14,17 +14,16 @@ from ldiversity._types import BoolArray, FloatArray
 from ldiversity.attacks._matching import Matches, normalized, number_alike
 from ldiversity.errors import SchemaError
 from ldiversity.estimation._regions import read_intervals, read_lists
-from ldiversity.hierarchies._text import text_of
 from ldiversity.measures._original import to_numbers
+from ldiversity.release._coded import parse_type
+from ldiversity.release._reached import places_of
 from ldiversity.schema import Role
-from ldiversity.tables import value_type
-from ldiversity.tables._values import to_values
 
 if TYPE_CHECKING:
     from ldiversity.attacks._base import Targets
     from ldiversity.release import ClassRelease, Form
 
-__all__ = ["label_texts", "match_regions"]
+__all__ = ["match_regions"]
 
 _PEOPLE_AT_ONCE: Final = 1024
 _POINT: Final = 1e-9
@@ -63,7 +62,12 @@ def match_regions(release: ClassRelease, targets: Targets, attribute: str) -> Ma
     _, first = np.unique(of_target, return_index=True)
     people = targets.columns.take(pa.array(first)) if names else targets.columns
     regions = release.regions()
-    sides = [_side(name, release.forms[name], regions.column(name), people.column(name)) for name in names]
+    sides = [
+        _side(
+            name, release.forms[name], regions.column(name), people.column(name), parse_type(release.schema[name].type)
+        )
+        for name in names
+    ]
     weight = counts.sizes * np.exp(-sum((np.log(side.extent) for side in sides), np.zeros(counts.n_classes)))
     rows, columns = [], []
     for start in range(0, len(first), _PEOPLE_AT_ONCE):
@@ -94,10 +98,10 @@ def _contained(sides: list[_Side], some: slice, n_classes: int) -> tuple[NDArray
     return person[which], word[which] * 64 + bit
 
 
-def _side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray) -> _Side:
+def _side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray, kind: pa.DataType) -> _Side:
     if form.kind == "interval":
         return _interval_side(name, form, column, cells)
-    return _list_side(name, form, column, cells)
+    return _list_side(name, form, column, cells, kind)
 
 
 def _interval_side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray) -> _Side:
@@ -133,23 +137,20 @@ def _interval_side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.Chu
     return _Side(code_of.astype(np.int64), contains, extent)
 
 
-def _list_side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray) -> _Side:
+def _list_side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray, kind: pa.DataType) -> _Side:
     lists = read_lists(name, form, column)
     n_regions = len(lists.starts) - 1
     members = np.zeros((n_regions, len(form.labels) + 1), dtype=bool)  # the last one is a value that is not public
     of_region = np.repeat(np.arange(n_regions), np.diff(lists.starts))
     members[of_region, lists.values] = True
+    code_of = places_of(name, form, cells, kind)
     measure = np.ones(len(form.labels) + 1)
     if form.marginal is not None:
         measure[:] = 0.0
         measure[form.marginal.values.astype(np.int64)] = form.marginal.counts
-    position = {label: code for code, label in enumerate(form.labels)}
-    encoded = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
-    encoded = pa.concat_arrays(encoded.chunks) if isinstance(encoded, pa.ChunkedArray) else encoded
-    encoded = encoded.dictionary_encode(null_encoding="encode") if not pa.types.is_dictionary(encoded.type) else encoded
-    texts = label_texts(encoded.dictionary)
-    lookup = np.array([*(position.get(text, -1) for text in texts), position.get(text_of(None), -1)], dtype=np.int64)
-    indices = np.asarray(encoded.indices.cast(pa.int64()).fill_null(len(texts)))
+    elif form.reaches is not None:
+        # How many values a node has is not public; an attacker knows how many the people have whom he looks for.
+        measure = _count_values(cells, code_of, len(measure))
     region_of = lists.region_of
 
     def contains(values: NDArray[np.int64]) -> BoolArray:
@@ -157,18 +158,10 @@ def _list_side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.Chunked
         return inside
 
     extent = np.maximum(members @ measure, 0.5)[region_of]
-    return _Side(np.where(lookup < 0, len(form.labels), lookup)[indices], contains, extent)
+    return _Side(code_of, contains, extent)
 
 
-def label_texts(values: pa.Array) -> list[str]:
-    """The texts by which labels name these values.
-
-    Examples
-    --------
-    >>> label_texts(pa.array([2**64 - 1, None], pa.uint64()))
-    ['18446744073709551615', '(missing)']
-    """
-    kind = value_type(values.type)
-    # Whole numbers stay as they are: those of 64 bits without a sign have no other type.
-    plain = values if kind is None or pa.types.is_integer(values.type) else to_values(values, kind)
-    return [text_of(value) for value in plain.to_pylist()]
+def _count_values(cells: pa.ChunkedArray, code_of: NDArray[np.int64], n_codes: int) -> FloatArray:
+    (value_of,) = number_alike([pa.table({"": cells})], [""])
+    pairs = np.unique(np.stack([code_of, value_of]), axis=1)
+    return np.bincount(pairs[0], minlength=n_codes).astype(np.float64)

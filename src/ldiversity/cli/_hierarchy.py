@@ -26,7 +26,7 @@ __all__ = ["command"]
 _FIRST_NODES: Final = 4
 _FLAT: Final = 3
 _CAUTION: Final = (
-    "Leaves are the values of this table, and a hierarchy is published with the release: it tells which values occur. "
+    "Leaves are the values of this table, and a hierarchy file is published as it is: it tells which values occur. "
     "Where that is too much, give --low and --high, or write the file from a code book."
 )
 

@@ -274,6 +274,10 @@ def _caveats(question: ClassQuestion, cells: ClassCells, rows: _Rows, index: Cel
 
 
 def _says_nothing(question: ClassQuestion, name: str) -> bool:
-    if question.release.forms[name].kind != "interval":
+    form = question.release.forms[name]
+    if form.reaches is not None:
+        told = question.release.regions()[name].unique().to_pylist()
+        return any(label in form.reaches and form.reaches[label].anything for label in told)
+    if form.kind != "interval":
         return False
     return bool(pc.struct_field(question.release.regions()[name], "low").null_count)

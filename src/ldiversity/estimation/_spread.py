@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.errors import ReleaseFormatError
+from ldiversity.errors import ReleaseFormatError, UnsupportedError
 from ldiversity.estimation._by import BinnedColumn, By
 from ldiversity.estimation._lengths import spread_lengths
 from ldiversity.estimation._raking import rake
+from ldiversity.estimation._reached import Beginnings, label_beginnings, parted, read_spans
 from ldiversity.estimation._regions import (
     Intervals,
     Lists,
@@ -24,7 +25,7 @@ from ldiversity.estimation._regions import (
 from ldiversity.estimation._runs import Spread, collect, share_runs
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity._types import BoolArray, FloatArray
     from ldiversity.estimation._where import Filter
     from ldiversity.release import Form, Marginal
 
@@ -80,6 +81,8 @@ def spread_column(
     records
         Shape (classes,): how many records of each class are selected by the other columns; only quantiles need them.
     """
+    if form.reaches is not None:
+        return _spread_reached(wanted, form, column, kind, records)
     if form.kind != "interval":
         lists = read_lists(wanted.name, form, column)
         measure = np.ones(len(form.labels))
@@ -92,6 +95,10 @@ def spread_column(
     if marginal and form.marginal is not None:
         values = _raked_values(form.marginal, intervals, sizes)
         return _spread_values(wanted, intervals, values, kind, records)
+    return _spread_evenly(wanted, form, intervals, kind, records)
+
+
+def _spread_evenly(wanted: Wanted, form: Form, intervals: Intervals, kind: pa.DataType, records: FloatArray) -> Spread:
     if form.low is None or form.high is None:
         nothing = _Values(np.empty(0, np.int64), np.empty(0), np.ones(1), published=True)
         return _spread_values(wanted, intervals, nothing, kind, records)
@@ -102,6 +109,64 @@ def spread_column(
         alike = _Values(numbers, np.ones(len(numbers)), np.full(len(numbers), 1 / len(numbers)), published=False)
         return _spread_values(wanted, intervals, alike, kind, records)
     return spread_lengths(wanted.name, wanted.by, wanted.filters, intervals, kind, records)
+
+
+def _spread_reached(
+    wanted: Wanted, form: Form, column: pa.ChunkedArray, kind: pa.DataType, records: FloatArray
+) -> Spread:
+    """Nodes whose leaves are not public: intervals of numbers, or beginnings of texts."""
+    told = [(form.reaches or {}).get(label) for label in column.unique().to_pylist()]
+    if all(reach is not None and reach.anything for reach in told):
+        raise UnsupportedError(
+            f"estimate: the release says nothing about {wanted.name!r}: every class has all of its values.",
+            hint="Leave the column out.",
+        )
+    if not form.spans:
+        lists = read_lists(wanted.name, form, column)
+        return _spread_beginnings(wanted, lists, label_beginnings(wanted.name, form, wanted.by, wanted.filters))
+    intervals, missing = read_spans(form, column, kind)
+    spread = _spread_evenly(wanted, form, _within(intervals, form), kind, records)
+    return spread if not missing.any() else _with_missing(spread, wanted, missing, kind)
+
+
+def _spread_beginnings(wanted: Wanted, lists: Lists, asked: Beginnings) -> Spread:
+    """Values that a filter parts have no share of their own: the others tell how much of a class matches."""
+    n_regions = len(lists.starts) - 1
+    region = np.repeat(np.arange(n_regions), np.diff(lists.starts))
+    decided = ~asked.undecided[lists.values]
+    total = np.bincount(region, weights=decided, minlength=n_regions)
+    if not (total > 0).all():
+        raise parted(wanted.name, *asked.example)
+    codes = asked.codes[lists.values]
+    weights = np.where(decided, 1.0 / total[region], 0.0)
+    # Such a value may match or not, which makes its region unsure.
+    unsure = region[~decided]
+    return collect(
+        lists.region_of,
+        n_regions,
+        np.append(region, unsure),
+        np.append(codes, np.full(len(unsure), -1)),
+        np.append(weights, np.zeros(len(unsure))),
+        asked.labels,
+    )
+
+
+def _with_missing(spread: Spread, wanted: Wanted, missing: BoolArray, kind: pa.DataType) -> Spread:
+    """Classes of missing numbers are where missing numbers are, and nowhere else."""
+    (code,), own = _label(wanted, pa.nulls(1, kind), None)
+    labels = spread.labels
+    if code >= 0 and labels is not None and own is not None:
+        code, labels = len(labels), pa.concat_arrays([labels, own.cast(labels.type).slice(int(code), 1)])
+    region = len(spread.starts) - 1
+    ends = spread.starts[-1] + (1 if code >= 0 else 0)
+    return Spread(
+        np.where(missing, region, spread.region_of),
+        np.append(spread.starts, ends),
+        np.append(spread.codes, [code] if code >= 0 else []).astype(np.int64),
+        np.append(spread.weights, [1.0] if code >= 0 else []),
+        np.append(spread.sure, code >= 0),
+        labels,
+    )
 
 
 @dataclass(frozen=True, eq=False)

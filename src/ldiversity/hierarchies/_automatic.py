@@ -48,7 +48,7 @@ def automatic_hierarchy(
         A list, an array or a column of a data frame; values may repeat.
     low, high
         The public range of numbers or dates, as in `Hierarchy.by_width` and `Hierarchy.by_date`. Without it, leaves and
-        widths tell which values occur.
+        widths are read off the values.
 
     Raises
     ------

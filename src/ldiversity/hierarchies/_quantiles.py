@@ -12,6 +12,7 @@ from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._distinct import distinct_values, listed
 from ldiversity.hierarchies._text import text_of
 from ldiversity.hierarchies._unambiguous import ROOT, with_missing
+from ldiversity.hierarchies._widths import check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,6 +45,7 @@ def _weights(owner: str, values: Iterable[object], counts: Iterable[int] | None)
             f"{owner}: values must be numbers, at least one, got {distinct.noun}.",
             hint="Use by_prefix for texts and by_date for dates.",
         )
+    check_sizes(owner, distinct)
     if counts is None:
         return distinct.counts, distinct.missing
     weights = dict.fromkeys(distinct.counts, 0)

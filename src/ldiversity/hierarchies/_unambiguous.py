@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ldiversity.hierarchies._tree import Hierarchy
 
-__all__ = ["ROOT", "MadeRows", "check_unambiguous", "free_root", "with_missing"]
+__all__ = ["ROOT", "MadeRows", "check_unambiguous", "free_label", "free_root", "with_missing"]
 
 ROOT: Final = "*"
 """The root of hierarchies that are made here."""
@@ -35,10 +35,20 @@ def free_root(labels: Collection[str]) -> str:
     >>> free_root(["a", "b"]), free_root(["a", "*"])
     ('*', '**')
     """
-    root = ROOT
-    while root in labels:
-        root += ROOT
-    return root
+    return free_label(ROOT, labels)
+
+
+def free_label(label: str, labels: Collection[str]) -> str:
+    """Give a label that no other node has.
+
+    Examples
+    --------
+    >>> free_label("a", {"b"}), free_label("a", {"a"})
+    ('a', 'a*')
+    """
+    while label in labels:
+        label += ROOT
+    return label
 
 
 def with_missing(rows: Iterable[tuple[str, ...]], *, missing: bool) -> list[tuple[str, ...]]:

@@ -15,6 +15,7 @@ from ldiversity.errors import SchemaError
 from ldiversity.estimation._regions import read_intervals, read_lists
 from ldiversity.hierarchies._text import text_of
 from ldiversity.measures._original import to_numbers
+from ldiversity.release._reached import places_of
 from ldiversity.tables import value_type
 from ldiversity.tables._values import to_values
 
@@ -75,7 +76,7 @@ class Reach(Protocol):
         """Shape (classes,): which share of each class lies on the chosen values of the axis."""
 
 
-def reach_of(axis: Axis, form: Form, column: pa.ChunkedArray) -> Reach:
+def reach_of(axis: Axis, form: Form, column: pa.ChunkedArray, kind: pa.DataType) -> Reach:
     """Read where classes lie; they are spread evenly over the values, or as the published marginal says.
 
     Parameters
@@ -86,10 +87,12 @@ def reach_of(axis: Axis, form: Form, column: pa.ChunkedArray) -> Reach:
         How it was generalized.
     column
         Its regions, one a class.
+    kind
+        The type of its cells before.
     """
     measure = _measure(axis, form)
     if form.kind != "interval":
-        return _lists(axis, form, column, measure)
+        return _lists(axis, form, column, measure, kind)
     intervals = read_intervals(axis.name, column)
     numbers, known = to_numbers(axis.values.cast(column.type.field("low").type, safe=False))
     numbers = numbers[known]  # a missing value is last
@@ -127,15 +130,19 @@ class _Lists:
         return _divided(self.members @ chosen.astype(np.float64), self.totals)[self.region_of]
 
 
-def _lists(axis: Axis, form: Form, column: pa.ChunkedArray, measure: FloatArray) -> _Lists:
+def _lists(axis: Axis, form: Form, column: pa.ChunkedArray, measure: FloatArray, kind: pa.DataType) -> _Lists:
     from scipy.sparse import csr_array
 
     lists = read_lists(axis.name, form, column)
-    position = np.array([axis.texts.get(label, -1) for label in form.labels], dtype=np.int64)[lists.values]
-    region = np.repeat(np.arange(len(lists.starts) - 1), np.diff(lists.starts))
-    on_axis = position >= 0
-    region, position = region[on_axis], position[on_axis]
     n_regions = len(lists.starts) - 1
+    region = np.repeat(np.arange(n_regions), np.diff(lists.starts))
+    place = places_of(axis.name, form, axis.values, kind)
+    # The values of the axis that each public value stands for; most often itself alone.
+    order = np.argsort(place, kind="stable")
+    first, last = (np.searchsorted(place[order], lists.values, side=side) for side in ("left", "right"))
+    times = last - first
+    steps = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+    region, position = np.repeat(region, times), order[np.repeat(first, times) + steps]
     members = csr_array((measure[position], (region, position)), shape=(n_regions, len(axis)))
     totals = np.zeros(n_regions)
     np.add.at(totals, region, measure[position])

@@ -14,6 +14,7 @@ from ldiversity.estimation._exchange import Exchange
 from ldiversity.measures._axes import Axis, reach_of
 from ldiversity.mechanisms import SINGULAR_CONDITION
 from ldiversity.release import ClassRelease, SetRelease
+from ldiversity.release._coded import parse_type
 
 if TYPE_CHECKING:
     from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray
@@ -155,7 +156,7 @@ def _weigher(
     generalized = [column for column in names if column not in exact]
     regions = release.regions() if generalized else None
     reaches = {
-        column: reach_of(axes[column], release.forms[column], regions[column])
+        column: reach_of(axes[column], release.forms[column], regions[column], parse_type(release.schema[column].type))
         for column in generalized
         if regions is not None
     }

@@ -11,8 +11,11 @@ import pyarrow as pa
 from ldiversity._checks import check_number, name_some
 from ldiversity.errors import ParameterError
 from ldiversity.estimation._regions import read_intervals, read_lists
+from ldiversity.measures._axes import make_axis
 from ldiversity.measures._original import n_records, read_columns, to_numbers
 from ldiversity.release import ClassRelease, check_release
+from ldiversity.release._coded import parse_type
+from ldiversity.release._reached import places_of
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:
@@ -51,7 +54,8 @@ def ncp(
     A cell loses
 
     - a number (or date) published as an interval: ``(high - low) / (max - min)``, max and min those of the original;
-    - a category published as a node: leaves under the node over all leaves of the hierarchy, 0 for one leaf;
+    - a category published as a node: leaves under the node over all leaves of the hierarchy, 0 for one leaf; where
+      leaves are not public, values of the original stand for them;
     - a category published as a list: its length over the number of public values, 0 for one value;
     - 1 when nothing is known of it, and 1 in every cell of a suppressed record;
     - 0 when it is published as it was: in all cells of releases that keep quasi-identifiers (sets, Anatomy).
@@ -102,7 +106,8 @@ def ncp_by_column(original: Any, release: Release) -> dict[str, float]:  # noqa:
         return dict.fromkeys(names, 0.0)
     forms = {name: release.forms[name] for name in names}
     intervals = [name for name, form in forms.items() if form.kind == "interval"]
-    table = read_columns("ncp", original, intervals, release)
+    needed = [*intervals, *(name for name, form in forms.items() if form.reaches is not None)]
+    table = read_columns("ncp", original, needed, release)
     regions = release.regions() if release.layout == "generalized" else None
     sizes = np.bincount(np.maximum(release.class_of(release.sensitive[0]), 0))
     losses = {}
@@ -110,7 +115,12 @@ def ncp_by_column(original: Any, release: Release) -> dict[str, float]:  # noqa:
         lost = float(suppressed)
         if form.kind != "exact" and regions is not None:
             column = regions[name]
-            of_class = _interval_losses(name, column, table[name]) if name in intervals else _losses(name, form, column)
+            if name in intervals:
+                of_class = _interval_losses(name, column, table[name])
+            else:
+                of_class = _losses(
+                    name, form, column, _leaves(name, form, table, parse_type(release.schema[name].type))
+                )
             lost += float(sizes @ of_class)
         losses[name] = lost / total
     return losses
@@ -127,10 +137,19 @@ def _interval_losses(name: str, column: pa.ChunkedArray, original: pa.ChunkedArr
     return np.where(intervals.unknown, 1.0, losses)
 
 
-def _losses(name: str, form: Form, column: pa.ChunkedArray) -> FloatArray:
+def _leaves(name: str, form: Form, table: pa.Table, kind: pa.DataType) -> FloatArray:
+    """How many values each public value stands for: itself, or those of the original where leaves are not public."""
+    if form.reaches is None:
+        return np.ones(len(form.labels))
+    values = make_axis(name, table[name]).values
+    return np.bincount(places_of(name, form, values, kind), minlength=len(form.labels) + 1)[:-1].astype(np.float64)
+
+
+def _losses(name: str, form: Form, column: pa.ChunkedArray, leaves: FloatArray) -> FloatArray:
     lists = read_lists(name, form, column)
-    sizes = np.diff(lists.starts)
-    losses: FloatArray = np.where(sizes > 1, sizes / len(form.labels), 0.0)[lists.region_of]
+    reached = np.concatenate([[0.0], np.cumsum(leaves[lists.values])])
+    sizes = reached[lists.starts[1:]] - reached[lists.starts[:-1]]
+    losses: FloatArray = np.where(sizes > 1, sizes / max(leaves.sum(), 1.0), 0.0)[lists.region_of]
     return losses
 
 

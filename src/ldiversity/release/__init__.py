@@ -5,7 +5,7 @@ from ldiversity.release._batches import RowBatch
 from ldiversity.release._class_release import ClassRelease
 from ldiversity.release._coded import wrap_sets
 from ldiversity.release._description import ClassDescription, Format, Layout, ReleaseDescription, SetLayout
-from ldiversity.release._forms import Form, Marginal
+from ldiversity.release._forms import Form, Marginal, Reach
 from ldiversity.release._load import load_release
 from ldiversity.release._manifest import Manifest
 from ldiversity.release._set_release import SetRelease, explode_rows
@@ -21,6 +21,7 @@ __all__ = [
     "Layout",
     "Manifest",
     "Marginal",
+    "Reach",
     "Release",
     "ReleaseDescription",
     "RowBatch",

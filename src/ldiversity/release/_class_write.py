@@ -157,6 +157,12 @@ def _form_entry(name: str, form: Form) -> FormEntry:
             "column": name,
             "kind": form.kind,
             "hierarchy": None if form.hierarchy is None else form.hierarchy.to_rows(),
+            "nodes": None
+            if form.reaches is None
+            else [
+                {"label": label, "low": reach.low, "high": reach.high, "starts": list(reach.starts)}
+                for label, reach in form.reaches.items()
+            ],
             "low": form.low,
             "high": form.high,
             "labels": list(form.labels) if form.kind == "values" else None,

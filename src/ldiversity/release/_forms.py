@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -9,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.hierarchies import Hierarchy
+from ldiversity.schema import MISSING_LABEL
 
-__all__ = ["Form", "FormKind", "Marginal"]
+__all__ = ["Form", "FormKind", "Marginal", "Reach"]
 
 FormKind: TypeAlias = Literal["exact", "interval", "node", "values"]
 
@@ -45,6 +47,34 @@ class Marginal:
         return int(self.counts.sum()) + self.missing
 
 
+@dataclass(frozen=True)
+class Reach:
+    """What a node stands for, where the values under it are not public.
+
+    Parameters
+    ----------
+    low, high
+        The least and the greatest number under it, days and instants as integers of their unit.
+    starts
+        Beginnings of texts: a text that begins with one of them is under it. An empty beginning is anything, a
+        missing value included.
+
+    Examples
+    --------
+    >>> Reach(starts=("130",)).anything, Reach(starts=("",)).anything
+    (False, True)
+    """
+
+    low: float | None = None
+    high: float | None = None
+    starts: tuple[str, ...] = ()
+
+    @property
+    def anything(self) -> bool:
+        """Whether it says nothing."""
+        return "" in self.starts
+
+
 @dataclass(frozen=True, eq=False)
 class Form:
     """How a quasi-identifier is published.
@@ -56,14 +86,18 @@ class Form:
         the number of a record of the class is missing or was suppressed. ``node``: the label of a node of the
         hierarchy above all values of a class. ``values``: the list of the values of a class.
     hierarchy
-        Of a ``node``: its leaves are the public values. Each label names one set of leaves.
+        Of a ``node``: its leaves are the public values. Each label names one set of leaves. Where leaves were read off
+        the table, only nodes that the rows show are in it.
     low, high
-        Of an ``interval``: the public range, days and instants as integers of their unit. None when no record has
-        a value.
+        Of an ``interval``, and of nodes that stand for numbers: the public range, days and instants as integers of
+        their unit. None when no record has a value, or nothing is said of it.
     labels
         Of ``node`` and ``values``: the public values as texts, in code order; a missing value is ``(missing)``.
     marginal
         Counts of exact values, where the holder chose to publish them.
+    reaches
+        Of a ``node``, where leaves are not public: what each label stands for. A label that is not in it is a value,
+        or the category of missing values. None where leaves are the values themselves.
 
     Examples
     --------
@@ -77,6 +111,20 @@ class Form:
     high: float | None = None
     labels: tuple[str, ...] = ()
     marginal: Marginal | None = None
+    reaches: Mapping[str, Reach] | None = None
+
+    @property
+    def spans(self) -> bool:
+        """Whether nodes stand for intervals of numbers, so that they can be read as such."""
+        reaches = self.reaches or {}
+        numbers = any(reach.low is not None for reach in reaches.values())
+        return numbers and all(
+            label == MISSING_LABEL or (label in reaches and not self._begins(label)) for label in self.labels
+        )
+
+    def _begins(self, label: str) -> bool:
+        reach = (self.reaches or {})[label]
+        return reach.low is None and not reach.anything
 
     @property
     def span(self) -> float:

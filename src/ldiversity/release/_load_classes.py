@@ -19,7 +19,7 @@ from ldiversity.release._class_release import ClassRelease
 from ldiversity.release._coded import parse_type
 from ldiversity.release._damage import damaged
 from ldiversity.release._description import ClassDescription, ClassLayout
-from ldiversity.release._forms import Form, Marginal
+from ldiversity.release._forms import Form, Marginal, Reach
 from ldiversity.release._manifest import ClassesEntry, FormEntry, Manifest, SensitiveEntry
 from ldiversity.schema import Role, Schema
 
@@ -125,7 +125,27 @@ def _form(entry: FormEntry, schema: Schema, n_records: int) -> Form:
             raise damaged(f"column {name!r} must have public values, each once")
     elif entry.kind == "interval":
         _check_range(entry, parse_type(schema[name].type))
-    return Form(entry.kind, hierarchy, entry.low, entry.high, labels, _marginal(entry, len(labels), n_records))
+    reaches = _reaches(entry, hierarchy, parse_type(schema[name].type))
+    return Form(entry.kind, hierarchy, entry.low, entry.high, labels, _marginal(entry, len(labels), n_records), reaches)
+
+
+def _reaches(entry: FormEntry, hierarchy: Hierarchy | None, kind: pa.DataType) -> dict[str, Reach] | None:
+    if entry.nodes is None:
+        return None
+    known = set() if hierarchy is None else {label for labels in hierarchy.labels for label in labels}
+    found = {node.label: Reach(node.low, node.high, tuple(node.starts)) for node in entry.nodes}
+    if not found.keys() <= known or len(found) < len(entry.nodes) or entry.marginal is not None:
+        raise damaged(f"column {entry.column!r} must say what its nodes stand for, each once")
+    for reach in found.values():
+        if (reach.low is None) == (not reach.starts) or (reach.low is None) != (reach.high is None):
+            raise damaged(f"column {entry.column!r} must have nodes that are intervals or beginnings")
+    if any(reach.low is not None for reach in found.values()):
+        _check_range(entry, kind)
+        low, high = entry.low, entry.high
+        ends = [(reach.low, reach.high) for reach in found.values() if reach.low is not None and reach.high is not None]
+        if low is None or high is None or any(not low <= a <= b <= high for a, b in ends):
+            raise damaged(f"column {entry.column!r} must have intervals within its range")
+    return found
 
 
 def _check_range(entry: FormEntry, kind: pa.DataType) -> None:

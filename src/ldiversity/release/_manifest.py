@@ -26,6 +26,7 @@ __all__ = [
     "FormEntry",
     "Manifest",
     "MarginalEntry",
+    "NodeEntry",
     "SensitiveEntry",
     "TableEntry",
     "manifest_text",
@@ -115,6 +116,17 @@ class MarginalEntry(_Entry):
     missing: Annotated[int, Field(ge=0)] = 0
 
 
+class NodeEntry(_Entry):
+    """What a node stands for, where the values under it are not public."""
+
+    label: _Text
+    low: int | float | None = Field(default=None, description="The least number under it.")
+    high: int | float | None = Field(default=None, description="The greatest number under it.")
+    starts: Annotated[list[_Text], Field(max_length=MOST_LEVELS)] = Field(
+        default=[], description="Beginnings of the texts under it; an empty one is anything."
+    )
+
+
 class FormEntry(_Entry):
     """How a quasi-identifier is published."""
 
@@ -123,8 +135,11 @@ class FormEntry(_Entry):
     hierarchy: Annotated[list[_Path], Field(max_length=MOST_VALUES)] | None = Field(
         default=None, description="Of a node: one row a leaf, its labels up to the root."
     )
-    low: int | float | None = Field(default=None, description="Of an interval: least public number.")
-    high: int | float | None = Field(default=None, description="Of an interval: greatest public number.")
+    nodes: Annotated[list[NodeEntry], Field(max_length=MOST_VALUES)] | None = Field(
+        default=None, description="Of a node whose leaves are not public: what labels stand for."
+    )
+    low: int | float | None = Field(default=None, description="Of intervals: least public number.")
+    high: int | float | None = Field(default=None, description="Of intervals: greatest public number.")
     labels: Annotated[list[_Text], Field(max_length=MOST_VALUES)] | None = Field(
         default=None, description="Of values: the public values."
     )

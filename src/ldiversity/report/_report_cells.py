@@ -60,11 +60,13 @@ def divisions(release: Release, by: ByLike, *, paths: bool = True) -> tuple[Divi
 def _suits(release: Release, name: str) -> By | None:
     """A way to cut one column into few cells; None when there is none that means something."""
     form = release.forms[name] if isinstance(release, ClassRelease) else None
-    if form is not None and form.kind == "interval":
+    if form is not None and (form.kind == "interval" or form.spans):
         dated = "date" in release.schema[name].type or "time" in release.schema[name].type
         return None if dated or form.low is None or form.high is None else _cut(name, form.low, form.high)
     if form is not None and form.kind != "exact":
-        return PlainColumn(name) if len(form.labels) <= _MOST_CELLS else None
+        reaches = form.reaches or {}
+        told = any(label not in reaches or not reaches[label].anything for label in form.labels)
+        return PlainColumn(name) if told and len(form.labels) <= _MOST_CELLS else None
     column = release.columns([name]).column(name)
     distinct = pc.unique(column.drop_null())
     if len(distinct) <= _MOST_BINS:

@@ -234,3 +234,34 @@ def test_a_link_in_place_of_a_table_is_refused(buckets: Path, tmp_path: Path) ->
 
     with pytest.raises(ld.ReleaseFormatError, match="regular file"):
         ld.load_release(buckets)
+
+
+NODES = [
+    ("a label of no node", lambda nodes: nodes[0].update(label="other")),
+    ("a label twice", lambda nodes: nodes.append(dict(nodes[0]))),
+    ("neither ends nor beginnings", lambda nodes: nodes[0].update(low=None, high=None)),
+    ("one end", lambda nodes: nodes[0].update(high=None)),
+    ("ends and beginnings", lambda nodes: nodes[0].update(starts=["1"])),
+    ("a low end above the high one", lambda nodes: nodes[0].update(low=nodes[0]["high"] + 1)),
+    ("ends outside the range", lambda nodes: nodes[0].update(high=10**6)),
+]
+
+
+@pytest.mark.parametrize("change", [change for _, change in NODES], ids=[what for what, _ in NODES])
+def test_nodes_that_do_not_say_what_they_stand_for_are_refused(change: Any, tmp_path: Path) -> None:
+    ages = pa.table({"age": range(20, 60), "s": ["a", "b"] * 20})
+    ld.anonymize(
+        ages,
+        quasi="age",
+        sensitive="s",
+        method=ld.Incognito(l=2),
+        hierarchies={"age": "width:10/20"},
+        output=tmp_path / "release",
+    )
+    file = tmp_path / "release" / "release.json"
+    manifest = json.loads(file.read_text())
+    change(manifest["classes"]["forms"][0]["nodes"])
+    file.write_text(json.dumps(manifest))
+
+    with pytest.raises(ld.ReleaseFormatError, match="column 'age' must"):
+        ld.load_release(tmp_path / "release")

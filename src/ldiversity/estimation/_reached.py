@@ -1,0 +1,143 @@
+"""Nodes whose leaves are not public: as intervals of numbers, or as beginnings of texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity.errors import UnsupportedError
+from ldiversity.estimation._by import GroupedColumn
+from ldiversity.estimation._regions import Intervals, number_array
+from ldiversity.schema import MISSING_LABEL
+
+if TYPE_CHECKING:
+    from ldiversity._types import BoolArray
+    from ldiversity.estimation._by import By
+    from ldiversity.estimation._where import Filter
+    from ldiversity.release import Form, Reach
+
+__all__ = ["Beginnings", "label_beginnings", "parted", "read_spans"]
+
+
+def read_spans(form: Form, column: pa.ChunkedArray, kind: pa.DataType) -> tuple[Intervals, BoolArray]:
+    """Read nodes that stand for intervals of numbers, and say which classes have missing numbers only."""
+    encoded = pa.concat_arrays(column.chunks).dictionary_encode()
+    known = encoded.dictionary.to_pylist()
+    reaches = form.reaches or {}
+    whole = not pa.types.is_floating(kind)
+    found = [reaches.get(label) for label in known]
+    lows, highs = (
+        np.array([_end(reach, end, form) for reach in found], dtype=np.int64 if whole else np.float64)
+        for end in ("low", "high")
+    )
+    codes = np.asarray(encoded.indices)
+    unknown = np.array([reach is not None and reach.anything for reach in found], dtype=np.bool_)[codes]
+    missing = np.array([label == MISSING_LABEL for label in known], dtype=np.bool_)[codes]
+    low, high = lows[codes], highs[codes]
+    return Intervals(low, high, unknown, (number_array(low, kind), number_array(high, kind))), missing
+
+
+def _end(reach: Reach | None, end: str, form: Form) -> float:
+    number = None if reach is None else getattr(reach, end)
+    return (form.low or 0) if number is None else number
+
+
+@dataclass(frozen=True, eq=False)
+class Beginnings:
+    """What a question makes of public values that may be beginnings of texts.
+
+    Parameters
+    ----------
+    codes
+        The label of each, -1 where a filter leaves it out.
+    labels
+        The labels; None when the column is only filtered.
+    undecided
+        Which of them a filter parts: some of the texts under it may match, others not.
+    example
+        One that is parted, and by what, for messages.
+    """
+
+    codes: NDArray[np.int64]
+    labels: pa.Array | None
+    undecided: BoolArray
+    example: tuple[str, str] = ("", "")
+
+
+def label_beginnings(name: str, form: Form, by: By | None, filters: tuple[Filter, ...]) -> Beginnings:
+    """Label each public value of a column whose nodes stand for beginnings of texts.
+
+    Raises
+    ------
+    UnsupportedError
+        When a group would part the texts under a node: how many of them are on each side is not public.
+    """
+    matches = np.ones(len(form.labels), dtype=np.bool_)
+    undecided = np.zeros(len(form.labels), dtype=np.bool_)
+    example = ("", "")
+    for condition in filters:
+        for place, label in enumerate(form.labels):
+            verdict = _matches(form, label, condition)
+            matches[place] &= verdict is not False
+            undecided[place] |= verdict is None
+            example = (label, str(condition)) if verdict is None else example
+    codes = np.where(matches, 0, -1).astype(np.int64)
+    undecided &= matches
+    if by is None:
+        return Beginnings(codes, None, undecided, example)
+    if isinstance(by, GroupedColumn):
+        for label in np.array(form.labels, dtype=object)[matches]:
+            _check_group(name, form, label, by)
+    cells = pa.array([None if label == MISSING_LABEL else label for label in form.labels], pa.string())
+    coded = by.encode(pa.chunked_array([cells.filter(pa.array(matches))]))
+    codes[matches] = coded.codes
+    return Beginnings(codes, coded.labels, undecided, example)
+
+
+def _matches(form: Form, label: str, condition: Filter) -> bool | None:
+    reach = (form.reaches or {}).get(label)
+    if reach is not None:
+        return _decide(reach, label, condition)
+    cell = pa.chunked_array([pa.array([None if label == MISSING_LABEL else label], pa.string())])
+    return bool(condition.mask(cell)[0])
+
+
+def _decide(reach: Reach, label: str, condition: Filter) -> bool | None:
+    """Whether all texts under a node match, or none of them; None when some may and some may not."""
+    operator, values = condition.operator, condition.values
+    if operator.endswith("missing"):
+        return None if reach.anything else operator == "is not missing"
+    if operator == "starts with":
+        if all(any(start.startswith(value) for value in values) for start in reach.starts):
+            return True
+        apart = not any(
+            value.startswith(start) or start.startswith(value) for start in reach.starts for value in values
+        )
+        return False if apart else None
+    if operator in {"in", "not in"}:
+        if label in values:
+            return operator == "in"
+        under = any(value.startswith(start) for start in reach.starts for value in values)
+        return None if under else operator == "not in"
+    return None
+
+
+def _check_group(name: str, form: Form, label: str, by: GroupedColumn) -> None:
+    reach = (form.reaches or {}).get(label)
+    if reach is None or label in by.group_of:
+        return
+    if any(text.startswith(start) for text in by.group_of for start in reach.starts):
+        raise parted(name, label, f"groups of {name!r}")
+
+
+def parted(name: str, label: str, asked: str) -> UnsupportedError:
+    """The error of a question about values under a node, which are not public."""
+    return UnsupportedError(
+        f"estimate: {asked} cannot be answered, because {name!r} was published as {label!r} and which values are under "
+        "it is not public.",
+        hint=f"Ask for what was published, for example {name} in {label!r}, or leave the column out.",
+    )
