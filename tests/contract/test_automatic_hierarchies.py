@@ -152,6 +152,36 @@ def test_what_lies_under_published_nodes_changes_no_byte(how: str, tmp_path: Pat
     assert {label for row in first[0]["hierarchy"] for label in row} <= {"*", *map(str, years)}
 
 
+SIDES: Final = {
+    "prefix": ("prefix", ["135", "135"], ["131", "132"], ["137", "138"]),
+    "width": ("width:10", [25, 25], [21, 22], [27, 28]),
+    "auto": ("auto", ["a5", "a5"], ["a1", "a2"], ["a7", "a8"]),
+    "date": ("date", ["2020-05-05"] * 2, ["2020-05-01", "2020-05-02"], ["2020-05-07", "2020-05-08"]),
+}
+
+
+@pytest.mark.parametrize("way", SIDES)
+def test_the_order_of_nodes_does_not_tell_on_which_side_hidden_leaves_lie(way: str, tmp_path: Path) -> None:
+    how, shown, before, after = SIDES[way]
+
+    forms = []
+    for name, hidden in (("before", before), ("after", after)):
+        table = pa.table({"q": [*shown, *hidden], "far": [1, 1, 90, 90], "s": ["a", "b", "a", "b"]})
+        made = ld.anonymize(
+            table,
+            quasi=["q", "far"],
+            sensitive="s",
+            method=ld.BSGI(l=2),
+            hierarchies={"q": how},
+            output=tmp_path / name,
+        )
+        assert len(set(made.table["q"].to_pylist())) == 2
+        forms.append(json.loads((tmp_path / name / "release.json").read_text())["classes"]["forms"][0])
+
+    assert forms[0] == forms[1]
+    assert [row[0].endswith(" (other)") for row in forms[0]["hierarchy"]] == [False, True]
+
+
 # --- readers --------------------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
@@ -52,7 +53,10 @@ def _cut(form: Form, tree: Hierarchy, origin: Origin, cells: pa.ChunkedArray, ki
     root = tree.rows[0][-1]
     above: dict[str, tuple[str, ...]] = {}
     level_of: dict[str, int] = {}
-    for row in tree.rows:
+    first: dict[str, int] = {}
+    for leaf, row in enumerate(tree.rows):
+        for label in row:
+            first.setdefault(label, leaf)
         path = [(level, label) for level, label in enumerate(row) if label in shown and label not in row[:level]]
         for place, (level, label) in enumerate(path):
             above.setdefault(label, tuple(dict.fromkeys([*(upper for _, upper in path[place + 1 :]), root])))
@@ -60,7 +64,8 @@ def _cut(form: Form, tree: Hierarchy, origin: Origin, cells: pa.ChunkedArray, ki
     parents = {upper for label, chain in above.items() for upper in chain if upper != label} & shown
     rows: list[tuple[str, ...]] = []
     reaches: dict[str, Reach] = {}
-    for label, upper in above.items():
+    for label in sorted(above, key=lambda label: _place(label, above[label], parents, first)):
+        upper = above[label]
         reach = _ANYTHING if label == root else _reach(origin, label, level_of[label], kind)
         chain = () if label == root else upper
         # Of a node above others that are shown, the rest is a value of its own: readers count it once.
@@ -79,6 +84,15 @@ def _cut(form: Form, tree: Hierarchy, origin: Origin, cells: pa.ChunkedArray, ki
         low=min((reach.low for reach in spans if reach.low is not None), default=None),
         high=max((reach.high for reach in spans if reach.high is not None), default=None),
     )
+
+
+def _place(label: str, upper: tuple[str, ...], parents: set[str], first: Mapping[str, int]) -> tuple[float, ...]:
+    """Where a row stands: in the order of nodes that lie apart, the rest of a node after all that lies under it.
+
+    Where the leaves that are cut stand among those that are shown is not to be seen.
+    """
+    path = dict.fromkeys([*reversed(upper), label])
+    return (*(first[node] for node in path), *([math.inf] if label in parents else []))
 
 
 def _reach(origin: Origin, label: str, level: int, kind: pa.DataType) -> Reach | None:
