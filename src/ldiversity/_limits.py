@@ -16,6 +16,7 @@ __all__ = [
     "MOST_COLUMNS",
     "MOST_LEVELS",
     "MOST_MANIFEST_BYTES",
+    "MOST_MANIFEST_PARTS",
     "MOST_NAME",
     "MOST_VALUES",
     "are_measurable",
@@ -38,6 +39,9 @@ MOST_NAME: Final = MOST_CHARACTERS // 20
 
 MOST_MANIFEST_BYTES: Final = 256 * 1024 * 1024
 """Bytes of ``release.json``."""
+
+MOST_MANIFEST_PARTS: Final = 1 << 23
+"""Values, lists and objects of ``release.json``; an empty list of two bytes takes far more in memory than a text."""
 
 LARGEST_NUMBER: Final = 1e300
 """Numbers that are subtracted, added up or averaged lie between this and its negative, so that no result overflows."""

@@ -22,7 +22,8 @@ from ldiversity.release._manifest import MANIFEST_NAME
 
 __all__ = ["held", "new_private_folder", "put_back_retired", "remove_leftovers", "retired_name"]
 
-_OURS: Final = re.compile(rf"{re.escape(MANIFEST_NAME)}|data\.(parquet|csv)|sensitive_\d+\.(parquet|csv)|scratch|mode")
+_FILES: Final = re.compile(rf"{re.escape(MANIFEST_NAME)}|data\.(parquet|csv)|sensitive_\d+\.(parquet|csv)")
+_FOLDERS: Final = frozenset({"scratch", "mode"})
 """Everything that a run writes into its folder."""
 
 
@@ -37,11 +38,12 @@ def new_private_folder(target: Path) -> Iterator[Path]:
     while True:
         folder = target.parent / f".{target.name}.partial-{secrets.token_hex(6)}"
         folder.mkdir(mode=0o700)
-        lock = _lock(folder)
+        lock = _lock(folder, wait=True)
         # Another run may have taken the folder for a leftover before it was locked; then there is none any more.
-        if lock is None or _is_at(lock, folder):
+        if os.path.lexists(folder) if lock is None else _is_at(lock, folder):
             break
-        os.close(lock)
+        if lock is not None:
+            os.close(lock)
     try:
         yield folder
     finally:
@@ -105,10 +107,16 @@ def _is_ours(folder: Path) -> bool:
             folder.is_dir()
             and not folder.is_symlink()
             and found.st_uid == os.geteuid()
-            and all(_OURS.fullmatch(path.name) and not path.is_symlink() for path in folder.iterdir())
+            and all(_is_our_part(path) for path in folder.iterdir())
         )
     except (AttributeError, OSError):  # a system without owners, or a folder that has gone
         return False
+
+
+def _is_our_part(path: Path) -> bool:
+    if path.is_symlink():
+        return False
+    return path.is_dir() if path.name in _FOLDERS else path.is_file() and _FILES.fullmatch(path.name) is not None
 
 
 @contextmanager
@@ -122,7 +130,7 @@ def _held_leftover(folder: Path) -> Iterator[bool]:
             os.close(lock)
 
 
-def _lock(folder: Path) -> int | None:
+def _lock(folder: Path, *, wait: bool = False) -> int | None:
     """Lock a folder and return its descriptor; None when another run holds it, or the system has no such locks."""
     try:
         import fcntl
@@ -131,7 +139,7 @@ def _lock(folder: Path) -> int | None:
     except (AttributeError, ImportError, OSError):
         return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
         return None

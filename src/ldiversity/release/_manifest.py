@@ -11,11 +11,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from ldiversity._limits import MOST_CHARACTERS, MOST_COLUMNS, MOST_LEVELS, MOST_MANIFEST_BYTES, MOST_VALUES
+from ldiversity._limits import (
+    MOST_CHARACTERS,
+    MOST_COLUMNS,
+    MOST_LEVELS,
+    MOST_MANIFEST_BYTES,
+    MOST_MANIFEST_PARTS,
+    MOST_VALUES,
+)
 from ldiversity.errors import ReleaseFormatError, SchemaError
-from ldiversity.release._json import check_json
+from ldiversity.release._json import has_few_parts, parse_json
 
 __all__ = [
     "MANIFEST_NAME",
@@ -36,9 +43,18 @@ __all__ = [
 
 MANIFEST_NAME: Final = "release.json"
 
+# One fault of a list is enough (`fail_fast`): a stranger can write millions, each of which would be described.
 _Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
-_Path = Annotated[list[_Text], Field(max_length=MOST_LEVELS)]
+_Texts = Annotated[list[_Text], Field(fail_fast=True)]
+_Path = Annotated[list[_Text], Field(max_length=MOST_LEVELS, fail_fast=True)]
 _Value = str | int | float | bool | None
+
+
+def _few_keys(said: object) -> object:
+    """Refuse an object of too many keys before each of them is looked at."""
+    if isinstance(said, dict) and len(said) > MOST_COLUMNS:
+        raise ValueError(f"must have at most {MOST_COLUMNS} keys")
+    return said
 
 
 class _Entry(BaseModel):
@@ -56,10 +72,10 @@ class ColumnEntry(_Entry):
 class DomainEntry(_Entry):
     """The public values of a sensitive attribute, in code order."""
 
-    values: Annotated[list[_Value], Field(min_length=1, max_length=MOST_VALUES)]
+    values: Annotated[list[_Value], Field(min_length=1, max_length=MOST_VALUES, fail_fast=True)]
     ordered: bool = False
-    positions: list[float | None] | None = None
-    edges: list[float] | None = None
+    positions: Annotated[list[float | None], Field(fail_fast=True)] | None = None
+    edges: Annotated[list[float], Field(fail_fast=True)] | None = None
 
 
 class ClaimEntry(_Entry):
@@ -109,10 +125,10 @@ class TableEntry(_Entry):
 class MarginalEntry(_Entry):
     """Counts of the exact values of a quasi-identifier."""
 
-    values: Annotated[list[int | float], Field(max_length=MOST_VALUES)] = Field(
+    values: Annotated[list[int | float], Field(max_length=MOST_VALUES, fail_fast=True)] = Field(
         description="Numbers, days and instants as integers of their unit, or positions among the public values."
     )
-    counts: Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=MOST_VALUES)]
+    counts: Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=MOST_VALUES, fail_fast=True)]
     missing: Annotated[int, Field(ge=0)] = 0
 
 
@@ -122,7 +138,7 @@ class NodeEntry(_Entry):
     label: _Text
     low: int | float | None = Field(default=None, description="The least number under it.")
     high: int | float | None = Field(default=None, description="The greatest number under it.")
-    starts: Annotated[list[_Text], Field(max_length=MOST_LEVELS)] = Field(
+    starts: Annotated[list[_Text], Field(max_length=MOST_LEVELS, fail_fast=True)] = Field(
         default=[], description="Beginnings of the texts under it; an empty one is anything."
     )
 
@@ -132,15 +148,15 @@ class FormEntry(_Entry):
 
     column: _Text
     kind: Literal["exact", "interval", "node", "values"]
-    hierarchy: Annotated[list[_Path], Field(max_length=MOST_VALUES)] | None = Field(
+    hierarchy: Annotated[list[_Path], Field(max_length=MOST_VALUES, fail_fast=True)] | None = Field(
         default=None, description="Of a node: one row a leaf, its labels up to the root."
     )
-    nodes: Annotated[list[NodeEntry], Field(max_length=MOST_VALUES)] | None = Field(
+    nodes: Annotated[list[NodeEntry], Field(max_length=MOST_VALUES, fail_fast=True)] | None = Field(
         default=None, description="Of a node whose leaves are not public: what labels stand for."
     )
     low: int | float | None = Field(default=None, description="Of intervals: least public number.")
     high: int | float | None = Field(default=None, description="Of intervals: greatest public number.")
-    labels: Annotated[list[_Text], Field(max_length=MOST_VALUES)] | None = Field(
+    labels: Annotated[list[_Text], Field(max_length=MOST_VALUES, fail_fast=True)] | None = Field(
         default=None, description="Of values: the public values."
     )
     marginal: MarginalEntry | None = None
@@ -149,14 +165,18 @@ class FormEntry(_Entry):
 class ClassesEntry(_Entry):
     """What a grouped release has besides."""
 
-    columns: dict[str, _Text] = Field(description="The class column of each sensitive attribute.")
-    numbers: dict[str, Annotated[int, Field(ge=1)]] = Field(description="How many classes each class column has.")
+    columns: Annotated[dict[str, _Text], BeforeValidator(_few_keys)] = Field(
+        description="The class column of each sensitive attribute."
+    )
+    numbers: Annotated[dict[str, Annotated[int, Field(ge=1)]], BeforeValidator(_few_keys)] = Field(
+        description="How many classes each class column has."
+    )
     suppressed: Annotated[int, Field(ge=0)] = Field(default=0, description="Records that were left out.")
-    forms: Annotated[list[FormEntry], Field(max_length=MOST_COLUMNS)]
-    tables: Annotated[list[TableEntry], Field(max_length=MOST_COLUMNS)] = Field(
+    forms: Annotated[list[FormEntry], Field(max_length=MOST_COLUMNS, fail_fast=True)]
+    tables: Annotated[list[TableEntry], Field(max_length=MOST_COLUMNS, fail_fast=True)] = Field(
         default=[], description="The values of each sensitive attribute, when they do not stand in the rows."
     )
-    warnings: list[_Text] = []
+    warnings: _Texts = []
 
 
 class Manifest(_Entry):
@@ -166,12 +186,12 @@ class Manifest(_Entry):
     version: Literal[1] = 1
     software: _Text
     records: Annotated[int, Field(ge=1)]
-    columns: Annotated[list[ColumnEntry], Field(min_length=1, max_length=MOST_COLUMNS)]
-    sensitive: Annotated[list[SensitiveEntry], Field(min_length=1, max_length=MOST_COLUMNS)]
+    columns: Annotated[list[ColumnEntry], Field(min_length=1, max_length=MOST_COLUMNS, fail_fast=True)]
+    sensitive: Annotated[list[SensitiveEntry], Field(min_length=1, max_length=MOST_COLUMNS, fail_fast=True)]
     data: DataEntry
     classes: ClassesEntry | None = None
     order: _Text = "Rows are in a uniformly random order; members of a set are in domain order."
-    not_protected: list[_Text]
+    not_protected: _Texts
 
     @property
     def files(self) -> set[str]:
@@ -200,9 +220,11 @@ def no_cell_in_faults() -> Iterator[None]:
 def manifest_text(manifest: Manifest, **how: Any) -> str:  # noqa: ANN401 - as pydantic takes it
     """The content of ``release.json``, or `SchemaError` when no reader would take so long a file."""
     content = manifest.model_dump_json(indent=2, **how) + "\n"
-    if len(content.encode()) > MOST_MANIFEST_BYTES:
+    written = content.encode()
+    if len(written) > MOST_MANIFEST_BYTES or not has_few_parts(written):
         raise SchemaError(
-            f"release: domains, public values and hierarchies must fit into {MOST_MANIFEST_BYTES} bytes together.",
+            f"release: domains, public values and hierarchies must fit into {MOST_MANIFEST_BYTES} bytes and "
+            f"{MOST_MANIFEST_PARTS} parts together.",
             hint="Nothing was published. Give coarser values, or drop a column with long ones.",
         )
     return content
@@ -227,11 +249,10 @@ def read_manifest(folder: Path) -> Manifest:
         )
     if file.stat().st_size > MOST_MANIFEST_BYTES:
         raise ReleaseFormatError(f"release: {MANIFEST_NAME} must be at most {MOST_MANIFEST_BYTES} bytes long.")
-    content = file.read_bytes()
-    check_json(content)
-    _check_version(content)
+    said = parse_json(file.read_bytes())
+    _check_version(said)
     try:
-        return Manifest.model_validate_json(content)
+        return Manifest.model_validate(said)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"
@@ -241,13 +262,13 @@ def read_manifest(folder: Path) -> Manifest:
         ) from None
 
 
-def _check_version(content: bytes) -> None:
+def _check_version(said: object) -> None:
     class Header(BaseModel):
         format: str
         version: int
 
     try:
-        header = Header.model_validate_json(content)
+        header = Header.model_validate(said)
     except ValidationError:
         raise ReleaseFormatError(
             f"release: {MANIFEST_NAME} is damaged: it must be JSON with a format and a version.",

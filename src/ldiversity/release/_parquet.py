@@ -27,9 +27,6 @@ _MOST_EXPANSION: Final = 1_000
 _SMALL_FILE: Final = 1 << 18
 """Files below this size may unfold as far as one of this size: a small table may well be the same all over."""
 
-_SMALL_TEXTS: Final = 1 << 26
-"""Columns that cannot decode to more bytes than this are not measured."""
-
 _TEXT: Final = 6
 _WIDTHS: Final = {0: 1, 1: 4, 2: 8, 4: 4, 5: 8, _TEXT: 4}
 """Bytes in memory of a value of each physical type of a release; of a text, those of its dictionary entry."""
@@ -77,8 +74,12 @@ def parquet_batches(file: Path, names: list[str], *, n_rows: int, longest: int) 
                 if left < 0:
                     raise _expands(file)
                 yield table
-    except (pa.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, LDiversityError | MemoryError):
+    except (
+        pa.ArrowException,
+        OSError,
+        ValueError,
+    ) as error:  # Arrow's lack of memory too: pages may ask for any amount
+        if isinstance(error, LDiversityError):
             raise
         raise damaged(f"{file.name} cannot be read as Parquet") from None
 
@@ -111,14 +112,18 @@ def _check(footer: Footer, file: Path, names: list[str], rows: int, longest: int
 
 def _decoded_bytes(column: pa.ChunkedArray) -> int:
     """How many bytes the texts of a column of dictionary entries stand for."""
-    total = 0
-    for chunk in column.chunks:
-        entries = chunk.flatten() if pa.types.is_list(chunk.type) else chunk
-        if pa.types.is_dictionary(entries.type) and len(entries):
-            lengths = pc.fill_null(pc.binary_length(entries.dictionary), 0)
-            if len(lengths) and pc.max(lengths).as_py() * len(entries) > _SMALL_TEXTS:
-                total += pc.sum(lengths.take(entries.indices.drop_null())).as_py() or 0
-    return total
+    return sum(_text_bytes(chunk) for chunk in column.chunks)
+
+
+def _text_bytes(cells: pa.Array) -> int:
+    if pa.types.is_list(cells.type):
+        return _text_bytes(cells.flatten())
+    if pa.types.is_struct(cells.type):
+        return sum(_text_bytes(part) for part in cells.flatten())
+    if not pa.types.is_dictionary(cells.type):
+        return 0
+    lengths = pc.fill_null(pc.binary_length(cells.dictionary), 0).cast(pa.int64())
+    return pc.sum(lengths.take(cells.indices.drop_null())).as_py() or 0
 
 
 def _allowed(file: Path) -> int:

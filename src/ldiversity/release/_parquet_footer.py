@@ -212,6 +212,8 @@ def _footer(
     for group in said["groups"]:
         if not {"chunks", "unfolded", "rows"} <= group.keys() or group["rows"] < 0:
             raise ThriftError("an incomplete row group")
+        if group["rows"] == 0:
+            continue  # nothing to read, yet a million of them in a small file would take minutes
         kept, chunks = _chunks(group["chunks"], leaves, pages_end)
         total_bytes += sum(chunk.end - chunk.start for chunk in chunks)
         if total_bytes > pages_end:

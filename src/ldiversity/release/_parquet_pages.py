@@ -53,6 +53,8 @@ def _chunk_bytes(stream: BinaryIO, chunk: Chunk) -> int:
             raise ThriftError("a dictionary that is not the first page")
         if head["encoding"] not in _ENCODINGS or min(page["unfolded"], page["bytes"], head["values"]) < 0:
             raise ThriftError("a page that is not allowed")
+        if name == "dictionary" and head["values"] > page["unfolded"]:
+            raise ThriftError("a dictionary of more entries than bytes")  # Arrow makes room for all at once
         if chunk.codec == _UNCOMPRESSED and page["unfolded"] != page["bytes"]:
             raise ThriftError("a page that is not compressed, yet has two sizes")
         position = begins + page["bytes"]

@@ -51,6 +51,10 @@ def _resolved(target: Path) -> Path:
         return target.resolve()
     except ValueError:
         raise ParameterError("output: the path of the folder must not contain a zero byte.") from None
+    except RuntimeError:  # so older Pythons call it; newer ones say nothing, and the folder cannot be made
+        raise ParameterError(
+            f"output: {str(target)!r} must not be a link that leads back to itself.", hint="Choose another folder."
+        ) from None
 
 
 def _check_replaceable(target: Path, *, overwrite: bool) -> None:

@@ -181,11 +181,10 @@ def test_a_file_that_unfolds_without_end_is_refused(folder: Path) -> None:
     assert grown < 100_000  # for 60 MB of texts
     release = ld.load_release(folder)
 
-    # 60 MB are within the limit of a thousand times one mebibyte; the same file with its limit lowered is not.
+    # 60 MB are within the limit of small files; the same file with its limit lowered is not.
     assert release.columns(["sex"]).num_rows == 60
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ldiversity.release._parquet._MOST_EXPANSION", 10)
-        patch.setattr("ldiversity.release._parquet._SMALL_TEXTS", 1000)
         with pytest.raises(ld.ReleaseFormatError, match="must not expand"):
             release.columns(["sex"])
 

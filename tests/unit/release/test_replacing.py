@@ -231,8 +231,8 @@ def test_a_folder_that_was_taken_for_a_leftover_before_it_was_locked_is_made_aga
 ) -> None:
     real, taken = _leftovers._lock, []
 
-    def late(path: Path) -> int | None:
-        descriptor = real(path)
+    def late(path: Path, **how: bool) -> int | None:
+        descriptor = real(path, **how)
         if not taken:
             taken.append(path)
             path.rmdir()
@@ -243,3 +243,46 @@ def test_a_folder_that_was_taken_for_a_leftover_before_it_was_locked_is_made_aga
 
     assert taken
     assert ages_in(folder / "other") == [4, 5, 6]
+
+
+def test_a_run_whose_new_folder_another_run_removes_makes_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, removed = _leftovers._lock, []
+
+    def taken(folder: Path, **how: bool) -> int | None:
+        if removed:
+            return lock(folder, **how)
+        removed.append(folder)
+        folder.rmdir()  # by a run that saw it before it was locked, and that held it meanwhile
+        return None
+
+    monkeypatch.setattr(_leftovers, "_lock", taken)
+
+    with _leftovers.new_private_folder(tmp_path / "release") as folder:
+        assert folder.is_dir()
+        assert folder != removed[0]
+
+
+@pytest.mark.parametrize("kind", ["partial", "retired"])
+def test_a_folder_with_parts_of_another_kind_is_not_taken_for_a_leftover(tmp_path: Path, kind: str) -> None:
+    target = tmp_path / "release"
+    target.mkdir()
+    theirs = tmp_path / f".release.{kind}-0123456789ab"
+    (theirs / "data.csv" / "kept").mkdir(parents=True)
+
+    _leftovers.remove_leftovers(target)
+
+    assert (theirs / "data.csv" / "kept").is_dir()
+
+
+def test_an_output_that_is_a_link_to_itself_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to(tmp_path / "two")
+    (tmp_path / "two").symlink_to(tmp_path / "one")
+
+    for target in (tmp_path / "one", tmp_path / "one" / "release"):
+        with (
+            pytest.raises((ld.ParameterError, ld.StorageError), match=r"must not be a link|cannot be written"),
+            staging_folder(target, overwrite=True),
+        ):
+            pass
