@@ -17,6 +17,7 @@ from ldiversity._types import CodeArray
 from ldiversity.anonymization._coding import Reading
 from ldiversity.anonymization._cut import cut_forms
 from ldiversity.anonymization._grouping import Grouped, group_records
+from ldiversity.anonymization._notes import hierarchy_notes
 from ldiversity.anonymization._prepare import GroupPreparation
 from ldiversity.anonymization._public import public_facts, with_domains
 from ldiversity.anonymization._regions import ClassRowsInOrder, make_forms, make_regions
@@ -152,6 +153,7 @@ def _make(preparation: GroupPreparation, choices: Choices) -> _Made:
     notes = (
         *preparation.notes,
         *grouping.notes,
+        *hierarchy_notes([*preparation.hierarchies] if method.layout == "bucketized" else ()),
         *_left_out_notes(description.suppressed, done),
         *_marginal_notes(forms, wanted=choices.marginals),
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ldiversity._checks import name_some
 from ldiversity.tables import Sensitive, Source
 
-__all__ = ["domain_notes", "holder_notes", "is_declared", "key_note", "plain_notes"]
+__all__ = ["domain_notes", "hierarchy_notes", "holder_notes", "is_declared", "key_note", "plain_notes"]
 
 _NEAR_UNIQUE: Final = 0.5
 _ENOUGH_ROWS: Final = 20
@@ -57,6 +57,14 @@ def domain_notes(undeclared: Sequence[str]) -> tuple[str, ...]:
         f"{name}: the domain was read off the table and becomes public, so it tells which values occur."
         for name in undeclared
     )
+
+
+def hierarchy_notes(unused: Sequence[str]) -> tuple[str, ...]:
+    """Which hierarchies were given in vain: those of columns that are published as they are all the same."""
+    if not unused:
+        return ()
+    kept = f"The method publishes quasi-identifiers as they are: the hierarchies of {name_some(unused)} change nothing."
+    return (f"{kept} To publish coarser values, choose a method that generalizes, such as bsgi.",)
 
 
 def plain_notes(plain: Sequence[str]) -> tuple[str, ...]:
