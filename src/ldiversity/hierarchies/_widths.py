@@ -25,6 +25,8 @@ _MOST_BINS: Final = 32
 _MOST_LEAVES: Final = 1_000_000
 _MOST_PLACES: Final = 20
 _STEPS: Final = (1, 2, 5)
+_LEAST_WIDTH: Final = Fraction("1e-300")
+"""Narrower widths are left out: next to the smallest floats, twice a width is no longer twice its text."""
 
 
 def width_rows(
@@ -153,7 +155,7 @@ def _check_widths(owner: str, widths: Sequence[float]) -> list[Fraction]:
 
 def _round_width(span: Fraction, *, whole: bool) -> Fraction:
     """The smallest of 1, 2, 5, 10, 20, ... (and of tenths, ...) that makes at most `_MOST_BINS` intervals."""
-    least = span / _MOST_BINS
+    least = max(span / _MOST_BINS, _LEAST_WIDTH) if span > 0 else span
     power = Fraction(1)
     while power > least > 0:
         power /= 10

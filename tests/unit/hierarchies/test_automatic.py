@@ -179,6 +179,13 @@ def test_what_is_no_date_is_refused_without_being_shown(value: object) -> None:
 # --- automatic -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("values", [[0.0, 5e-324], [-5e-324, 0.0, 1.5e-323], [1e-310, 7e-310], [0.0, 3e-299]])
+def test_numbers_next_to_the_smallest_float_have_a_hierarchy(values: list[float]) -> None:
+    tree = automatic_hierarchy(values)
+
+    assert all(tree.path(value)[-1] == "*" for value in values)
+
+
 @pytest.mark.parametrize(
     ("values", "path"),
     [
