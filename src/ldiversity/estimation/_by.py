@@ -298,7 +298,9 @@ def _groups_of_tree(column: str, tree: Hierarchy, level: int, other: str) -> Gro
     from ldiversity.hierarchies._dates import calendar_level
 
     check_integer("groups", "level", level, minimum=0, maximum=max(tree.depth - 1, 0))
-    group_of = {row[0]: row[level] for row in tree.rows if row[0] != MISSING_LABEL}
+    # Nodes below the groups too: a release shows them where the leaves are not public.
+    group_of = {label: row[level] for row in reversed(tree.rows) for label in reversed(row[: level + 1])}
+    group_of.pop(MISSING_LABEL, None)
     return GroupedColumn(column, group_of, tree.labels[level], other, False, calendar_level(tree.rows, level))
 
 

@@ -89,10 +89,11 @@ def label_beginnings(name: str, form: Form, by: By | None, filters: tuple[Filter
     undecided &= matches
     if by is None:
         return Beginnings(codes, None, undecided, example)
+    cells = pa.array([None if label == MISSING_LABEL else label for label in form.labels], pa.string())
     if isinstance(by, GroupedColumn):
         for label in np.array(form.labels, dtype=object)[matches]:
             _check_group(name, form, label, by)
-    cells = pa.array([None if label == MISSING_LABEL else label for label in form.labels], pa.string())
+        by.check(pa.chunked_array([cells]))
     coded = by.encode(pa.chunked_array([cells.filter(pa.array(matches))]))
     codes[matches] = coded.codes
     return Beginnings(codes, coded.labels, undecided, example)

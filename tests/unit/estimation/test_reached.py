@@ -145,6 +145,13 @@ class TestNodesOfTexts:
 
         assert "zip in '1" in (caught.value.hint or "")
 
+    def test_groups_of_a_hierarchy_go_by_its_nodes(self) -> None:
+        tree = ld.Hierarchy.by_prefix(["13053", "13068", "13100", "14850", "14853", "99999"], [2, 1])
+
+        found = ld.estimate(self.release, sensitive="s", by=ld.groups("zip", tree))
+
+        assert found.labels["zip"].to_pylist() == ["13***", "14***"]
+
     def test_groups_go_by_published_labels(self) -> None:
         assert self.records(by=ld.groups("zip", {"north": ["13***"]})) == self.records(by="zip")
         with pytest.raises(ld.UnsupportedError, match="not public"):
