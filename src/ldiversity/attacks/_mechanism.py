@@ -56,8 +56,12 @@ class MechanismAware(Attack):
     @property
     def knowledge(self) -> str:
         """What the attacker is assumed to know."""
-        common = "" if self.prior == "uniform" else ", and how often each value occurs among all records"
-        return f"He knows the quasi-identifiers of the target, how sets are drawn{common}."
+        if self.prior == "uniform":
+            return "He knows the quasi-identifiers of the target, and how sets are drawn."
+        return (
+            "He knows the quasi-identifiers of the target, how sets are drawn, and how often each value occurs among "
+            "all records."
+        )
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - the base's
         """It needs published sets."""

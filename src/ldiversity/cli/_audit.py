@@ -76,6 +76,8 @@ def command(
     import ldiversity as ld
 
     columns = column_arguments(given)
+    if not table.exists() and table != Path("-"):
+        raise click.UsageError(f"TABLE must be a file, or RELEASE a folder, but {str(table)!r} does not exist.")
     if not table.is_dir() and not columns["quasi"] and not columns["sensitive"]:
         raise click.UsageError("--quasi and --sensitive must name columns of the table.")
     with opened_table(table, given["read_as"]) as path:

@@ -152,15 +152,15 @@ def _feasible(facts: Facts) -> str:
     classes = facts["most_classes"]
     left_out = facts["least_suppressed"]
     if facts["exact"]:
-        return f"Feasible: {number(classes)} classes; {_left_out(left_out)}."
+        return f"Feasible: {number(classes)} classes; {_left_out(left_out, 'are left out')}."
     most = "" if classes is None else f" There can be at most {number(classes)} classes."
     several = len(facts["attributes"]) > 1
     last = " Whether all of them can be kept apart at once is known when the table is grouped." if several else ""
-    return f"Nothing speaks against it; {_left_out(left_out)}.{most}{last}"
+    return f"Nothing speaks against it; {_left_out(left_out, 'at least have to be left out')}.{most}{last}"
 
 
-def _left_out(count: int) -> str:
-    return "no record has to be left out" if not count else f"{number(count)} records are left out"
+def _left_out(count: int, what: str) -> str:
+    return "no record has to be left out" if not count else f"{number(count)} records {what}"
 
 
 def _largest(l: int | None) -> str:

@@ -10,6 +10,7 @@ from typing import Final, TextIO
 
 import click
 
+from ldiversity._typed import point_hint
 from ldiversity.cli._reword import reword
 from ldiversity.cli._text import one_line
 from ldiversity.errors import LDiversityError, LDiversityWarning
@@ -34,6 +35,9 @@ EXIT_INTERRUPTED: Final = 130
 """Ctrl-C."""
 
 DEBUG_VARIABLE: Final = "LDIVERSITY_DEBUG"
+
+_NO_NUMBER: Final = ("is not a valid float.", "is not a valid float range.")
+"""How click ends what it says of a text that is no number."""
 
 
 def exit_code_of(fault: BaseException) -> int:
@@ -70,7 +74,9 @@ def complain_usage(fault: click.UsageError) -> int:
     """Say on one line what is wrong with the words of a command, and return the exit code for it."""
     path = "ldiversity" if fault.ctx is None else fault.ctx.command_path
     message = fault.format_message().rstrip()
-    complain(message if message.endswith((".", "?", ")")) else f"{message}.", f"See '{path} --help'.")
+    point = point_hint(message) if message.endswith(_NO_NUMBER) else ""
+    ended = message if message.endswith((".", "?", ")")) else f"{message}."
+    complain(ended, f"{point} See '{path} --help'.".lstrip())
     return EXIT_REFUSED
 
 

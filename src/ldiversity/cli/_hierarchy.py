@@ -27,8 +27,9 @@ _FIRST_NODES: Final = 4
 _FLAT: Final = 3
 _CAUTION: Final = (
     "Leaves are the values of this table, and a hierarchy file is published as it is: it tells which values occur. "
-    "Where that is too much, give --low and --high, or write the file from a code book."
+    "Where that is too much, {ways}."
 )
+_CODE_BOOK: Final = "write the file from a code book"
 
 
 @click.command("hierarchy", cls=Command, short_help="Make a hierarchy for a column, or look at one.")
@@ -85,14 +86,21 @@ def _make(table: Path | None, given: Mapping[str, Any]) -> tuple[Hierarchy, dict
     output = given["output"]
     if output is not None:
         tree.save(output, overwrite=given["overwrite"])
-    declared = given["low"] is not None and given["quantiles"] is None
     option = f"{join_assignment(given['column'])}={output}"
     return tree, {
         "file": None if output is None else str(output),
         "column": given["column"],
-        "caution": None if declared else _CAUTION,
+        "caution": _caution(tree, ranged=given["low"] is not None),
         "next": None if output is None else shell_line("--hierarchy", option),
     }
+
+
+def _caution(tree: Hierarchy, *, ranged: bool) -> str | None:
+    """What the leaves tell; a range is advised only where it can be declared and has not been."""
+    if tree.origin is None:
+        return None
+    can_have_range = tree.origin.kind in {"width", "date"} and not ranged
+    return _CAUTION.format(ways=f"give --low and --high, or {_CODE_BOOK}" if can_have_range else _CODE_BOOK)
 
 
 def _read(path: Path, given: Mapping[str, Any]) -> tuple[list[Any], list[int]]:

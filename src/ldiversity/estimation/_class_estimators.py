@@ -31,8 +31,8 @@ _SPREAD: Final = (
     "lie in the region as the spread says, and nothing published tells how good that is."
 )
 _CERTAIN: Final = (
-    "Standard errors are left empty. Intervals hold for certain, whatever the confidence: they are the least and the "
-    "greatest counts that the classes allow."
+    "Standard errors are left empty, but for counts that are certain. Intervals hold for certain, whatever the "
+    "confidence: they are the least and the greatest counts that the classes allow."
 )
 _NEGATIVE: Final = (
     "linear undoes the mixing within classes without bias; single counts may be negative or too large. Intervals hold "

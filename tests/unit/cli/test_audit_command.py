@@ -139,3 +139,10 @@ def test_other_columns_may_count_as_known(facts: Callable[..., dict[str, Any]], 
     found = facts("audit", table, "--quasi", "sex", "--sensitive", "disease,age", "--joint-knowledge")
 
     assert "Whoever asks for one sensitive attribute is taken to know the others." in found["notes"]
+
+
+def test_a_release_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
+    result = run("audit", tmp_path / "realese")
+
+    assert result.exit_code == 2
+    assert "realese' does not exist" in result.stderr

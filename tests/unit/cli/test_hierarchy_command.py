@@ -104,3 +104,26 @@ def test_what_cannot_be_done_is_one_line(run: Run, people: Path, words: list[str
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "limits"),
+    [
+        (["--column", "age", "--width", "10"], ["--low", "0", "--high", "99"]),
+        (["--column", "age"], ["--low", "0", "--high", "99"]),
+        (["--column", "day", "--date"], ["--low", "2020-01-01", "--high", "2021-12-31"]),
+        (["--column", "age", "--quantiles", "2"], None),
+        (["--column", "zip", "--prefix"], None),
+        (["--column", "zip"], None),
+        (["--column", "disease"], None),
+    ],
+)
+def test_a_range_is_advised_where_it_can_be_declared(
+    facts: Facts, people: Path, words: list[str], limits: list[str] | None
+) -> None:
+    caution = facts("hierarchy", people, *words)["caution"]
+
+    assert ("--low and --high" in caution) == (limits is not None)
+    assert "code book" in caution
+    if limits is not None:
+        assert facts("hierarchy", people, *words, *limits)["caution"] is None

@@ -111,13 +111,15 @@ WRONG = [
     (["plan", "TABLE", "--bins", "income=edges:0,5/1,5"], "Fractions are written with a point"),
     (["plan", "TABLE", "--method", "bsgi", "--hierarchy", "age=width:2,5/5"], "Fractions are written with a point"),
     (["plan", "TABLE", "--weight", "age=0,5", "--method", "bsgi"], "such as 0.5"),
+    (["plan", "TABLE", "--method", "incognito", "--suppression", "0,05"], "Fractions are written with a point"),
+    (["audit", "TABLE", "--threshold", "0,3"], "Fractions are written with a point"),
 ]
 
 
 @pytest.mark.parametrize(("words", "said"), WRONG)
 def test_a_decimal_comma_is_named(run: Run, tmp_path: Path, words: list[str], said: str) -> None:
     file = write(tmp_path / "table.csv", "fractions")
-    roles = ["--quasi", "age", "--sensitive", "income", "-l", 2]
+    roles = ["--quasi", "age", "--sensitive", "income", *(["-l", 2] if words[0] == "plan" else [])]
 
     result = run(*(file if word == "TABLE" else word for word in words), *roles)
 

@@ -63,6 +63,15 @@ def test_suppression_makes_it_feasible_and_is_counted(run: Run, anatomy: list[ob
     assert "records are left out" in result.stdout
 
 
+def test_what_is_only_a_bound_is_called_one(run: Run, anatomy: list[object]) -> None:
+    table = anatomy[: anatomy.index("--method")]
+
+    result = run(*table, "--method", "incognito", "-l", 20, "--suppression", 0.99)
+
+    assert result.exit_code == 0
+    assert "records at least have to be left out" in result.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

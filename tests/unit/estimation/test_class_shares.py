@@ -32,7 +32,9 @@ def test_standard_errors_are_left_empty(release: ClassRelease) -> None:
     assert np.isnan(result.std_error).all()
     assert result.to_arrow()["std_error"].null_count == 6
     assert result.to_dict()["cells"][0]["values"][0]["std_error"] is None
-    assert any("Standard errors are left empty." in caveat for caveat in result.caveats)
+    assert any(
+        "Standard errors are left empty, but for counts that are certain." in caveat for caveat in result.caveats
+    )
 
 
 def test_intervals_hold_what_the_classes_allow(release: ClassRelease) -> None:
