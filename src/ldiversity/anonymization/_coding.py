@@ -129,7 +129,9 @@ def read_table(  # noqa: PLR0913 - the columns and what becomes of them
     columns, originals = _finish(readers, order)
     table = CodedTable(tuple(columns), tuple(sensitive), None if people is None else people.finish(order))
     rows = pa.concat_tables(others).take(pa.array(order)) if others else pa.table({})
-    read_off = frozenset(name for name in quasi if name in made or (automatic and name not in trees))
+    # Where quasi-identifiers are published as they are, no hierarchy is: what it was made from decides nothing.
+    generalized = () if exact else quasi
+    read_off = frozenset(name for name in generalized if name in made or (automatic and name not in trees))
     added = [name for name, reader in readers.items() if isinstance(reader, CategoryReader) and reader.added_missing]
     return Reading(table, types, originals, rows, read_off, order, frozenset([*added, *read_off]))
 
