@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from ldiversity.errors import InternalError as InternalError
     from ldiversity.errors import LDiversityError as LDiversityError
     from ldiversity.errors import LDiversityWarning as LDiversityWarning
+    from ldiversity.errors import NotEnoughMemoryError as NotEnoughMemoryError
     from ldiversity.errors import ParameterError as ParameterError
     from ldiversity.errors import ReleaseFormatError as ReleaseFormatError
     from ldiversity.errors import SchemaError as SchemaError
@@ -144,6 +145,7 @@ _ROOMS = {
         "InternalError",
         "LDiversityError",
         "LDiversityWarning",
+        "NotEnoughMemoryError",
         "ParameterError",
         "ReleaseFormatError",
         "SchemaError",

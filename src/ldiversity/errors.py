@@ -9,6 +9,7 @@
     ├── UnsupportedError    a known combination that is not offered, or an extra that is not installed
     ├── ReleaseFormatError  a published folder is damaged, hostile or of an unknown version
     ├── StorageError        a file cannot be read or written
+    ├── NotEnoughMemoryError  there is too little memory for the table
     ├── ClaimError          what was produced does not satisfy its own claim; nothing was published
     └── InternalError       a fault of this package
 
@@ -27,6 +28,7 @@ __all__ = [
     "InternalError",
     "LDiversityError",
     "LDiversityWarning",
+    "NotEnoughMemoryError",
     "ParameterError",
     "ReleaseFormatError",
     "SchemaError",
@@ -96,6 +98,10 @@ class StorageError(LDiversityError, OSError):
 
     # OSError has an `__str__` of its own, made from errno; ours is the sentence.
     __str__ = LDiversityError.__str__
+
+
+class NotEnoughMemoryError(LDiversityError, MemoryError):
+    """There is too little memory for the table."""
 
 
 class ClaimError(LDiversityError):

@@ -10,6 +10,7 @@ from typing import Final, TextIO
 
 import click
 
+from ldiversity._memory import lacks_memory, not_enough_memory
 from ldiversity._typed import point_hint
 from ldiversity.cli._reword import reword
 from ldiversity.cli._text import one_line
@@ -18,6 +19,7 @@ from ldiversity.errors import LDiversityError, LDiversityWarning
 __all__ = [
     "EXIT_FAULT",
     "EXIT_INTERRUPTED",
+    "EXIT_MEMORY",
     "EXIT_REFUSED",
     "complain",
     "complain_usage",
@@ -30,6 +32,9 @@ EXIT_REFUSED: Final = 2
 
 EXIT_FAULT: Final = 70
 """A fault of this package."""
+
+EXIT_MEMORY: Final = 71
+"""The machine has too little memory: the same command may work on another, or at another time."""
 
 EXIT_INTERRUPTED: Final = 130
 """Ctrl-C."""
@@ -46,6 +51,10 @@ def exit_code_of(fault: BaseException) -> int:
         import traceback
 
         click.echo("".join(traceback.format_exception(fault)), err=True, nl=False)
+    if lacks_memory(fault):
+        said = fault if isinstance(fault, LDiversityError) else not_enough_memory("memory")
+        complain(said.message, said.hint)
+        return EXIT_MEMORY
     if isinstance(fault, LDiversityError):
         complain(fault.message, fault.hint)
         return EXIT_REFUSED

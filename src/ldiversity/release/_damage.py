@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from ldiversity.errors import LDiversityError, ReleaseFormatError
+from ldiversity._memory import lacks_memory, not_enough_memory
+from ldiversity.errors import LDiversityError, NotEnoughMemoryError, ReleaseFormatError
 
 __all__ = ["damage", "damaged"]
 
@@ -23,8 +24,10 @@ class damage:  # noqa: N801 - reads as a clause: `with damage(attribute):`
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ReleaseFormatError):
+        if isinstance(error, ReleaseFormatError | NotEnoughMemoryError):
             return  # says already what is wrong
+        if lacks_memory(error):
+            raise not_enough_memory("release") from None
         if isinstance(error, LDiversityError):
             raise damaged(f"column {self._attribute!r} must hold values of its domain") from None
         if isinstance(error, pa.ArrowException | ArithmeticError | LookupError | TypeError | ValueError):

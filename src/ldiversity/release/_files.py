@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from ldiversity._memory import lacks_memory, not_enough_memory
 from ldiversity.errors import LDiversityError
 from ldiversity.release._damage import damaged
 from ldiversity.release._description import Format
@@ -81,6 +82,8 @@ class DataFile:
         except (pa.ArrowException, OSError, ValueError) as error:
             if isinstance(error, LDiversityError):
                 raise
+            if lacks_memory(error):
+                raise not_enough_memory("release") from None
             raise damaged(f"{self.name} cannot be read as CSV with the declared columns") from None
 
 

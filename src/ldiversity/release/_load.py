@@ -9,6 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from ldiversity._memory import lacks_memory, not_enough_memory
 from ldiversity.errors import LDiversityError, ReleaseFormatError, SchemaError
 from ldiversity.mechanisms import SetMechanism, mechanism_from_dict
 from ldiversity.privacy import Claim, claim_of
@@ -56,6 +57,8 @@ def load_release(folder: str | os.PathLike[str], *, frame: str = "arrow") -> Rel
         # What a stranger wrote may fail in ways that nobody foresaw; it is damage all the same.
         if isinstance(error, LDiversityError):
             raise
+        if lacks_memory(error):
+            raise not_enough_memory("release") from None
         raise ReleaseFormatError(
             "release: release.json cannot be read, or describes something impossible.",
             hint="The release is damaged; ask the publisher for a good copy.",

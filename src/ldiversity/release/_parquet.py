@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ldiversity._memory import lacks_memory, not_enough_memory
 from ldiversity.errors import LDiversityError, ReleaseFormatError
 from ldiversity.release._damage import damaged
 from ldiversity.release._parquet_footer import Footer, read_footer
@@ -74,13 +75,11 @@ def parquet_batches(file: Path, names: list[str], *, n_rows: int, longest: int) 
                 if left < 0:
                     raise _expands(file)
                 yield table
-    except (
-        pa.ArrowException,
-        OSError,
-        ValueError,
-    ) as error:  # Arrow's lack of memory too: pages may ask for any amount
+    except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, LDiversityError):
             raise
+        if lacks_memory(error):
+            raise not_enough_memory("release") from None
         raise damaged(f"{file.name} cannot be read as Parquet") from None
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ldiversity._memory import lacks_memory, not_enough_memory
 from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError, StorageError
 from ldiversity.release._exchange import exchange
 from ldiversity.release._leftovers import held, new_private_folder, put_back_retired, remove_leftovers, retired_name
@@ -39,6 +40,8 @@ def staging_folder(target: Path, *, overwrite: bool) -> Iterator[Path]:
     except OSError as error:
         if isinstance(error, LDiversityError):
             raise
+        if lacks_memory(error):
+            raise not_enough_memory("output") from None
         reason = error.strerror or "the disk may be full"
         raise StorageError(
             f"output: folder {str(target)!r} cannot be written: {reason}.",

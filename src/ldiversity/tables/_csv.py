@@ -13,6 +13,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from ldiversity._memory import lacks_memory, not_enough_memory
 from ldiversity.errors import SchemaError
 from ldiversity.tables._csv_types import FALSE_WORDS, TRUE_WORDS, TypeGuess
 from ldiversity.tables._source import Source, check_header
@@ -160,7 +161,9 @@ def _speaking_of(owner: str) -> Iterator[None]:
         yield
     except pa.ArrowInvalid as error:
         raise _explain(owner, str(error)) from None
-    except (OSError, pa.ArrowException):
+    except (OSError, pa.ArrowException) as error:
+        if lacks_memory(error):
+            raise not_enough_memory(owner) from None
         raise SchemaError(
             f"{owner}: the file must be readable to its end, got a damaged one.",
             hint="Copy or compress the file again.",

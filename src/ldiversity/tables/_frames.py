@@ -10,6 +10,7 @@ import narwhals as nw
 import pyarrow as pa
 
 from ldiversity._checks import name_some
+from ldiversity._memory import lacks_memory
 from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
 from ldiversity.tables._guard import guarded
 from ldiversity.tables._source import Source, check_names, plain_type
@@ -189,7 +190,9 @@ def _read_stream(data: Any) -> pa.Table:  # noqa: ANN401 - whatever came
 def _open_stream(data: Any) -> pa.RecordBatchReader | None:  # noqa: ANN401 - whatever came
     try:
         return pa.RecordBatchReader.from_stream(data)
-    except (TypeError, pa.ArrowException):
+    except (TypeError, pa.ArrowException) as error:
+        if lacks_memory(error):
+            raise
         return None
 
 
@@ -226,7 +229,7 @@ def _with_order(table: pa.Table, frame: nw.DataFrame[Any]) -> pa.Table:
 def _converted(frame: nw.DataFrame[Any]) -> pa.Table | None:
     try:
         return frame.to_arrow()
-    except MemoryError:
-        raise
-    except Exception:  # noqa: BLE001 - mixed types, wide integers, broken texts, each with another exception
+    except Exception as error:
+        if lacks_memory(error):
+            raise
         return None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import pyarrow as pa
-
+from ldiversity._memory import lacks_memory, not_enough_memory
 from ldiversity.errors import LDiversityError, SchemaError
 
 __all__ = ["guarded"]
@@ -16,8 +15,7 @@ __all__ = ["guarded"]
 def guarded(message: str, *, hint: str) -> Iterator[None]:
     """Raise `SchemaError` with this message in place of any exception that is not ours.
 
-    The cause is left out on purpose. Only the lack of memory passes, which is no fault of the table, unless
-    Arrow tells it: a damaged file may ask for any amount.
+    The cause is left out on purpose. The lack of memory is no fault of the table, and is told apart.
 
     Examples
     --------
@@ -31,7 +29,7 @@ def guarded(message: str, *, hint: str) -> Iterator[None]:
         yield
     except LDiversityError:
         raise
-    except Exception as error:
-        if isinstance(error, MemoryError) and not isinstance(error, pa.ArrowException):
-            raise
+    except Exception as error:  # noqa: BLE001 - whatever another package may raise
+        if lacks_memory(error):
+            raise not_enough_memory(message.partition(":")[0]) from None
         raise SchemaError(message, hint=hint) from None

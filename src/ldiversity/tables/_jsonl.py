@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pajson
 
+from ldiversity._memory import lacks_memory, not_enough_memory
 from ldiversity.errors import SchemaError
 from ldiversity.tables._source import Source, check_names, plain_type
 from ldiversity.tables._type_names import declared_types
@@ -78,7 +79,9 @@ class JsonLinesSource(Source):
                         rest = read[end:]
                     else:
                         rest += read
-        except (OSError, pa.ArrowException):
+        except (OSError, pa.ArrowException) as error:
+            if lacks_memory(error):
+                raise not_enough_memory(self.name) from None
             raise SchemaError(
                 f"{self.name}: the file must be readable to its end, got a damaged one.",
                 hint="Copy or compress the file again.",
@@ -106,6 +109,8 @@ class JsonLinesSource(Source):
                 ),
             )
         except pa.ArrowException as error:
+            if lacks_memory(error):
+                raise not_enough_memory(self.name) from None
             raise self._explain(str(error), before) from None
 
     def _explain(self, message: str, before: int) -> SchemaError:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldiversity._checks import check_integer, name_some
+from ldiversity._memory import lacks_memory, not_enough_memory
 from ldiversity.errors import SchemaError
 from ldiversity.tables._guard import guarded
 from ldiversity.tables._order import category_order
@@ -136,7 +137,9 @@ class Source(ABC):
         # Readers trust what a file says of itself; here is the last place to see that it is not so.
         try:
             array.validate(full=array.type != pa.date64())  # a day with a time of day is a day all the same
-        except pa.ArrowException:
+        except pa.ArrowException as error:
+            if lacks_memory(error):
+                raise not_enough_memory(self.name) from None
             raise SchemaError(
                 f"{self.name}: column {name!r} must hold well-formed cells and texts in UTF-8, got others.",
                 hint="Write the table again; texts in another encoding must be converted first.",
@@ -152,7 +155,9 @@ class Source(ABC):
                 words = plain.dictionary
                 plain = pa.DictionaryArray.from_arrays(plain.indices, pc.cast(words, plain_type(words.type)))
             return plain if plain.type == target else pc.cast(plain, target)
-        except pa.ArrowException:
+        except pa.ArrowException as error:
+            if lacks_memory(error):
+                raise not_enough_memory(self.name) from None
             # The cause is left out on purpose: Arrow quotes the cell.
             raise SchemaError(
                 f"{self.name}: column {name!r} must hold values that can be read as {target}, got others.",
