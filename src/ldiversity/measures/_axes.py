@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ldiversity.errors import SchemaError
 from ldiversity.estimation._regions import read_intervals, read_lists
 from ldiversity.hierarchies._text import text_of
-from ldiversity.measures._original import to_numbers
+from ldiversity.measures._original import as_type, to_numbers
 from ldiversity.release._reached import places_of
 from ldiversity.tables import value_type
 from ldiversity.tables._values import to_values
@@ -38,7 +38,7 @@ class Axis:
 
     def codes(self, column: pa.ChunkedArray) -> NDArray[np.intp]:
         """Give the position of each cell; that of a value which is not on the axis is its length."""
-        cells = column if column.type == self.values.type else column.cast(self.values.type, safe=False)
+        cells = as_type(self.name, column, self.values.type, safe=False)
         if pa.types.is_floating(cells.type):
             cells = pc.if_else(pc.is_nan(cells), pa.scalar(None, cells.type), cells)
         found = pc.fill_null(pc.index_in(cells, value_set=self.values), len(self))
@@ -94,7 +94,7 @@ def reach_of(axis: Axis, form: Form, column: pa.ChunkedArray, kind: pa.DataType)
     if form.kind != "interval":
         return _lists(axis, form, column, measure, kind)
     intervals = read_intervals(axis.name, column)
-    numbers, known = to_numbers(axis.values.cast(column.type.field("low").type, safe=False))
+    numbers, known = to_numbers(as_type(axis.name, axis.values, column.type.field("low").type, safe=False))
     numbers = numbers[known]  # a missing value is last
     first = np.searchsorted(numbers, intervals.low, side="left")
     last = np.searchsorted(numbers, intervals.high, side="right")

@@ -15,7 +15,7 @@ from ldiversity.errors import ParameterError
 from ldiversity.estimation import bins, estimate
 from ldiversity.estimation._by import as_by
 from ldiversity.measures._errors import squared_errors
-from ldiversity.measures._original import chosen_sensitive, code_sensitive, read_columns, to_numbers
+from ldiversity.measures._original import as_type, chosen_sensitive, code_sensitive, read_columns, to_numbers
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _compare_once(
     for part in by:
         coded = part.encode(table[part.column])
         labels = estimated.labels[part.column]
-        known = coded.labels.cast(labels.type) if coded.labels.type != labels.type else coded.labels
+        known = as_type(part.column, coded.labels, labels.type)
         every = pc.unique(pa.chunked_array([known, *labels.chunks]))  # the true ones first, in their order
         true_keys = true_keys * len(every) + coded.codes
         estimated_keys = estimated_keys * len(every) + np.asarray(pc.index_in(labels, value_set=every))

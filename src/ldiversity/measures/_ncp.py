@@ -12,7 +12,7 @@ from ldiversity._checks import check_number, name_some
 from ldiversity.errors import ParameterError
 from ldiversity.estimation._regions import read_intervals, read_lists
 from ldiversity.measures._axes import make_axis
-from ldiversity.measures._original import n_records, read_columns, to_numbers
+from ldiversity.measures._original import as_type, n_records, read_columns, to_numbers
 from ldiversity.release import ClassRelease, check_release
 from ldiversity.release._coded import parse_type
 from ldiversity.release._reached import places_of
@@ -128,7 +128,7 @@ def ncp_by_column(original: Any, release: Release) -> dict[str, float]:  # noqa:
 
 def _interval_losses(name: str, column: pa.ChunkedArray, original: pa.ChunkedArray) -> FloatArray:
     intervals = read_intervals(name, column)
-    numbers, known = to_numbers(original.cast(column.type.field("low").type, safe=False))
+    numbers, known = to_numbers(as_type(name, original, column.type.field("low").type, safe=False))
     values = numbers[known]
     # Subtracted as floats: the difference of two large integers is no integer of 64 bits.
     span = float(values.max()) - float(values.min()) if len(values) else 0.0

@@ -17,8 +17,9 @@ from ldiversity.release import Release, check_release
 from ldiversity.release._coded import parse_type
 from ldiversity.schema import Domain
 from ldiversity.tables import Coder, open_source
+from ldiversity.tables._guard import guarded
 
-__all__ = ["chosen_sensitive", "code_sensitive", "n_records", "read_columns", "to_numbers"]
+__all__ = ["as_type", "chosen_sensitive", "code_sensitive", "n_records", "read_columns", "to_numbers"]
 
 
 def read_columns(
@@ -61,6 +62,30 @@ def code_sensitive(column: pa.ChunkedArray, name: str, domain: Domain, kind: str
     """Give the code of each record in the public domain; -1 for records without a value where that is no value."""
     missing = "category" if None in domain.values else "drop"
     return Coder(name, domain, parse_type(kind), missing=missing).codes(column)
+
+
+def as_type(name: str, cells: pa.Array, kind: pa.DataType, *, safe: bool = True) -> pa.Array:
+    """Give cells of the original and of a release one type, so that they can be compared.
+
+    Raises
+    ------
+    SchemaError
+        When they cannot have it; quotes no cell, as Arrow does.
+
+    Examples
+    --------
+    >>> as_type("age", pa.array(["41", "a secret"]), pa.int64())
+    Traceback (most recent call last):
+    ldiversity.errors.SchemaError: original: column 'age' must hold what the release shows, int64, got string.
+    Hint: Give the table that the release was made from.
+    """
+    if cells.type == kind:
+        return cells
+    with guarded(
+        f"original: column {name!r} must hold what the release shows, {kind}, got {cells.type}.",
+        hint="Give the table that the release was made from.",
+    ):
+        return cells.cast(kind, safe=safe)
 
 
 def to_numbers(column: pa.Array | pa.ChunkedArray) -> tuple[NDArray[Any], BoolArray]:

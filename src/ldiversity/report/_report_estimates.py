@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from ldiversity._numbers import points
 from ldiversity._types import BoolArray, CodeArray, FloatArray
 from ldiversity.estimation import By, Estimate
-from ldiversity.measures._original import code_sensitive
+from ldiversity.measures._original import as_type, code_sensitive
 from ldiversity.release import ClassRelease, Release
 from ldiversity.report._estimates import label_text
 from ldiversity.report._report_cells import Division
@@ -178,7 +178,7 @@ def _true_counts(
     rows, cells = np.zeros(len(codes), dtype=np.int64), np.zeros(found.n_cells, dtype=np.int64)
     for part in by:
         coded, labels = part.encode(table[part.column]), found.labels[part.column]
-        known = coded.labels.cast(labels.type) if coded.labels.type != labels.type else coded.labels
+        known = as_type(part.column, coded.labels, labels.type)
         every = pc.unique(pa.chunked_array([known, *labels.chunks]))
         place = np.asarray(pc.index_in(known, value_set=every), dtype=np.int64)
         rows = rows * len(every) + place[coded.codes]
