@@ -126,7 +126,7 @@ def _spread_reached(
         return _spread_beginnings(wanted, lists, label_beginnings(wanted.name, form, wanted.by, wanted.filters))
     intervals, missing = read_spans(form, column, kind)
     spread = _spread_evenly(wanted, form, _within(intervals, form), kind, records)
-    return spread if not missing.any() else _with_missing(spread, wanted, missing, kind)
+    return _with_missing(spread, wanted, missing, intervals.unknown, kind) if missing.any() else spread
 
 
 def _spread_beginnings(wanted: Wanted, lists: Lists, asked: Beginnings) -> Spread:
@@ -151,19 +151,30 @@ def _spread_beginnings(wanted: Wanted, lists: Lists, asked: Beginnings) -> Sprea
     )
 
 
-def _with_missing(spread: Spread, wanted: Wanted, missing: BoolArray, kind: pa.DataType) -> Spread:
-    """Classes of missing numbers are where missing numbers are, and nowhere else."""
-    (code,), own = _label(wanted, pa.nulls(1, kind), None)
+def _with_missing(spread: Spread, wanted: Wanted, missing: BoolArray, unknown: BoolArray, kind: pa.DataType) -> Spread:
+    """Classes of missing numbers are where missing numbers are; classes that say nothing may be there too."""
+    hole = pa.chunked_array([pa.nulls(1, kind)])
+    code = 0 if all(bool(condition.mask(hole)[0]) for condition in wanted.filters) else -1
     labels = spread.labels
-    if code >= 0 and labels is not None and own is not None:
-        code, labels = len(labels), pa.concat_arrays([labels, own.cast(labels.type).slice(int(code), 1)])
-    region = len(spread.starts) - 1
-    ends = spread.starts[-1] + (1 if code >= 0 else 0)
+    if code >= 0 and labels is not None and wanted.by is not None:
+        coded = wanted.by.encode(hole, None)
+        own = coded.labels.cast(labels.type).slice(int(coded.codes[0]), 1)
+        code, labels = len(labels), pa.concat_arrays([labels, own])
+    last = len(spread.starts) - 1
+    region = np.repeat(np.arange(last), np.diff(spread.starts))
+    codes, weights = spread.codes, spread.weights
+    if code >= 0:
+        # Without a share of its own, such a number still counts in the upper bounds of its region.
+        silent = np.setdiff1d(spread.region_of[unknown], region[codes == code])
+        region = np.concatenate([region, silent, [last]])
+        codes = np.append(codes, np.full(len(silent) + 1, code))
+        weights = np.concatenate([weights, np.zeros(len(silent)), [1.0]])
+    order = np.argsort(region, kind="stable")
     return Spread(
-        np.where(missing, region, spread.region_of),
-        np.append(spread.starts, ends),
-        np.append(spread.codes, [code] if code >= 0 else []).astype(np.int64),
-        np.append(spread.weights, [1.0] if code >= 0 else []),
+        np.where(missing, last, spread.region_of),
+        np.searchsorted(region[order], np.arange(last + 2)).astype(np.int64),
+        codes[order].astype(np.int64),
+        weights[order],
         np.append(spread.sure, code >= 0),
         labels,
     )

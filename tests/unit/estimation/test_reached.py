@@ -113,6 +113,21 @@ def test_missing_numbers_stay_a_cell_of_their_own() -> None:
     assert ld.estimate(release, sensitive="s", where="age >= 0").records[0] == pytest.approx(N - n_missing)
 
 
+def test_a_cell_of_missing_numbers_counts_those_under_the_root() -> None:
+    value = np.array(TABLE["s"].to_pylist())
+    # Those with the same value cannot share a class: some of them are published under the root.
+    hole = np.isin(np.arange(N), [*np.flatnonzero(value == "a")[:3], np.flatnonzero(value == "b")[0]])
+    release = published("age", "width:20", ld.BSGI(l=2), TABLE.set_column(0, "age", pa.array(AGES, mask=hole)))
+    truth = [np.count_nonzero(hole & (value == letter)) for letter in "abcd"]
+
+    found = ld.estimate(release, sensitive="s", by=ld.bins("age", width=20))
+
+    cell = found.labels["age"].to_pylist().index(None)
+    assert {"*", "(missing)"} <= set(release.table["age"].to_pylist())
+    assert (found.low[cell] <= truth).all()
+    assert (found.high[cell] >= truth).all()
+
+
 def test_beginnings_of_texts_are_asked_for_by_what_was_published() -> None:
     release = published("zip", "prefix:3/2", ld.Incognito(l=2))
     zips = TABLE["zip"].to_pylist()
