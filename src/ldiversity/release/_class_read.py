@@ -19,7 +19,7 @@ from ldiversity.release._class_regions import SharedCells
 from ldiversity.release._coded import code_column, parse_type
 from ldiversity.release._damage import damage, damaged
 from ldiversity.release._description import ClassDescription, Format
-from ldiversity.release._files import DataFile, gather, typed
+from ldiversity.release._files import DataFile, Identity, gather, identity_of, typed
 from ldiversity.release._manifest import Manifest, TableEntry
 from ldiversity.schema import Attribute, Role
 
@@ -46,6 +46,10 @@ class FolderClassRows:
     manifest: Manifest
     description: ClassDescription
     _known: dict[str, CodeArray] = field(default_factory=dict, repr=False)
+    _seen: Identity | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_seen", identity_of(self.folder))
 
     def n_classes(self, class_column: str) -> int:
         """How many classes there are."""
@@ -160,13 +164,13 @@ class FolderClassRows:
             exact = form is None or form.kind == "exact"
             types[attribute.name] = parse_type(attribute.type) if exact else pa.string()
         longest = max((len(form.labels) for form in self.description.forms.values()), default=1)
-        return DataFile(self.folder, data.file, data.format, data.rows, data.bytes, types, max(longest, 1))
+        return DataFile(self.folder, data.file, data.format, data.rows, data.bytes, types, max(longest, 1), self._seen)
 
     def table_file(self, entry: TableEntry, class_column: str, attribute: str) -> DataFile:
         """The file of the values of each class."""
         kind = parse_type(self.description.schema[attribute].type)
         types = {class_column: pa.int64(), "value": kind, "count": pa.int64()}
-        return DataFile(self.folder, entry.file, self._format, entry.rows, entry.bytes, types)
+        return DataFile(self.folder, entry.file, self._format, entry.rows, entry.bytes, types, seen=self._seen)
 
     def _codes(self, file: DataFile, attribute: str) -> CodeArray:
         parts = [self._codes_in(batch, attribute) for batch in file.batches([attribute])]

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from ldiversity._memory import lacks_memory, not_enough_memory
-from ldiversity.errors import LDiversityError
+from ldiversity.errors import LDiversityError, ReleaseFormatError
 from ldiversity.release._damage import damaged
 from ldiversity.release._description import Format
 from ldiversity.release._parquet import parquet_batches, without_columns
 
-__all__ = ["DataFile", "gather", "typed"]
+__all__ = ["DataFile", "Identity", "gather", "identity_of", "typed"]
+
+Identity: TypeAlias = tuple[int, int]
+"""The device and the number of a file or folder."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class DataFile:
         The type of every column of a CSV file.
     longest
         How many entries a cell of a list may have: a few bytes can stand for a list of any length.
+    seen
+        Which folder it was when the release was loaded, as `identity_of` tells.
     """
 
     folder: Path
@@ -43,10 +49,16 @@ class DataFile:
     n_bytes: int
     csv_types: Mapping[str, pa.DataType]
     longest: int = 1
+    seen: Identity | None = None
 
     def batches(self, names: list[str]) -> Iterator[pa.Table]:
         """Some columns, a batch of rows at a time."""
         file = self.folder / self.name
+        if self.seen is not None and identity_of(self.folder) != self.seen:
+            raise ReleaseFormatError(
+                "release: the folder must be the one that was loaded, got another under its name.",
+                hint="The release was replaced; load it again.",
+            )
         if file.is_symlink() or not file.is_file():
             raise damaged(f"{self.name} must be a regular file of the folder")
         if file.stat().st_size != self.n_bytes:
@@ -85,6 +97,15 @@ class DataFile:
             if lacks_memory(error):
                 raise not_enough_memory("release") from None
             raise damaged(f"{self.name} cannot be read as CSV with the declared columns") from None
+
+
+def identity_of(path: Path) -> Identity | None:
+    """Which file or folder has this name now; None when there is none. A new one has another identity."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def gather(batches: Iterator[pa.Table], types: dict[str, pa.DataType], rows: int) -> pa.Table:

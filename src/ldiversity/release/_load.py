@@ -15,6 +15,7 @@ from ldiversity.mechanisms import SetMechanism, mechanism_from_dict
 from ldiversity.privacy import Claim, claim_of
 from ldiversity.release._base import Release
 from ldiversity.release._coded import parse_type
+from ldiversity.release._files import identity_of
 from ldiversity.release._load_classes import load_classes
 from ldiversity.release._manifest import DataEntry, Manifest, SensitiveEntry, TableEntry, read_manifest
 from ldiversity.release._read import FolderData
@@ -27,6 +28,9 @@ __all__ = ["load_release"]
 
 _ROUNDING: Final = 1e-6
 """Another processor computes the same claim with other last digits."""
+
+_TRIES: Final = 3
+"""How often a folder that was replaced meanwhile is read again."""
 
 _MOST_ROWS_A_BYTE: Final = 64
 """Every record of an honest release holds about a bit of fresh randomness or more, which no file format compresses."""
@@ -46,6 +50,21 @@ def load_release(folder: str | os.PathLike[str], *, frame: str = "arrow") -> Rel
         Which kind of data frame to hand out: ``"arrow"``, ``"pandas"`` or ``"polars"``.
     """
     path = Path(folder)
+    for _ in range(_TRIES):
+        seen = identity_of(path)
+        try:
+            release = _load(path, frame=frame)
+        except ReleaseFormatError:
+            if identity_of(path) == seen:
+                raise
+        else:
+            if identity_of(path) == seen:
+                return release
+        # The folder was replaced while it was read: what was seen may be parts of two releases.
+    return _load(path, frame=frame)
+
+
+def _load(path: Path, *, frame: str) -> Release:
     try:
         manifest = read_manifest(path)
         _check_files(path, manifest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from ldiversity.mechanisms import SetMechanism
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._coded import code_column, code_set_columns, member_names, parse_type
 from ldiversity.release._damage import damage, damaged
-from ldiversity.release._files import DataFile, gather, typed
+from ldiversity.release._files import DataFile, Identity, gather, identity_of, typed
 from ldiversity.release._manifest import Manifest
 from ldiversity.schema import Role, Schema
 from ldiversity.tables import encode_sets
@@ -30,6 +30,10 @@ class FolderData:
     manifest: Manifest
     schema: Schema
     mechanisms: Mapping[str, SetMechanism]
+    _seen: Identity | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_seen", identity_of(self.folder))
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Published columns that are not sensitive, in row order."""
@@ -90,7 +94,9 @@ class FolderData:
         """The file of the rows."""
         data = self.manifest.data
         longest = max(mechanism.l for mechanism in self.mechanisms.values())
-        return DataFile(self.folder, data.file, data.format, data.rows, data.bytes, self._csv_types(), longest)
+        return DataFile(
+            self.folder, data.file, data.format, data.rows, data.bytes, self._csv_types(), longest, self._seen
+        )
 
     def _csv_types(self) -> dict[str, pa.DataType]:
         types: dict[str, pa.DataType] = {}

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.release import _exchange, _leftovers, _staging, staging_folder
+from ldiversity.release import _exchange, _leftovers, _load, _staging, staging_folder
 
 PROGRAM = """
 import os, signal, sys, types
@@ -176,6 +176,40 @@ def test_a_release_in_two_steps_comes_back_when_the_second_fails(folder: Path, m
         publish(folder / "release", [4, 5, 6], overwrite=True)
 
     assert ages_in(folder / "release") == [1, 2, 3]
+
+
+# --- who reads meanwhile ---------------------------------------------------------------------------------
+
+
+def test_a_release_that_is_replaced_while_it_is_loaded_is_the_new_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, replaced = _load._check_files, []
+
+    def late(path: Path, manifest: Any) -> None:
+        if not replaced:
+            replaced.append(path)
+            publish(folder / "release", [4, 5, 6], overwrite=True)
+        real(path, manifest)
+
+    monkeypatch.setattr(_load, "_check_files", late)
+    loaded = ld.load_release(folder / "release")
+
+    assert replaced
+    assert sorted(loaded.columns(["age"])["age"].to_pylist()) == [4, 5, 6]
+
+
+@pytest.mark.parametrize("data_format", ["parquet", "csv"])
+def test_a_release_that_is_replaced_after_it_was_loaded_is_not_mixed_with_the_new_one(
+    folder: Path, data_format: Any
+) -> None:
+    publish(folder / "other", [1, 2, 3], data_format=data_format)
+    loaded = ld.load_release(folder / "other")
+    publish(folder / "other", [4, 5, 6], overwrite=True, data_format=data_format)  # may be of the same length
+
+    with pytest.raises(ld.ReleaseFormatError, match="load it again"):
+        loaded.columns(["age"])
+    assert ages_in(folder / "other") == [4, 5, 6]
 
 
 # --- what is left alone --------------------------------------------------------------------------------
