@@ -93,6 +93,8 @@ def _place_numbers(name: str, form: Form, values: pa.Array, kind: pa.DataType) -
             f"original: column {name!r} must hold what the release was made from, {kind}, got {values.type}.",
             hint="Declare its type, for example types={'age': 'integer'}.",
         ) from None
+    if numbers.dtype.kind == "f":  # the ends of nodes may be beyond what shorter floats hold
+        numbers = numbers.astype(np.float64)
     reaches = form.reaches or {}
     found = np.full(len(numbers), len(form.labels), dtype=np.int64)
     widest_first = sorted(
