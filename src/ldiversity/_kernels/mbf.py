@@ -14,7 +14,6 @@ _WASTE = 200
 _SEARCH = 500
 
 
-@kernel
 def fill_from_cells(
     levels: NDArray[np.int64],
     n_levels: int,
@@ -54,27 +53,68 @@ def fill_from_cells(
     n_classes
         The number of classes.
     """
-    n, n_cells, n_columns = rows.shape[0], levels.shape[0], levels.shape[1]
-    class_of = np.full(n, -1, dtype=np.int32)
-    following = np.full(n, -1, dtype=np.int32)
-    heads = np.empty(n // l + 1, dtype=np.int32)
-    taken = starts[:-1].copy()
-    totals = np.zeros(n_levels, dtype=np.int64)
-    for cell in range(n_cells):
-        for column in range(n_columns):
-            totals[levels[cell, column]] += starts[cell + 1] - starts[cell]
-    used = np.zeros(n_levels, dtype=np.int64)
-    aside = np.zeros(n_cells, dtype=np.bool_)
-    live = np.empty(n_cells, dtype=np.int64)
-    for cell in range(n_cells):
-        live[cell] = cell
-    leaf_of = np.empty(n_cells, dtype=np.int64)
-    worth = np.empty(n_cells, dtype=np.float64)
-    live, tree = _plant(live, levels, starts, taken, totals, n, power, worth, leaf_of)
-    n_leaves, planted, remaining = tree.shape[0] // 2, n, n
+    n, n_cells = len(rows), len(levels)
+    sizes = np.diff(starts)
+    cell_of = np.empty(n, dtype=np.int64)
+    cell_of[rows] = np.repeat(np.arange(n_cells), sizes)
+    totals = np.bincount(levels.ravel(), weights=np.repeat(sizes, levels.shape[1]), minlength=n_levels)
+    most_leaves = 1 << max(n_cells - 1, 0).bit_length()
+    class_of, following = np.full((2, n), -1, dtype=np.int32)
+    used, in_classes = np.zeros((2, n_levels), dtype=np.int64)
+    n_classes = _fill(
+        levels,
+        starts,
+        rows,
+        person,
+        l,
+        power,
+        cell_of,
+        totals.astype(np.int64),
+        starts[:-1].copy(),
+        used,
+        in_classes,
+        np.zeros(n_cells, dtype=np.bool_),
+        np.arange(n_cells, dtype=np.int64),
+        np.empty(n_cells, dtype=np.int64),
+        np.empty(n_cells, dtype=np.float64),
+        np.empty(2 * most_leaves, dtype=np.float64),
+        np.empty(2 * n_cells + 128, dtype=np.int64),
+        np.empty(n // l + 1, dtype=np.int32),
+        following,
+        class_of,
+    )
+    return class_of, int(n_classes)
+
+
+@kernel
+def _fill(
+    levels: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    person: NDArray[np.int64],
+    l: int,
+    power: float,
+    cell_of: NDArray[np.int64],
+    totals: NDArray[np.int64],
+    taken: NDArray[np.int64],
+    used: NDArray[np.int64],
+    in_classes: NDArray[np.int64],
+    aside: NDArray[np.bool_],
+    live: NDArray[np.int64],
+    leaf_of: NDArray[np.int64],
+    worth: NDArray[np.float64],
+    tree: NDArray[np.float64],
+    stack: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    following: NDArray[np.int32],
+    class_of: NDArray[np.int32],
+) -> int:
+    """Do what `fill_from_cells` says, in the room it made; return how many classes there are."""
+    n, n_columns = rows.shape[0], levels.shape[1]
+    n_live, n_leaves = _plant(live, live.shape[0], levels, starts, taken, totals, n, power, worth, leaf_of, tree)
+    planted, remaining = n, n
     chosen = np.empty(l, dtype=np.int64)
     places = np.empty(l, dtype=np.int64)
-    stack = np.empty(2 * n_cells + 128, dtype=np.int64)
     n_classes, attempt, wasted = 0, 0, 0
     while remaining >= l and wasted <= _WASTE * (n + 10_000):
         attempt += 1
@@ -136,15 +176,18 @@ def fill_from_cells(
         n_classes += 1
         remaining -= l
         if remaining < _FRESH * planted and remaining >= l:
-            live, tree = _plant(live, levels, starts, taken, totals, remaining, power, worth, leaf_of)
-            n_leaves, planted = tree.shape[0] // 2, remaining
-    _join(class_of, n_classes, levels, n_levels, starts, taken, rows, person, heads, following)
-    return class_of, n_classes
+            n_live, n_leaves = _plant(
+                live, n_live, levels, starts, taken, totals, remaining, power, worth, leaf_of, tree
+            )
+            planted = remaining
+    _join(class_of, n_classes, levels, starts, taken, rows, person, cell_of, in_classes, heads, following)
+    return n_classes
 
 
 @helper
 def _plant(
     live: NDArray[np.int64],
+    n_before: int,
     levels: NDArray[np.int64],
     starts: NDArray[np.int64],
     taken: NDArray[np.int64],
@@ -153,24 +196,24 @@ def _plant(
     power: float,
     worth: NDArray[np.float64],
     leaf_of: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The cells that still have rows, and a tree of the greatest worths over them."""
+    tree: NDArray[np.float64],
+) -> tuple[int, int]:
+    """Keep the cells that still have rows, of the first `n_before`, and make a tree of the greatest worths over them.
+
+    Returns how many cells there are, and at which place of the tree their worths begin.
+    """
     n_live = 0
-    for cell in live:
+    for place in range(n_before):
+        cell = live[place]
         if taken[cell] < starts[cell + 1]:
-            n_live += 1
-    kept = np.empty(n_live, dtype=np.int64)
-    n_live = 0
-    for cell in live:
-        if taken[cell] < starts[cell + 1]:
-            kept[n_live] = cell
+            live[n_live] = cell
             n_live += 1
     n_leaves = 1
     while n_leaves < n_live:
         n_leaves *= 2
-    tree = np.zeros(2 * n_leaves, dtype=np.float64)
+    tree[: 2 * n_leaves] = 0.0
     for leaf in range(n_live):
-        cell = kept[leaf]
+        cell = live[leaf]
         leaf_of[cell] = leaf
         room = 1.0
         if power > 0:
@@ -181,7 +224,7 @@ def _plant(
         tree[n_leaves + leaf] = (starts[cell + 1] - taken[cell]) * room
     for node in range(n_leaves - 1, 0, -1):
         tree[node] = max(tree[2 * node], tree[2 * node + 1])
-    return kept, tree
+    return n_live, n_leaves
 
 
 @helper
@@ -208,21 +251,18 @@ def _join(
     class_of: NDArray[np.int32],
     n_classes: int,
     levels: NDArray[np.int64],
-    n_levels: int,
     starts: NDArray[np.int64],
     taken: NDArray[np.int64],
     rows: NDArray[np.int32],
     person: NDArray[np.int64],
+    cell_of: NDArray[np.int64],
+    in_classes: NDArray[np.int64],
     heads: NDArray[np.int32],
     following: NDArray[np.int32],
 ) -> None:
     """Put rows that are left into classes they differ from; the search goes round the classes, so none grows long."""
     n_cells, n_columns = levels.shape
-    cell_of = np.empty(rows.shape[0], dtype=np.int64)
-    in_classes = np.zeros(n_levels, dtype=np.int64)
     for cell in range(n_cells):
-        for place in range(starts[cell], starts[cell + 1]):
-            cell_of[rows[place]] = cell
         for column in range(n_columns):
             in_classes[levels[cell, column]] += taken[cell] - starts[cell]
     budget = _SEARCH * (rows.shape[0] + 10_000)

@@ -224,21 +224,21 @@ def cut(
     for i in range(starts.shape[0]):
         k, kind, parts = columns[i], cuts[i, 0], cuts[i, 3]
         filled[:parts] = 0
-        taken, found = 0, 0
-        for r in range(starts[i], ends[i]):
-            side, taken, found = _side(rows[r, k], k, kind, cuts[i], taken, found, offsets, leaves, levels, sides)
-            filled[side] += 1
-        place = places[i]
-        for side in range(parts):
-            place += filled[side]
-            bounds[firsts[i] + side] = place
-            filled[side] = place - filled[side]
-        taken = 0
-        for r in range(starts[i], ends[i]):
-            side, taken, found = _side(rows[r, k], k, kind, cuts[i], taken, found, offsets, leaves, levels, sides)
-            for column in range(rows.shape[1]):
-                parted[filled[side], column] = rows[r, column]
-            filled[side] += 1
+        found = 0
+        for writing in range(2):  # after a first round that counts, as a second copy of the loop takes long to compile
+            taken = 0
+            for r in range(starts[i], ends[i]):
+                side, taken, found = _side(rows[r, k], k, kind, cuts[i], taken, found, offsets, leaves, levels, sides)
+                if writing:
+                    for column in range(rows.shape[1]):
+                        parted[filled[side], column] = rows[r, column]
+                filled[side] += 1
+            if not writing:
+                place = places[i]
+                for side in range(parts):
+                    place += filled[side]
+                    bounds[firsts[i] + side] = place
+                    filled[side] = place - filled[side]
         if kind == CHILDREN:
             _forget(rows, starts[i], ends[i], k, cuts[i, 1], offsets, leaves, levels, sides)
 

@@ -82,7 +82,8 @@ class CellData:
         if self.members is None:
             raise InternalError("CellData: sets were asked for where none were published.")
         if self.n_cells == 1:
-            return self.members
+            # Copies are not locked: kernels are compiled once more for arrays that are.
+            return tuple(array.copy() for array in self.members)
         grouped = tuple(np.empty_like(array) for array in self.members)
         for array, target in zip(self.members, grouped, strict=True):
             group_sets(self.of_row, array, self.starts, target)
