@@ -21,8 +21,6 @@ def published_type(name: str, kind: pa.DataType) -> pa.DataType:
     """
     if pa.types.is_dictionary(kind):
         return published_type(name, kind.value_type)
-    if pa.types.is_float16(kind):
-        return pa.float32()
     as_it_is = (
         pa.types.is_boolean(kind)
         or pa.types.is_integer(kind)

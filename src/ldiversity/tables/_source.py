@@ -174,7 +174,7 @@ _WRITTEN: Final = {
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type that cells have once dictionaries and views are taken off.
+    """Return the type that cells have once dictionaries and views are taken off, and half floats are floats.
 
     Examples
     --------
@@ -187,6 +187,8 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
         return pa.string()
     if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
         return pa.binary()
+    if pa.types.is_float16(kind):  # which Arrow can do little with
+        return pa.float32()
     return kind
 
 
