@@ -17,7 +17,7 @@ from ldiversity.release._coded import parse_type
 from ldiversity.release._damage import damage
 from ldiversity.release._description import ClassDescription
 from ldiversity.release._forms import Form
-from ldiversity.release._survival import not_given_back
+from ldiversity.release._sinks import not_given_back
 from ldiversity.schema import Role
 from ldiversity.tables import domain_array
 
@@ -91,16 +91,15 @@ def _regions(description: ClassDescription, rows: ClassRows, *, as_texts: bool) 
 
 def _texts(name: str, regions: pa.Array, form: Form, kind: pa.DataType) -> pa.Array:
     """Regions as texts that can be read as the same regions."""
-    texts = to_texts(regions, form)
     try:
         with damage(name):
+            texts = to_texts(regions, form)
             read = cells_of(name, from_texts(name, texts, form, kind), form, kind)
-            same = read.same(cells_of(name, regions, form, kind))
+            if read.same(cells_of(name, regions, form, kind)):
+                return texts
     except ReleaseFormatError:
-        same = False
-    if not same:
-        raise not_given_back(name, "csv")
-    return texts
+        pass  # what cannot be read is not given back
+    raise not_given_back(name, "csv")
 
 
 def _numbers(class_of: CodeArray) -> pa.Array:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import io
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -15,7 +17,9 @@ from ldiversity.release._description import Format, Layout
 from ldiversity.release._manifest import DataEntry
 from ldiversity.release._prefetch import prefetch
 
-__all__ = ["describe_file", "no_file", "no_records_left", "sha256_of", "write_tables"]
+__all__ = ["describe_file", "no_file", "no_records_left", "not_given_back", "sha256_of", "write_tables"]
+
+_NAMES: Final[Mapping[Format, str]] = {"csv": "CSV", "parquet": "Parquet"}
 
 
 def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) -> int:
@@ -27,7 +31,10 @@ def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) ->
             table = made.replace_schema_metadata(None)
             if sink is None:
                 sink = _open_sink(file, table.schema, data_format)
-            sink.write_table(table)
+            try:
+                sink.write_table(table)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                raise _unwritable(table, data_format) from None  # theirs may quote a cell
             rows += table.num_rows
     finally:
         if sink is not None:
@@ -35,7 +42,28 @@ def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) ->
     return rows
 
 
-def _open_sink(file: Path, schema: pa.Schema, data_format: Format) -> pq.ParquetWriter | pa_csv.CSVWriter:
+def not_given_back(column: str, data_format: Format) -> SchemaError:
+    """The error of a column with values that a file would change, or does not take."""
+    other = "Publish as Parquet, or declare" if data_format == "csv" else "Declare"
+    return SchemaError(
+        f"table: column {column!r} must hold values that {_NAMES[data_format]} gives back as they are, got others.",
+        hint=f"{other} types={{{column!r}: 'text'}}, or drop the column.",
+    )
+
+
+def _unwritable(table: pa.Table, data_format: Format) -> SchemaError:
+    """The error of the first column that cannot be written by itself."""
+    for name in table.column_names:
+        alone = table.select([name])
+        try:
+            with io.BytesIO() as nowhere, _open_sink(nowhere, alone.schema, data_format) as sink:
+                sink.write_table(alone)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return not_given_back(name, data_format)
+    return not_given_back(table.column_names[0], data_format)
+
+
+def _open_sink(file: Path | io.BytesIO, schema: pa.Schema, data_format: Format) -> pq.ParquetWriter | pa_csv.CSVWriter:
     if data_format == "parquet":
         # Without Arrow's own schema in the file, every tool reads plain lists of values.
         return pq.ParquetWriter(file, schema, compression="snappy", store_schema=False)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity.errors import ReleaseFormatError, SchemaError
-from ldiversity.release._description import Format
+from ldiversity.errors import ReleaseFormatError
 from ldiversity.release._files import DataFile
+from ldiversity.release._sinks import not_given_back
 
-__all__ = ["Content", "check_survival", "not_given_back"]
-
-_NAMES: Final[Mapping[Format, str]] = {"csv": "CSV", "parquet": "Parquet"}
+__all__ = ["Content", "check_survival"]
 
 
 class Content:
@@ -73,15 +71,6 @@ def check_survival(file: DataFile, meant: Content, attributes: Mapping[str, str]
     """
     for name in _lost(file, meant):
         raise not_given_back(attributes.get(name, name), file.data_format)
-
-
-def not_given_back(column: str, data_format: Format) -> SchemaError:
-    """The error of a column with values that a file would change."""
-    other = "Publish as Parquet, or declare" if data_format == "csv" else "Declare"
-    return SchemaError(
-        f"table: column {column!r} must hold values that {_NAMES[data_format]} gives back as they are, got others.",
-        hint=f"{other} types={{{column!r}: 'text'}}, or drop the column.",
-    )
 
 
 def _lost(file: DataFile, meant: Content) -> list[str]:
