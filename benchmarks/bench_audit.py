@@ -21,8 +21,8 @@ import pyarrow.csv as pa_csv
 from _measure import Result, cost_of, peak_memory_of
 
 import ldiversity as ld
-from ldiversity.auditing._numbering import number_rows
 from ldiversity.errors import UnsupportedError
+from ldiversity.evaluation.audit._numbering import number_rows
 from ldiversity.release import Form
 from ldiversity.schema import Attribute, Role, Schema
 

@@ -12,9 +12,9 @@ import time
 from _measure import Result, cost_of
 
 import ldiversity as ld
-from ldiversity.comparison import _compare
-from ldiversity.comparison._measure import run_candidate
 from ldiversity.errors import UnsupportedError
+from ldiversity.evaluation.compare import _compare
+from ldiversity.evaluation.compare._measure import run_candidate
 
 ROWS = 30_000
 QUASI = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"]

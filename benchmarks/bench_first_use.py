@@ -26,7 +26,7 @@ LIMIT = 5
 LIMITS = {"anonymize, bsgi": 15}
 ROLES = ("--quasi", "age,sex,zip", "--sensitive", "disease")
 ESTIMATORS = {"sets": ("linear", "mle", "auto"), "classes": ("auto",)}
-PROGRAM = "from ldiversity.cli import main; main()"
+PROGRAM = "from ldiversity.faces.cli import main; main()"
 
 
 @dataclass(frozen=True)

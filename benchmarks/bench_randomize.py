@@ -8,9 +8,9 @@ import numpy as np
 from _measure import Result, cost_of
 
 from ldiversity import OrderedDistance, SemanticDiversity
-from ldiversity._random import FreshWords, Key, KeyedWords
-from ldiversity.anonymization import draw_sets
+from ldiversity.base.randomness import FreshWords, Key, KeyedWords
 from ldiversity.methods import RandomizedAddition
+from ldiversity.publish import draw_sets
 from ldiversity.schema import Domain
 
 RECORDS = 10_000_000

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import ldiversity as ld
-from ldiversity.report import plot_estimate, save_figure
+from ldiversity.pictures import plot_estimate, save_figure
 
 HERE = Path(__file__).parent
 

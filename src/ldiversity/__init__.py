@@ -13,28 +13,7 @@ from ldiversity._version import __version__
 
 if TYPE_CHECKING:
     from ldiversity import datasets as datasets
-    from ldiversity._random import Key as Key
-    from ldiversity.anonymization import anonymize as anonymize
-    from ldiversity.attacks import Attack as Attack
-    from ldiversity.attacks import AttackReport as AttackReport
-    from ldiversity.attacks import AttackResult as AttackResult
-    from ldiversity.attacks import BackgroundKnowledge as BackgroundKnowledge
-    from ldiversity.attacks import Composition as Composition
-    from ldiversity.attacks import DeFinetti as DeFinetti
-    from ldiversity.attacks import Homogeneity as Homogeneity
-    from ldiversity.attacks import Intersection as Intersection
-    from ldiversity.attacks import JointAttributes as JointAttributes
-    from ldiversity.attacks import MechanismAware as MechanismAware
-    from ldiversity.attacks import Minimality as Minimality
-    from ldiversity.attacks import OrderLinkage as OrderLinkage
-    from ldiversity.attacks import Similarity as Similarity
-    from ldiversity.attacks import Skewness as Skewness
-    from ldiversity.attacks import attack as attack
-    from ldiversity.auditing import Audit as Audit
-    from ldiversity.auditing import audit as audit
-    from ldiversity.auditing import check as check
-    from ldiversity.comparison import Comparison as Comparison
-    from ldiversity.comparison import compare as compare
+    from ldiversity.base.randomness import Key as Key
     from ldiversity.distances import DiscreteDistance as DiscreteDistance
     from ldiversity.distances import Distance as Distance
     from ldiversity.distances import MatrixDistance as MatrixDistance
@@ -57,27 +36,51 @@ if TYPE_CHECKING:
     from ldiversity.estimation import bins as bins
     from ldiversity.estimation import estimate as estimate
     from ldiversity.estimation import groups as groups
+    from ldiversity.evaluation.attacks import Attack as Attack
+    from ldiversity.evaluation.attacks import AttackReport as AttackReport
+    from ldiversity.evaluation.attacks import AttackResult as AttackResult
+    from ldiversity.evaluation.attacks import BackgroundKnowledge as BackgroundKnowledge
+    from ldiversity.evaluation.attacks import Composition as Composition
+    from ldiversity.evaluation.attacks import DeFinetti as DeFinetti
+    from ldiversity.evaluation.attacks import Homogeneity as Homogeneity
+    from ldiversity.evaluation.attacks import Intersection as Intersection
+    from ldiversity.evaluation.attacks import JointAttributes as JointAttributes
+    from ldiversity.evaluation.attacks import MechanismAware as MechanismAware
+    from ldiversity.evaluation.attacks import Minimality as Minimality
+    from ldiversity.evaluation.attacks import OrderLinkage as OrderLinkage
+    from ldiversity.evaluation.attacks import Similarity as Similarity
+    from ldiversity.evaluation.attacks import Skewness as Skewness
+    from ldiversity.evaluation.attacks import attack as attack
+    from ldiversity.evaluation.audit import Audit as Audit
+    from ldiversity.evaluation.audit import audit as audit
+    from ldiversity.evaluation.audit import check as check
+    from ldiversity.evaluation.compare import Comparison as Comparison
+    from ldiversity.evaluation.compare import compare as compare
+    from ldiversity.evaluation.measures import QueryWorkload as QueryWorkload
+    from ldiversity.evaluation.measures import additional_loss as additional_loss
+    from ldiversity.evaluation.measures import average_class_size as average_class_size
+    from ldiversity.evaluation.measures import discernibility as discernibility
+    from ldiversity.evaluation.measures import distribution_mse as distribution_mse
+    from ldiversity.evaluation.measures import hide_loss as hide_loss
+    from ldiversity.evaluation.measures import kl_divergence as kl_divergence
+    from ldiversity.evaluation.measures import ncp as ncp
+    from ldiversity.evaluation.measures import suppression as suppression
+    from ldiversity.faces.report import Report as Report
+    from ldiversity.faces.report import describe as describe
+    from ldiversity.faces.report import holder_report as holder_report
+    from ldiversity.faces.report import user_report as user_report
     from ldiversity.hierarchies import Hierarchy as Hierarchy
-    from ldiversity.measures import QueryWorkload as QueryWorkload
-    from ldiversity.measures import additional_loss as additional_loss
-    from ldiversity.measures import average_class_size as average_class_size
-    from ldiversity.measures import discernibility as discernibility
-    from ldiversity.measures import distribution_mse as distribution_mse
-    from ldiversity.measures import hide_loss as hide_loss
-    from ldiversity.measures import kl_divergence as kl_divergence
-    from ldiversity.measures import ncp as ncp
-    from ldiversity.measures import suppression as suppression
+    from ldiversity.methods import BSGI as BSGI
+    from ldiversity.methods import LLMSU as LLMSU
+    from ldiversity.methods import MBF as MBF
+    from ldiversity.methods import TP as TP
+    from ldiversity.methods import Anatomy as Anatomy
+    from ldiversity.methods import Incognito as Incognito
     from ldiversity.methods import Method as Method
-    from ldiversity.methods._anatomy import Anatomy as Anatomy
-    from ldiversity.methods._bsgi import BSGI as BSGI
-    from ldiversity.methods._incognito import Incognito as Incognito
-    from ldiversity.methods._llmsu import LLMSU as LLMSU
-    from ldiversity.methods._mbf import MBF as MBF
-    from ldiversity.methods._mondrian import Mondrian as Mondrian
-    from ldiversity.methods._randomized_addition import RandomizedAddition as RandomizedAddition
-    from ldiversity.methods._semantic_anatomy import SemanticAnatomy as SemanticAnatomy
-    from ldiversity.methods._semantic_diversity import SemanticDiversity as SemanticDiversity
-    from ldiversity.methods._tp import TP as TP
+    from ldiversity.methods import Mondrian as Mondrian
+    from ldiversity.methods import RandomizedAddition as RandomizedAddition
+    from ldiversity.methods import SemanticAnatomy as SemanticAnatomy
+    from ldiversity.methods import SemanticDiversity as SemanticDiversity
     from ldiversity.models import AlphaK as AlphaK
     from ldiversity.models import BetaLikeness as BetaLikeness
     from ldiversity.models import DeltaDisclosure as DeltaDisclosure
@@ -93,24 +96,21 @@ if TYPE_CHECKING:
     from ldiversity.models import TCloseness as TCloseness
     from ldiversity.models import UniqueDiversity as UniqueDiversity
     from ldiversity.models import Verdict as Verdict
-    from ldiversity.policy import Policy as Policy
+    from ldiversity.publish import Policy as Policy
+    from ldiversity.publish import anonymize as anonymize
+    from ldiversity.publish import plan as plan
     from ldiversity.release import ClassRelease as ClassRelease
     from ldiversity.release import Release as Release
     from ldiversity.release import SetRelease as SetRelease
     from ldiversity.release import load_release as load_release
-    from ldiversity.report import Report as Report
-    from ldiversity.report import describe as describe
-    from ldiversity.report import holder_report as holder_report
-    from ldiversity.report import plan as plan
-    from ldiversity.report import user_report as user_report
     from ldiversity.reproduction import reproduce as reproduce
     from ldiversity.schema import Domain as Domain
     from ldiversity.tables import Sensitive as Sensitive
 
 _ROOMS = {
-    "_random": ("Key",),
-    "anonymization": ("anonymize",),
-    "attacks": (
+    "base.randomness": ("Key",),
+    "publish": ("Policy", "anonymize", "plan"),
+    "evaluation.attacks": (
         "Attack",
         "AttackReport",
         "AttackResult",
@@ -127,8 +127,8 @@ _ROOMS = {
         "Skewness",
         "attack",
     ),
-    "auditing": ("Audit", "audit", "check"),
-    "comparison": ("Comparison", "compare"),
+    "evaluation.audit": ("Audit", "audit", "check"),
+    "evaluation.compare": ("Comparison", "compare"),
     "datasets": ("datasets",),
     "distances": (
         "DiscreteDistance",
@@ -154,7 +154,7 @@ _ROOMS = {
     ),
     "estimation": ("Estimate", "bins", "estimate", "groups"),
     "hierarchies": ("Hierarchy",),
-    "measures": (
+    "evaluation.measures": (
         "QueryWorkload",
         "additional_loss",
         "average_class_size",
@@ -195,9 +195,8 @@ _ROOMS = {
         "UniqueDiversity",
         "Verdict",
     ),
-    "policy": ("Policy",),
     "release": ("ClassRelease", "Release", "SetRelease", "load_release"),
-    "report": ("Report", "describe", "holder_report", "plan", "user_report"),
+    "faces.report": ("Report", "describe", "holder_report", "user_report"),
     "reproduction": ("reproduce",),
     "schema": ("Domain",),
     "tables": ("Sensitive",),

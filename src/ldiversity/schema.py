@@ -10,8 +10,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
-from ldiversity._checks import name_some
-from ldiversity._types import Scalar
+from ldiversity.base.arrays import Scalar
+from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError
 
 __all__ = ["MISSING_LABEL", "Attribute", "Domain", "Role", "Schema"]

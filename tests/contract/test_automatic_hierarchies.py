@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import ldiversity as ld
-from ldiversity.anonymization import _groups, read_hierarchies
-from ldiversity.anonymization._hierarchies import _MADE
 from ldiversity.catalog import CATALOG
 from ldiversity.methods import GroupingMethod
+from ldiversity.publish import _groups, read_hierarchies
+from ldiversity.publish._hierarchies import _MADE
 from ldiversity.tables import open_source
 
 N: Final = 60

@@ -9,8 +9,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from ldiversity.cli import cli
-from ldiversity.cli._command import Command
+from ldiversity.faces.cli import cli
+from ldiversity.faces.cli._command import Command
 
 
 def walk(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:

@@ -18,8 +18,8 @@ import pytest
 import ldiversity as ld
 from ldiversity.catalog import CATALOG, MethodEntry
 from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError, SchemaError
+from ldiversity.evaluation.measures import ncp
 from ldiversity.hierarchies import automatic_hierarchy
-from ldiversity.measures import ncp
 from ldiversity.release import load_release
 
 N = 80

@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import ldiversity as ld
-from ldiversity.anonymization import _grouping
 from ldiversity.catalog import CATALOG, OPTIONS
 from ldiversity.methods import GroupingMethod, SensitiveColumn
+from ldiversity.publish import _grouping
 
 pytestmark = pytest.mark.filterwarnings("ignore::ldiversity.errors.LDiversityWarning")
 

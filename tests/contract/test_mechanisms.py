@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import ldiversity as ld
-from ldiversity._random import FreshWords
-from ldiversity.anonymization import draw_sets
+from ldiversity.base.randomness import FreshWords
 from ldiversity.mechanisms import MECHANISMS, BalancedSelection, SetMechanism, mechanism_from_dict
+from ldiversity.publish import draw_sets
 
 LINE = ld.OrderedDistance()
 LEVELS = ld.Domain(values=tuple(range(11)), ordered=True)

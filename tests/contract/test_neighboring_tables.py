@@ -18,9 +18,9 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.anonymization import _grouping, _prepare
 from ldiversity.catalog import CATALOG, OPTIONS
 from ldiversity.methods import GroupingMethod
+from ldiversity.publish import _grouping, _prepare
 from tests.contract.test_left_out_records import LEAVE_OUT, make_table, method_of, publish, settings, table_for
 
 pytestmark = pytest.mark.filterwarnings("ignore::ldiversity.errors.LDiversityWarning")

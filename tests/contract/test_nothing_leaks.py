@@ -183,7 +183,7 @@ def test_the_order_of_exploded_rows_tells_nothing_even_of_sets_that_put_the_trut
     def truth_first(mechanism: SetMechanism, codes: np.ndarray, *_: object) -> np.ndarray:
         return ((codes[:, None] + np.arange(mechanism.l)) % mechanism.n_values).astype(np.int32)
 
-    monkeypatch.setattr("ldiversity.anonymization._draw.draw_sets", truth_first)
+    monkeypatch.setattr("ldiversity.publish._draw.draw_sets", truth_first)
     n = 20_000
     truth = np.random.default_rng(4).integers(0, 10, n)
     release = ld.anonymize(

@@ -17,7 +17,7 @@ CELL = "Zaphod-has-the-plague"
 
 
 def ldiversity(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    program = "import sys; from ldiversity.cli import main; sys.argv[0] = 'ldiversity'; main()"
+    program = "import sys; from ldiversity.faces.cli import main; sys.argv[0] = 'ldiversity'; main()"
     words = [sys.executable, "-c", program, *shlex.split(line)]
     environment = {name: value for name, value in os.environ.items() if name != "LDIVERSITY_DEBUG"}
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
@@ -108,7 +108,9 @@ def test_an_error_is_one_line_without_traceback_or_cell(folder: Path) -> None:
 
 
 def test_a_reader_that_goes_away_is_no_fault(published: Path) -> None:
-    program = "import sys; from ldiversity.cli import main; sys.argv = ['ldiversity', 'estimate', 'release']; main()"
+    program = (
+        "import sys; from ldiversity.faces.cli import main; sys.argv = ['ldiversity', 'estimate', 'release']; main()"
+    )
     reading, writing = os.pipe()
     os.close(reading)
 
@@ -130,6 +132,6 @@ def test_the_installed_command_is_this_one() -> None:
 
 
 def test_a_module_writes_the_schemas(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "ldiversity.cli.schemas", str(tmp_path)], check=True)
+    subprocess.run([sys.executable, "-m", "ldiversity.faces.cli.schemas", str(tmp_path)], check=True)
 
     assert len(list(tmp_path.iterdir())) == 2

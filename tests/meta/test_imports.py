@@ -41,7 +41,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_functions_are_not_shadowed_by_rooms() -> None:
     code = (
         "import ldiversity as ld\n"
-        "import ldiversity.anonymization, ldiversity.estimation, ldiversity.release\n"
+        "import ldiversity.publish, ldiversity.estimation, ldiversity.release\n"
         "assert callable(ld.anonymize) and callable(ld.estimate) and callable(ld.describe) and callable(ld.plan)"
     )
 

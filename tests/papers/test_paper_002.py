@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import ldiversity as ld
-from ldiversity._types import CodeArray, FloatArray
+from ldiversity.base.arrays import CodeArray, FloatArray
 from ldiversity.methods import LLMSU, MBF, CodedTable, GroupingMethod, GroupingRun, SensitiveColumn
 
 RUN = GroupingRun(workers=2)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from ldiversity._types import FloatArray, SetArray
+from ldiversity.base.arrays import FloatArray, SetArray
 from ldiversity.mechanisms import Compatibility
 from ldiversity.mechanisms._balanced_weights import Weights, fit_weights
 from ldiversity.mechanisms._feasibility import balance_verdict

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ldiversity as ld
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
 from ldiversity.methods import (
     LLMSU,
     MBF,

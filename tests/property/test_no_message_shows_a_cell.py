@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ldiversity as ld
-from ldiversity._limits import MOST_CHARACTERS, MOST_COLUMNS, MOST_NAME, MOST_VALUES
+from ldiversity.base.limits import MOST_CHARACTERS, MOST_COLUMNS, MOST_NAME, MOST_VALUES
 from ldiversity.hierarchies import automatic_hierarchy
 from ldiversity.release import Form
 from ldiversity.release._forms import Marginal

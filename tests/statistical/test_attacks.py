@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.attacks import AttackResult
+from ldiversity.evaluation.attacks import AttackResult
 
 N = 4000
 SIGMAS = 4.5  # of a normal: a false alarm below 4e-6 on one side

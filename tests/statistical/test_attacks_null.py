@@ -14,8 +14,8 @@ import pytest
 from scipy.stats import binom
 
 import ldiversity as ld
-from ldiversity.attacks._clusters import cluster_interval
-from ldiversity.attacks._score import _beats
+from ldiversity.evaluation.attacks._clusters import cluster_interval
+from ldiversity.evaluation.attacks._score import _beats
 
 RUNS = 40
 MOST = int(binom.ppf(1 - 1e-5, RUNS, 1 / 40))

@@ -16,11 +16,11 @@ import pyarrow.csv as pa_csv
 import pytest
 from scipy.stats import binom, chi2, norm
 
-from ldiversity.anonymization import anonymize
 from ldiversity.estimation import estimate
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.methods import Anatomy, CodedTable, GroupingRun, SensitiveColumn
 from ldiversity.models import FrequencyDiversity
+from ldiversity.publish import anonymize
 from ldiversity.release import ClassRelease
 from ldiversity.schema import Attribute, Domain, Role, Schema
 

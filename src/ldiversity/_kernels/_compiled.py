@@ -24,7 +24,7 @@ from numba import njit
 from numba.core.event import Event, Listener, register
 from numba.extending import register_jitable
 
-from ldiversity._compiling import tell_of_compiling
+from ldiversity._kernels.compiling import tell_of_compiling
 
 __all__ = ["Whole", "helper", "inlined", "kernel"]
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity._checks import check_choice
+from ldiversity.base.checks import check_choice
 from ldiversity.datasets._frames import as_frame
 from ldiversity.errors import SchemaError, UnsupportedError
 

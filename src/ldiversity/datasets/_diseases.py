@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
 
 __all__ = ["AGE_EDGES", "DISEASES", "ROOT", "SEXES", "Disease", "PatientsTruth", "patients_truth"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ldiversity._checks import check_choice
+from ldiversity.base.checks import check_choice
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._checks import check_choice, check_integer
+from ldiversity.base.checks import check_choice, check_integer
 from ldiversity.datasets._frames import as_frame
 from ldiversity.schema import Domain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
 
 __all__ = ["INCOME_EDGES", "income", "income_domain", "income_truth"]
 

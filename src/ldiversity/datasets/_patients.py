@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._checks import check_integer
+from ldiversity.base.checks import check_integer
 from ldiversity.datasets._diseases import AGE_EDGES, DISEASES, SEXES, patients_truth
 from ldiversity.datasets._frames import as_frame
 

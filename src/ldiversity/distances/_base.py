@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from ldiversity._types import FloatArray
+from ldiversity.base.arrays import FloatArray
 from ldiversity.schema import Domain
 
 __all__ = ["Distance"]

@@ -11,7 +11,7 @@ from ldiversity.distances._base import Distance
 from ldiversity.distances._shared import check_keys, check_size
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.schema import Domain
 
 __all__ = ["DiscreteDistance"]

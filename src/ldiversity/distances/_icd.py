@@ -9,7 +9,7 @@ from ldiversity.distances._base import Distance
 from ldiversity.distances._tree import TreeDistance
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.schema import Domain
 
 __all__ = ["IcdDistance"]

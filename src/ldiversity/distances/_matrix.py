@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ldiversity._checks import name_some
+from ldiversity.base.checks import name_some
 from ldiversity.distances._base import Distance
 from ldiversity.distances._shared import MAX_VALUES, check_keys, check_matrix, listed_codes, refusing, spread
 from ldiversity.errors import SchemaError
-from ldiversity.hierarchies._files import read_cells
-from ldiversity.hierarchies._text import check_unique, text_of
+from ldiversity.hierarchies import check_unique, read_cells, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from ldiversity._types import FloatArray, Scalar
+    from ldiversity.base.arrays import FloatArray, Scalar
     from ldiversity.schema import Domain
 
 __all__ = ["MatrixDistance"]

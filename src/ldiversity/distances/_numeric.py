@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from ldiversity._checks import check_number
-from ldiversity._limits import LARGEST_NUMBER, are_measurable
+from ldiversity.base.checks import check_number
+from ldiversity.base.limits import LARGEST_NUMBER, are_measurable
 from ldiversity.distances._base import Distance
 from ldiversity.distances._shared import check_keys, check_size, refusing, spread
 from ldiversity.errors import ParameterError, SchemaError
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.schema import Domain
 
 __all__ = ["NumericDistance"]

@@ -13,7 +13,7 @@ from ldiversity.distances._shared import check_keys, check_size
 from ldiversity.errors import LDiversityWarning
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray, Scalar
+    from ldiversity.base.arrays import FloatArray, Scalar
     from ldiversity.schema import Domain
 
 __all__ = ["OrderedDistance"]

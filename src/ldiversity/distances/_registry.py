@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ldiversity._checks import name_some
+from ldiversity.base.checks import name_some
 from ldiversity.distances._discrete import DiscreteDistance
 from ldiversity.distances._matrix import MatrixDistance
 from ldiversity.distances._numeric import NumericDistance

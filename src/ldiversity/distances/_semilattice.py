@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.schema import Domain
 
 __all__ = ["SemilatticeDistance"]

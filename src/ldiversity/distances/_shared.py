@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ldiversity._checks import name_some
+from ldiversity.base.checks import name_some
 from ldiversity.errors import ParameterError, ReleaseFormatError, SchemaError
 from ldiversity.hierarchies import MATCHED_BY_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
-    from ldiversity._types import FloatArray, Scalar
+    from ldiversity.base.arrays import FloatArray, Scalar
     from ldiversity.schema import Domain
 
 __all__ = ["MAX_VALUES", "check_keys", "check_matrix", "check_size", "listed_codes", "refusing", "spread"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
 
-    from ldiversity._types import FloatArray, Scalar
+    from ldiversity.base.arrays import FloatArray, Scalar
 
 __all__ = ["TreeDistance"]
 

@@ -11,8 +11,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from ldiversity._checks import check_integer
-from ldiversity._random import FreshWords
+from ldiversity.base.checks import check_integer
+from ldiversity.base.randomness import FreshWords
 from ldiversity.engines._base import BatchFunction
 from ldiversity.release import shuffle_batches, shuffle_table
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from ldiversity.estimation._base import Estimator, Solution
-from ldiversity.estimation._by import By, bins, groups
+from ldiversity.estimation._base import Estimator, MatrixEstimator, Solution
+from ldiversity.estimation._by import BinnedColumn, By, ByLike, GroupedColumn, PlainColumn, as_by, bins, groups
 from ldiversity.estimation._by_text import parse_by
+from ldiversity.estimation._calendar import CalendarColumn
 from ldiversity.estimation._cells import CellData
 from ldiversity.estimation._class_estimators import CLASS_ESTIMATORS, ClassEstimator
 from ldiversity.estimation._estimate import estimate
+from ldiversity.estimation._exchange import Exchange
+from ldiversity.estimation._likelihood import global_marginal
+from ldiversity.estimation._paper import Paper
+from ldiversity.estimation._regions import read_intervals, read_lists
 from ldiversity.estimation._registry import ESTIMATORS
 from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._where import Filter, parse_where
@@ -15,16 +20,28 @@ from ldiversity.estimation._where import Filter, parse_where
 __all__ = [
     "CLASS_ESTIMATORS",
     "ESTIMATORS",
+    "BinnedColumn",
     "By",
+    "ByLike",
+    "CalendarColumn",
     "CellData",
     "ClassEstimator",
     "Estimate",
     "Estimator",
+    "Exchange",
     "Filter",
+    "GroupedColumn",
+    "MatrixEstimator",
+    "Paper",
+    "PlainColumn",
     "Solution",
+    "as_by",
     "bins",
     "estimate",
+    "global_marginal",
     "groups",
     "parse_by",
     "parse_where",
+    "read_intervals",
+    "read_lists",
 ]

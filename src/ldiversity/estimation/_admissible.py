@@ -13,7 +13,7 @@ from ldiversity.mechanisms import UniformSelection
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ldiversity._types import FloatArray, SetArray
+    from ldiversity.base.arrays import FloatArray, SetArray
     from ldiversity.mechanisms import SetMechanism
 
 __all__ = ["admissible_members", "admissible_sets", "check_likelihood", "whole_records"]

@@ -10,12 +10,12 @@ import numpy as np
 
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._errors import Asked, Errors, matrix_errors
-from ldiversity.mechanisms._base import SINGULAR_CONDITION
+from ldiversity.mechanisms import SINGULAR_CONDITION
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._cells import CellData
-    from ldiversity.mechanisms._base import SetMechanism
+    from ldiversity.mechanisms import SetMechanism
 
 __all__ = ["CautiousEstimator", "Estimator", "MatrixEstimator", "Solution"]
 

@@ -13,16 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_integer, column_name, name_some
+from ldiversity.base.checks import check_integer, column_name, name_some
 from ldiversity.errors import LDiversityWarning, ParameterError, SchemaError
 from ldiversity.estimation._threads import map_threads, slices
 from ldiversity.schema import MISSING_LABEL
-from ldiversity.tables import Bins
-from ldiversity.tables._bins import locate, numbers_of
-from ldiversity.tables._matching import matcher
+from ldiversity.tables import Bins, locate, matcher, numbers_of
 
 if TYPE_CHECKING:
-    from ldiversity._types import CodeArray, Scalar
+    from ldiversity.base.arrays import CodeArray, Scalar
     from ldiversity.hierarchies import Hierarchy
 
 __all__ = ["BinnedColumn", "By", "Coded", "GroupedColumn", "PlainColumn", "as_by", "bins", "groups"]
@@ -295,7 +293,7 @@ def groups(
 
 
 def _groups_of_tree(column: str, tree: Hierarchy, level: int, other: str) -> GroupedColumn:
-    from ldiversity.hierarchies._dates import calendar_level
+    from ldiversity.hierarchies import calendar_level
 
     check_integer("groups", "level", level, minimum=0, maximum=max(tree.depth - 1, 0))
     # Nodes below the groups too: a release shows them where the leaves are not public.

@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_choice
+from ldiversity.base.checks import check_choice
 from ldiversity.errors import SchemaError
 from ldiversity.estimation._by import By
-from ldiversity.hierarchies._dates import are_dates
+from ldiversity.hierarchies import are_dates
 
 if TYPE_CHECKING:
-    from ldiversity._types import CodeArray
+    from ldiversity.base.arrays import CodeArray
 
 __all__ = ["PERIODS", "CalendarColumn", "by_calendar"]
 

@@ -17,9 +17,9 @@ from ldiversity.estimation._admissible import admissible_members, admissible_set
 from ldiversity.estimation._threads import map_threads, multiply, slices
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray, SetArray
+    from ldiversity.base.arrays import FloatArray, SetArray
     from ldiversity.estimation._by import Coded
-    from ldiversity.mechanisms._base import SetMechanism
+    from ldiversity.mechanisms import SetMechanism
 
 __all__ = ["CellData", "CellIndex", "count_cells", "index_cells", "product_sets"]
 

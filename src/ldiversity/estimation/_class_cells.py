@@ -16,7 +16,7 @@ from ldiversity.estimation._by import Coded
 from ldiversity.estimation._cells import CellIndex, index_cells
 
 if TYPE_CHECKING:
-    from ldiversity._types import BoolArray, FloatArray
+    from ldiversity.base.arrays import BoolArray, FloatArray
     from ldiversity.estimation._exchange import Exchange
     from ldiversity.estimation._profiles import Profiles
     from ldiversity.estimation._runs import Spread

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity._checks import name_some
+from ldiversity.base.checks import name_some
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._class_cells import ClassCells, Units, count_class_cells, make_units
 from ldiversity.estimation._exchange import MOST_VALUES, Exchange
@@ -21,10 +21,10 @@ from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._runs import Spread
 from ldiversity.estimation._spread import Wanted, spread_column
 from ldiversity.estimation._threads import map_threads
-from ldiversity.release._coded import parse_type
+from ldiversity.release import parse_type
 
 if TYPE_CHECKING:
-    from ldiversity._types import BoolArray, FloatArray
+    from ldiversity.base.arrays import BoolArray, FloatArray
     from ldiversity.estimation._by import By, Coded
     from ldiversity.estimation._cells import CellIndex
     from ldiversity.estimation._class_estimators import ClassEstimator, ClassSolution

@@ -13,7 +13,7 @@ from ldiversity.estimation._projection import project
 from ldiversity.mechanisms import SINGULAR_CONDITION
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._class_cells import ClassCells
     from ldiversity.estimation._exchange import Exchange
 

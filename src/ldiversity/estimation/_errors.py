@@ -11,7 +11,7 @@ from ldiversity.estimation._intervals import intervals
 from ldiversity.estimation._variance import covariance, standard_errors
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._cells import CellData
 
 __all__ = ["Asked", "Errors", "matrix_errors"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._checks import check_choice, check_integer, check_number, column_names, name_some
+from ldiversity.base.checks import check_choice, check_integer, check_number, column_names, name_some
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._admissible import admissible_sets
 from ldiversity.estimation._by import By, ByLike, as_by
@@ -27,7 +27,7 @@ from ldiversity.release import ClassRelease, check_release
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:
-    from ldiversity._types import SetArray
+    from ldiversity.base.arrays import SetArray
     from ldiversity.estimation._base import Estimator, Solution
     from ldiversity.release import Release, SetRelease
 

@@ -33,7 +33,7 @@ from ldiversity.estimation._projection import project
 from ldiversity.mechanisms import SINGULAR_CONDITION
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.models import ClassCounts
 
 __all__ = ["MOST_VALUES", "Exchange"]

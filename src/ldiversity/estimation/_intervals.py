@@ -12,7 +12,7 @@ from ldiversity.estimation._threads import over_cells
 from ldiversity.estimation._variance import dummy_range
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._cells import CellData
 
 __all__ = ["intervals"]

@@ -16,7 +16,7 @@ from ldiversity.estimation._calendar import CalendarColumn
 from ldiversity.estimation._runs import Spread, collect, share_runs
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._by import By
     from ldiversity.estimation._regions import Intervals
     from ldiversity.estimation._where import Filter

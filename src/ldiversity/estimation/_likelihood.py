@@ -19,8 +19,8 @@ from ldiversity.estimation._cells import CellData, product_sets
 from ldiversity.estimation._threads import over_cells
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray, SetArray
-    from ldiversity.mechanisms._base import SetMechanism
+    from ldiversity.base.arrays import FloatArray, SetArray
+    from ldiversity.mechanisms import SetMechanism
 
 __all__ = ["MARGINAL_PRIOR", "global_marginal", "maximize"]
 

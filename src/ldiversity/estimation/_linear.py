@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from ldiversity.estimation._base import MatrixEstimator
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
-    from ldiversity.mechanisms._base import SetMechanism
+    from ldiversity.base.arrays import FloatArray
+    from ldiversity.mechanisms import SetMechanism
 
 __all__ = ["Linear"]
 

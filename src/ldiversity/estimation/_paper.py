@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ldiversity.estimation._base import MatrixEstimator
-from ldiversity.mechanisms._base import SINGULAR_CONDITION
+from ldiversity.mechanisms import SINGULAR_CONDITION
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
-    from ldiversity.mechanisms._base import SetMechanism
+    from ldiversity.base.arrays import FloatArray
+    from ldiversity.mechanisms import SetMechanism
 
 __all__ = ["Paper"]
 

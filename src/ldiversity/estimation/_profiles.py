@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from ldiversity._types import CodeArray, FloatArray
+    from ldiversity.base.arrays import CodeArray, FloatArray
     from ldiversity.models import ClassCounts
 
 __all__ = ["Profiles", "profile_classes"]

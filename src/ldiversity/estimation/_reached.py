@@ -15,7 +15,7 @@ from ldiversity.estimation._regions import Intervals, number_array
 from ldiversity.schema import MISSING_LABEL
 
 if TYPE_CHECKING:
-    from ldiversity._types import BoolArray
+    from ldiversity.base.arrays import BoolArray
     from ldiversity.estimation._by import By
     from ldiversity.estimation._where import Filter
     from ldiversity.release import Form, Reach

@@ -14,7 +14,7 @@ from ldiversity.errors import ReleaseFormatError
 from ldiversity.schema import MISSING_LABEL
 
 if TYPE_CHECKING:
-    from ldiversity._types import BoolArray
+    from ldiversity.base.arrays import BoolArray
     from ldiversity.release import Form
 
 __all__ = ["Intervals", "Lists", "label_array", "number_array", "read_intervals", "read_lists"]

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_integer
-from ldiversity._shown import ShownInNotebooks, save_picture
+from ldiversity.base.checks import check_integer
+from ldiversity.base.notebook import ShownInNotebooks, save_picture
 from ldiversity.errors import UnsupportedError
 from ldiversity.tables import domain_array, python_rows, to_native
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._cells import CellData
     from ldiversity.estimation._class_cells import ClassCells
     from ldiversity.schema import Domain

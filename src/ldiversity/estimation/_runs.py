@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ldiversity.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from ldiversity._types import BoolArray, FloatArray
+    from ldiversity.base.arrays import BoolArray, FloatArray
 
 __all__ = ["Spread", "collect", "share_runs"]
 

@@ -25,7 +25,7 @@ from ldiversity.estimation._regions import (
 from ldiversity.estimation._runs import Spread, collect, share_runs
 
 if TYPE_CHECKING:
-    from ldiversity._types import BoolArray, FloatArray
+    from ldiversity.base.arrays import BoolArray, FloatArray
     from ldiversity.estimation._where import Filter
     from ldiversity.release import Form, Marginal
 

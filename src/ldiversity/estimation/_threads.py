@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import FloatArray
+from ldiversity.base.arrays import FloatArray
 
 __all__ = ["map_threads", "multiply", "over_cells", "slices"]
 

@@ -24,8 +24,8 @@ from ldiversity.estimation._projection import project
 from ldiversity.estimation._threads import multiply, over_cells
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
-    from ldiversity.mechanisms._base import SetMechanism
+    from ldiversity.base.arrays import FloatArray
+    from ldiversity.mechanisms import SetMechanism
 
 __all__ = ["COVARIANCE_LIMIT", "covariance", "dummy_range", "standard_errors"]
 

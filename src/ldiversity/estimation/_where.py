@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity._checks import name_some
-from ldiversity._typed import point_hint
+from ldiversity.base.checks import name_some
+from ldiversity.base.typed import point_hint
 from ldiversity.errors import LDiversityWarning, ParameterError
 
 if TYPE_CHECKING:
-    from ldiversity._types import BoolArray
+    from ldiversity.base.arrays import BoolArray
 
 __all__ = ["Filter", "as_filters", "parse_where"]
 

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from ldiversity.hierarchies._automatic import automatic_hierarchy
+from ldiversity.hierarchies._dates import are_dates, calendar_level
+from ldiversity.hierarchies._files import read_cells
 from ldiversity.hierarchies._icd import icd_hierarchy
+from ldiversity.hierarchies._origin import Origin
+from ldiversity.hierarchies._reach import days_of, span_of, starts_of
 from ldiversity.hierarchies._semilattice import SemiLattice
-from ldiversity.hierarchies._text import MATCHED_BY_TEXT
-from ldiversity.hierarchies._tree import Hierarchy, Node
-from ldiversity.hierarchies._unambiguous import check_unambiguous
+from ldiversity.hierarchies._text import MATCHED_BY_TEXT, check_unique, text_of
+from ldiversity.hierarchies._tree import MAX_LEAVES, Hierarchy, Node
+from ldiversity.hierarchies._unambiguous import check_unambiguous, free_label
 
 __all__ = [
     "MATCHED_BY_TEXT",
+    "MAX_LEAVES",
     "Hierarchy",
     "Node",
+    "Origin",
     "SemiLattice",
+    "are_dates",
     "automatic_hierarchy",
+    "calendar_level",
     "check_unambiguous",
+    "check_unique",
+    "days_of",
+    "free_label",
     "icd_hierarchy",
+    "read_cells",
+    "span_of",
+    "starts_of",
+    "text_of",
 ]

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING, Final
 
-from ldiversity._checks import check_integer
+from ldiversity.base.checks import check_integer
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._distinct import distinct_values
 from ldiversity.hierarchies._unambiguous import ROOT, MadeRows, with_missing

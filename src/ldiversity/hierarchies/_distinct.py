@@ -13,7 +13,7 @@ from ldiversity.errors import SchemaError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ldiversity._types import Scalar
+    from ldiversity.base.arrays import Scalar
 
 __all__ = ["Distinct", "Kind", "distinct_values", "listed"]
 

@@ -12,7 +12,7 @@ from ldiversity.hierarchies._tree import Hierarchy
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ldiversity._types import Scalar
+    from ldiversity.base.arrays import Scalar
 
 __all__ = ["icd_hierarchy"]
 

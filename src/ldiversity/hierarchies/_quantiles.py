@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldiversity._checks import check_integer
+from ldiversity.base.checks import check_integer
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._distinct import distinct_values, listed
 from ldiversity.hierarchies._text import text_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ldiversity._types import Scalar
+    from ldiversity.base.arrays import Scalar
 
 __all__ = ["quantile_rows"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from ldiversity._checks import name_some
+from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError
 from ldiversity.hierarchies._files import read_cells
 from ldiversity.hierarchies._text import check_label, check_unique, positions_of, text_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ldiversity._types import Scalar
+    from ldiversity.base.arrays import Scalar
 
 __all__ = ["MAX_EDGES", "MAX_HEIGHT", "MAX_NODES", "SemiLattice"]
 

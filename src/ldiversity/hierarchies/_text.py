@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ldiversity._checks import name_some
+from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError
 from ldiversity.schema import MISSING_LABEL
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ldiversity._types import Scalar
+    from ldiversity.base.arrays import Scalar
 
 __all__ = ["MATCHED_BY_TEXT", "MAX_LABEL", "check_label", "check_unique", "positions_of", "text_of"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
 
 import numpy as np
 
-from ldiversity._checks import check_integer, name_some
-from ldiversity._limits import MOST_LEVELS
+from ldiversity.base.checks import check_integer, name_some
+from ldiversity.base.limits import MOST_LEVELS
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._builders import Builders
 from ldiversity.hierarchies._files import read_cells, write_cells
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ldiversity._types import CodeArray, Scalar
+    from ldiversity.base.arrays import CodeArray, Scalar
     from ldiversity.hierarchies._origin import Origin
 
 __all__ = ["MAX_LEAVES", "MAX_LEVELS", "Hierarchy", "Node"]

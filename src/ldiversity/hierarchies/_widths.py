@@ -6,8 +6,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from ldiversity._checks import check_integer, check_number
-from ldiversity._limits import LARGEST_NUMBER
+from ldiversity.base.checks import check_integer, check_number
+from ldiversity.base.limits import LARGEST_NUMBER
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._distinct import distinct_values
 from ldiversity.hierarchies._text import text_of
@@ -16,7 +16,7 @@ from ldiversity.hierarchies._unambiguous import ROOT, MadeRows, with_missing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ldiversity._types import Scalar
+    from ldiversity.base.arrays import Scalar
     from ldiversity.hierarchies._distinct import Distinct
 
 __all__ = ["check_sizes", "decimal_text", "doubling_widths", "width_rows"]

@@ -10,6 +10,7 @@ from ldiversity.mechanisms._nearest import nearest_feasible
 from ldiversity.mechanisms._registry import MECHANISMS, mechanism_from_dict
 from ldiversity.mechanisms._ring import RingLeak, RingSelection
 from ldiversity.mechanisms._simple import SimpleSelection
+from ldiversity.mechanisms._studied import distinct_rows
 from ldiversity.mechanisms._uniform import UniformSelection
 from ldiversity.mechanisms._violation import Violation
 
@@ -26,6 +27,7 @@ __all__ = [
     "SimpleSelection",
     "UniformSelection",
     "Violation",
+    "distinct_rows",
     "mechanism_from_dict",
     "nearest_feasible",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ldiversity._types import CodeArray, FloatArray, WordArray
+from ldiversity.base.arrays import CodeArray, FloatArray, WordArray
 from ldiversity.errors import ParameterError, ReleaseFormatError
 
 __all__ = ["check_prior", "check_sample", "described_integer", "described_number", "read_only"]

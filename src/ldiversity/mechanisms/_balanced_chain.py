@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import FloatArray
+from ldiversity.base.arrays import FloatArray
 from ldiversity.mechanisms._balanced_sampling import AliasTables, ChainSampler, ListedSampler
 from ldiversity.mechanisms._calibration import calibrate
 from ldiversity.mechanisms._chain import Chain, Levels

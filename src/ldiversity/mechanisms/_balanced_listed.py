@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ldiversity._types import FloatArray, SetArray
+from ldiversity.base.arrays import FloatArray, SetArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.mechanisms._balanced_sampling import ListedSampler
 from ldiversity.mechanisms._calibration import calibrate

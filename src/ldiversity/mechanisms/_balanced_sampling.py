@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from ldiversity._types import CodeArray, FloatArray, SetArray, WordArray
+    from ldiversity.base.arrays import CodeArray, FloatArray, SetArray, WordArray
 
 __all__ = ["AliasTables", "ChainSampler", "ListedSampler"]
 

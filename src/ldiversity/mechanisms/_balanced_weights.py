@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ldiversity._types import FloatArray
+from ldiversity.base.arrays import FloatArray
 from ldiversity.errors import InternalError
 from ldiversity.mechanisms._balanced_chain import ChainWeights
 from ldiversity.mechanisms._balanced_listed import ListedWeights

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from ldiversity._types import FloatArray
+from ldiversity.base.arrays import FloatArray
 
 __all__ = ["ACCURACY", "Curvature", "Value", "calibrate"]
 

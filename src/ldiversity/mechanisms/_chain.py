@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ldiversity._types import CodeArray, FloatArray
+from ldiversity.base.arrays import CodeArray, FloatArray
 
 if TYPE_CHECKING:
     from ldiversity.mechanisms._compatibility import Compatibility

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_integer, check_number
+from ldiversity.base.checks import check_integer, check_number
 from ldiversity.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ldiversity._types import BoolArray, CodeArray, SetArray
-    from ldiversity.distances._base import Distance
+    from ldiversity.base.arrays import BoolArray, CodeArray, SetArray
+    from ldiversity.distances import Distance
     from ldiversity.schema import Domain
 
 __all__ = ["Compatibility", "Structure"]

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import FloatArray
+from ldiversity.base.arrays import FloatArray
 from ldiversity.mechanisms._chain import Chain
 from ldiversity.mechanisms._compatibility import Compatibility
 
 if TYPE_CHECKING:
-    from ldiversity._types import BoolArray
+    from ldiversity.base.arrays import BoolArray
 
 __all__ = ["Verdict", "balance_verdict", "coverable", "spans"]
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
-from ldiversity._checks import check_choice, check_integer, check_number
-from ldiversity._types import FloatArray
+from ldiversity.base.arrays import FloatArray
+from ldiversity.base.checks import check_choice, check_integer, check_number
 from ldiversity.errors import UnsupportedError
 from ldiversity.mechanisms._balanced_listed import SET_LIMIT
 from ldiversity.mechanisms._base import FITTED_CONDITION
@@ -23,7 +23,7 @@ from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._feasibility import balance_verdict, coverable, spans
 
 if TYPE_CHECKING:
-    from ldiversity.distances._base import Distance
+    from ldiversity.distances import Distance
     from ldiversity.schema import Domain
 
 __all__ = ["Goal", "Nearest", "nearest_feasible", "search_nearest"]

@@ -9,7 +9,7 @@ import numpy as np
 from ldiversity.errors import InternalError
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray, SetArray
+    from ldiversity.base.arrays import FloatArray, SetArray
 
 __all__ = ["TOLERANCE", "best_worst_posterior", "depth"]
 

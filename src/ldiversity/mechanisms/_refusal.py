@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ldiversity._types import FloatArray
+from ldiversity.base.arrays import FloatArray
 from ldiversity.errors import InfeasibleError
 from ldiversity.mechanisms._base import FITTED_CONDITION
 from ldiversity.mechanisms._chain import Chain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ldiversity._checks import name_some
+from ldiversity.base.checks import name_some
 from ldiversity.errors import LDiversityError, ReleaseFormatError
 from ldiversity.mechanisms._balanced import BalancedSelection
 from ldiversity.mechanisms._base import SetMechanism

@@ -9,8 +9,8 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from ldiversity._numbers import percent
-from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray, WordArray
+from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, SetArray, WordArray
+from ldiversity.base.numbers import percent
 from ldiversity.distances import Distance
 from ldiversity.errors import UnsupportedError
 from ldiversity.mechanisms._arguments import read_only

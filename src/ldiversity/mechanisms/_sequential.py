@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ldiversity._checks import check_integer, check_number
-from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray, WordArray
+from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, SetArray, WordArray
+from ldiversity.base.checks import check_integer, check_number
 from ldiversity.distances import Distance, distance_from_dict
 from ldiversity.errors import (
     InfeasibleError,

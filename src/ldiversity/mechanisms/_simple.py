@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray, WordArray
+from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, SetArray, WordArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.mechanisms._arguments import read_only
 from ldiversity.mechanisms._compatibility import Compatibility

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import FloatArray, SetArray
+from ldiversity.base.arrays import FloatArray, SetArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.mechanisms._base import SetMechanism
 from ldiversity.mechanisms._compatibility import Compatibility

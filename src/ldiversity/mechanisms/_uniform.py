@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ldiversity._checks import check_integer, check_number
-from ldiversity._types import BoolArray, CodeArray, FloatArray, SetArray, WordArray
-from ldiversity.distances._base import Distance
+from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, SetArray, WordArray
+from ldiversity.base.checks import check_integer, check_number
+from ldiversity.distances import Distance
 from ldiversity.errors import InfeasibleError, ParameterError, ReleaseFormatError
 from ldiversity.mechanisms._arguments import check_prior, check_sample, described_integer, read_only
 from ldiversity.mechanisms._base import SetMechanism

@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 
-from ldiversity._types import FloatArray
+from ldiversity.base.arrays import FloatArray
 from ldiversity.mechanisms._arguments import read_only
 from ldiversity.mechanisms._compatibility import Compatibility
 

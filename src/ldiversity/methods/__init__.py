@@ -7,14 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ldiversity.catalog import CATALOG
 from ldiversity.methods._anatomy_classes import most_classes
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Method, Partition, RandomizingMethod
 from ldiversity.methods._coded import CategoryColumn, CodedTable, NumberColumn, QuasiColumn, SensitiveColumn
+from ldiversity.methods._combinations import number_combinations
+
+if TYPE_CHECKING:
+    from ldiversity.methods._anatomy import Anatomy as Anatomy
+    from ldiversity.methods._bsgi import BSGI as BSGI
+    from ldiversity.methods._incognito import Incognito as Incognito
+    from ldiversity.methods._llmsu import LLMSU as LLMSU
+    from ldiversity.methods._mbf import MBF as MBF
+    from ldiversity.methods._mondrian import Mondrian as Mondrian
+    from ldiversity.methods._randomized_addition import RandomizedAddition as RandomizedAddition
+    from ldiversity.methods._semantic_anatomy import SemanticAnatomy as SemanticAnatomy
+    from ldiversity.methods._semantic_diversity import SemanticDiversity as SemanticDiversity
+    from ldiversity.methods._tp import TP as TP
 
 __all__ = [  # noqa: PLE0604 - all of them are texts
+    "number_combinations",
     "METHODS",
     "CategoryColumn",
     "CodedTable",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ldiversity._checks import check_choice, check_integer
+from ldiversity.base.checks import check_choice, check_integer
 from ldiversity.methods._anatomy_classes import check_people, check_shares, divide, losses, only_column
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun
 from ldiversity.methods._coded import CodedTable

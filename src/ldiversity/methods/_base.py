@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._checks import name_some
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
+from ldiversity.base.checks import name_some
 from ldiversity.errors import ParameterError
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.methods._coded import CodedTable

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_choice, check_integer, check_number
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
+from ldiversity.base.checks import check_choice, check_integer, check_number
 from ldiversity.errors import InfeasibleError, ParameterError
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
 from ldiversity.methods._bsgi_near import group_near, keep_eligible

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
 from ldiversity.methods._anatomy_classes import most_classes
 from ldiversity.methods._base import GroupingRun
 from ldiversity.methods._bsgi_space import Keys, Space

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
 from ldiversity.methods._bsgi_space import Keys, Space
 
 __all__ = ["group_paper"]

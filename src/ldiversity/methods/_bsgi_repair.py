@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import BoolArray, CodeArray
+from ldiversity.base.arrays import BoolArray, CodeArray
 from ldiversity.methods._bsgi_space import Keys, Space
 
 __all__ = ["place_left_over"]

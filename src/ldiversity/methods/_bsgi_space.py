@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._checks import name_some
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
+from ldiversity.base.checks import name_some
 from ldiversity.errors import ParameterError
 from ldiversity.methods._coded import CategoryColumn, CodedTable, SensitiveColumn
 

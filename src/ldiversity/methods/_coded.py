@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import BoolArray, CodeArray
+from ldiversity.base.arrays import BoolArray, CodeArray
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.schema import Domain
 

@@ -8,13 +8,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ldiversity._checks import check_number, name_some
+from ldiversity.base.checks import check_number, name_some
 from ldiversity.errors import InternalError, ParameterError, UnsupportedError
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
 from ldiversity.methods._coded import CodedTable, NumberColumn
 from ldiversity.methods._rule import check_whole, describe_rule, refuse_persons, rule_of
-from ldiversity.models import PrivacyModel
-from ldiversity.models._exact import as_written
+from ldiversity.models import PrivacyModel, as_written
 from ldiversity.schema import Domain
 
 __all__ = ["Incognito"]

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import BoolArray
+from ldiversity.base.arrays import BoolArray
 from ldiversity.methods._coded import CategoryColumn, CodedTable
 from ldiversity.methods._combinations import number_combinations
 from ldiversity.methods._rule import least_size

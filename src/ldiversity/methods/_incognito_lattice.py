@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import BoolArray
+from ldiversity.base.arrays import BoolArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.methods._base import GroupingRun
 from ldiversity.methods._incognito_counts import Combinations

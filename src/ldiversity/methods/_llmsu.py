@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_integer
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
+from ldiversity.base.checks import check_integer
 from ldiversity.errors import ParameterError
 from ldiversity.methods._anatomy_classes import divide, losses
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
@@ -17,7 +17,7 @@ from ldiversity.methods._coded import CodedTable
 from ldiversity.methods._llmsu_merge import merge_levels
 from ldiversity.methods._mbf_classes import Cells, best_of, check_columns, describe
 from ldiversity.models import UniqueDiversity
-from ldiversity.privacy import SEPARATE_CLASSES
+from ldiversity.release import SEPARATE_CLASSES
 from ldiversity.schema import Domain
 
 __all__ = ["LLMSU", "POWERS"]

@@ -8,7 +8,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
 
 __all__ = ["merge_levels"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ldiversity._checks import check_integer
+from ldiversity.base.checks import check_integer
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun
 from ldiversity.methods._coded import CodedTable
 from ldiversity.methods._mbf_classes import Cells, best_of, check_columns, describe

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
 from ldiversity.errors import InfeasibleError
 from ldiversity.methods._anatomy_classes import check_shares, losses, most_classes
 from ldiversity.methods._base import Grouping, GroupingRun, Partition

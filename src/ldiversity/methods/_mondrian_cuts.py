@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import BoolArray, CodeArray
+from ldiversity.base.arrays import BoolArray, CodeArray
 from ldiversity.methods._base import GroupingRun, Partition
 from ldiversity.methods._coded import SensitiveColumn
 from ldiversity.methods._mondrian_ranks import Ranks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ldiversity._checks import check_integer
+from ldiversity.base.checks import check_integer
 from ldiversity.mechanisms import SetMechanism, UniformSelection
 from ldiversity.methods._base import RandomizingMethod
 from ldiversity.schema import Domain

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_choice, check_integer
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
+from ldiversity.base.checks import check_choice, check_integer
 from ldiversity.errors import InfeasibleError, ParameterError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods._anatomy_classes import check_people, check_shares, divide, losses, only_column

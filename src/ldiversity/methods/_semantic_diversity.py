@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ldiversity._checks import check_choice, check_integer, check_number
-from ldiversity._types import Scalar
+from ldiversity.base.arrays import Scalar
+from ldiversity.base.checks import check_choice, check_integer, check_number
 from ldiversity.distances import Distance, parse_distance
 from ldiversity.errors import ParameterError
 from ldiversity.mechanisms import BalancedSelection, RingSelection, SetMechanism, SimpleSelection

@@ -9,6 +9,7 @@ from ldiversity.models._counts import ClassCounts, Population, count_classes
 from ldiversity.models._delta_disclosure import DeltaDisclosure
 from ldiversity.models._distinct import DistinctDiversity
 from ldiversity.models._entropy import EntropyDiversity
+from ldiversity.models._exact import as_written
 from ldiversity.models._frequency import FrequencyDiversity
 from ldiversity.models._k_anonymity import KAnonymity
 from ldiversity.models._level import LevelDiversity
@@ -40,6 +41,7 @@ __all__ = [
     "UniqueDiversity",
     "Verdict",
     "WorstClass",
+    "as_written",
     "count_classes",
     "judge",
     "model_from_dict",

@@ -28,7 +28,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import BoolArray
+from ldiversity.base.arrays import BoolArray
 from ldiversity.distances import Distance
 from ldiversity.errors import UnsupportedError
 from ldiversity.schema import Domain

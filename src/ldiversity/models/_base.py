@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import BoolArray, FloatArray
+from ldiversity.base.above import from_above
+from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.errors import ParameterError
 from ldiversity.models._counts import ClassCounts, Population
 
@@ -105,10 +106,9 @@ class PrivacyModel(ABC):
         how
             ``quasi``, ``sensitive``, ``missing`` and ``types``, as for `ldiversity.check`.
         """
-        # The one look upward from this room: counting tables and releases is the business of audits.
-        from ldiversity.auditing import check
-
-        return check(self, data, **how)
+        # Counting tables and releases is the business of audits.
+        verdict: Verdict = from_above("evaluation.audit", "check")(self, data, **how)
+        return verdict
 
     def weakened(self, classes: ClassCounts) -> Self | None:
         """The strongest form of this model that these classes satisfy, only the parameter `scale` changed.

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import BoolArray
+from ldiversity.base.arrays import BoolArray
 
 __all__ = ["as_written", "at_most", "is_positive", "less_than", "to_decimal", "widened"]
 

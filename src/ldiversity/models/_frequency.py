@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_integer
-from ldiversity._types import BoolArray, FloatArray
+from ldiversity.base.arrays import BoolArray, FloatArray
+from ldiversity.base.checks import check_integer
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
 

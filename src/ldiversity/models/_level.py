@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_integer
-from ldiversity._types import BoolArray, FloatArray
+from ldiversity.base.arrays import BoolArray, FloatArray
+from ldiversity.base.checks import check_integer
 from ldiversity.distances import TreeDistance
 from ldiversity.errors import ParameterError
 from ldiversity.hierarchies import Hierarchy

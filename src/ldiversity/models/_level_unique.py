@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_integer
-from ldiversity._types import BoolArray, FloatArray
+from ldiversity.base.arrays import BoolArray, FloatArray
+from ldiversity.base.checks import check_integer
 from ldiversity.errors import ParameterError
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from ldiversity._checks import name_some
+from ldiversity.base.checks import name_some
 from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError
 from ldiversity.models._alpha_k import AlphaK
 from ldiversity.models._base import PrivacyModel

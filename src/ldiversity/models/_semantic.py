@@ -10,10 +10,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_integer, check_number
-from ldiversity._types import BoolArray, FloatArray, Scalar
-from ldiversity.distances import Distance, MatrixDistance, SemilatticeDistance, TreeDistance, parse_distance
-from ldiversity.distances._registry import DISTANCES, distance_from_dict
+from ldiversity.base.arrays import BoolArray, FloatArray, Scalar
+from ldiversity.base.checks import check_integer, check_number
+from ldiversity.distances import (
+    DISTANCES,
+    Distance,
+    MatrixDistance,
+    SemilatticeDistance,
+    TreeDistance,
+    distance_from_dict,
+    parse_distance,
+)
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.models._apart import apart
 from ldiversity.models._base import PrivacyModel

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_choice, check_number
-from ldiversity._types import BoolArray, FloatArray
+from ldiversity.base.arrays import BoolArray, FloatArray
+from ldiversity.base.checks import check_choice, check_number
 from ldiversity.errors import ParameterError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.models._base import PrivacyModel

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._types import BoolArray, FloatArray
+from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.models._counts import ClassCounts
 
 if TYPE_CHECKING:

@@ -2,18 +2,36 @@
 
 from ldiversity.release._base import Release, check_release
 from ldiversity.release._batches import RowBatch
+from ldiversity.release._cells import Cells, column_of, node_labels, numbers_in, numbers_out, to_texts
+from ldiversity.release._check_classes import verify_classes
+from ldiversity.release._check_sets import verify_exploded, verify_sets
+from ldiversity.release._claims import NOT_PROTECTED, USE_A_KEY, Claim, claim_of
+from ldiversity.release._class_claims import ClassClaim
+from ldiversity.release._class_limits import SEPARATE_CLASSES, class_not_protected
 from ldiversity.release._class_release import ClassRelease
-from ldiversity.release._coded import wrap_sets
+from ldiversity.release._class_rows import MemoryClassRows
+from ldiversity.release._class_verify import verify_class_rows
+from ldiversity.release._class_write import check_classes, write_classes
+from ldiversity.release._coded import parse_type, wrap_sets
 from ldiversity.release._description import ClassDescription, Format, Layout, ReleaseDescription, SetLayout
 from ldiversity.release._forms import Form, Marginal, Reach
 from ldiversity.release._load import load_release
 from ldiversity.release._manifest import Manifest
+from ldiversity.release._publishable import check_publishable
+from ldiversity.release._reached import places_of
 from ldiversity.release._set_release import SetRelease, explode_rows
 from ldiversity.release._shuffle import shuffle_batches, shuffle_table
+from ldiversity.release._sinks import no_records_left
 from ldiversity.release._staging import staging_folder
-from ldiversity.release._write import write_release
+from ldiversity.release._write import check_description, write_release
 
 __all__ = [
+    "NOT_PROTECTED",
+    "SEPARATE_CLASSES",
+    "USE_A_KEY",
+    "Cells",
+    "Claim",
+    "ClassClaim",
     "ClassDescription",
     "ClassRelease",
     "Form",
@@ -21,18 +39,37 @@ __all__ = [
     "Layout",
     "Manifest",
     "Marginal",
+    "MemoryClassRows",
     "Reach",
     "Release",
     "ReleaseDescription",
     "RowBatch",
     "SetLayout",
     "SetRelease",
+    "check_classes",
+    "check_description",
+    "check_publishable",
     "check_release",
+    "claim_of",
+    "class_not_protected",
+    "column_of",
     "explode_rows",
     "load_release",
+    "no_records_left",
+    "node_labels",
+    "numbers_in",
+    "numbers_out",
+    "parse_type",
+    "places_of",
     "shuffle_batches",
     "shuffle_table",
     "staging_folder",
+    "to_texts",
+    "verify_class_rows",
+    "verify_classes",
+    "verify_exploded",
+    "verify_sets",
     "wrap_sets",
+    "write_classes",
     "write_release",
 ]

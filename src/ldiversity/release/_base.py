@@ -10,11 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from ldiversity._shown import ShownInNotebooks
+from ldiversity.base.notebook import ShownInNotebooks
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
-from ldiversity.privacy import Claim, ClassClaim
 from ldiversity.release._batches import RowBatch
+from ldiversity.release._claims import Claim
+from ldiversity.release._class_claims import ClassClaim
 from ldiversity.release._description import Format, Layout
 from ldiversity.schema import Domain, Role, Schema
 

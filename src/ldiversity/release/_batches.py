@@ -8,7 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from ldiversity._types import CodeArray, SetArray
+from ldiversity.base.arrays import CodeArray, SetArray
 
 __all__ = ["BLOCK_ROWS", "RowBatch"]
 

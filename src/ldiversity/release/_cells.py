@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity._types import BoolArray
+from ldiversity.base.arrays import BoolArray
 from ldiversity.release._damage import damaged
 from ldiversity.release._forms import Form
 

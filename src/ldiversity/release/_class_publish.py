@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
 from ldiversity.errors import ReleaseFormatError
 from ldiversity.models import ClassCounts
 from ldiversity.release._cells import cells_of, from_texts, to_texts

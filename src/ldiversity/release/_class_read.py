@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
 from ldiversity.models import ClassCounts
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._cells import Cells, cells_of, column_of, from_texts, join_cells

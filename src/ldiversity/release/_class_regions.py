@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
 from ldiversity.release._cells import Cells, join_cells
 from ldiversity.release._damage import damaged
 

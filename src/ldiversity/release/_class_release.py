@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._checks import name_some
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
+from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.models import ClassCounts, PrivacyModel, count_classes
-from ldiversity.privacy import ClassClaim
 from ldiversity.release._base import Release
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._cells import low_ends_first
+from ldiversity.release._class_claims import ClassClaim
 from ldiversity.release._class_publish import publish_counts, publish_rows
 from ldiversity.release._class_rows import ClassRows, MemoryClassRows
 from ldiversity.release._class_verify import verify_class_rows

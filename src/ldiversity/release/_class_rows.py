@@ -8,7 +8,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
 from ldiversity.models import ClassCounts
 from ldiversity.release._batches import BLOCK_ROWS, RowBatch
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ldiversity.errors import ClaimError, ReleaseFormatError
-from ldiversity.privacy import verify_classes
+from ldiversity.release._check_classes import verify_classes
 from ldiversity.release._class_rows import ClassRows
 from ldiversity.release._description import ClassDescription
 from ldiversity.schema import Role

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity._types import CodeArray, SetArray
+from ldiversity.base.arrays import CodeArray, SetArray
 from ldiversity.errors import ReleaseFormatError, SchemaError
 from ldiversity.schema import Domain, Role, Schema
 from ldiversity.tables import decode_sets, domain_array, encode_sets

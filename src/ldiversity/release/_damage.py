@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from ldiversity._memory import lacks_memory, not_enough_memory
+from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.errors import LDiversityError, NotEnoughMemoryError, ReleaseFormatError
 
 __all__ = ["damage", "damaged"]

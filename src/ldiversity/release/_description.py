@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
-from ldiversity.privacy import Claim, ClassClaim, class_not_protected
+from ldiversity.release._claims import Claim
+from ldiversity.release._class_claims import ClassClaim
+from ldiversity.release._class_limits import class_not_protected
 from ldiversity.release._forms import Form
 from ldiversity.schema import Schema
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from ldiversity._memory import lacks_memory, not_enough_memory
+from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.errors import LDiversityError, ReleaseFormatError
 from ldiversity.release._damage import damaged
 from ldiversity.release._description import Format

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from typing import Any, Final, NoReturn
 
-from ldiversity._limits import MOST_MANIFEST_PARTS
+from ldiversity.base.limits import MOST_MANIFEST_PARTS
 from ldiversity.errors import ReleaseFormatError
 
 __all__ = ["has_few_parts", "parse_json"]

@@ -9,11 +9,11 @@ from typing import Final
 
 import pyarrow as pa
 
-from ldiversity._memory import lacks_memory, not_enough_memory
+from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.errors import LDiversityError, ReleaseFormatError, SchemaError
 from ldiversity.mechanisms import SetMechanism, mechanism_from_dict
-from ldiversity.privacy import Claim, claim_of
 from ldiversity.release._base import Release
+from ldiversity.release._claims import Claim, claim_of
 from ldiversity.release._coded import parse_type
 from ldiversity.release._files import identity_of
 from ldiversity.release._load_classes import load_classes

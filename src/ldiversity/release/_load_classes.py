@@ -8,12 +8,13 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._limits import LARGEST_NUMBER
+from ldiversity.base.limits import LARGEST_NUMBER
 from ldiversity.errors import SchemaError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.models import model_from_dict
-from ldiversity.privacy import SEPARATE_CLASSES, ClassClaim
+from ldiversity.release._class_claims import ClassClaim
+from ldiversity.release._class_limits import SEPARATE_CLASSES
 from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_release import ClassRelease
 from ldiversity.release._coded import parse_type

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from ldiversity._limits import (
+from ldiversity.base.limits import (
     MOST_CHARACTERS,
     MOST_COLUMNS,
     MOST_LEVELS,

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ldiversity._memory import lacks_memory, not_enough_memory
+from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.errors import LDiversityError, ReleaseFormatError
 from ldiversity.release._damage import damaged
 from ldiversity.release._parquet_footer import Footer, read_footer

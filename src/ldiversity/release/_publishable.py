@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from ldiversity._limits import MOST_COLUMNS, MOST_NAME, MOST_VALUES
+from ldiversity.base.limits import MOST_COLUMNS, MOST_NAME, MOST_VALUES
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain, Role, Schema
 

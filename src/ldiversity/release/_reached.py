@@ -13,8 +13,7 @@ from ldiversity.errors import SchemaError
 from ldiversity.release._cells import numbers_in
 from ldiversity.release._forms import Form
 from ldiversity.schema import MISSING_LABEL
-from ldiversity.tables import value_type
-from ldiversity.tables._values import to_values
+from ldiversity.tables import to_values, value_type
 
 __all__ = ["places_of"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._types import CodeArray, SetArray
+from ldiversity.base.arrays import CodeArray, SetArray
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._coded import code_column, code_set_columns, member_names, parse_type

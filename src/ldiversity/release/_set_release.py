@@ -12,12 +12,12 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._types import CodeArray, SetArray
+from ldiversity.base.arrays import CodeArray, SetArray
 from ldiversity.errors import ClaimError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism
-from ldiversity.privacy import Claim, claim_of
 from ldiversity.release._base import Release
 from ldiversity.release._batches import BLOCK_ROWS, RowBatch
+from ldiversity.release._claims import Claim, claim_of
 from ldiversity.release._coded import codes_of, publish_batch, sets_of, wrap_sets
 from ldiversity.release._description import Format, ReleaseDescription, SetLayout
 from ldiversity.release._sinks import no_records_left

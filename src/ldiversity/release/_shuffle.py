@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._random import FreshWords, random_order
+from ldiversity.base.randomness import FreshWords, random_order
 
 __all__ = ["shuffle_batches", "shuffle_table"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ldiversity._memory import lacks_memory, not_enough_memory
+from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError, StorageError
 from ldiversity.release._exchange import exchange
 from ldiversity.release._leftovers import held, new_private_folder, put_back_retired, remove_leftovers, retired_name

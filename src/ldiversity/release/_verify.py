@@ -7,11 +7,12 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from ldiversity._types import CodeArray, FloatArray, SetArray
+from ldiversity.base.arrays import CodeArray, FloatArray, SetArray
 from ldiversity.distances import Distance
 from ldiversity.errors import ClaimError
-from ldiversity.privacy import Claim, verify_exploded, verify_sets
 from ldiversity.release._batches import RowBatch
+from ldiversity.release._check_sets import verify_exploded, verify_sets
+from ldiversity.release._claims import Claim
 from ldiversity.release._description import ReleaseDescription
 from ldiversity.schema import Role
 

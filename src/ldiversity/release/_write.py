@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ldiversity._version import __version__
 from ldiversity.mechanisms import SetMechanism
-from ldiversity.privacy import NOT_PROTECTED, Claim
+from ldiversity.release._claims import NOT_PROTECTED, Claim
 from ldiversity.release._coded import check_member_names, publish_batch
 from ldiversity.release._description import Format, ReleaseDescription
 from ldiversity.release._manifest import (

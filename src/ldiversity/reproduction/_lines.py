@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ldiversity._numbers import plain_number
-from ldiversity.report._figures import (
+from ldiversity.base.numbers import plain_number
+from ldiversity.pictures import (
     BLUE,
     CHARACTER_INCHES,
     GRAY,

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ldiversity._numbers import number
-from ldiversity.auditing._html_parts import escape
+from ldiversity.base.html import escape
+from ldiversity.base.numbers import number
 from ldiversity.reproduction._write import file_stem
 
 __all__ = ["html_page", "markdown_page", "rerun_command"]

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity._numbers import percent
+from ldiversity.base.numbers import percent
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._lines import METHODS, Panel, draw_panels
 from ldiversity.reproduction._paper_000_queries import PAPER_METHODS, Asked, publish

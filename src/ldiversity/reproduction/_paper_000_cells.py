@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._numbers import plain_number
-from ldiversity.anonymization import anonymize
-from ldiversity.measures import distribution_mse
+from ldiversity.base.numbers import plain_number
+from ldiversity.evaluation.measures import distribution_mse
 from ldiversity.methods import METHODS
-from ldiversity.report._figures import BLUE, GRAY, new_figure, style, write_title
+from ldiversity.pictures import BLUE, GRAY, new_figure, style, write_title
+from ldiversity.publish import anonymize
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._tables import adult_table
 

@@ -11,18 +11,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity._numbers import percent
+from ldiversity.base.numbers import percent
 from ldiversity.estimation import ESTIMATORS, CellData
-from ldiversity.measures._errors import squared_errors
+from ldiversity.evaluation.measures import squared_errors
 from ldiversity.mechanisms import UniformSelection
-from ldiversity.report._figures import BLUE, GREEN, INK, ORANGE, PURPLE
+from ldiversity.pictures import BLUE, GREEN, INK, ORANGE, PURPLE
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._lines import Look, Panel, draw_panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
 
 __all__ = ["DISTRIBUTIONS", "estimators_exhibit", "formulas_exhibit", "judge_estimators", "judge_formulas", "simulate"]
 

@@ -12,21 +12,24 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.anonymization import anonymize
 from ldiversity.errors import InfeasibleError, UnsupportedError
-from ldiversity.estimation import ESTIMATORS, CellData
-from ldiversity.estimation._likelihood import global_marginal
-from ldiversity.measures import QueryWorkload
-from ldiversity.measures._axes import Axis, make_axis
-from ldiversity.measures._counting import count_estimated, count_true
-from ldiversity.measures._errors import squared_errors
-from ldiversity.measures._original import code_sensitive
+from ldiversity.estimation import ESTIMATORS, CellData, global_marginal
+from ldiversity.evaluation.measures import (
+    Axis,
+    QueryWorkload,
+    code_sensitive,
+    count_estimated,
+    count_true,
+    make_axis,
+    squared_errors,
+)
 from ldiversity.methods import METHODS
+from ldiversity.publish import anonymize
 from ldiversity.release import SetRelease
 from ldiversity.tables import value_type
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.release import Release
 
 __all__ = ["PAPER_METHODS", "Answer", "Asked", "publish"]

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.estimation import estimate
-from ldiversity.report._figures import BLUE, INK, ORANGE, new_figure, style, write_title
+from ldiversity.pictures import BLUE, INK, ORANGE, new_figure, style, write_title
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._paper_000_queries import PAPER_METHODS, publish
 from ldiversity.reproduction._tables import ADULT_COLUMNS, adult_table
@@ -18,7 +18,7 @@ from ldiversity.reproduction._tables import ADULT_COLUMNS, adult_table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.release import Release
 
 __all__ = ["Relationship", "judge_relationship", "judge_time"]

@@ -12,15 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity._numbers import percent
-from ldiversity._random import FreshWords
-from ldiversity.anonymization import anonymize
+from ldiversity.base.numbers import percent
+from ldiversity.base.randomness import FreshWords
 from ldiversity.distances import TreeDistance
 from ldiversity.errors import InternalError
 from ldiversity.estimation import bins, estimate
 from ldiversity.methods import Mondrian
 from ldiversity.models import FrequencyDiversity, Population, SemanticClassDiversity
-from ldiversity.report._figures import BLUE, GREEN, ORANGE, new_figure, style, write_title
+from ldiversity.pictures import BLUE, GREEN, ORANGE, new_figure, style, write_title
+from ldiversity.publish import anonymize
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._paper_004_data import EDUCATION_TREE, Survey
 from ldiversity.reproduction._paper_004_pictures import label_powers
@@ -28,7 +28,7 @@ from ldiversity.reproduction._paper_004_runs import COMBINATIONS, fit, prepare, 
 from ldiversity.tables import Sensitive
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.release import ClassRelease
 
 __all__ = ["adult_comparison", "judge_adult"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ldiversity.report._figures import BLUE, ORANGE, PURPLE, YELLOW, new_figure, style, write_title
+from ldiversity.pictures import BLUE, ORANGE, PURPLE, YELLOW, new_figure, style, write_title
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._paper_004_data import stand_in
 from ldiversity.reproduction._paper_004_errors import BY_CELL, Sweep, measure

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import pyarrow as pa
 
-from ldiversity.report._figures import BLUE, GREEN, ORANGE, PURPLE
+from ldiversity.pictures import BLUE, GREEN, ORANGE, PURPLE
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting, Study
 from ldiversity.reproduction._lines import Look, Panel, draw_panels, power
 from ldiversity.reproduction._paper_002_growth import growth_exhibit

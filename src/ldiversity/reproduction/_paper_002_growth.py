@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.methods import LLMSU, MBF, SensitiveColumn
-from ldiversity.report._figures import BLUE, ORANGE, PURPLE
+from ldiversity.pictures import BLUE, ORANGE, PURPLE
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._lines import Look, Panel, draw_panels
 from ldiversity.reproduction._paper_002_runs import (

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity._numbers import percent
-from ldiversity._types import CodeArray, FloatArray
+from ldiversity.base.arrays import CodeArray, FloatArray
+from ldiversity.base.numbers import percent
 from ldiversity.methods import LLMSU, CodedTable, GroupingMethod, GroupingRun, SensitiveColumn
-from ldiversity.report._figures import BLUE, GRAY, ORANGE, new_figure, style, write_title
+from ldiversity.pictures import BLUE, GRAY, ORANGE, new_figure, style, write_title
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._paper_002_runs import QUICK_ROWS, read_columns
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 import pyarrow as pa
 
-from ldiversity.report._figures import BLUE, GRAY, GREEN, INK, ORANGE, PURPLE
+from ldiversity.pictures import BLUE, GRAY, GREEN, INK, ORANGE, PURPLE
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting, Study
 from ldiversity.reproduction._lines import Look, Panel, draw_panels
 from ldiversity.reproduction._overlaps import overlapping_lines, tell_overlaps

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity._numbers import percent
-from ldiversity._types import CodeArray, FloatArray
+from ldiversity.base.arrays import CodeArray, FloatArray
+from ldiversity.base.numbers import percent
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import (
     CategoryColumn,

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._numbers import percent
+from ldiversity.base.numbers import percent
 from ldiversity.reproduction._base import Outcome
 from ldiversity.reproduction._paper_003_runs import NEAR, PUBLISHED, SWAPS, column
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._random import FreshWords
+from ldiversity.base.randomness import FreshWords
 from ldiversity.errors import InternalError
-from ldiversity.estimation._paper import Paper
+from ldiversity.estimation import Paper
 from ldiversity.mechanisms import BalancedSelection, SetMechanism, SimpleSelection
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._paper_004_data import stand_in
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.reproduction._paper_004_data import Survey
 
 __all__ = ["accuracy", "expected_error", "judge_accuracy"]

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
 from ldiversity.datasets import income, income_domain
 from ldiversity.distances import Distance, OrderedDistance, TreeDistance
 from ldiversity.hierarchies import Hierarchy

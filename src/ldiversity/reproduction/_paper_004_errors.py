@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._random import FreshWords
+from ldiversity.base.randomness import FreshWords
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._overlaps import overlapping_lines, tell_overlaps
 from ldiversity.reproduction._paper_004_data import stand_in

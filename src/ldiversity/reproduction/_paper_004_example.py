@@ -9,11 +9,11 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._random import FreshWords
+from ldiversity.base.randomness import FreshWords
 from ldiversity.distances import OrderedDistance
-from ldiversity.estimation._paper import Paper
+from ldiversity.estimation import Paper
 from ldiversity.mechanisms import SimpleSelection
-from ldiversity.report._figures import BLUE, ORANGE, PALE, new_figure, style, write_title
+from ldiversity.pictures import BLUE, ORANGE, PALE, new_figure, style, write_title
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._paper_004_pictures import label_powers
 from ldiversity.reproduction._paper_004_runs import draw_sets

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._random import FreshWords
+from ldiversity.base.randomness import FreshWords
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting
 from ldiversity.reproduction._paper_004_data import EDUCATION_TREE, stand_in
 from ldiversity.reproduction._paper_004_pictures import draw_heat_maps
 from ldiversity.reproduction._paper_004_runs import COMBINATIONS, LE, OURS, prepare, run_le, run_once
 
 if TYPE_CHECKING:
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.reproduction._paper_004_data import Survey
 
 __all__ = ["HISTOGRAMS", "Histogram", "histogram", "judge_histogram"]

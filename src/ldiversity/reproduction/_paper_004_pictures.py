@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ldiversity._numbers import plain_number
-from ldiversity.report._figures import (
+from ldiversity.base.numbers import plain_number
+from ldiversity.pictures import (
     BLUE,
     CHARACTER_INCHES,
     GRAY,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-    from ldiversity._types import FloatArray
+    from ldiversity.base.arrays import FloatArray
 
 __all__ = ["Curve", "Panel", "draw_heat_maps", "draw_panels", "label_powers"]
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._random import FreshWords, random_order
-from ldiversity._types import CodeArray, FloatArray, SetArray
+from ldiversity.base.arrays import CodeArray, FloatArray, SetArray
+from ldiversity.base.randomness import FreshWords, random_order
 from ldiversity.errors import InfeasibleError, InternalError, LDiversityError
-from ldiversity.estimation import ESTIMATORS, CellData
-from ldiversity.estimation._base import MatrixEstimator
+from ldiversity.estimation import ESTIMATORS, CellData, MatrixEstimator
 from ldiversity.mechanisms import BalancedSelection, RingSelection, SetMechanism, SimpleSelection
 from ldiversity.reproduction._paper_004_data import EDUCATION_TREE
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ldiversity._numbers import percent
+from ldiversity.base.numbers import percent
 from ldiversity.mechanisms import RingSelection
 from ldiversity.reproduction._base import Outcome
 from ldiversity.reproduction._paper_004_data import EDUCATION_TREE

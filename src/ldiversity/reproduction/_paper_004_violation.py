@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._numbers import percent
-from ldiversity._random import FreshWords
-from ldiversity._types import CodeArray, SetArray
+from ldiversity.base.arrays import CodeArray, SetArray
+from ldiversity.base.numbers import percent
+from ldiversity.base.randomness import FreshWords
 from ldiversity.distances import OrderedDistance
 from ldiversity.mechanisms import BalancedSelection, SetMechanism, SimpleSelection, UniformSelection
 from ldiversity.reproduction._base import Exhibit, Outcome, Setting

@@ -7,7 +7,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
-from ldiversity._checks import name_some
+from ldiversity.base.checks import name_some
 from ldiversity.errors import ParameterError
 from ldiversity.reproduction._base import Study
 

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from ldiversity._checks import check_integer
-from ldiversity._compiling import say_compiling
+from ldiversity._kernels.compiling import say_compiling
 from ldiversity._version import __version__
+from ldiversity.base.checks import check_integer
 from ldiversity.errors import UnsupportedError
 from ldiversity.reproduction._base import Exhibit, Setting
 from ldiversity.reproduction._crew import Crew

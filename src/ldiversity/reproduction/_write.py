@@ -31,8 +31,7 @@ def exhibit_files(exhibit: Exhibit) -> dict[str, str]:
 
 def write_exhibit(exhibit: Exhibit, folder: Path) -> list[str]:
     """Write data and picture, and give the names of the files."""
-    from ldiversity.report import save_figure
-    from ldiversity.report._figures import style
+    from ldiversity.pictures import save_figure, style
 
     files = exhibit_files(exhibit)
     if not files:

@@ -8,16 +8,19 @@ from ldiversity.tables._column_values import ColumnValues, column_values
 from ldiversity.tables._files import FILE_ENDINGS
 from ldiversity.tables._fit import fit_coder
 from ldiversity.tables._frames import to_native
+from ldiversity.tables._guard import guarded
+from ldiversity.tables._matching import matcher
 from ldiversity.tables._open import open_source
 from ldiversity.tables._roles import Suggestion, check_roles, suggest_role
 from ldiversity.tables._selected import SelectedRows, have_value
 from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive, as_sensitive
 from ldiversity.tables._sets import decode_sets, encode_sets
-from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source
+from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, unknown_column
 from ldiversity.tables._spreadsheet import write_spreadsheet
 from ldiversity.tables._summary import ColumnSummary, summarize_columns
 from ldiversity.tables._type_names import TYPE_NAMES
-from ldiversity.tables._values import domain_array, python_rows, time_texts, value_type
+from ldiversity.tables._typed_roles import role_words
+from ldiversity.tables._values import Tally, domain_array, python_rows, time_texts, to_values, value_type
 
 __all__ = [
     "DEFAULT_CHUNK_ROWS",
@@ -32,6 +35,7 @@ __all__ = [
     "Sensitive",
     "Source",
     "Suggestion",
+    "Tally",
     "as_sensitive",
     "check_roles",
     "column_values",
@@ -39,15 +43,20 @@ __all__ = [
     "domain_array",
     "encode_sets",
     "fit_coder",
+    "guarded",
     "have_value",
     "locate",
+    "matcher",
     "numbers_of",
     "open_source",
     "python_rows",
+    "role_words",
     "suggest_role",
     "summarize_columns",
     "time_texts",
     "to_native",
+    "to_values",
+    "unknown_column",
     "value_type",
     "write_spreadsheet",
 ]

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity._checks import check_integer, check_number
-from ldiversity._limits import LARGEST_NUMBER, MOST_VALUES, are_measurable
-from ldiversity._types import CodeArray, FloatArray
+from ldiversity.base.arrays import CodeArray, FloatArray
+from ldiversity.base.checks import check_integer, check_number
+from ldiversity.base.limits import LARGEST_NUMBER, MOST_VALUES, are_measurable
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.tables._quantiles import quantile_edges
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
 from ldiversity.tables._bins import Bins

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ldiversity.errors import SchemaError
-from ldiversity.hierarchies._tree import MAX_LEAVES
+from ldiversity.hierarchies import MAX_LEAVES
 from ldiversity.tables._source import Source
 from ldiversity.tables._values import Tally, to_values, value_type
 

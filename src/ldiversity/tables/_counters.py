@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity._limits import are_measurable
+from ldiversity.base.limits import are_measurable
 from ldiversity.errors import SchemaError
 from ldiversity.tables._bins import NUMBERS_THAT_CAN_BE_CUT, TOO_LARGE_HINT, Bins, Grid, locate, numbers_of
 

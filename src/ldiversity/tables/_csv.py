@@ -13,7 +13,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from ldiversity._memory import lacks_memory, not_enough_memory
+from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.errors import SchemaError
 from ldiversity.tables._csv_types import FALSE_WORDS, TRUE_WORDS, TypeGuess
 from ldiversity.tables._source import Source, check_header

@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from ldiversity._checks import name_some
-from ldiversity._types import Scalar
+from ldiversity.base.arrays import Scalar
+from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
 

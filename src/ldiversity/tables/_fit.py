@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity._limits import MOST_VALUES
+from ldiversity.base.limits import MOST_VALUES
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
 from ldiversity.tables._bins import Bins

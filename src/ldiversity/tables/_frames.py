@@ -9,8 +9,8 @@ from typing import Any, Final, cast
 import narwhals as nw
 import pyarrow as pa
 
-from ldiversity._checks import name_some
-from ldiversity._memory import lacks_memory
+from ldiversity.base.checks import name_some
+from ldiversity.base.memory import lacks_memory
 from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
 from ldiversity.tables._guard import guarded
 from ldiversity.tables._source import Source, check_names, plain_type

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pyarrow as pa
 
-from ldiversity._typed import number_text
+from ldiversity.base.typed import number_text
 
 __all__ = ["matcher"]
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from ldiversity._checks import name_some
+from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Role
 from ldiversity.tables._source import Source, unknown_column

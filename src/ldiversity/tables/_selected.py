@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity._types import BoolArray
+from ldiversity.base.arrays import BoolArray
 from ldiversity.tables._source import Source
 
 __all__ = ["SelectedRows", "have_value"]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ldiversity._checks import check_choice, column_names
-from ldiversity._types import Scalar
+from ldiversity.base.arrays import Scalar
+from ldiversity.base.checks import check_choice, column_names
 from ldiversity.errors import ParameterError
 from ldiversity.tables._bins import Bins
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity._types import CodeArray, SetArray
+from ldiversity.base.arrays import CodeArray, SetArray
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
 from ldiversity.tables._values import domain_array, to_values, value_type

@@ -12,8 +12,8 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity._checks import check_integer, name_some
-from ldiversity._memory import lacks_memory, not_enough_memory
+from ldiversity.base.checks import check_integer, name_some
+from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.errors import SchemaError
 from ldiversity.tables._guard import guarded
 from ldiversity.tables._order import category_order

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ldiversity._typed import join_assignment, join_names, number_text
+from ldiversity.base.typed import join_assignment, join_names, number_text
 from ldiversity.tables._sensitive import Sensitive
 
 __all__ = ["role_words"]

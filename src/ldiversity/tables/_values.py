@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity._types import Scalar
+from ldiversity.base.arrays import Scalar
 from ldiversity.schema import Domain
 from ldiversity.tables._guard import guarded
 

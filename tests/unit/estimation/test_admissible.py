@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from ldiversity._kernels.cells import are_allowed, are_ascending
-from ldiversity._types import BoolArray, SetArray
+from ldiversity.base.arrays import BoolArray, SetArray
 from ldiversity.distances import OrderedDistance
 from ldiversity.errors import ReleaseFormatError
 from ldiversity.estimation import ESTIMATORS, estimate

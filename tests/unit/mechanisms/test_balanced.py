@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ldiversity._types import FloatArray
+from ldiversity.base.arrays import FloatArray
 from ldiversity.distances import DiscreteDistance, Distance, MatrixDistance, NumericDistance, OrderedDistance
 from ldiversity.errors import ParameterError, ReleaseFormatError, UnsupportedError
 from ldiversity.mechanisms import BalancedSelection

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from ldiversity._types import FloatArray, SetArray
+from ldiversity.base.arrays import FloatArray, SetArray
 from ldiversity.mechanisms import Compatibility
 from ldiversity.mechanisms._balanced_chain import ChainWeights
 from ldiversity.mechanisms._balanced_sampling import AliasTables, ChainSampler, ListedSampler

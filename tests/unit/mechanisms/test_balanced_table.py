@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ldiversity as ld
-from ldiversity._types import FloatArray
+from ldiversity.base.arrays import FloatArray
 from ldiversity.distances import MatrixDistance, OrderedDistance
 from ldiversity.errors import InfeasibleError
 from ldiversity.mechanisms import BalancedSelection, RingSelection, SimpleSelection

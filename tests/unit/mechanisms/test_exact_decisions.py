@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ldiversity._types import FloatArray
+from ldiversity.base.arrays import FloatArray
 from ldiversity.distances import OrderedDistance
 from ldiversity.errors import InfeasibleError, InternalError
 from ldiversity.mechanisms import BalancedSelection, Compatibility

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ldiversity as ld
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
 from ldiversity.methods import Anatomy, CodedTable, Grouping, GroupingRun, SensitiveColumn
 from ldiversity.methods._anatomy_classes import divide, most_classes
 from ldiversity.models import count_classes

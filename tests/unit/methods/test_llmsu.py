@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ldiversity as ld
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
 from ldiversity.methods import LLMSU, MBF, CodedTable, GroupingRun, SensitiveColumn
 from ldiversity.methods._llmsu_merge import merge_levels
 

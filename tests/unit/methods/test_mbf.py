@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ldiversity as ld
-from ldiversity._types import CodeArray
+from ldiversity.base.arrays import CodeArray
 from ldiversity.methods import MBF, CodedTable, GroupingRun, Partition, SensitiveColumn
 from ldiversity.methods._mbf_classes import Cells, best_of
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ldiversity._types import BoolArray
+from ldiversity.base.arrays import BoolArray
 from ldiversity.distances import Distance, MatrixDistance, OrderedDistance, TreeDistance
 from ldiversity.errors import UnsupportedError
 from ldiversity.hierarchies import Hierarchy

@@ -16,8 +16,7 @@ import pytest
 
 import ldiversity as ld
 from ldiversity.models import UniqueDiversity
-from ldiversity.privacy import SEPARATE_CLASSES
-from ldiversity.release import Form
+from ldiversity.release import SEPARATE_CLASSES, Form
 from ldiversity.schema import Attribute, Role, Schema
 
 PLACES = ld.Hierarchy.from_rows([("Bonn", "west"), ("Köln", "west"), ("Jena", "east")])

@@ -139,7 +139,7 @@ def test_a_member_order_that_tells_the_truth_is_never_published(
         others = (codes[:, None] + np.arange(1, mechanism.l)) % mechanism.n_values
         return np.column_stack([codes, others]).astype(np.int32)
 
-    monkeypatch.setattr("ldiversity.anonymization._draw.draw_sets", truth_first)
+    monkeypatch.setattr("ldiversity.publish._draw.draw_sets", truth_first)
 
     with pytest.raises(ld.ClaimError, match="members are in domain order"):
         ld.anonymize(
@@ -163,7 +163,7 @@ def test_members_that_are_too_close_are_never_published(
         first = np.minimum(codes, 10)
         return np.column_stack([first, first + 1, first + 3]).astype(np.int32)
 
-    monkeypatch.setattr("ldiversity.anonymization._draw.draw_sets", too_close)
+    monkeypatch.setattr("ldiversity.publish._draw.draw_sets", too_close)
     table = pa.table({"row": np.arange(14), "level": np.arange(14)})
 
     with pytest.raises(ld.ClaimError, match="at least 2 apart"):
@@ -183,7 +183,7 @@ def test_members_that_are_too_close_are_never_published(
 def test_the_second_of_two_attributes_is_checked_as_well(
     people: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ldiversity.anonymization import _draw
+    from ldiversity.publish import _draw
 
     real = _draw.draw_sets
 
@@ -302,7 +302,7 @@ def test_a_terminated_command_leaves_nothing(tmp_path: Path, number: signal.Sign
         "def impatient(*args, **kwargs):  # a second signal in the middle of cleaning up\n"
         "    os.kill(os.getpid(), signal.SIGTERM); time.sleep(0.1); remove(*args, **kwargs)\n"
         "shutil.rmtree = impatient\n"
-        "from ldiversity.cli import main\n"
+        "from ldiversity.faces.cli import main\n"
         "main()\n"
     )
     (tmp_path / "table.csv").write_text("age,disease\n1,a\n2,b\n3,c\n")

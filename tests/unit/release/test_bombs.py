@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ldiversity as ld
-from ldiversity._limits import MOST_COLUMNS
+from ldiversity.base.limits import MOST_COLUMNS
 from ldiversity.errors import SchemaError
 from ldiversity.release import _json, _manifest
 from ldiversity.release import _parquet_footer as footers

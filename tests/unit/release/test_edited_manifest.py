@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.privacy import SEPARATE_CLASSES, claim_of
+from ldiversity.release import SEPARATE_CLASSES, claim_of
 from ldiversity.schema import Role
 
 SAMPLES = Path(__file__).parents[2] / "data"

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from ldiversity._random import FreshWords
+from ldiversity.base.randomness import FreshWords
 from ldiversity.release import shuffle_batches, shuffle_table
 
 

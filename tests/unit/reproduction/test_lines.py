@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from matplotlib.figure import Figure
 
-from ldiversity.report._figures import BLUE
+from ldiversity.pictures._figures import BLUE
 from ldiversity.reproduction._lines import Look, Panel, draw_panels
 
 LOOKS = {name: Look(BLUE, "o") for name in ("one", "another")}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from ldiversity.report import save_figure
+from ldiversity.pictures import save_figure
 from ldiversity.reproduction import Exhibit, Setting
 from ldiversity.reproduction._paper_001_adult import adult_comparison, judge_adult
 from ldiversity.reproduction._paper_001_income import income_errors, judge_income_errors

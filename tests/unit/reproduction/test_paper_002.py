@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from ldiversity.errors import SchemaError, UnsupportedError
-from ldiversity.report._figures import style
+from ldiversity.pictures._figures import style
 from ldiversity.reproduction import Exhibit, Setting
 from ldiversity.reproduction._paper_002 import Paper002, make_exhibits
 from ldiversity.reproduction._paper_002_growth import judge_growth, run_sizes

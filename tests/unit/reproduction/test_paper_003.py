@@ -14,7 +14,7 @@ from matplotlib.text import Text
 
 from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.methods import Grouping, Partition
-from ldiversity.report._figures import style
+from ldiversity.pictures._figures import style
 from ldiversity.reproduction import Setting
 from ldiversity.reproduction._paper_003 import Paper003, make_exhibits
 from ldiversity.reproduction._paper_003_data import WIDTHS, Tables, describe_table, measure, read_tables

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ldiversity._random import FreshWords
+from ldiversity.base.randomness import FreshWords
 from ldiversity.distances import TreeDistance
 from ldiversity.errors import SchemaError
 from ldiversity.estimation._paper import Paper
 from ldiversity.mechanisms import SimpleSelection
-from ldiversity.report import save_figure
+from ldiversity.pictures import save_figure
 from ldiversity.reproduction import Setting
 from ldiversity.reproduction._paper_004_accuracy import accuracy, expected_error
 from ldiversity.reproduction._paper_004_data import (

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ldiversity._types import FloatArray
+from ldiversity.base.arrays import FloatArray
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.tables import Bins, Coder, Sensitive, fit_coder, open_source
 

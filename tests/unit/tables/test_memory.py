@@ -19,8 +19,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import ldiversity as ld
-from ldiversity._memory import lacks_memory
-from ldiversity.cli._main import cli
+from ldiversity.base.memory import lacks_memory
+from ldiversity.faces.cli._main import cli
 from ldiversity.mechanisms import UniformSelection
 from ldiversity.release import _files, _parquet, _sinks
 from ldiversity.tables import _frames
@@ -123,7 +123,7 @@ def test_a_frame_that_does_not_fit_is_no_broken_frame(monkeypatch: pytest.Monkey
 
 PROGRAM = """
 import resource, sys
-from ldiversity.cli._main import cli, main
+from ldiversity.faces.cli._main import cli, main
 words = sys.argv[2:]
 # Threads are started while there is room: Arrow waits for ever for one that cannot be.
 cli.main([words[0], words[1] + ".small.csv", *words[2:-1], words[-1] + "-small"], standalone_mode=False)

@@ -1,0 +1,1 @@
+"""What every room stands on: checks, randomness, numbers as texts, limits."""

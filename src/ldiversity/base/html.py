@@ -1,0 +1,96 @@
+"""Parts of HTML pages: every text is escaped, nothing is loaded from elsewhere."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from ldiversity.base.numbers import number
+
+__all__ = ["STYLE", "bullets", "document", "escape", "shown", "table"]
+
+STYLE: Final = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
+    "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.25rem .75rem;border-bottom:1px solid #ccc;"
+    "text-align:left}td.n{text-align:right;font-variant-numeric:tabular-nums}.bad{color:#a40000;font-weight:600}"
+    ".good{color:#1a5e1a;font-weight:600}code{background:#f2f2f2;padding:.1rem .3rem}"
+)
+_HIDDEN: Final = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def escape(text: str) -> str:
+    r"""Give a text as HTML that shows every character of it.
+
+    Characters that cannot be seen, and those that turn the direction of writing, are written as Python would: with
+    them a name could show the command after it backwards.
+
+    Examples
+    --------
+    >>> escape("a < b"), escape("age\u202e --quasi")
+    ('a &lt; b', 'age\\u202e --quasi')
+    """
+    seen = (
+        character.encode("unicode_escape").decode() if unicodedata.category(character) in _HIDDEN else character
+        for character in text
+    )
+    return html.escape("".join(seen))
+
+
+def document(title: str, body: str, *, style: str = STYLE) -> str:
+    """Give a whole page that needs nothing else; `body` is HTML already.
+
+    Examples
+    --------
+    >>> "<title>a &lt; b</title>" in document("a < b", "<p>text</p>")
+    True
+    """
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{style}</style></head>\n<body><h1>{escape(title)}</h1>\n"
+        f"{body}</body></html>\n"
+    )
+
+
+def bullets(texts: Iterable[str]) -> str:
+    """Give a list.
+
+    Examples
+    --------
+    >>> bullets(["<b>"])
+    '<ul><li>&lt;b&gt;</li></ul>'
+    """
+    return "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in texts) + "</ul>"
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[int] = ()) -> str:
+    """Give a table; `numbers` are the columns that hold numbers.
+
+    Examples
+    --------
+    >>> table(["a"], [["1"]], {0})
+    '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td class=n>1</td></tr></tbody></table>'
+    """
+    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{' class=n' if place in numbers else ''}>{escape(cell)}</td>" for place, cell in enumerate(row))
+        + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def shown(value: Any) -> str:  # noqa: ANN401 - a number, or numbers by name
+    """Write a number, or the first few of several.
+
+    Examples
+    --------
+    >>> shown(12345), shown(0.123456), shown(None)
+    ('12,345', '0.1235', '-')
+    """
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {shown(part)}" for name, part in list(value.items())[:3])
+    return number(value)

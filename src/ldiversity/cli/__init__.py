@@ -1,7 +1,0 @@
-"""The command line: parse, call one public function, show what it returned."""
-
-from __future__ import annotations
-
-from ldiversity.cli._main import cli, main
-
-__all__ = ["cli", "main"]

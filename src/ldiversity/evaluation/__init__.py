@@ -1,0 +1,1 @@
+"""What a release is worth and what it gives away: audit, attacks, measures, comparison."""

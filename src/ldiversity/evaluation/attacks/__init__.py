@@ -1,0 +1,39 @@
+"""Attacks on releases, each with stated knowledge, scored against the claim and against guessing."""
+
+from __future__ import annotations
+
+from ldiversity.evaluation.attacks._attack import attack
+from ldiversity.evaluation.attacks._background import BackgroundKnowledge
+from ldiversity.evaluation.attacks._base import Attack, AttackResult, Beliefs, Targets
+from ldiversity.evaluation.attacks._definetti import DeFinetti
+from ldiversity.evaluation.attacks._homogeneity import Homogeneity
+from ldiversity.evaluation.attacks._joint import JointAttributes
+from ldiversity.evaluation.attacks._mechanism import MechanismAware
+from ldiversity.evaluation.attacks._minimality import Minimality
+from ldiversity.evaluation.attacks._order import OrderLinkage
+from ldiversity.evaluation.attacks._registry import ATTACKS
+from ldiversity.evaluation.attacks._report import AttackReport
+from ldiversity.evaluation.attacks._similarity import Similarity
+from ldiversity.evaluation.attacks._skewness import Skewness
+from ldiversity.evaluation.attacks._two_releases import Composition, Intersection
+
+__all__ = [
+    "ATTACKS",
+    "Attack",
+    "AttackReport",
+    "AttackResult",
+    "BackgroundKnowledge",
+    "Beliefs",
+    "Composition",
+    "DeFinetti",
+    "Homogeneity",
+    "Intersection",
+    "JointAttributes",
+    "MechanismAware",
+    "Minimality",
+    "OrderLinkage",
+    "Similarity",
+    "Skewness",
+    "Targets",
+    "attack",
+]

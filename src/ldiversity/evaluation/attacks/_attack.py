@@ -1,0 +1,233 @@
+"""`attack`: run attacks on a release, and say how they went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity.base.checks import check_integer, column_names, name_some
+from ldiversity.distances import Distance
+from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.evaluation.attacks._background import BackgroundKnowledge
+from ldiversity.evaluation.attacks._base import Attack, Targets
+from ldiversity.evaluation.attacks._matching import pick_class
+from ldiversity.evaluation.attacks._mechanism import MechanismAware
+from ldiversity.evaluation.attacks._registry import ATTACKS
+from ldiversity.evaluation.attacks._report import AttackReport, Skipped
+from ldiversity.evaluation.attacks._score import score
+from ldiversity.evaluation.attacks._similarity import Similarity
+from ldiversity.evaluation.measures import code_sensitive, read_columns
+from ldiversity.release import ClassRelease, Release, check_release
+from ldiversity.schema import Role
+from ldiversity.tables import open_source
+
+__all__ = ["attack"]
+
+_MOST_NUMBERS: Final = 50_000_000
+"""Targets times values: beyond, a sample of the targets is attacked."""
+
+
+def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the attacker's knowledge
+    release: Release,
+    original: Any = None,  # noqa: ANN401 - a path or any frame
+    *,
+    sensitive: str | Sequence[str] | None = None,
+    attacks: str | Attack | Sequence[str | Attack] | None = None,
+    second: Release | None = None,
+    exclude: int = 1,
+    distance: Distance | None = None,
+    d: float | None = None,
+    known: Any = None,  # noqa: ANN401 - a path or any frame
+    targets: int | None = None,
+    types: Mapping[str, str] | None = None,
+) -> AttackReport:
+    """Attack a release, and compare what attackers achieve with its claim and with guessing.
+
+    Parameters
+    ----------
+    release
+        What was published.
+    original
+        The table that it was made from, a frame or a path: its people are attacked, and its values score the
+        attackers. Without it the published records are attacked, and each attacker says what he expects himself.
+    sensitive
+        The attributes to attack; all of them when None.
+    attacks
+        Names in `ATTACKS` or attacks; all that apply when None.
+    second
+        Another release about the same people, for ``intersection`` and ``composition``.
+    exclude
+        How many values the attacker of ``background`` can rule out.
+    distance, d
+        For ``similarity``: values closer than `d` count as one. Where a mechanism of sets has a distance of its own,
+        half its d is taken.
+    known
+        A table that tells the attacker of ``joint`` how the sensitive columns go together; he learns it from the
+        release when None.
+    targets
+        How many people are attacked, drawn at random, the same each time; all when None. What an attacker knows about
+        everyone, such as the order of the source, he still knows.
+    types
+        Types of columns of a text file, as for `anonymize`.
+
+    Raises
+    ------
+    UnsupportedError
+        When an attack that was asked for by name does not apply; says why.
+
+    Examples
+    --------
+    >>> import ldiversity as ld
+    >>> people = ld.datasets.hospital()
+    >>> release = ld.anonymize(people, quasi=["sex", "age"], sensitive="disease", method=ld.Anatomy(l=2))
+    >>> result = attack(release, people, attacks="homogeneity").results[0]
+    >>> result.found, result.success, result.claim, result.broken
+    (8, 0.5, 0.5, False)
+    """
+    check_release("attack", release)
+    names = _attributes(release, sensitive)
+    chosen, by_name = _chosen(attacks, release, second, exclude, distance, d, known)
+    source = None if original is None else open_source(original, types=types)
+    most = None if targets is None else check_integer("attack", "targets", targets, minimum=1)
+    results, skipped = [], []
+    for attribute in names:
+        people = _targets(release, source, attribute, most)
+        together = _together(release, people, attribute)
+        for one in chosen[attribute] if isinstance(chosen, dict) else chosen:
+            reason = one.why_not(release, people, attribute)
+            if reason is not None:
+                if by_name:
+                    raise UnsupportedError(f"attack: {one.name!r} cannot be run on {attribute!r}: {reason}.")
+                skipped.append(Skipped(one.label, attribute, reason))
+                continue
+            believed = one.beliefs(release, people, attribute)
+            results.append(score(one, release, people, attribute, believed, together))
+    return AttackReport(tuple(results), tuple(skipped), release.frame_kind)
+
+
+def _attributes(release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:
+    if sensitive is None:
+        return release.sensitive
+    names = tuple(column_names("attack", "sensitive", sensitive))
+    unknown = [name for name in names if name not in release.sensitive]
+    if unknown or not names:
+        raise ParameterError(
+            f"attack: sensitive must name attributes of the release, {name_some(release.sensitive)}, got {names!r}."
+        )
+    return tuple(dict.fromkeys(names))
+
+
+def _together(release: Release, targets: Targets, attribute: str) -> NDArray[np.int64] | None:
+    """People of one class are right or wrong together; who is in none is alone. Sets are drawn for each on his own."""
+    if targets.truth is None or not isinstance(release, ClassRelease):
+        return None
+    of_class = pick_class(release, targets, attribute)
+    return np.where(of_class >= 0, of_class, int(of_class.max(initial=0)) + 1 + np.arange(targets.n))
+
+
+def _chosen(
+    attacks: str | Attack | Sequence[str | Attack] | None,
+    release: Release,
+    second: Release | None,
+    exclude: int,
+    distance: Distance | None,
+    d: float | None,
+    known: Any,  # noqa: ANN401 - a path or any frame
+) -> tuple[dict[str, list[Attack]], bool]:
+    """The attacks on each attribute, and whether they were asked for."""
+    check_integer("attack", "exclude", exclude, minimum=1)
+    if (distance is None) != (d is None):
+        raise ParameterError("attack: distance and d must be given together.")
+    if second is not None:
+        check_release("attack", second, "second")
+    asked = [attacks] if isinstance(attacks, str | Attack) else attacks
+    if asked is not None and not asked:
+        raise ParameterError("attack: attacks must name at least one attack.", hint=f"Known are {name_some(ATTACKS)}.")
+    found: dict[str, list[Attack]] = {}
+    for attribute in release.sensitive:
+        made = {name: _made(name, release, attribute, second, exclude, distance, d, known) for name in ATTACKS}
+        if asked is None:
+            found[attribute] = [one for several in made.values() for one in several]
+            continue
+        found[attribute] = []
+        for one in asked:
+            if isinstance(one, Attack):
+                found[attribute].append(one)
+            elif one not in made:
+                raise ParameterError(
+                    f"attack: attacks must be names or attacks, got {one!r}.",
+                    hint=f"Known are {name_some(ATTACKS, most=20)}.",
+                )
+            elif not made[one]:
+                raise ParameterError(f"attack: {one!r} needs {_NEEDS[one]}.")
+            else:
+                found[attribute].extend(made[one])
+    return found, asked is not None
+
+
+_NEEDS: Final = {
+    "similarity": "a distance and d",
+    "intersection": "a second release",
+    "composition": "a second release",
+}
+
+
+def _made(  # noqa: PLR0913, PLR0917 - the knowledge of the attacker
+    name: str,
+    release: Release,
+    attribute: str,
+    second: Release | None,
+    exclude: int,
+    distance: Distance | None,
+    d: float | None,
+    known: Any,  # noqa: ANN401 - a path or any frame
+) -> list[Attack]:
+    """The attacks of one name that the given knowledge allows."""
+    if name == "background":
+        return [BackgroundKnowledge(exclude, "strongest"), BackgroundKnowledge(exclude, "random")]
+    if name == "mechanism":
+        return [MechanismAware("uniform"), MechanismAware("marginal")]
+    if name == "similarity":
+        mechanism = release.mechanism(attribute)
+        own, apart = getattr(mechanism, "distance", None), getattr(mechanism, "d", None)
+        if distance is not None and d is not None:
+            return [Similarity(d, distance)]
+        return [Similarity(float(apart) / 2, own)] if isinstance(own, Distance) and apart else []
+    kind: Any = ATTACKS[name]
+    if name in {"intersection", "composition"}:
+        return [] if second is None else [kind(second)]
+    return [kind(known) if name == "joint" else kind()]
+
+
+def _targets(release: Release, source: Any, attribute: str, wanted: int | None = None) -> Targets:  # noqa: ANN401
+    """Everyone in the original who has a value, or a sample of them; without it, the published records."""
+    quasi = release.schema.names(Role.QUASI)
+    if source is None:
+        generalized = isinstance(release, ClassRelease) and release.layout == "generalized"
+        columns = pa.table({}) if generalized else release.columns(quasi)
+        rows = release.n_rows if generalized or not quasi else columns.num_rows
+        return Targets(columns, rows, published=True)
+    table = read_columns("attack", source, [*quasi, attribute])
+    truth = code_sensitive(
+        table.column(attribute), attribute, release.domain(attribute), release.schema[attribute].type
+    )
+    place = np.flatnonzero(truth >= 0).astype(np.int64)
+    if not len(place):
+        raise ParameterError(
+            f"attack: original must have people with a value of {attribute!r}, but there is none.",
+            hint="Give the table that the release was made from, or leave the original out.",
+        )
+    population = table.select(list(quasi))
+    columns = population.take(pa.array(place)) if quasi else population
+    everyone = Targets(columns, len(place), truth[place], population, place)
+    most = max(1, _MOST_NUMBERS // len(release.domain(attribute)))
+    most = most if wanted is None else min(most, wanted)
+    if everyone.n <= most:
+        return everyone
+    drawn = np.sort(np.random.default_rng(0).choice(everyone.n, most, replace=False)).astype(np.int64)
+    some = columns.take(pa.array(drawn)) if quasi else columns
+    return Targets(some, most, truth[place[drawn]], population, place[drawn], whole=everyone, drawn=drawn)

@@ -1,0 +1,235 @@
+"""What an attack is: stated knowledge, what it makes an attacker believe, and how often that is right."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray
+from ldiversity.release import Release
+
+__all__ = ["Attack", "AttackResult", "Beliefs", "Targets"]
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """The people an attacker wants to know about, one row each.
+
+    Parameters
+    ----------
+    columns
+        What the attacker knows of each: quasi-identifiers in their original types.
+    n
+        The number of people.
+    truth
+        Shape (n,): codes of their true values, for scoring; None when the original is not at hand.
+    population
+        The quasi-identifiers of everyone in the original table, in its order; None when it is not at hand.
+    place
+        Shape (n,): the row of each target in the population.
+    published
+        Whether the targets are the published records themselves, in their order, because there is no original.
+    whole, drawn
+        When only a sample is attacked: everyone who has a value, and which of them, in their order, the targets are.
+    """
+
+    columns: pa.Table
+    n: int
+    truth: CodeArray | None = None
+    population: pa.Table | None = None
+    place: NDArray[np.int64] | None = None
+    published: bool = False
+    whole: Targets | None = None
+    drawn: NDArray[np.int64] | None = None
+
+    @property
+    def everyone(self) -> Targets:
+        """All people who could be attacked; the targets themselves unless they are a sample."""
+        return self if self.whole is None else self.whole
+
+    def of_everyone(self, each: NDArray[Any]) -> NDArray[Any]:
+        """The entries of the targets in an array with one for each of `everyone`."""
+        return each if self.drawn is None else each[self.drawn]
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What the attacker believes about each target after the attack.
+
+    Parameters
+    ----------
+    probability
+        Shape (m, F): a distribution over the values; targets who look alike to the attacker share a row.
+    of_target
+        Shape (n,): the row of each target; -1 when the target was not found in the release.
+    alike
+        Shape (F, F): whether naming one value counts as naming another; None when only the value itself counts.
+    details
+        Further figures of this attack, in JSON's types.
+    without
+        What the attacker would believe without the knowledge that this attack is about. Who only reaches what one of
+        these reaches breaks nothing by that knowledge.
+
+    Examples
+    --------
+    >>> Beliefs(np.array([[0.5, 0.5]]), np.array([0, -1])).found
+    array([ True, False])
+    """
+
+    probability: FloatArray
+    of_target: NDArray[np.int64]
+    alike: BoolArray | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+    without: tuple[Beliefs, ...] = ()
+
+    @property
+    def found(self) -> BoolArray:
+        """Which targets were found in the release."""
+        found: BoolArray = self.of_target >= 0
+        return found
+
+
+@dataclass(frozen=True)
+class AttackResult:
+    """How an attack went.
+
+    Attributes
+    ----------
+    attack, knowledge
+        Its name, and what the attacker is assumed to know.
+    attribute
+        The sensitive attribute.
+    targets, found
+        How many people were attacked, and how many of them were found in the release. All shares are of those found.
+    success
+        The share whose value the attacker names rightly (ties count as a fair guess); without the original, the
+        share that the attacker himself expects.
+    interval
+        Of `success`, at 95 %: Clopper and Pearson's, for as many independent people as the targets are worth. People of
+        one class, or of whom the same is believed, are right or wrong together. None without the original.
+    certain
+        The share of those of whom the attacker is sure: he gives a value a probability of at least .9.
+    certain_success
+        How often he is right about those; without the original what he expects. None when there are none.
+    mean_belief
+        The mean probability given to the true value; without the original, to the likeliest one.
+    claim
+        What the release promises against an attacker of this knowledge: no value likelier than this. None when
+        nothing is promised against him.
+    baseline
+        What guessing from the marginal alone achieves.
+    reference
+        What the same attacker achieves without the knowledge that the attack is about, such as the order of the source
+        or the better of two releases alone. None for attacks that use what the release says about each person anyway.
+    scored
+        Whether the original was used.
+    broken
+        Whether the attack beats the claim beyond chance, and guessing and the reference too: for all who were found, or
+        for those of whom the attacker is sure, the lower end of the 97.5 % interval of his success is above all
+        three. When the claim holds, this is meant to happen in at most one result of forty. Also when published classes
+        contradict the claim by themselves (``classes_against_the_claim`` in the details), which needs no original.
+    details
+        Further figures of this attack, in JSON's types.
+    left_out
+        How many records the release says were left out of it. They may be among the targets, and are promised nothing.
+    extra
+        What the reference goes without, such as ``the order``.
+    caution
+        Why the attacker's own expectation cannot be trusted; None when it can, or when the original was used.
+    """
+
+    attack: str
+    knowledge: str
+    attribute: str
+    targets: int
+    found: int
+    success: float
+    interval: tuple[float, float] | None
+    certain: float
+    certain_success: float | None
+    mean_belief: float
+    claim: float | None
+    baseline: float
+    scored: bool
+    broken: bool
+    details: dict[str, Any] = field(default_factory=dict)
+    reference: float | None = None
+    left_out: int = 0
+    extra: str | None = None
+    caution: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result in JSON's types."""
+        return {
+            "attack": self.attack,
+            "knowledge": self.knowledge,
+            "attribute": self.attribute,
+            "targets": self.targets,
+            "found": self.found,
+            "success": self.success,
+            "interval": None if self.interval is None else list(self.interval),
+            "certain": self.certain,
+            "certain_success": self.certain_success,
+            "mean_belief": self.mean_belief,
+            "claim": self.claim,
+            "baseline": self.baseline,
+            "reference": self.reference,
+            "extra": self.extra,
+            "left_out": self.left_out,
+            "scored": self.scored,
+            "broken": self.broken,
+            "caution": self.caution,
+            "details": self.details,
+        }
+
+
+class Attack(ABC):
+    """A frozen description of an attack; running it changes nothing.
+
+    An attack that finds nothing proves nothing: it shows what one attacker of one knowledge can do.
+    """
+
+    name: ClassVar[str]
+    """How users ask for it."""
+
+    extra: ClassVar[str | None] = None
+    """What an attacker whose beliefs have a `Beliefs.without` would go without, such as ``the order``."""
+
+    caution: ClassVar[str | None] = None
+    """Why the attacker's own expectation cannot be trusted, in one sentence; None when it can."""
+
+    @property
+    def label(self) -> str:
+        """Its name in a report, with the options that matter."""
+        return self.name
+
+    @property
+    @abstractmethod
+    def knowledge(self) -> str:
+        """What the attacker is assumed to know, in one sentence."""
+
+    def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - subclasses use them
+        """Say in one sentence why this attack cannot be run here; None when it can."""
+        return None
+
+    def promise(self, release: Release, attribute: str) -> float | None:
+        """What the release promises against an attacker of this knowledge; None when nothing."""
+        posterior = float(release.claim(attribute).posterior)
+        return posterior if posterior < 1 else None
+
+    def contradictions(self, release: Release, attribute: str) -> int:  # noqa: ARG002 - subclasses use them
+        """How many published classes contradict the claim by themselves, whoever is attacked."""
+        return 0
+
+    @abstractmethod
+    def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
+        """What the attacker believes about each target, from the release and his knowledge alone.
+
+        `targets.truth` may be used only for knowledge that the attack states (for example which values he can
+        exclude), never for the beliefs themselves.
+        """

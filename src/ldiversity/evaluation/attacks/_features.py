@@ -1,0 +1,129 @@
+"""Quasi-identifiers as numbers for a classifier: a column for each value, or for each quantile of a number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ldiversity.base.arrays import FloatArray
+from ldiversity.estimation import read_intervals, read_lists
+from ldiversity.evaluation.attacks._matching import number_alike
+from ldiversity.evaluation.measures import to_numbers
+from ldiversity.release import ClassRelease, Form, parse_type, places_of
+from ldiversity.schema import Role
+from ldiversity.tables import value_type
+
+__all__ = ["Features", "exact_features", "region_features"]
+
+_BINS: Final = 20
+_MOST_VALUES: Final = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Sparse matrices with the same columns: of what was published, and of the targets."""
+
+    published: Any
+    targets: Any
+
+
+def exact_features(published: pa.Table, targets: pa.Table, names: Sequence[str]) -> Features:
+    """A one for the value of each column; numbers with many values are cut at their quantiles."""
+    parts = [_exact(name, published.column(name), targets) for name in names]
+    return _stack(parts, published.num_rows, targets.num_rows)
+
+
+def region_features(release: ClassRelease, targets: pa.Table) -> Features:
+    """Regions are spread evenly over the values or quantiles that they cover."""
+    names = release.schema.names(Role.QUASI)
+    regions = release.regions()
+    parts = [
+        _region(
+            name,
+            release.forms[name],
+            regions.column(name),
+            targets.column(name),
+            parse_type(release.schema[name].type),
+        )
+        for name in names
+    ]
+    return _stack(parts, regions.num_rows if names else 0, targets.num_rows)
+
+
+def _stack(parts: list[tuple[Any, Any]], n_published: int, n_targets: int) -> Features:
+    from scipy.sparse import csr_array, hstack
+
+    ones = [csr_array(np.ones((n, 1))) for n in (n_published, n_targets)]
+    published, targets = ([one, *(part[side] for part in parts)] for side, one in enumerate(ones))
+    return Features(csr_array(hstack(published)), csr_array(hstack(targets)))
+
+
+def _exact(name: str, column: pa.ChunkedArray, targets: pa.Table) -> tuple[Any, Any]:
+    kind = value_type(column.type)
+    distinct = pc.count_distinct(column, mode="all").as_py()
+    if kind is not None and _is_number(column.type) and distinct > _BINS:
+        (numbers, known), (others, other_known) = to_numbers(column), to_numbers(targets.column(name).cast(column.type))
+        edges = np.unique(np.quantile(numbers[known], np.linspace(0, 1, _BINS + 1)[1:-1]))
+        codes = [
+            np.where(there, np.searchsorted(edges, values, side="right"), len(edges) + 1)
+            for values, there in ((numbers, known), (others, other_known))
+        ]
+        return _ones(codes, len(edges) + 2)
+    both = number_alike([pa.table({name: column}), targets.select([name])], [name])
+    width = int(max(part.max(initial=0) for part in both)) + 1
+    if width > _MOST_VALUES:  # hash: a classifier learns nothing from values that hardly ever repeat
+        both, width = [part % _MOST_VALUES for part in both], _MOST_VALUES
+    return _ones(both, width)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_temporal(kind))
+
+
+def _ones(codes: Sequence[NDArray[np.int64]], width: int) -> tuple[Any, Any]:
+    from scipy.sparse import csr_array
+
+    made = [csr_array((np.ones(len(part)), (np.arange(len(part)), part)), shape=(len(part), width)) for part in codes]
+    return made[0], made[1]
+
+
+def _region(
+    name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray, kind: pa.DataType
+) -> tuple[Any, Any]:
+    from scipy.sparse import csr_array
+
+    if form.kind != "interval":
+        return _lists(name, form, column, cells, kind)
+    intervals = read_intervals(name, column)
+    numbers, known = to_numbers(cells.cast(column.type.field("low").type))
+    low, high = float(form.low or 0.0), float(form.high or 0.0)
+    edges = np.linspace(low, high, _BINS + 1)[1:-1] if high > low else np.zeros(0)
+    width = len(edges) + 2
+    first = np.searchsorted(edges, np.where(intervals.unknown, low, intervals.low), side="right")
+    last = np.searchsorted(edges, np.where(intervals.unknown, high, intervals.high), side="right")
+    bins = np.arange(width)
+    covered: FloatArray = ((bins >= first[:, None]) & (bins <= last[:, None])).astype(float)
+    code = np.where(known, np.searchsorted(edges, numbers, side="right"), width - 1)
+    mine = csr_array((np.ones(len(code)), (np.arange(len(code)), code)), shape=(len(code), width))
+    return csr_array(covered / covered.sum(axis=1, keepdims=True)), mine
+
+
+def _lists(
+    name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray, kind: pa.DataType
+) -> tuple[Any, Any]:
+    from scipy.sparse import csr_array
+
+    lists = read_lists(name, form, column)
+    width = len(form.labels) + 1
+    lengths = np.diff(lists.starts)
+    share = np.repeat(1.0 / lengths, lengths)
+    spread = csr_array((share, lists.values, lists.starts), shape=(len(lengths), width))[lists.region_of]
+    code = places_of(name, form, cells, kind)
+    mine = csr_array((np.ones(len(code)), (np.arange(len(code)), code)), shape=(len(code), width))
+    return csr_array(spread), mine

@@ -1,0 +1,164 @@
+"""The joint attack: what one sensitive attribute tells about another that was hidden on its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity.base.arrays import FloatArray
+from ldiversity.evaluation.attacks._assign import deal_out, make_entries
+from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
+from ldiversity.evaluation.attacks._matching import Matches, match_rows, match_shown_rows
+from ldiversity.evaluation.attacks._posterior import class_shares, marginal_of, plain_beliefs, set_posteriors
+from ldiversity.evaluation.measures import code_sensitive, read_columns
+from ldiversity.release import ClassRelease, Release, SetRelease
+
+__all__ = ["JointAttributes"]
+
+_ROUNDS: Final = 50
+_CLOSE: Final = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class JointAttributes(Attack):
+    """Use the classes (or sets) of a record's other sensitive attributes to weigh its values of this one.
+
+    Applies where attributes were hidden each on its own: releases of sets with several attributes, and grouped
+    releases with classes for each attribute (L-LMSU's separate mode).
+
+    Parameters
+    ----------
+    known
+        A table with the sensitive columns from which the attacker knows how they go together. When None he learns
+        it from the release, by expectation-maximization.
+
+    Notes
+    -----
+    What a record shows of another attribute has the probability, for each value a of this one, of the sum over b of
+    P(b | a) P(what is shown | b). With these odds the values of a class are dealt out to its records.
+
+    Examples
+    --------
+    >>> JointAttributes().name
+    'joint'
+    """
+
+    name: ClassVar[str] = "joint"
+    extra: ClassVar[str | None] = "the other attributes"
+
+    known: Any = field(default=None, repr=False)
+
+    @property
+    def knowledge(self) -> str:
+        """What the attacker is assumed to know."""
+        source = "learns from the release" if self.known is None else "knows from a public table"
+        return f"He knows the quasi-identifiers of the target, and {source} how the sensitive columns go together."
+
+    def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - the base's
+        """It needs several attributes, each hidden on its own."""
+        if len(release.sensitive) == 1:
+            return "it needs several sensitive attributes"
+        if isinstance(release, SetRelease):
+            return None if release.layout == "sets" else "exploded rows do not say which sets are a record's"
+        if isinstance(release, ClassRelease) and len(set(release.class_columns.values())) == 1:
+            return "all attributes share their classes, in which nothing links their values"
+        return None if release.layout == "bucketized" else "it needs exact quasi-identifiers"
+
+    def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
+        """Odds from the other attributes, dealt out within the class or set."""
+        own = _likelihoods(release, attribute)
+        odds = np.ones((release.n_rows, own.shape[1]))
+        for other in (name for name in release.sensitive if name != attribute):
+            theirs = _likelihoods(release, other)
+            told = np.asarray(theirs @ self._given(release, attribute, other, (own, theirs)).T)
+            # A record that shows nothing of the other attribute tells nothing.
+            odds *= np.where(told.sum(axis=1, keepdims=True) > 0, told, 1.0)
+        if isinstance(release, ClassRelease):
+            dealt = _dealt(release, attribute, odds, match_shown_rows(release, targets, attribute))
+            return replace(dealt, without=(plain_beliefs(release, targets, attribute),))
+        if not isinstance(release, SetRelease):  # pragma: no cover - there are two families
+            raise TypeError(type(release).__name__)
+        sets = release.sets(attribute)
+        at = np.arange(len(sets))[:, None]
+        weights = _set_likelihood(release, attribute) * odds[at, sets] * marginal_of(release, attribute)[sets]
+        return match_rows(release, targets).beliefs(set_posteriors(sets, weights, own.shape[1]))
+
+    def promise(self, release: Release, attribute: str) -> float | None:
+        """Shares of classes; the promise of sets is for someone without prior knowledge."""
+        return super().promise(release, attribute) if isinstance(release, ClassRelease) else None
+
+    def _given(self, release: Release, attribute: str, other: str, likelihoods: tuple[Any, Any]) -> FloatArray:
+        """Shape (F, G): the probability of each value of the other attribute given each value of this one."""
+        if self.known is None:
+            together = _learn_together(likelihoods, [marginal_of(release, name) for name in (attribute, other)])
+        else:
+            table = read_columns("JointAttributes", self.known, [attribute, other])
+            codes = [
+                code_sensitive(table.column(name), name, release.domain(name), release.schema[name].type)
+                for name in (attribute, other)
+            ]
+            together = np.zeros((likelihoods[0].shape[1], likelihoods[1].shape[1]))
+            full = (codes[0] >= 0) & (codes[1] >= 0)
+            np.add.at(together, (codes[0][full], codes[1][full]), 1.0)
+        totals = together.sum(axis=1, keepdims=True)
+        return np.asarray(np.divide(together, totals, out=np.zeros_like(together), where=totals > 0))
+
+
+def _likelihoods(release: Release, attribute: str) -> Any:  # noqa: ANN401 - a sparse matrix
+    """Rows by values: how likely each value leads to what is published, up to a factor a row."""
+    from scipy.sparse import csr_array
+
+    if isinstance(release, SetRelease):
+        sets = release.sets(attribute)
+        return set_posteriors(sets, _set_likelihood(release, attribute), len(release.domain(attribute)))
+    if not isinstance(release, ClassRelease):  # pragma: no cover - there are two families
+        raise TypeError(type(release).__name__)
+    class_of = release.class_of(attribute)
+    shares = class_shares(release.classes(attribute))
+    shares.data = shares.data / marginal_of(release, attribute)[shares.indices]
+    shown = np.flatnonzero(class_of >= 0)
+    pick = csr_array((np.ones(len(shown)), (shown, class_of[shown])), shape=(len(class_of), shares.shape[0]))
+    return csr_array(pick @ shares)
+
+
+def _set_likelihood(release: SetRelease, attribute: str) -> FloatArray:
+    sets, mechanism = release.sets(attribute), release.mechanism(attribute)
+    return np.ones(sets.shape) if mechanism.flat_likelihood else mechanism.likelihood(sets)
+
+
+def _learn_together(likelihoods: tuple[Any, Any], marginals: list[FloatArray]) -> FloatArray:
+    """The joint distribution that makes all that is published likeliest, by expectation-maximization."""
+    from scipy.sparse import csr_array
+
+    shown = np.flatnonzero(np.all([np.diff(part.indptr) > 0 for part in likelihoods], axis=0))
+    first, second = (csr_array(part[shown]) for part in likelihoods)
+    together = np.outer(*marginals)
+    for _ in range(_ROUNDS):
+        evidence = np.asarray(second.multiply(first @ together).sum(axis=1)).reshape(-1)
+        scale = np.divide(1.0, evidence, out=np.zeros_like(evidence), where=evidence > 0)
+        updated = together * np.asarray((_scaled(first, scale).T @ second).todense())
+        updated /= updated.sum()
+        moved = float(np.abs(updated - together).sum())
+        together = updated
+        if moved < _CLOSE:
+            break
+    return np.asarray(together)
+
+
+def _scaled(matrix: Any, factor: NDArray[np.float64]) -> Any:  # noqa: ANN401 - sparse matrices
+    from scipy.sparse import diags_array
+
+    return diags_array(factor) @ matrix
+
+
+def _dealt(release: ClassRelease, attribute: str, odds: FloatArray, matches: Matches) -> Beliefs:
+    from scipy.sparse import csr_array
+
+    class_of, classes = release.class_of(attribute), release.classes(attribute)
+    entries = make_entries(class_of, classes)
+    share = deal_out(odds[entries.row, entries.code], entries, class_of, classes)
+    posteriors = csr_array((share, (entries.row, entries.code)), shape=(release.n_rows, len(classes.domain)))
+    return matches.beliefs(posteriors)

@@ -1,0 +1,223 @@
+"""Finding people in a release by their quasi-identifiers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ldiversity.errors import SchemaError
+from ldiversity.evaluation.attacks._base import Beliefs, Targets
+from ldiversity.methods import number_combinations
+from ldiversity.release import ClassRelease, Release, SetRelease
+from ldiversity.schema import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "Matches",
+    "match_classes",
+    "match_rows",
+    "match_shown_rows",
+    "number_alike",
+    "pick_class",
+    "pick_one",
+    "turns",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """Where targets may be.
+
+    Parameters
+    ----------
+    of_target
+        Shape (n,): the group of each target, of those who look alike; -1 when nothing published fits.
+    weights
+        A sparse matrix, groups by candidates (rows or classes): how likely each candidate is; rows sum to one.
+    """
+
+    of_target: NDArray[np.int64]
+    weights: Any
+
+    def beliefs(self, posteriors: Any, **more: Any) -> Beliefs:  # noqa: ANN401 - dense or sparse, candidates by values
+        """What is believed when each candidate has a posterior of its own."""
+        mixed = self.weights @ posteriors
+        return Beliefs(np.asarray(mixed if isinstance(mixed, np.ndarray) else mixed.toarray()), self.of_target, **more)
+
+
+def number_alike(tables: Sequence[pa.Table], names: Sequence[str]) -> list[NDArray[np.int64]]:
+    """Number the combinations of cells, the same number for the same cells in all tables; missing cells are alike.
+
+    The columns of later tables are read as those of the first.
+
+    Examples
+    --------
+    >>> number_alike([pa.table({"a": [3, None]}), pa.table({"a": [None, 4, 3]})], ["a"])
+    [array([0, 2]), array([2, 1, 0])]
+    """
+    sizes = [table.num_rows for table in tables]
+    coded = []
+    for name in names:
+        kind = _plain_type(tables[0].column(name).type)
+        parts = [_as_type(table.column(name), kind, name) for table in tables]
+        cells = pa.chunked_array([chunk for part in parts for chunk in part.chunks], kind)
+        if pa.types.is_floating(kind):
+            cells = pc.if_else(pc.is_nan(cells), pa.scalar(None, kind), cells)
+        encoded = cells.combine_chunks()
+        encoded = pa.concat_arrays(encoded.chunks) if isinstance(encoded, pa.ChunkedArray) else encoded
+        encoded = encoded.dictionary_encode()
+        n_known = len(encoded.dictionary)
+        coded.append((np.asarray(pc.fill_null(encoded.indices.cast(pa.int64()), n_known)), n_known + 1))
+    numbers, _ = number_combinations(coded, sum(sizes))
+    return np.split(numbers, np.cumsum(sizes)[:-1])
+
+
+def match_rows(release: Release, targets: Targets) -> Matches:
+    """Find the published rows that a target may be, where quasi-identifiers are published as they are."""
+    from scipy.sparse import csr_array
+
+    names = release.schema.names(Role.QUASI)
+    n_rows = _n_rows(release)
+    if not names:
+        weights = csr_array(np.full((1, n_rows), 1.0 / n_rows))
+        return Matches(np.zeros(targets.n, dtype=np.int64), weights)
+    of_row, of_target = number_alike([release.columns(names), targets.columns.select(names)], names)
+    wanted = np.zeros(int(max(of_row.max(initial=-1), of_target.max(initial=-1))) + 1, dtype=bool)
+    wanted[of_target] = True
+    here = np.zeros_like(wanted)
+    here[of_row] = True
+    group = np.full(len(wanted), -1, dtype=np.int64)
+    both = np.flatnonzero(wanted & here)
+    group[both] = np.arange(len(both))
+    rows = np.flatnonzero(group[of_row] >= 0)
+    groups = group[of_row[rows]]
+    sizes = np.bincount(groups, minlength=len(both))
+    weights = csr_array((1.0 / sizes[groups], (groups, rows)), shape=(len(both), n_rows))
+    return Matches(group[of_target], weights)
+
+
+def match_shown_rows(release: ClassRelease, targets: Targets, attribute: str) -> Matches:
+    """Find the rows that a target may be among those that are in a class of this attribute."""
+    from scipy.sparse import csr_array, diags_array
+
+    rows = match_rows(release, targets)
+    shown = csr_array(rows.weights @ diags_array((release.class_of(attribute) >= 0).astype(float)))
+    shown.eliminate_zeros()
+    return normalized(rows.of_target, shown)
+
+
+def match_classes(release: ClassRelease, targets: Targets, attribute: str) -> Matches:
+    """Find the classes that a target may be in.
+
+    Exact quasi-identifiers are looked up. Where they are generalized, every class whose region contains the target is
+    possible, and is the more likely the more records it has for the size of its region.
+    """
+    from scipy.sparse import csr_array
+
+    class_of = release.class_of(attribute)
+    n_classes = release.classes(attribute).n_classes
+    if release.layout == "generalized":
+        if targets.published:
+            return Matches(class_of.astype(np.int64), csr_array(np.eye(1)) if n_classes == 1 else _identity(n_classes))
+        from ldiversity.evaluation.attacks._regions import match_regions
+
+        return match_regions(release, targets, attribute)
+    rows = match_rows(release, targets)
+    shown = np.flatnonzero(class_of >= 0)
+    of_class = csr_array((np.ones(len(shown)), (shown, class_of[shown])), shape=(len(class_of), n_classes))
+    return normalized(rows.of_target, rows.weights @ of_class)
+
+
+def normalized(of_target: NDArray[np.int64], weights: Any) -> Matches:  # noqa: ANN401 - a sparse matrix
+    """Let the weights of a group sum to one; groups without any are not found."""
+    from scipy.sparse import csr_array, diags_array
+
+    weights = csr_array(weights)
+    totals = np.asarray(weights.sum(axis=1)).reshape(-1)
+    scaled = diags_array(np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)) @ weights
+    lost = np.append(totals <= 0, False)  # the last one is for those of group -1
+    return Matches(np.where(lost[of_target], -1, of_target), csr_array(scaled))
+
+
+def pick_one(matches: Matches) -> NDArray[np.int64]:
+    """Choose one of the equally likely rows of each target, without a reason to choose; -1 if there is none."""
+    starts, columns = matches.weights.indptr, matches.weights.indices
+    rng = np.random.default_rng(0)  # how a tie is broken must only not depend on the rows
+    picked = np.full(len(matches.of_target), -1, dtype=np.int64)
+    found = np.flatnonzero(matches.of_target >= 0)
+    group = matches.of_target[found]
+    # Targets who look alike choose different rows where there are enough.
+    picked[found] = columns[starts[group] + turns(group, rng) % np.diff(starts)[group]]
+    return picked
+
+
+def turns(group: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Number the members of each group 0, 1, 2, ... in a random order.
+
+    Examples
+    --------
+    >>> sorted(turns(np.array([4, 4, 4]), np.random.default_rng(0)).tolist())
+    [0, 1, 2]
+    """
+    order = np.lexsort((rng.random(len(group)), group))
+    turn = np.empty(len(group), dtype=np.int64)
+    turn[order] = np.arange(len(group)) - np.searchsorted(group[order], group[order])
+    return turn
+
+
+def pick_class(release: ClassRelease, targets: Targets, attribute: str) -> NDArray[np.int64]:
+    """Choose one of the classes that each target may be in, by how likely they are; -1 if there is none."""
+    class_of = release.class_of(attribute)
+    if release.layout == "generalized":
+        return _draw_one(match_classes(release, targets, attribute))
+    picked = pick_one(match_shown_rows(release, targets, attribute))
+    return np.where(picked >= 0, class_of[np.maximum(picked, 0)], -1).astype(np.int64)
+
+
+def _draw_one(matches: Matches) -> NDArray[np.int64]:
+    """Draw a candidate for each target, by weight; -1 if there is none."""
+    weights = matches.weights
+    reached = np.cumsum(weights.data)  # the weights of a group sum to one, so group g ends at g + 1 but for empty ones
+    starts = weights.indptr[:-1]
+    before = np.concatenate([[0.0], reached])[starts]
+    picked = np.full(len(matches.of_target), -1, dtype=np.int64)
+    found = np.flatnonzero(matches.of_target >= 0)
+    group = matches.of_target[found]
+    drawn = before[group] + np.random.default_rng(0).random(len(found))
+    place = np.searchsorted(reached, drawn, side="right")
+    picked[found] = weights.indices[np.clip(place, starts[group], weights.indptr[1:][group] - 1)]
+    return picked
+
+
+def _identity(n: int) -> Any:  # noqa: ANN401 - a sparse matrix
+    from scipy.sparse import csr_array, eye_array
+
+    return csr_array(eye_array(n))
+
+
+def _n_rows(release: Release) -> int:
+    if isinstance(release, SetRelease) and release.layout == "exploded":
+        return release.n_rows * release.mechanism(release.sensitive[0]).l
+    return release.n_rows
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _as_type(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.ChunkedArray:
+    try:
+        return column.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        # The cause is left out on purpose: Arrow quotes the cell.
+        raise SchemaError(
+            f"original: column {name!r} must hold what the release publishes, {kind}, got {column.type}.",
+            hint="Declare its type, for example types={'zip': 'text'}.",
+        ) from None

@@ -1,0 +1,110 @@
+"""The attacker who knows the algorithm: which values explain a published set best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ldiversity.base.arrays import FloatArray, SetArray
+from ldiversity.base.checks import check_choice
+from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
+from ldiversity.evaluation.attacks._matching import match_rows
+from ldiversity.evaluation.attacks._posterior import marginal_of, pick_sets, set_posteriors
+from ldiversity.mechanisms import SetMechanism, distinct_rows
+from ldiversity.release import Release, SetRelease
+
+__all__ = ["MechanismAware"]
+
+
+@dataclass(frozen=True)
+class MechanismAware(Attack):
+    """Weigh each member of a set by its prior probability and by how likely it would have led to this very set.
+
+    Parameters
+    ----------
+    prior
+        ``"uniform"``: all values were equally likely to him, which is what the claim of a set speaks of.
+        ``"marginal"``: he knows how often each value occurs.
+
+    Notes
+    -----
+    The posterior of v given the set R is proportional to prior(v) P(R | v). `balanced` selection makes P(R | v) equal
+    for all members, so that with a uniform prior nothing is gained; `simple` moves the odds, and `ring` can rule
+    members out.
+
+    Examples
+    --------
+    >>> MechanismAware(prior="marginal").label
+    'mechanism (marginal prior)'
+    """
+
+    name: ClassVar[str] = "mechanism"
+
+    prior: Literal["uniform", "marginal"] = "uniform"
+
+    def __post_init__(self) -> None:
+        check_choice("MechanismAware", "prior", self.prior, ("uniform", "marginal"))
+
+    @property
+    def label(self) -> str:
+        """Its name in a report."""
+        return f"{self.name} ({self.prior} prior)"
+
+    @property
+    def knowledge(self) -> str:
+        """What the attacker is assumed to know."""
+        if self.prior == "uniform":
+            return "He knows the quasi-identifiers of the target, and how sets are drawn."
+        return (
+            "He knows the quasi-identifiers of the target, how sets are drawn, and how often each value occurs among "
+            "all records."
+        )
+
+    def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - the base's
+        """It needs published sets."""
+        if isinstance(release, SetRelease) and release.layout == "sets":
+            return None
+        if isinstance(release, SetRelease):
+            return "exploded rows do not say which of them are one record's set"
+        return "it needs a release of sets; for grouped releases ask for 'minimality' and 'definetti'"
+
+    def promise(self, release: Release, attribute: str) -> float | None:
+        """The claim of a set is for someone without prior knowledge."""
+        return super().promise(release, attribute) if self.prior == "uniform" else None
+
+    def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
+        """Prior times likelihood, for the members of the set."""
+        if not isinstance(release, SetRelease):
+            raise TypeError(type(release).__name__)
+        mechanism = release.mechanism(attribute)
+        prior = marginal_of(release, attribute) if self.prior == "marginal" else None
+        details = self._details(mechanism, prior)
+        if prior is not None:
+            sets = release.sets(attribute)
+            posteriors = set_posteriors(sets, _weights(mechanism, sets, prior), mechanism.n_values)
+            return match_rows(release, targets).beliefs(posteriors, details=details)
+        picked = pick_sets(release, targets, attribute)
+        posteriors = set_posteriors(picked.sets, _weights(mechanism, picked.sets, prior), mechanism.n_values)
+        details["several_records_fit"] = picked.several
+        return Beliefs(posteriors.toarray(), picked.of_target, details=details)
+
+    def _details(self, mechanism: SetMechanism, prior: FloatArray | None) -> dict[str, Any]:
+        exact = bool(getattr(mechanism, "worst_posterior_is_exact", True))
+        return {
+            "kind": mechanism.kind,
+            "one_over_l": 1 / mechanism.l,
+            "worst_posterior": float(mechanism.worst_posterior(prior)),
+            "worst_posterior_is_exact": exact,
+        }
+
+
+def _weights(mechanism: SetMechanism, sets: SetArray, prior: FloatArray | None) -> FloatArray:
+    """Shape (n, l): prior times likelihood of each member, up to a factor a row; each distinct set once."""
+    if mechanism.flat_likelihood:
+        likelihood = np.ones(sets.shape)
+    else:
+        distinct, back = distinct_rows(sets, mechanism.n_values)
+        likelihood = mechanism.likelihood(distinct)[back]
+    return likelihood if prior is None else likelihood * prior[sets]

@@ -1,0 +1,166 @@
+"""Which regions of a generalized release contain a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity.base.arrays import BoolArray, FloatArray
+from ldiversity.errors import SchemaError
+from ldiversity.estimation import read_intervals, read_lists
+from ldiversity.evaluation.attacks._matching import Matches, normalized, number_alike
+from ldiversity.evaluation.measures import to_numbers
+from ldiversity.release import parse_type, places_of
+from ldiversity.schema import Role
+
+if TYPE_CHECKING:
+    from ldiversity.evaluation.attacks._base import Targets
+    from ldiversity.release import ClassRelease, Form
+
+__all__ = ["match_regions"]
+
+_PEOPLE_AT_ONCE: Final = 1024
+_POINT: Final = 1e-9
+"""The extent of a single number among reals, as a share of the public range."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One quasi-identifier: who is where, and how large the regions are.
+
+    Parameters
+    ----------
+    code_of
+        Shape (people,): the distinct value of each person.
+    contains
+        For some of these values, shape (values, classes): whether the region of a class contains it.
+    extent
+        Shape (classes,): how many values the region has, or how many records the published marginal gives it.
+    """
+
+    code_of: NDArray[np.int64]
+    contains: Callable[[NDArray[np.int64]], BoolArray]
+    extent: FloatArray
+
+
+def match_regions(release: ClassRelease, targets: Targets, attribute: str) -> Matches:
+    """Find every class whose region contains a target, weighted by its records over the size of its region.
+
+    Classes are marked as bits, and the marks of all quasi-identifiers are joined.
+    """
+    from scipy.sparse import csr_array
+
+    counts = release.classes(attribute)
+    names = release.schema.names(Role.QUASI)
+    (of_target,) = number_alike([targets.columns.select(names)], names) if names else (np.zeros(targets.n, np.int64),)
+    _, first = np.unique(of_target, return_index=True)
+    people = targets.columns.take(pa.array(first)) if names else targets.columns
+    regions = release.regions()
+    sides = [
+        _side(
+            name, release.forms[name], regions.column(name), people.column(name), parse_type(release.schema[name].type)
+        )
+        for name in names
+    ]
+    weight = counts.sizes * np.exp(-sum((np.log(side.extent) for side in sides), np.zeros(counts.n_classes)))
+    rows, columns = [], []
+    for start in range(0, len(first), _PEOPLE_AT_ONCE):
+        some = slice(start, min(start + _PEOPLE_AT_ONCE, len(first)))
+        person, found = _contained(sides, some, counts.n_classes)
+        rows.append(person + start)
+        columns.append(found)
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    # A class without records of this attribute cannot be his.
+    matrix = csr_array((weight[column], (row, column)), shape=(len(first), counts.n_classes))
+    return normalized(of_target, matrix)
+
+
+def _contained(sides: list[_Side], some: slice, n_classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    width = -(-n_classes // 64) * 8
+    marks = np.full((some.stop - some.start, width), 255, dtype=np.uint8)
+    if n_classes < width * 8:  # bits beyond the last class
+        marks[:] = np.packbits(np.arange(width * 8) < n_classes)
+    for side in sides:
+        values, back = np.unique(side.code_of[some], return_inverse=True)
+        packed = np.zeros((len(values), width), dtype=np.uint8)
+        bits = np.packbits(side.contains(values), axis=1)
+        packed[:, : bits.shape[1]] = bits
+        marks &= packed[back]
+    person, word = np.nonzero(marks.view(np.uint64))
+    inside = np.unpackbits(marks.reshape(len(marks), -1, 8)[person, word], axis=1)
+    which, bit = np.nonzero(inside)
+    return person[which], word[which] * 64 + bit
+
+
+def _side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray, kind: pa.DataType) -> _Side:
+    if form.kind == "interval":
+        return _interval_side(name, form, column, cells)
+    return _list_side(name, form, column, cells, kind)
+
+
+def _interval_side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray) -> _Side:
+    intervals = read_intervals(name, column)
+    kind = column.type.field("low").type
+    try:
+        numbers, known = to_numbers(cells.cast(kind))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise SchemaError(
+            f"original: column {name!r} must hold what the release was made from, {kind}, got {cells.type}.",
+            hint="Declare its type, for example types={'age': 'integer'}.",
+        ) from None
+    distinct, code_of = np.unique(np.where(known, numbers, 0), return_inverse=True)
+    code_of = np.where(known, code_of, len(distinct))  # the last one is a missing number
+    low, high, unknown = intervals.low, intervals.high, intervals.unknown
+
+    def contains(values: NDArray[np.int64]) -> BoolArray:
+        number = np.append(distinct, 0)[values][:, None]
+        inside: BoolArray = ((low <= number) & (number <= high) & (values < len(distinct))[:, None]) | unknown
+        return inside
+
+    whole = np.issubdtype(low.dtype, np.integer)
+    if form.marginal is not None:
+        reached = np.concatenate([[0], np.cumsum(form.marginal.counts)])
+        first = np.searchsorted(form.marginal.values, low, side="left")
+        last = np.searchsorted(form.marginal.values, high, side="right")
+        extent = np.where(unknown, form.marginal.n_records, reached[last] - reached[first]).astype(float)
+        extent = np.maximum(extent, 0.5)
+    else:
+        widest = form.span + (2 if whole else 0)
+        extent = np.where(unknown, widest, (high - low).astype(float) + (1 if whole else 0))
+        extent = np.maximum(extent, 1.0 if whole else max(form.span, 1.0) * _POINT)
+    return _Side(code_of.astype(np.int64), contains, extent)
+
+
+def _list_side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray, kind: pa.DataType) -> _Side:
+    lists = read_lists(name, form, column)
+    n_regions = len(lists.starts) - 1
+    members = np.zeros((n_regions, len(form.labels) + 1), dtype=bool)  # the last one is a value that is not public
+    of_region = np.repeat(np.arange(n_regions), np.diff(lists.starts))
+    members[of_region, lists.values] = True
+    code_of = places_of(name, form, cells, kind)
+    measure = np.ones(len(form.labels) + 1)
+    if form.marginal is not None:
+        measure[:] = 0.0
+        measure[form.marginal.values.astype(np.int64)] = form.marginal.counts
+    elif form.reaches is not None:
+        # How many values a node has is not public; an attacker knows how many the people have whom he looks for.
+        measure = _count_values(cells, code_of, len(measure))
+    region_of = lists.region_of
+
+    def contains(values: NDArray[np.int64]) -> BoolArray:
+        inside: BoolArray = members[:, values].T[:, region_of]
+        return inside
+
+    extent = np.maximum(members @ measure, 0.5)[region_of]
+    return _Side(code_of, contains, extent)
+
+
+def _count_values(cells: pa.ChunkedArray, code_of: NDArray[np.int64], n_codes: int) -> FloatArray:
+    (value_of,) = number_alike([pa.table({"": cells})], [""])
+    pairs = np.unique(np.stack([code_of, value_of]), axis=1)
+    return np.bincount(pairs[0], minlength=n_codes).astype(np.float64)

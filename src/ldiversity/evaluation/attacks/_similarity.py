@@ -1,0 +1,78 @@
+"""Similarity: naming a value that is close to the true one is enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from ldiversity.base.checks import check_number
+from ldiversity.distances import Distance
+from ldiversity.errors import ParameterError
+from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
+from ldiversity.evaluation.attacks._homogeneity import Homogeneity
+from ldiversity.release import Release
+
+__all__ = ["Similarity"]
+
+
+@dataclass(frozen=True)
+class Similarity(Attack):
+    """Name a value; it counts as right when the true one is closer to it than `d`.
+
+    Parameters
+    ----------
+    d
+        Values closer than this count as one.
+    distance
+        How unlike values are.
+
+    References
+    ----------
+    Oishi, Sei, Tahara, Ohsuga, Semantic Diversity (paper 004), section 3.
+
+    Examples
+    --------
+    >>> from ldiversity.distances import OrderedDistance
+    >>> Similarity(d=2, distance=OrderedDistance()).label
+    'similarity (d=2)'
+    """
+
+    name: ClassVar[str] = "similarity"
+
+    d: float
+    distance: Distance
+
+    def __post_init__(self) -> None:
+        check_number("Similarity", "d", self.d, minimum=0)
+        if not isinstance(self.distance, Distance):
+            raise ParameterError(f"Similarity: distance must be a Distance, got {type(self.distance).__name__}.")
+
+    @property
+    def label(self) -> str:
+        """Its name in a report."""
+        return f"{self.name} (d={self.d:g})"
+
+    @property
+    def knowledge(self) -> str:
+        """What the attacker is assumed to know."""
+        return (
+            "He knows the quasi-identifiers of the target, and is content with a value that is closer than "
+            f"{self.d:g} to the true one."
+        )
+
+    def promise(self, release: Release, attribute: str) -> float | None:
+        """Values that are 2 d apart cannot both be near one guess, so the claim stands; otherwise nothing does."""
+        apart = release.claim(attribute).d
+        same = getattr(release.mechanism(attribute), "distance", None) == self.distance
+        if self.d == 0 or (same and apart is not None and apart >= 2 * self.d):
+            return super().promise(release, attribute)
+        return None
+
+    def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
+        """Beliefs as in the homogeneity attack, values that are alike taken together."""
+        before = Homogeneity().beliefs(release, targets, attribute)
+        matrix = self.distance.matrix(release.domain(attribute))
+        alike = (matrix < self.d) | (matrix == 0)
+        return replace(
+            before, alike=alike, details={"d": float(self.d), "distance": self.distance.kind, **before.details}
+        )

@@ -1,0 +1,169 @@
+"""Two releases about the same people: what fits both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ldiversity.base.arrays import FloatArray
+from ldiversity.errors import ParameterError
+from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
+from ldiversity.evaluation.attacks._consistent import fit_cells, make_cells, only_class
+from ldiversity.evaluation.attacks._matching import match_classes
+from ldiversity.evaluation.attacks._posterior import marginal_of, plain_beliefs
+from ldiversity.release import ClassRelease, Release, SetRelease
+from ldiversity.schema import Role
+
+__all__ = ["Composition", "Intersection"]
+
+_SAME = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class _TwoReleases(Attack):
+    """What the two attacks share.
+
+    Parameters
+    ----------
+    second
+        Another release about the same people, with the same public values.
+    """
+
+    extra: ClassVar[str | None] = "the other release"
+    family: ClassVar[type[Release]]
+    noun: ClassVar[str]
+
+    second: Release = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.second, Release):
+            raise ParameterError(f"{type(self).__name__}: second must be a release, got {type(self.second).__name__}.")
+
+    @property
+    def knowledge(self) -> str:
+        """What the attacker is assumed to know."""
+        return "He has two releases about the same people, and knows the quasi-identifiers of the target."
+
+    def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:
+        """Both must be of one family, with the same public values."""
+        if not isinstance(release, self.family) or not isinstance(self.second, self.family):
+            return f"it needs two {self.noun}"
+        if attribute not in self.second.sensitive:
+            return f"the second release does not publish {attribute!r}"
+        if self.second.domain(attribute).values != release.domain(attribute).values:
+            return f"the public values of {attribute!r} differ between the releases"
+        if release.schema.names(Role.QUASI) != self.second.schema.names(Role.QUASI):
+            return "the releases publish different quasi-identifiers"
+        if targets.published and isinstance(release, ClassRelease) and release.layout == "generalized":
+            return "without the original nothing says which classes of the two releases are a person's"
+        return None
+
+    def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
+        """What each release says, multiplied; where both say the same, nothing is gained."""
+        first = plain_beliefs(release, targets, attribute)
+        # The rows of one release are people to be found in the other.
+        others = Targets(targets.columns, targets.n)
+        second = plain_beliefs(self.second, others, attribute)
+        prior = marginal_of(release, attribute) if isinstance(release, ClassRelease) else None
+        both = first.found & second.found
+        n_second = len(second.probability)
+        pairs, back = np.unique(first.of_target[both] * n_second + second.of_target[both], return_inverse=True)
+        ours, theirs = first.probability[pairs // n_second], second.probability[pairs % n_second]
+        joined, contradict = _joined(ours, theirs, prior)
+        of_target = np.where(first.found, first.of_target + len(pairs), -1)
+        of_target[both] = back
+        n_both = max(1, int(np.count_nonzero(both)))
+        details = {
+            "found_in_both": int(np.count_nonzero(both)),
+            "mean_values_left": float((joined > _SAME).sum(axis=1)[back].sum() / n_both),
+            "mean_values_before": float((ours > _SAME).sum(axis=1)[back].sum() / n_both),
+            "contradictions": int(np.count_nonzero(contradict[back])),
+        }
+        every = np.concatenate([joined, first.probability])
+        return Beliefs(every, of_target, details=details, without=(first, second))
+
+
+@dataclass(frozen=True, eq=False)
+class Intersection(_TwoReleases):
+    """Intersect the sets of a person in two releases: the true value is in both.
+
+    Fresh dummies hardly ever repeat, so little else is left: with F values and sets of l the true value stands alone
+    with probability C(F-l, l-1) / C(F-1, l-1). Keyed draws give the same set again, and nothing is gained.
+
+    Examples
+    --------
+    >>> Intersection.name
+    'intersection'
+    """
+
+    name: ClassVar[str] = "intersection"
+    family: ClassVar[type[Release]] = SetRelease
+    noun: ClassVar[str] = "releases of sets"
+
+
+@dataclass(frozen=True, eq=False)
+class Composition(_TwoReleases):
+    """Combine the classes of a person in two grouped releases with different groupings.
+
+    Notes
+    -----
+    With shares s and t of the two classes and the overall share p, the posterior is proportional to s t / p when the
+    groupings are independent given the values. Classes with the same values equally often are taken for the same.
+    Where both classes of people are known, these posteriors are made to fit: bounds on how many people of each pair of
+    classes have each value are narrowed until none changes, which rules values out, and the rest is scaled until all
+    counts come out. Exact posteriors would need all ways to deal out the values of all classes at once; this attacker
+    may still be less sure than he could be.
+
+    References
+    ----------
+    Ganta, Kasiviswanathan, Smith, Composition Attacks and Auxiliary Information in Data Privacy, KDD 2008.
+
+    Examples
+    --------
+    >>> Composition.name
+    'composition'
+    """
+
+    name: ClassVar[str] = "composition"
+    family: ClassVar[type[Release]] = ClassRelease
+    noun: ClassVar[str] = "grouped releases"
+
+    def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
+        """What fits both classes of a person, where these are known, and all other classes too."""
+        alone = super().beliefs(release, targets, attribute)
+        if not isinstance(release, ClassRelease) or not isinstance(self.second, ClassRelease):
+            raise TypeError(type(release).__name__)
+        people = targets.everyone
+        found = [
+            only_class(match_classes(one, who, attribute))
+            for one, who in ((release, people), (self.second, Targets(people.columns, people.n)))
+        ]
+        cells = make_cells(found[0], found[1])
+        counts = release.classes(attribute), self.second.classes(attribute)
+        fitted = fit_cells(cells, *counts, marginal_of(release, attribute)) if len(cells.people) else None
+        mine = targets.of_everyone(cells.of_person)
+        known = mine >= 0
+        if fitted is None or not known.any():
+            return alone
+        used, back = np.unique(mine[known], return_inverse=True)
+        of_target = alone.of_target.copy()
+        of_target[known] = len(alone.probability) + back
+        every = np.concatenate([alone.probability, fitted[used].toarray()])
+        left = (every[of_target[known]] > _SAME).sum(axis=1).mean()
+        details = {**alone.details, "mean_values_left": float(left), "fitted_together": int(np.count_nonzero(known))}
+        return replace(alone, probability=every, of_target=of_target, details=details)
+
+
+def _joined(ours: FloatArray, theirs: FloatArray, prior: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """The product of two beliefs over the prior, and where they leave nothing."""
+    product = ours * theirs
+    if prior is not None:
+        product /= np.where(prior > 0, prior, 1.0)
+    same = np.abs(ours - theirs).max(axis=1, initial=0.0) <= _SAME
+    totals = product.sum(axis=1)
+    contradict = totals <= 0
+    kept = same | contradict
+    joined = np.where(kept[:, None], ours, product / np.where(kept, 1.0, totals)[:, None])
+    return joined, contradict

@@ -1,0 +1,25 @@
+"""What a table gives away: every model in one pass, risks, and a verdict in plain words."""
+
+from __future__ import annotations
+
+from ldiversity.evaluation.audit._advice import Advice
+from ldiversity.evaluation.audit._audit import audit, check
+from ldiversity.evaluation.audit._classes import CountedTable, count_table
+from ldiversity.evaluation.audit._figures import Asked, Figure, figure_name
+from ldiversity.evaluation.audit._html import fragment
+from ldiversity.evaluation.audit._result import Audit
+from ldiversity.evaluation.audit._words import learned
+
+__all__ = [
+    "Advice",
+    "Asked",
+    "Audit",
+    "CountedTable",
+    "Figure",
+    "audit",
+    "check",
+    "count_table",
+    "figure_name",
+    "fragment",
+    "learned",
+]

@@ -1,0 +1,237 @@
+"""The first thing to do about what an audit found: a command is advised only where its result is sure to pass.
+
+A method that groups records promises one thing. Where several models are asked for, a command is known to satisfy
+all of them when classes of enough different values do; else the advice says that none is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from ldiversity.base.checks import name_some
+from ldiversity.base.numbers import counted
+from ldiversity.base.typed import number_text
+from ldiversity.evaluation.audit._figures import Asked, model_text
+from ldiversity.evaluation.audit._seen import Seen
+from ldiversity.evaluation.audit._views import View
+from ldiversity.models import AlphaK, DistinctDiversity, FrequencyDiversity, KAnonymity, Population, PrivacyModel
+from ldiversity.schema import Domain
+
+__all__ = ["Advice", "advise"]
+
+_GOOD_L: Final = 4
+_LEAST_L: Final = 2
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The first thing to do.
+
+    Attributes
+    ----------
+    text
+        In plain words.
+    words
+        A command that would do it, word by word; ``TABLE`` stands for the table. Empty when there is none.
+    largest_l
+        The greatest l that classes can reach without leaving records out; None when there are no sensitive columns.
+    """
+
+    text: str
+    words: tuple[str, ...] = ()
+    largest_l: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """In JSON's types."""
+        return {"text": self.text, "command": list(self.words) or None, "largest_l": self.largest_l}
+
+
+def advise(seen: Seen, asked: Sequence[Asked], texts: Mapping[PrivacyModel, str], roles: Sequence[str]) -> Advice:
+    """Say what to do first.
+
+    Parameters
+    ----------
+    seen, asked
+        What was seen, and the models that were asked for, with their verdicts.
+    texts
+        The text forms of the models that were given as such.
+    roles
+        The words that say which columns have which role.
+    """
+    failing = [one for one in asked if not one.verdict.passed]
+    if seen.kind != "table":
+        return _advise_release(failing)
+    largest = _largest_l(seen)
+    harmful = any(bool((view.largest >= 1).any()) for view in seen.views.values())
+    if not failing and not seen.views:
+        held = "All models that were asked for hold. " if asked else ""
+        return Advice(
+            f"{held}Only the sizes of classes were looked at: name the sensitive columns, to see what can be learned."
+        )
+    if not failing and not harmful:
+        held = "All models that were asked for hold" if asked else "No class gives a value away for certain"
+        return Advice(f"{held}. Before publishing, decide what must hold, and ask for it as a model.", (), largest)
+    if not seen.views or largest is None:
+        return Advice("Generalize the quasi-identifiers, so that more people look alike.")
+    if seen.joint:
+        return Advice(
+            "No method here promises anything to someone who knows the other sensitive columns: publish fewer of them, "
+            "or ask what holds without --joint-knowledge.",
+            (),
+            largest,
+        )
+    # What held before must hold afterwards, too: all that was asked for counts, not only what fails.
+    models = list(dict.fromkeys(one.model for one in asked))
+    return _Search(seen, models, texts, ("ldiversity", "anonymize", "TABLE", *roles), largest).advice()
+
+
+def _advise_release(failing: Sequence[Asked]) -> Advice:
+    if not failing:
+        return Advice("Nothing that was asked for is broken; attacks show what the models do not stop.")
+    return Advice(
+        "Do not hand this release on: publish the table again with a stronger method. An audit of the table that asks "
+        "for the same models says with which."
+    )
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Looks for a command whose result satisfies all models."""
+
+    seen: Seen
+    models: Sequence[PrivacyModel]
+    texts: Mapping[PrivacyModel, str]
+    start: tuple[str, ...]
+    largest: int
+
+    def advice(self) -> Advice:
+        values = min(int(np.count_nonzero(view.marginal)) for view in self.seen.views.values())
+        if values < _LEAST_L:
+            one = next(name for name, view in self.seen.views.items() if np.count_nonzero(view.marginal) < _LEAST_L)
+            return self._say(
+                f"Everybody has the same value of {one!r}, which nothing can hide: leave it out of the sensitive "
+                "columns, and publish it only if it may be known."
+            )
+        needed = [_needed_l(model, values) for model in self.models]
+        known = [l for l in needed if l is not None]
+        wanted = max(known, default=min(_GOOD_L, max(self.largest, _LEAST_L)))
+        if len(known) == len(needed) and wanted <= self.largest:
+            return self._classes(wanted)
+        if len(self.models) == 1 and (text := self.texts.get(self.models[0])) and self._holds_together(self.models[0]):
+            return self._cuts(text)
+        both = _all_in_one(self.models)
+        if both is not None and self._holds_together(both):
+            return self._cuts(f"{both.name}:{number_text(both.alpha)}:{both.k}")
+        if len(known) == len(needed):
+            return self._leaving_out(wanted)
+        return self._say(self._why_none(values, needed))
+
+    def _say(self, text: str, words: Sequence[str] = ()) -> Advice:
+        return Advice(text, (*self.start, *words) if words else (), self.largest)
+
+    def _cuts(self, text: str) -> Advice:
+        """Classes that satisfy a model, with all records."""
+        also = f", and with it {' and '.join(map(model_text, self.models))}" if len(self.models) > 1 else ""
+        words = ("--method", "mondrian", "--model", text, "--output", "release")
+        return self._say(f"Group the records into classes that satisfy {text}{also}.", words)
+
+    def _classes(self, l: int) -> Advice:
+        """Classes of l different values, with all records where that is sure."""
+        several = len(self.seen.views) > 1
+        most = f"at most l = {self.largest} is possible without leaving records out"
+        some = " in each sensitive column, and leave records out where that is not possible with all" if several else ""
+        # Values of several columns need not fit into classes at once; then as few records as possible are left out.
+        overflow = ("--overflow", "suppress") if several else ()
+        words = ("--method", "bsgi", "-l", str(l), *overflow, "--output", "release")
+        return self._say(f"Group the records into classes of {l} different values{some}; {most}.", words)
+
+    def _leaving_out(self, l: int) -> Advice:
+        why = (
+            "One value has more than half of the records"
+            if self.largest < _LEAST_L
+            else f"One value has more than 1/{l} of the records"
+        )
+        return self._say(
+            f"{why}, so that no classes of {l} different values hold all of them: leave some of its records out, or "
+            "merge rare values.",
+            ("--method", "bsgi", "-l", str(l), "--overflow", "suppress", "--output", "release"),
+        )
+
+    def _holds_together(self, model: PrivacyModel) -> bool:
+        """Whether all records together satisfy a model: else no cutting into classes does."""
+        if isinstance(model, KAnonymity):
+            return self.seen.n_records >= model.k
+        return all(bool(_holds(model, view)) for view in self.seen.views.values())
+
+    def _why_none(self, values: int, needed: Sequence[int | None]) -> str:
+        alone = [model for model, l in zip(self.models, needed, strict=True) if l is None]
+        short = [model for model in alone if model.only_counts and not self._holds_together(model)]
+        if short:
+            fewest = min(self.seen.views, key=lambda name: int(np.count_nonzero(self.seen.views[name].marginal)))
+            return (
+                f"No release of this table is known to satisfy {name_some([model_text(model) for model in short])}: "
+                f"{fewest!r} has {counted(values, 'value')}, of which one may be too frequent. Ask for less."
+            )
+        if len(self.models) == 1:
+            (model,) = self.models
+            if self._holds_together(model):
+                return f"Group the records by a method that keeps {model.name}, such as Mondrian."
+            return f"Not even all records together satisfy {model_text(model)}: ask for less, or leave records out."
+        texts = ", ".join(model_text(model) for model in self.models)
+        return (
+            f"No one method here is sure to satisfy all of {texts}: publish with the one that matters most, and audit "
+            "the release for the others before you hand it on."
+        )
+
+
+def _all_in_one(models: Sequence[PrivacyModel]) -> AlphaK | None:
+    """The (alpha, k)-anonymity that implies all models; None where none is known to.
+
+    Where no value has more than 1/l of a class, it holds at least l values.
+    """
+    shares, sizes = [1.0], [1]
+    for model in models:
+        if isinstance(model, KAnonymity | AlphaK):
+            sizes.append(model.k)
+        if isinstance(model, DistinctDiversity | FrequencyDiversity):
+            shares.append(1 / model.l)
+        if isinstance(model, AlphaK):
+            shares.append(model.alpha)
+        if not isinstance(model, KAnonymity | AlphaK | DistinctDiversity | FrequencyDiversity):
+            return None
+    alpha, k = min(shares), max(sizes)
+    return AlphaK(alpha, k) if alpha < 1 and k > 1 else None
+
+
+def _largest_l(seen: Seen) -> int | None:
+    """Classes of l different values can take in all records when no value has more than 1/l of them."""
+    reach = [int(view.marginal.sum()) // max(int(view.marginal.max(initial=0)), 1) for view in seen.views.values()]
+    return min(reach) if reach else None
+
+
+def _holds(model: PrivacyModel, view: View) -> bool:
+    counts = np.asarray(view.marginal, dtype=np.int64)
+    return bool(model.holds(counts[None, :], Population(view.domain, counts))[0])
+
+
+def _needed_l(model: PrivacyModel, most: int) -> int | None:
+    """The least l such that classes of l or more records, all with different values, satisfy a model; None without."""
+    if not model.only_counts:
+        return None
+    return next((l for l in range(_LEAST_L, most + 1) if _unique_hold(model, [l]) and _grown_hold(model, l)), None)
+
+
+def _grown_hold(model: PrivacyModel, l: int) -> bool:
+    """Whether larger classes hold as well: up to twice as large, where left over records have joined."""
+    return _unique_hold(model, range(l, 2 * l))
+
+
+def _unique_hold(model: PrivacyModel, sizes: Sequence[int]) -> bool:
+    width = max(sizes)
+    counts = (np.arange(width) < np.asarray(sizes)[:, None]).astype(np.int64)
+    everyone = Population(Domain(tuple(range(width))), np.ones(width, dtype=np.int64))
+    return bool(model.holds(counts, everyone).all())

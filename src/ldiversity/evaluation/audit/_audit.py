@@ -1,0 +1,287 @@
+"""`audit` and `check`: what a table or release gives away."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from ldiversity.base.checks import check_number, column_names, name_some
+from ldiversity.base.numbers import counted
+from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.evaluation.audit._advice import advise
+from ldiversity.evaluation.audit._bound import PosteriorBound
+from ldiversity.evaluation.audit._classes import MissingQuasi, check_others, count_table
+from ldiversity.evaluation.audit._figures import Asked, all_figures, ask
+from ldiversity.evaluation.audit._releases import see_release
+from ldiversity.evaluation.audit._result import Audit
+from ldiversity.evaluation.audit._risk import attribute_risk, class_figures, reidentification_risk
+from ldiversity.evaluation.audit._seen import Seen
+from ldiversity.evaluation.audit._views import ClassView
+from ldiversity.evaluation.audit._words import say
+from ldiversity.models import DistinctDiversity, KAnonymity, PrivacyModel, SemanticClassDiversity, Verdict, parse_model
+from ldiversity.release import ClassRelease, Release, SetRelease, load_release
+from ldiversity.tables import Sensitive, as_sensitive, open_source, role_words
+
+__all__ = ["audit", "check"]
+
+_JOINT: Final = (
+    "Whoever asks for one sensitive attribute is taken to know the others.",
+    "Sizes of classes, k-anonymity and the risk of being recognized are by the quasi-identifiers alone.",
+)
+
+
+def audit(  # noqa: PLR0913 - a question has these parts, each with a name
+    data: Any,  # noqa: ANN401 - any frame, path or release
+    *,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | Sensitive | Sequence[str | Sensitive] = (),
+    models: str | PrivacyModel | Sequence[str | PrivacyModel] = (),
+    missing: MissingQuasi = "category",
+    joint_knowledge: bool = False,
+    population: Any = None,  # noqa: ANN401 - any frame or path
+    threshold: float = 0.2,
+    types: Mapping[str, str] | None = None,
+    drop: str | Sequence[str] = (),
+    plain: str | Sequence[str] = (),
+) -> Audit:
+    """Say what a table or a release gives away: every model's reached value, risks, and a verdict in plain words.
+
+    A table is read once, batch by batch; memory is bounded by the different combinations that occur, not by rows. A
+    release needs no original. Nothing of what is found quotes a cell.
+
+    Parameters
+    ----------
+    data
+        A path or frame, or a release or its folder.
+    quasi
+        Columns by which people might be recognized. Those of the release when empty.
+    sensitive
+        What nobody may learn about one person; `Sensitive` says what becomes of missing values. May be empty for a
+        table: then only the sizes of classes are looked at. Those of the release when empty.
+    models
+        What must hold: models, or text forms such as ``"k-anonymity:5"``. What a release claims, when empty.
+    missing
+        A missing quasi-identifier of a table is a ``"category"``, a value like others; or such rows are left out
+        (``"drop"``), or there must be none (``"refuse"``).
+    joint_knowledge
+        Whether an attacker who asks for one sensitive attribute of a table knows the others.
+    population
+        A table of the people among whom the journalist searches, with the same quasi-identifiers.
+    threshold
+        From which probability on a record counts as at risk of being recognized.
+    types
+        Types of columns of text files, where the inferred one is not wanted: of the table and of the population.
+    drop, plain
+        As for `anonymize`; they change nothing that is found, and stand in the command that is advised.
+
+    Returns
+    -------
+    Audit
+        What was found.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"age": [30, 30, 40, 40], "disease": ["flu", "cut", "flu", "flu"]})
+    >>> found = audit(table, quasi="age", sensitive="disease", models="distinct:2")
+    >>> found.passed, found.models["distinct_l"].value, found.models["frequency"].value
+    (False, 1, 1.0)
+    >>> print(found.verdict[0])
+    1 of 2 classes hold one value of 'disease' only; 2 people can be read off.
+    """
+    threshold = check_number("audit", "threshold", threshold, minimum=0, maximum=1)
+    left, kept = column_names("audit", "drop", drop), column_names("audit", "plain", plain)
+    attributes = as_sensitive("audit", sensitive)
+    seen, release = _see(
+        data, quasi, attributes, missing, joint_knowledge=joint_knowledge, types=types, others=[*left, *kept]
+    )
+    wanted, texts = _models(models)
+    _check_looked_at(seen, wanted)
+    asked = ask(seen, wanted) if wanted or release is None else _claims(seen, release)
+    outside = None
+    if population is not None:
+        known = {name: kind for name, kind in (types or {}).items() if name in seen.quasi}
+        outside = count_table(open_source(population, types=known), quasi=list(seen.quasi), missing=missing)
+    risk = reidentification_risk(seen, outside, threshold)
+    learned = {name: attribute_risk(view) for name, view in seen.views.items()}
+    roles = role_words(quasi=seen.quasi, sensitive=attributes, drop=left, plain=kept, types=types)
+    return Audit(
+        kind=seen.kind,
+        name=seen.name,
+        quasi=seen.quasi,
+        sensitive=tuple(seen.views),
+        records=seen.n_records,
+        dropped=seen.n_dropped,
+        suppressed=seen.n_suppressed,
+        models=all_figures(seen, asked),
+        asked=asked,
+        classes=class_figures(seen),
+        risk=risk,
+        attribute_risk=learned,
+        by_class_id=_by_class_id(seen),
+        verdict=tuple(say(seen, asked, risk, learned)),
+        advice=advise(seen, asked, texts, roles),
+        notes=(*seen.notes, *_notes(seen, population_given=population is not None)),
+        frame_kind=seen.frame_kind,
+    )
+
+
+def check(
+    model: str | PrivacyModel,
+    data: Any,  # noqa: ANN401 - any frame, path or release
+    *,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | Sensitive | None = None,
+    missing: MissingQuasi = "category",
+    types: Mapping[str, str] | None = None,
+) -> Verdict:
+    """Check one privacy model on a table or a release, for one sensitive attribute.
+
+    Parameters
+    ----------
+    model
+        The model, or its text form.
+    data
+        A path or frame, or a release or its folder.
+    quasi, missing, types
+        As for `audit`.
+    sensitive
+        The attribute. May be left out for k-anonymity, and for a release that has one.
+
+    Returns
+    -------
+    Verdict
+        Whether it holds, the value reached, the margin, and the sizes of the worst classes.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"age": [30, 30, 40, 40], "disease": ["flu", "cut", "flu", "flu"]})
+    >>> verdict = check("frequency:2", table, quasi="age", sensitive="disease")
+    >>> verdict.passed, verdict.reached, verdict.n_records_failing
+    (False, 1.0, 2)
+    """
+    (wanted,), _ = _models(model)
+    given = () if sensitive is None else sensitive
+    seen, _ = _see(data, quasi, as_sensitive("check", given), missing, joint_knowledge=False, types=types)
+    if not isinstance(wanted, KAnonymity) and len(seen.views) != 1:
+        named = f"one of {name_some(seen.views)}" if seen.views else "the sensitive column"
+        raise ParameterError(f"check: sensitive must name {named} to check {wanted.name!r}.")
+    return ask(seen, [wanted])[0].verdict
+
+
+def _see(
+    data: Any,  # noqa: ANN401 - any frame, path or release
+    quasi: str | Sequence[str],
+    attributes: Sequence[Sensitive],
+    missing: MissingQuasi,
+    *,
+    joint_knowledge: bool,
+    types: Mapping[str, str] | None,
+    others: Sequence[str] = (),
+) -> tuple[Seen, Release | None]:
+    names = column_names("audit", "quasi", quasi)
+    if isinstance(data, str | os.PathLike) and Path(data).is_dir():
+        data = load_release(Path(data))
+    if isinstance(data, Release):
+        if joint_knowledge:
+            raise UnsupportedError(
+                "audit: joint_knowledge must be left out for a release, where every attribute is hidden on its own.",
+                hint="The attack 'joint' shows what attributes say about each other.",
+            )
+        return see_release(data, quasi=names, sensitive=[one.name for one in attributes]), data
+    source = open_source(data, types=types)
+    check_others(source, others, [*names, *(one.name for one in attributes)])
+    found = count_table(source, quasi=names, sensitive=attributes, missing=missing, joint_knowledge=joint_knowledge)
+    seen = Seen(
+        kind="table",
+        name=source.name,
+        quasi=found.quasi,
+        keys=found.keys,
+        sizes=found.sizes,
+        views={name: ClassView(counts) for name, counts in found.counts.items()},
+        n_dropped=found.n_dropped,
+        frame_kind=source.frame_kind,
+        joint=joint_knowledge and len(found.counts) > 1,
+        notes=_JOINT if joint_knowledge else (),
+    )
+    return seen, None
+
+
+def _models(
+    given: str | PrivacyModel | Sequence[str | PrivacyModel],
+) -> tuple[list[PrivacyModel], dict[PrivacyModel, str]]:
+    """The models, and the text forms that users wrote."""
+    several = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    models: list[PrivacyModel] = []
+    texts: dict[PrivacyModel, str] = {}
+    for one in several:
+        if not isinstance(one, str | PrivacyModel):
+            raise ParameterError(f"audit: models must be privacy models or their text forms, got {type(one).__name__}.")
+        model = parse_model(one) if isinstance(one, str) else one
+        models.append(model)
+        if isinstance(one, str):
+            texts[model] = one
+    return models, texts
+
+
+def _check_looked_at(seen: Seen, wanted: Sequence[PrivacyModel]) -> None:
+    """Refuse a model that would look at no value at all."""
+    unseen = [model.name for model in wanted if not isinstance(model, KAnonymity)]
+    if unseen and not seen.views:
+        raise ParameterError(
+            f"audit: sensitive must name the sensitive columns to check {name_some(unseen)}.",
+            hint="Only k-anonymity can be checked without them.",
+        )
+
+
+def _by_class_id(seen: Seen) -> dict[str, Any]:
+    """Values of models and risks by the numbers of classes that a generalized release publishes."""
+    described = {}
+    for name, view in seen.by_class_id.items():
+        alone = replace(seen, sizes=view.sizes, views={name: view}, by_class_id={})
+        models = {model: figure.value for model, figure in all_figures(alone, ()).items()}
+        described[name] = {"models": models, **attribute_risk(view)}
+    return described
+
+
+def _claims(seen: Seen, release: Release) -> tuple[Asked, ...]:
+    """What the release itself promises, of the classes as it numbers them."""
+    seen = replace(seen, views={**seen.views, **seen.by_class_id})
+    asked: list[Asked] = []
+    for name in seen.views:
+        if isinstance(release, SetRelease):
+            asked += ask(seen, _claimed(release, name), [name])
+        elif isinstance(release, ClassRelease):
+            asked += ask(seen, [release.claim(name).rule], [name])
+    return tuple(asked)
+
+
+def _claimed(release: SetRelease, name: str) -> list[PrivacyModel]:
+    """The claim of an attribute: l values, d apart, none likelier than the posterior.
+
+    Rows that were exploded do not show sets: their members keep the bound of the mechanism, which `frequency` tells.
+    """
+    claim = release.claim(name)
+    claimed: list[PrivacyModel] = [DistinctDiversity(claim.l)]
+    distance = getattr(release.mechanism(name), "distance", None)
+    if claim.d is not None and claim.d > 0 and distance is not None:
+        claimed.append(SemanticClassDiversity(claim.l, claim.d, distance))
+    if claim.posterior < 1 and release.layout == "sets":
+        claimed.append(PosteriorBound(claim.posterior))
+    return claimed
+
+
+def _notes(seen: Seen, *, population_given: bool) -> list[str]:
+    notes = []
+    if seen.n_dropped:
+        notes.append(f"{counted(seen.n_dropped, 'row was', 'rows were')} left out because something was missing.")
+    if seen.n_suppressed:
+        notes.append(f"{counted(seen.n_suppressed, 'record', 'records')} had been left out by the holder.")
+    notes += [f"{counted(n, 'row shows', 'rows show')} no value of {name!r}." for name, n in seen.unseen.items() if n]
+    if seen.quasi and not population_given:
+        notes.append("No population was given: the journalist's risk is taken to be the prosecutor's.")
+    return notes

@@ -1,0 +1,259 @@
+"""Counting the classes of a table in one streaming pass: who looks alike, and which values they have.
+
+A batch is grouped by its quasi-identifiers and sensitive values at once, and only the counts are kept; they are merged
+whenever they have doubled. So memory is bounded by the number of different combinations that occur, not by rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ldiversity.base.arrays import CodeArray
+from ldiversity.base.checks import check_choice, name_some
+from ldiversity.errors import SchemaError
+from ldiversity.evaluation.audit._numbering import number_rows, plain_cells
+from ldiversity.evaluation.audit._tally import Tally, counts_of
+from ldiversity.models import ClassCounts
+from ldiversity.schema import Domain
+from ldiversity.tables import Coder, Sensitive, Source, check_roles, fit_coder, open_source, unknown_column, value_type
+
+__all__ = ["MISSING_QUASI", "CountedTable", "MissingQuasi", "check_others", "class_counts", "count_table"]
+
+MissingQuasi: TypeAlias = Literal["category", "drop", "refuse"]
+
+MISSING_QUASI: Final = ("category", "drop", "refuse")
+"""What may be done with rows that lack a quasi-identifier."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountedTable:
+    """The classes of a table: records that look alike by their quasi-identifiers.
+
+    Parameters
+    ----------
+    quasi
+        The quasi-identifiers.
+    keys
+        One row a class: its quasi-identifiers. Cells of the source: never shown.
+    sizes
+        Shape (classes,): how many records each class has.
+    counts
+        The classes of each sensitive attribute. They are the same for all, unless the other sensitive attributes
+        count as known.
+    n_dropped
+        How many rows were left out because something was missing.
+    """
+
+    quasi: tuple[str, ...]
+    keys: pa.Table = field(repr=False)
+    sizes: NDArray[np.int64]
+    counts: Mapping[str, ClassCounts]
+    n_dropped: int = 0
+
+
+def count_table(
+    source: Source,
+    *,
+    quasi: Sequence[str],
+    sensitive: Sequence[Sensitive] = (),
+    missing: MissingQuasi = "category",
+    joint_knowledge: bool = False,
+) -> CountedTable:
+    """Count the classes of a table in one pass; binned columns of numbers take one more to find their bins.
+
+    Parameters
+    ----------
+    source
+        The table.
+    quasi
+        Columns by which people might be recognized.
+    sensitive
+        What nobody may learn, and what becomes of its missing values.
+    missing
+        A missing quasi-identifier is a ``"category"``: a value like others. Or such rows are left out (``"drop"``),
+        or there must be none (``"refuse"``).
+    joint_knowledge
+        Whether an attacker who asks for one sensitive attribute knows the others.
+
+    Raises
+    ------
+    SchemaError
+        When a column does not exist, has two roles or cannot be counted, or the table breaks a policy on missing
+        values.
+
+    Examples
+    --------
+    >>> table = pa.table({"age": [30, 30, 40], "disease": ["flu", "cut", "flu"]})
+    >>> counted = count_table(open_source(table), quasi=["age"], sensitive=[Sensitive("disease")])
+    >>> counted.sizes.tolist(), counted.counts["disease"].dense().tolist()
+    ([2, 1], [[1, 1], [0, 1]])
+    """
+    check_choice("audit", "missing", missing, MISSING_QUASI)
+    names = [attribute.name for attribute in sensitive]
+    _check_columns(source, quasi, names)
+    binned = {one.name: fit_coder(source, one)[0] for one in sensitive if one.bins is not None}
+    together = [names] if joint_knowledge or not names else [[name] for name in names]
+    tallies = [Tally([*quasi, *some]) for some in together]
+    filter_rows = _Filter(source.name, tuple(quasi), tuple(one.name for one in sensitive if one.missing == "drop"))
+    for batch in source.batches([*quasi, *names]):
+        kept = filter_rows.keep(_comparable(batch, binned), missing)
+        for tally in tallies:
+            tally.add(kept)
+    filter_rows.finish(missing)
+    cells = [tally.result() for tally in tallies]
+    if cells[0].num_rows == 0:
+        raise SchemaError(
+            f"{source.name}: the table must have at least one row to count, got none.",
+            hint="Check that the table was written completely, and what becomes of missing values.",
+        )
+    of_attribute = {name: part for some, part in zip(together, cells, strict=True) for name in some}
+    counts = {
+        one.name: _count_attribute(
+            of_attribute[one.name],
+            [*quasi, *(other for other in names if joint_knowledge and other != one.name)],
+            one,
+            binned.get(one.name),
+            source,
+        )
+        for one in sensitive
+    }
+    ids, first = number_rows(cells[0], quasi)
+    sizes = np.bincount(ids, weights=counts_of(cells[0]), minlength=len(first))
+    return CountedTable(
+        quasi=tuple(quasi),
+        keys=cells[0].select(list(quasi)).take(pa.array(first)) if quasi else pa.table({}),
+        sizes=np.rint(sizes).astype(np.int64),
+        counts=counts,
+        n_dropped=filter_rows.n_dropped,
+    )
+
+
+def class_counts(
+    ids: NDArray[np.int64], codes: CodeArray, counts: NDArray[np.int64], n_classes: int, domain: Domain
+) -> ClassCounts:
+    """Gather counts of classes and codes, of which a pair may occur several times.
+
+    Examples
+    --------
+    >>> gathered = class_counts(np.array([1, 0, 1]), np.array([0, 1, 0]), np.array([2, 3, 4]), 2, Domain(("a", "b")))
+    >>> gathered.dense().tolist()
+    [[0, 3], [6, 0]]
+    """
+    keys = ids * len(domain) + codes
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    pairs = keys[first]
+    starts = np.searchsorted(pairs, np.arange(n_classes + 1, dtype=np.int64) * len(domain))
+    totals = np.add.reduceat(counts[order], first) if len(first) else np.zeros(0, dtype=np.int64)
+    return ClassCounts(starts.astype(np.int64), (pairs % len(domain)).astype(np.int32), totals, domain)
+
+
+@dataclass
+class _Filter:
+    """Leaves out rows that lack something, and counts them."""
+
+    owner: str
+    quasi: tuple[str, ...]
+    droppable: tuple[str, ...]
+    n_dropped: int = 0
+    n_lacking: int = 0
+
+    def keep(self, batch: pa.Table, missing: MissingQuasi) -> pa.Table:
+        lacking = _lacks(batch, self.quasi)
+        self.n_lacking += int(np.count_nonzero(lacking))
+        dropped = _lacks(batch, self.droppable)
+        if missing == "drop":
+            dropped |= lacking
+        if not dropped.any():
+            return batch
+        self.n_dropped += int(np.count_nonzero(dropped))
+        return batch.filter(pa.array(~dropped))
+
+    def finish(self, missing: MissingQuasi) -> None:
+        if missing == "refuse" and self.n_lacking:
+            raise SchemaError(
+                f"{self.owner}: quasi-identifiers must have a value in every row, got {self.n_lacking} rows without.",
+                hint="Count a missing value as a value (category), or leave such rows out (drop).",
+            )
+
+
+def _lacks(batch: pa.Table, names: Sequence[str]) -> NDArray[np.bool_]:
+    lacks = np.zeros(batch.num_rows, dtype=np.bool_)
+    for name in names:
+        column = batch.column(name)
+        if column.null_count:
+            lacks |= np.asarray(column.is_null())
+    return lacks
+
+
+def _comparable(batch: pa.RecordBatch, binned: Mapping[str, Coder]) -> pa.Table:
+    """Cells that can be grouped: binned numbers as codes, everything else as it is."""
+    columns = {}
+    for name in batch.schema.names:
+        cells = batch.column(name)
+        if name in binned:
+            codes = binned[name].codes(cells)
+            cells = pa.array(codes, mask=codes < 0)
+        columns[name] = plain_cells(cells)
+    return pa.table(columns)
+
+
+def _count_attribute(
+    cells: pa.Table, known: Sequence[str], sensitive: Sensitive, coder: Coder | None, source: Source
+) -> ClassCounts:
+    ids, first = number_rows(cells, known)
+    column = cells.column(sensitive.name)
+    if coder is not None:
+        codes = np.asarray(column, dtype=np.int32)
+    else:
+        coder = _fit_values(source, sensitive, column)
+        codes = coder.codes(column)
+    return class_counts(ids, codes, counts_of(cells), len(first), coder.domain)
+
+
+def _fit_values(source: Source, sensitive: Sensitive, column: pa.ChunkedArray) -> Coder:
+    """Settle the domain from the different values that were counted."""
+    values = open_source(pa.table({sensitive.name: pc.unique(column)}))
+    try:
+        return fit_coder(values, sensitive, order=source.category_order(sensitive.name))[0]
+    except SchemaError:
+        fit_coder(source, sensitive)  # says the same of the whole table, with its own name and numbers
+        raise
+
+
+def check_others(source: Source, others: Sequence[str], roles: Sequence[str]) -> None:
+    """Refuse other columns that are not there, or have a role already."""
+    for place, name in enumerate(others):
+        if name not in source.columns:
+            raise unknown_column(source.name, name, source.columns, from_file=source.from_file)
+        if name in roles or name in others[:place]:
+            raise SchemaError(f"{source.name}: column {name!r} must have one role.", hint="Name each column once.")
+
+
+def _check_columns(source: Source, quasi: Sequence[str], sensitive: Sequence[str]) -> None:
+    if sensitive:
+        check_roles(source, quasi=quasi, sensitive=sensitive)
+    for place, name in enumerate(quasi):
+        if name not in source.columns:
+            raise unknown_column(source.name, name, source.columns, from_file=source.from_file)
+        if value_type(source.columns[name]) is None:
+            raise SchemaError(
+                f"{source.name}: quasi-identifiers must hold texts, numbers, booleans or dates, "
+                f"got {source.columns[name]} in {name_some([name])}.",
+                hint="Convert the column to text, or make one column of each part.",
+            )
+        if name in quasi[:place]:
+            raise SchemaError(f"{source.name}: column {name!r} must be named once.")
+    if not quasi and not sensitive:
+        raise SchemaError(
+            f"{source.name}: at least one column must be named, got none.",
+            hint="Name the quasi-identifiers, by which people might be recognized, and the sensitive columns.",
+        )

@@ -1,0 +1,194 @@
+"""The classes of a release, as an attacker sees them who knows quasi-identifiers; the original is never needed.
+
+Rows are read batch by batch and only counts are kept, so that memory is bounded by the different combinations that are
+published, not by rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity.base.checks import name_some
+from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
+from ldiversity.evaluation.audit._classes import class_counts
+from ldiversity.evaluation.audit._numbering import number_rows, plain_cells
+from ldiversity.evaluation.audit._seen import Seen
+from ldiversity.evaluation.audit._sets import ExplodedView, SetTally, SetView
+from ldiversity.evaluation.audit._tally import Tally, counts_of
+from ldiversity.evaluation.audit._views import ClassView, View
+from ldiversity.models import ClassCounts
+from ldiversity.release import ClassRelease, Release, RowBatch, SetRelease, to_texts
+from ldiversity.schema import Domain, Role
+
+__all__ = ["see_release"]
+
+_CODE: Final = "\0code"
+_CLASS: Final = "\0class"
+_REGION: Final = "\0region"
+_NOBODY: Final = "\0nobody"
+"""Columns of tallies; no column of a table is called so."""
+
+
+def see_release(release: Release, *, quasi: Sequence[str], sensitive: Sequence[str]) -> Seen:
+    """See a release as an attacker does.
+
+    Parameters
+    ----------
+    release
+        What was published.
+    quasi
+        The quasi-identifiers that the attacker knows; all when empty.
+    sensitive
+        The attributes; all when empty.
+    """
+    quasi = _chosen("quasi", quasi, release.schema.names(Role.QUASI))
+    sensitive = _chosen("sensitive", sensitive, release.sensitive)
+    if not release.n_rows:
+        raise SchemaError("release: there must be at least one record to audit, got none.")
+    if isinstance(release, SetRelease):
+        return _see_sets(release, quasi, sensitive)
+    if isinstance(release, ClassRelease):
+        see = _see_buckets if release.layout == "bucketized" else _see_regions
+        return see(release, quasi, sensitive)
+    raise UnsupportedError(f"audit: a release of the kind {type(release).__name__} is not known.")
+
+
+def _see_sets(release: SetRelease, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> Seen:
+    exploded = release.layout == "exploded"
+    l = release.mechanism(release.sensitive[0]).l if exploded else 1
+    people = Tally(quasi or [_NOBODY])
+    members = {name: Tally([*quasi, _CODE]) for name in sensitive if exploded}
+    sets = {name: SetTally(release.mechanism(name).l) for name in sensitive if not exploded}
+    for batch in release.batches(quasi, sensitive):
+        cells = _plain(batch)
+        people.add(cells)
+        for name, of_members in members.items():
+            of_members.add(cells.append_column(_CODE, pa.array(batch.codes[name])))
+        for name, of_sets in sets.items():
+            of_sets.add(batch.codes[name])
+    counted = people.result()
+    _, first = number_rows(counted, quasi)
+    views: dict[str, View] = {name: SetView.of(release, name, *tally.result()) for name, tally in sets.items()}
+    for name, of_members in members.items():
+        views[name] = ExplodedView.of(release, name, _counted(of_members.result(), quasi, release.domain(name)))
+    note = (
+        "Quasi-identifiers are published as they were: classes of equal ones say who can be recognized, the sets what "
+        "is then learned."
+    )
+    return Seen(
+        kind=release.layout,
+        name="release",
+        quasi=quasi,
+        keys=_keys(counted, quasi, first),
+        sizes=counts_of(counted)[first] // l,
+        views=views,
+        frame_kind=release.frame_kind,
+        notes=(note,),
+    )
+
+
+def _see_buckets(release: ClassRelease, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> Seen:
+    people = Tally(quasi or [_NOBODY])
+    unseen = dict.fromkeys(sensitive, 0)
+    for batch in release.batches(quasi, sensitive):
+        people.add(_plain(batch))
+        for name in sensitive:
+            unseen[name] += int(np.count_nonzero(batch.classes[name] < 0))
+    counted = people.result()
+    _, first = number_rows(counted, quasi)
+    note = (
+        "Quasi-identifiers are published as they were: classes of equal ones say who can be recognized. What is "
+        "then learned is read from the published classes of values."
+    )
+    return Seen(
+        kind=release.layout,
+        name="release",
+        quasi=quasi,
+        keys=_keys(counted, quasi, first),
+        sizes=counts_of(counted)[first],
+        views={name: ClassView(release.classes(name)) for name in sensitive},
+        n_suppressed=release.suppressed,
+        frame_kind=release.frame_kind,
+        notes=(note,),
+        unseen=unseen,
+    )
+
+
+def _see_regions(release: ClassRelease, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> Seen:
+    exact = [name for name in quasi if release.forms[name].kind == "exact"]
+    generalized = [name for name in quasi if name not in exact]
+    tallies = {name: Tally([*exact, _CLASS, _CODE]) for name in sensitive}
+    for batch in release.batches(exact, sensitive):
+        cells = _plain(batch)
+        for name, tally in tallies.items():
+            seen = cells.append_column(_CLASS, pa.array(batch.classes[name]))
+            tally.add(seen.append_column(_CODE, pa.array(batch.codes[name])))
+    # Classes with equal regions look alike to an attacker.
+    alike = _same_regions(release, generalized) if generalized else None
+    known = [*exact, _REGION] if generalized else exact
+    views: dict[str, View] = {}
+    by_class_id: dict[str, View] = {}
+    for name, tally in tallies.items():
+        counted, domain = tally.result(), release.domain(name)
+        by_class_id[name] = ClassView(_counted(counted, [_CLASS], domain))
+        if alike is not None:
+            counted = counted.append_column(_REGION, pa.array(alike[counted.column(_CLASS).to_numpy()]))
+        views[name] = ClassView(_counted(counted, known, domain))
+    _, first = number_rows(counted, known)
+    return Seen(
+        kind=release.layout,
+        name="release",
+        quasi=quasi,
+        keys=None if generalized else _keys(counted, exact, first),
+        sizes=views[name].sizes,
+        views=views,
+        by_class_id=by_class_id,
+        n_suppressed=release.suppressed,
+        frame_kind=release.frame_kind,
+    )
+
+
+def _counted(cells: pa.Table, known: Sequence[str], domain: Domain) -> ClassCounts:
+    """The classes of equal known columns, from tallied codes."""
+    ids, first = number_rows(cells, known)
+    codes = cells.column(_CODE).to_numpy().astype(np.int32)
+    return class_counts(ids, codes, counts_of(cells), len(first), domain)
+
+
+def _same_regions(release: ClassRelease, names: Sequence[str]) -> NDArray[np.int64]:
+    """Shape (classes,): a number for each class, the same for classes that show the same region."""
+    regions = release.regions()
+    texts = {}
+    for name in names:
+        column = regions.column(name)
+        whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        texts[name] = to_texts(whole, release.forms[name])
+    return number_rows(pa.table(texts), list(names))[0]
+
+
+def _plain(batch: RowBatch) -> pa.Table:
+    """Cells that can be grouped; one column that is the same for all where nothing is known of anybody."""
+    columns = {}
+    for name in batch.columns.column_names:
+        column = batch.columns.column(name)
+        columns[name] = pa.chunked_array(map(plain_cells, column.chunks), None if column.chunks else column.type)
+    return pa.table(columns or {_NOBODY: pa.array(np.zeros(batch.n_rows, dtype=np.int8))})
+
+
+def _keys(cells: pa.Table, quasi: Sequence[str], first: NDArray[np.int64]) -> pa.Table:
+    return cells.select(list(quasi)).take(pa.array(first)) if quasi else pa.table({})
+
+
+def _chosen(owner: str, given: Sequence[str], known: tuple[str, ...]) -> tuple[str, ...]:
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise ParameterError(
+            f"audit: {owner} must be among {name_some(known)} for this release, got {unknown[0]!r}.",
+            hint="Leave it out to take what the release says.",
+        )
+    return tuple(given) or known

@@ -1,0 +1,190 @@
+"""What an attacker sees of a sensitive attribute: for each class of people who look alike, a distribution of values."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity.base.arrays import FloatArray
+from ldiversity.errors import UnsupportedError
+from ldiversity.models import ClassCounts, KAnonymity, PrivacyModel, Verdict, judge
+from ldiversity.schema import Domain
+
+__all__ = ["MOST_CELLS", "ClassView", "View", "judge_sizes", "recursive_reach", "worst_reached"]
+
+MOST_CELLS: Final = 1_000_000_000
+"""Classes times values that are gone through; about a minute a billion."""
+
+
+class View(ABC):
+    """The classes of one sensitive attribute, as an attacker sees them."""
+
+    @property
+    @abstractmethod
+    def domain(self) -> Domain:
+        """The public values."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> NDArray[np.int64]:
+        """Shape (classes,): how many records each class has."""
+
+    @property
+    @abstractmethod
+    def largest(self) -> FloatArray:
+        """Shape (classes,): the probability of the likeliest value of each class."""
+
+    @property
+    @abstractmethod
+    def marginal(self) -> NDArray[np.int64]:
+        """Shape (F,): how often each value occurs, as far as it is known."""
+
+    @abstractmethod
+    def picture(self, model: type[PrivacyModel]) -> ClassCounts:
+        """The counts that a kind of model looks at.
+
+        Raises
+        ------
+        UnsupportedError
+            When the model makes no sense here; says why.
+        """
+
+    def judge(self, model: PrivacyModel) -> Verdict:
+        """Judge the classes by a model.
+
+        Raises
+        ------
+        UnsupportedError
+            When the model makes no sense here, or classes times values are too many to be gone through.
+        """
+        self.check_size()
+        return judge([model], self.picture(type(model)))[0]
+
+    def check_size(self) -> None:
+        """Refuse what would take hours: a model looks at every value of every class."""
+        if len(self.sizes) * len(self.domain) > MOST_CELLS:
+            raise UnsupportedError(
+                f"audit: classes times sensitive values must be at most {MOST_CELLS:,}, "
+                f"got {len(self.sizes):,} times {len(self.domain):,}.",
+                hint="Is the sensitive column an identifier or a fine measurement? Bin it, or leave it out.",
+            )
+
+    @property
+    def n_records(self) -> int:
+        """The number of records."""
+        return int(self.sizes.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class ClassView(View):
+    """Classes whose values are counted.
+
+    Examples
+    --------
+    >>> from ldiversity.models import count_classes
+    >>> view = ClassView(count_classes(np.array([0, 0, 0, 1]), np.array([1, 1, 0, 0]), 2, Domain(("a", "b"))))
+    >>> view.largest.round(2).tolist()
+    [0.67, 1.0]
+    """
+
+    counts: ClassCounts
+
+    @property
+    def domain(self) -> Domain:
+        """The public values."""
+        return self.counts.domain
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many records each class has."""
+        return self.counts.sizes
+
+    @cached_property
+    def _largest(self) -> FloatArray:
+        if not self.counts.n_classes:
+            return np.zeros(0)
+        largest: FloatArray = np.maximum.reduceat(self.counts.counts, self.counts.starts[:-1]) / self.sizes
+        return largest
+
+    @property
+    def largest(self) -> FloatArray:
+        """The share of the most frequent value of each class."""
+        return self._largest
+
+    @property
+    def marginal(self) -> NDArray[np.int64]:
+        """How often each value occurs."""
+        return self.counts.population.counts
+
+    def picture(self, model: type[PrivacyModel]) -> ClassCounts:  # noqa: ARG002 - the same for all
+        """The counts of the classes."""
+        return self.counts
+
+
+def judge_sizes(model: KAnonymity, sizes: NDArray[np.int64]) -> Verdict:
+    """Judge classes by how many records they have.
+
+    Examples
+    --------
+    >>> judge_sizes(KAnonymity(3), np.array([3, 1])).n_records_failing
+    1
+    """
+    starts = np.arange(len(sizes) + 1, dtype=np.int64)
+    return judge([model], ClassCounts(starts, np.zeros(len(sizes), dtype=np.int32), sizes, Domain(("*",))))[0]
+
+
+def worst_reached(view: View, models: Sequence[PrivacyModel]) -> list[float | str]:
+    """What the worst class reaches by each model, or the sentence that says why there is no answer.
+
+    Models that look at the same counts share one pass over them.
+    """
+    found: list[float | str] = [inf if model.higher_is_safer else 0.0 for model in models]
+    sharing: dict[int, tuple[ClassCounts, list[int]]] = {}
+    for place, model in enumerate(models):
+        try:
+            counts = view.picture(type(model))
+        except UnsupportedError as refused:
+            found[place] = refused.message
+            continue
+        sharing.setdefault(id(counts), (counts, []))[1].append(place)
+    for counts, places in sharing.values():
+        for _, dense in counts.blocks():
+            for place in places:
+                reached = models[place].reached(dense, counts.population)
+                found[place] = _worse(models[place], float(found[place]), reached)
+    return found
+
+
+def _worse(model: PrivacyModel, known: float, reached: FloatArray) -> float:
+    if not len(reached):
+        return known
+    return min(known, float(reached.min())) if model.higher_is_safer else max(known, float(reached.max()))
+
+
+def recursive_reach(counts: ClassCounts) -> dict[int, float]:
+    """The c that recursive (c,l)-diversity reaches for each l: every greater c holds. Infinite c are left out.
+
+    With counts sorted descending, ``r_1 / (r_l + ... + r_m)`` of the worst class, for all l in one pass.
+
+    Examples
+    --------
+    >>> from ldiversity.models import count_classes
+    >>> values = np.repeat([0, 1, 2], [3, 2, 1])
+    >>> recursive_reach(count_classes(np.zeros(6, dtype=np.int64), values, 1, Domain(("a", "b", "c"))))
+    {2: 1.0, 3: 3.0}
+    """
+    worst = np.zeros(max(len(counts.domain) - 1, 0))
+    for _, dense in counts.blocks():
+        ordered = -np.sort(-dense, axis=1)
+        rare = ordered[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
+        reached = np.full(rare.shape, inf)
+        np.divide(ordered[:, :1], rare, out=reached, where=rare > 0)
+        worst = np.maximum(worst, reached.max(axis=0, initial=0.0))
+    return {l: float(c) for l, c in enumerate(worst, start=2) if np.isfinite(c)}

@@ -1,0 +1,141 @@
+"""The verdict in plain words, and the first thing to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ldiversity.base.numbers import counted, level, number, percent
+from ldiversity.evaluation.audit._figures import Asked, model_text
+from ldiversity.evaluation.audit._risk import recognized
+from ldiversity.evaluation.audit._seen import Seen
+
+__all__ = ["Learned", "learned", "say"]
+
+
+def say(seen: Seen, asked: Sequence[Asked], risk: Mapping[str, Any], attribute_risk: Mapping[str, Any]) -> list[str]:
+    """Say what was found: one sentence a fact, the most important first."""
+    said = [sentence for name, one in attribute_risk.items() for sentence in _of_attribute(seen, name, one)]
+    if seen.joint:
+        threshold = risk["threshold"]
+        for name, view in seen.views.items():
+            to = f"To someone who asks for {name!r} and knows the quasi-identifiers and all other sensitive values: "
+            said.append(to + _of_uniques(recognized(view.sizes, threshold), "knows all this"))
+    if seen.quasi:
+        alone = "only their quasi-identifiers" if seen.joint else "their quasi-identifiers"
+        said.append(_capitalized(_of_uniques(risk, f"knows {alone}")))
+    for name, view in seen.by_class_id.items():
+        if len(view.sizes) != len(seen.sizes):
+            said.append(
+                f"The release numbers {len(view.sizes):,} classes of {name!r}, of which those with equal regions look "
+                f"alike: an attacker sees {len(seen.sizes):,}."
+            )
+    return [*said, *map(_of_model, asked)]
+
+
+class Learned(NamedTuple):
+    """How many people's values someone learns: names of columns, rows of a name and numbers, and a sentence."""
+
+    heads: list[str]
+    rows: list[tuple[str, list[int]]]
+    sentence: str
+
+
+def learned(kind: str, risk: Mapping[str, Any]) -> Learned:
+    """Say how much is learned about the values of an attribute.
+
+    Parameters
+    ----------
+    kind, risk
+        As in `Audit.to_dict`: ``kind``, and ``attribute_risk`` of the attribute.
+    """
+    names = {
+        "records_read_off": "can be read off",
+        "records_at_least_90": "likeliest value at least 90 %",
+        "records_at_least_50": "likeliest value at least 50 %",
+    }
+    known = [risk] if "informed" not in risk else [risk, risk["informed"]]
+    heads = ["number"] if "informed" not in risk else ["without prior knowledge", "knowing how frequent values are"]
+    rows = [(text, [one[name] for one in known]) for name, text in names.items()]
+    return Learned(["people", *heads], rows, _guess(kind, risk))
+
+
+def _guess(kind: str, risk: Mapping[str, Any]) -> str:
+    mean, overall = percent(risk["mean_largest_share"]), percent(risk["largest_share_overall"])
+    if kind == "table":
+        return f"A guess of the likeliest value of the class is right for {mean}; without the table, for {overall}."
+    if kind == "exploded":
+        return (
+            f"The numbers go by the bound of the mechanism, {mean} without prior knowledge; whoever knows how frequent "
+            f"values are may be surer. The most frequent one has about {overall} of all records."
+        )
+    if "informed" in risk:
+        informed = percent(risk["informed"]["mean_largest_share"])
+        return (
+            "These numbers are for someone who knows which record is the person's. The likeliest value of its set then "
+            f"has {mean} on average without prior knowledge, and {informed} knowing how frequent values are; the "
+            f"most frequent one has about {overall} of all records. Whoever cannot tell people who look alike apart "
+            "learns less."
+        )
+    return (
+        f"A guess of the likeliest value is right for {mean} if one knows which class is the person's; without the "
+        f"release, for {overall}."
+    )
+
+
+def _of_attribute(seen: Seen, name: str, risk: Mapping[str, Any]) -> list[str]:
+    if seen.kind in {"sets", "exploded"}:
+        bound = percent(risk["largest_share"])
+        said = [f"To someone without prior knowledge no set points at a value of {name!r} with more than {bound}."]
+        if "informed" in risk:
+            said.append(
+                "To someone who knows how frequent the values are, and which record is the person's, it is "
+                f"{percent(risk['informed']['largest_share'])}, and "
+                f"{percent(risk['informed']['mean_largest_share'])} on average."
+            )
+        return said
+    n_one, n_classes = risk["classes_with_one_value"], risk["classes"]
+    if n_one:
+        lost = _people(risk["records_read_off"])
+        hold = "The only class holds" if n_classes == 1 else f"{n_one:,} of {n_classes:,} classes hold"
+        said = [f"{hold} one value of {name!r} only; {lost} can be read off."]
+    elif n_classes == 1:
+        said = [f"The only class holds more than one value of {name!r}."]
+    else:
+        said = [f"None of {n_classes:,} classes holds one value of {name!r} only."]
+    more = risk["records_at_least_50"] - risk["records_read_off"]
+    if more:
+        others = f"{_people(more)} {'more' if n_one else 'in all'}"
+        said.append(f"For {others}, one value of {name!r} is at least as likely as all others together.")
+    return said
+
+
+def _of_uniques(risk: Mapping[str, Any], knows: str) -> str:
+    n, above = risk["uniques"], risk["prosecutor"]["records_above"]
+    alone = f"{_people(n)} of {risk['records']:,} look like nobody else" if n > 1 else "1 person looks like nobody else"
+    return (
+        f"{alone if n else 'everybody looks like somebody else'}; whoever {knows} finds "
+        f"{_people(above)} with a probability above {level(risk['threshold'])}."
+    )
+
+
+def _of_model(one: Asked) -> str:
+    verdict, about = one.verdict, "" if one.attribute is None else f" of {one.attribute!r}"
+    if verdict.passed:
+        return f"{model_text(one.model)}{about} holds: the worst class reaches {number(verdict.reached)}."
+    records = counted(verdict.n_records_failing, "record", "records")
+    border = verdict.model.strict and verdict.margin == 0
+    must = f", and must be strictly less than {number(verdict.required)}" if border else ""
+    if verdict.n_classes == 1:
+        broken = f"the only class, of {records}, breaks it; it reaches"
+    else:
+        broken = f"{verdict.n_failing:,} of {verdict.n_classes:,} classes with {records} break it; the worst reaches"
+    return f"{model_text(one.model)}{about} does not hold: {broken} {number(verdict.reached)}{must}."
+
+
+def _people(n: int) -> str:
+    return counted(n, "person", "people")
+
+
+def _capitalized(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

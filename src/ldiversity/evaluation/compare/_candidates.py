@@ -1,0 +1,259 @@
+"""What is to be run: methods of the catalog with each l, or methods as they are given."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Any, Final
+
+from ldiversity.base.checks import check_integer, name_some
+from ldiversity.base.typed import join_assignment, number_text
+from ldiversity.catalog import CATALOG, OPTIONS, Option, methods_with
+from ldiversity.errors import LDiversityError, ParameterError
+from ldiversity.evaluation.compare._fingerprint import fingerprint
+from ldiversity.methods import METHODS, Method
+
+__all__ = ["Candidate", "candidates", "left_out"]
+
+_NEEDED: Final[Mapping[str, tuple[str, ...]]] = {"semantic": ("d", "distance"), "le-anatomy": ("e", "tree")}
+"""Options without which a method is not run unless it is named."""
+
+_LONG: Final = ("file", "distance", "shares")
+"""Kinds of options that the label of a run leaves out where it can."""
+
+_MOST_LEVELS: Final = 200
+
+_NOT_SHARED: Final = ("l", "model")
+"""Options that are not for all methods at once: l is varied, and a model takes its place."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A method to run, or the reason why there is none.
+
+    Parameters
+    ----------
+    name
+        The method's name in the catalog.
+    options
+        Its options that are not left at their defaults, as users write them.
+    method
+        The method; None when the options do not make one.
+    reason, hint
+        Why not.
+    in_full
+        Whether the label names files and distances too.
+    number
+        Tells runs apart that would have the same label.
+    """
+
+    name: str
+    options: Mapping[str, Any]
+    method: Method | None = field(default=None, repr=False)
+    reason: str | None = None
+    hint: str | None = None
+    in_full: bool = False
+    number: int | None = None
+
+    @property
+    def label(self) -> str:
+        """Name and options, for people.
+
+        Examples
+        --------
+        >>> Candidate("semantic", {"l": 3, "d": 2.0, "distance": "ordered"}).label
+        'semantic l=3 d=2'
+        """
+        shown = {name: value for name, value in self.options.items() if self.in_full or OPTIONS[name].kind not in _LONG}
+        numbered = [] if self.number is None else [f"({self.number})"]
+        return " ".join([self.name, *(_shown(name, value) for name, value in shown.items()), *numbered])
+
+    @property
+    def words(self) -> list[str] | None:
+        """The words of the command line that ask for it; None when it has options that cannot be written.
+
+        Examples
+        --------
+        >>> Candidate("bsgi", {"l": 4, "weights": {"age": 2.0}}).words
+        ['--method', 'bsgi', '-l', '4', '--weight', 'age=2']
+        """
+        words = ["--method", self.name]
+        for name, value in self.options.items():
+            written = _written(OPTIONS[name], value)
+            if written is None:
+                return None
+            words += written
+        return words
+
+
+def candidates(
+    methods: Sequence[str | Method] | None,
+    levels: Iterable[int],
+    options: Mapping[str, Any],
+    models: Sequence[str] = (),
+) -> list[Candidate]:
+    """List the runs of a comparison, method by method and l by l.
+
+    Parameters
+    ----------
+    methods
+        Names, each run with every l, or methods, run as they are. All that need no further option when None.
+    levels
+        The values of l.
+    options
+        Further options, for all methods that have them.
+    models
+        Privacy models, with each of which the methods that take one are also run.
+
+    Examples
+    --------
+    >>> [run.label for run in candidates(["anatomy"], [2, 3], {})]
+    ['anatomy l=2', 'anatomy l=3']
+    """
+    _check_options(options)
+    several = _levels(levels)
+    chosen = [name for name in CATALOG if not _lacking(name, options)] if methods is None else list(methods)
+    if not chosen:
+        raise ParameterError("compare: methods must name at least one method.", hint=f"Known are {_known()}.")
+    unknown = [one for one in chosen if not isinstance(one, Method) and one not in CATALOG]
+    if unknown:
+        raise ParameterError(f"compare: methods must be known ones, got {unknown[0]!r}.", hint=f"Known are {_known()}.")
+    asked = {**options, **({"model": models} if models else {})}
+    _check_used(asked, [one for one in chosen if not isinstance(one, Method)])
+    found: list[Candidate] = []
+    for one in chosen:
+        if isinstance(one, Method):
+            found.append(Candidate(one.name, _own_options(one), one))
+            continue
+        found += [_candidate(str(one), {"l": l}, options) for l in several]
+        if "model" in CATALOG[str(one)].options:
+            found += [_candidate(str(one), {"model": model}, options) for model in models]
+    return _told_apart(_different(found))
+
+
+def left_out(options: Mapping[str, Any]) -> list[str]:
+    """Say which methods are not run unless they are given more.
+
+    Examples
+    --------
+    >>> left_out({"e": 1, "tree": "diseases.csv"})
+    ["'semantic' was not run: it needs 'd', 'distance'."]
+    """
+    lacking = {name: _lacking(name, options) for name in CATALOG}
+    return [f"{name!r} was not run: it needs {name_some(few)}." for name, few in lacking.items() if few]
+
+
+def _known() -> str:
+    return name_some(CATALOG, most=len(CATALOG))
+
+
+def _lacking(name: str, options: Mapping[str, Any]) -> list[str]:
+    return [option for option in _NEEDED.get(name, ()) if options.get(option) is None]
+
+
+def _levels(levels: Iterable[int]) -> list[int]:
+    several: dict[int, None] = {}
+    for l in levels:
+        several[check_integer("compare", "l", l, minimum=2)] = None
+        if len(several) > _MOST_LEVELS:
+            raise ParameterError(
+                f"compare: l must hold at most {_MOST_LEVELS} numbers.",
+                hint="No l can exceed the number of values of a sensitive column by which records are told apart.",
+            )
+    if not several:
+        raise ParameterError("compare: l must hold at least one number, got none.", hint="For example range(2, 8).")
+    return list(several)
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    offered = [name for name in OPTIONS if name not in _NOT_SHARED]
+    unknown = [name for name in options if name not in offered]
+    if unknown:
+        raise ParameterError(
+            f"compare: options must be some of {name_some(offered, most=len(offered))}, got {unknown[0]!r}.",
+            hint="The argument models asks for a model, or a method such as ld.Mondrian(model='k-anonymity:5') itself.",
+        )
+
+
+def _check_used(options: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Refuse an option that would change nothing."""
+    for option in (option for option, value in options.items() if value is not None):
+        takers = methods_with(option)
+        if not set(takers) & set(names):
+            others = {name: _lacking(name, options) for name in takers}
+            needs = "; ".join(f"{name!r} also needs {name_some(few)}" for name, few in others.items() if few)
+            raise ParameterError(
+                f"compare: options must be of methods that are run by name, got {option!r}.",
+                hint=f"It is an option of {name_some(takers)}{f'; {needs}' if needs else ''}.",
+            )
+
+
+def _different(found: Sequence[Candidate]) -> list[Candidate]:
+    """Leave out what is the same run as one before it."""
+    kept: dict[object, Candidate] = {}
+    for one in found:
+        seen = None if one.method is None else fingerprint(b"", one.method)
+        same = (one.name, seen) if seen is not None else (one.label, None if one.method is None else id(one.method))
+        kept.setdefault(same, one)
+    return list(kept.values())
+
+
+def _told_apart(found: Sequence[Candidate]) -> list[Candidate]:
+    """Give every run a label of its own: with all options where it takes them, with a number where it takes more."""
+    short = Counter(one.label for one in found)
+    full = [replace(one, in_full=True) if short[one.label] > 1 else one for one in found]
+    labels = Counter(one.label for one in full)
+    met: Counter[str] = Counter()
+    told = []
+    for one in full:
+        met[one.label] += 1
+        told.append(replace(one, number=met[one.label]) if labels[one.label] > 1 else one)
+    return told
+
+
+def _candidate(name: str, own: dict[str, Any], options: Mapping[str, Any]) -> Candidate:
+    own |= {option: options[option] for option in CATALOG[name].options if options.get(option) is not None}
+    try:
+        return Candidate(name, own, METHODS[name].from_options(own))
+    except LDiversityError as error:
+        return Candidate(name, own, None, error.message, error.hint)
+
+
+def _own_options(method: Method) -> dict[str, Any]:
+    values = {one.name: (getattr(method, one.name), one) for one in fields(method)}  # type: ignore[arg-type]
+    return {
+        name: value
+        for name, (value, one) in values.items()
+        if value is not None and (one.default is MISSING or value != one.default)
+    }
+
+
+def _shown(name: str, value: Any) -> str:  # noqa: ANN401 - any option
+    if isinstance(value, bool):
+        return name if value else f"no {name}"
+    text = number_text(value) if isinstance(value, int | float) else _text(value)
+    return f"{name}={text or type(value).__name__}"
+
+
+def _text(value: Any) -> str | None:  # noqa: ANN401 - any option
+    """A text or path as it is; None for anything else."""
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}={number_text(number)}" for key, number in value.items())
+    return str(value) if isinstance(value, str) or hasattr(value, "__fspath__") else None
+
+
+def _written(option: Option, value: Any) -> list[str] | None:  # noqa: ANN401 - any option
+    if option.flag is None:
+        return None
+    if option.kind == "switch":
+        yes, _, no = option.flag.partition("/")
+        return [yes if value else no]
+    if isinstance(value, Mapping):
+        return [
+            word
+            for name, number in value.items()
+            for word in (option.flag, f"{join_assignment(name)}={number_text(number)}")
+        ]
+    text = number_text(value) if isinstance(value, int | float) else _text(value)
+    return None if text is None else [option.flag, text]

@@ -1,0 +1,200 @@
+"""`compare`: several methods on one table, and which one to publish."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ldiversity._kernels.compiling import say_compiling
+from ldiversity.base.checks import check_integer, check_number, column_names
+from ldiversity.base.typed import join_assignment
+from ldiversity.evaluation.attacks import Attack
+from ldiversity.evaluation.compare._candidates import candidates, left_out
+from ldiversity.evaluation.compare._measure import identity, run_candidate
+from ldiversity.evaluation.compare._result import Comparison
+from ldiversity.evaluation.compare._run import ComparedRun
+from ldiversity.evaluation.compare._setting import Setting, make_setting
+from ldiversity.evaluation.compare._store import RunStore
+from ldiversity.evaluation.measures import QueryWorkload
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.methods import Method
+from ldiversity.tables import Sensitive, role_words
+
+__all__ = ["compare"]
+
+
+def compare(  # noqa: PLR0913 - the public door; every argument is a decision of the holder
+    data: Any,  # noqa: ANN401 - any frame or path
+    *,
+    quasi: str | Sequence[str],
+    sensitive: str | Sensitive | Sequence[str | Sensitive],
+    drop: str | Sequence[str] = (),
+    plain: str | Sequence[str] = (),
+    l: int | Iterable[int] = range(2, 8),
+    methods: str | Method | Sequence[str | Method] | None = None,
+    models: str | Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
+    person: str | None = None,
+    queries: int | QueryWorkload | None = None,
+    attacks: str | Attack | Sequence[str | Attack] | None = None,
+    targets: int = 2000,
+    risk: float | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    progress: Callable[[float, str], None] | None = None,
+    seed: int | None = None,
+) -> Comparison:
+    """Run several methods on a table, measure each release, and say which one to publish. For the holder alone.
+
+    Every release is made in memory, audited, attacked and asked queries, and forgotten; only figures remain. A method
+    that cannot be run here becomes a row that says why.
+
+    Parameters
+    ----------
+    data
+        A path or any data frame.
+    quasi, sensitive, hierarchies, person, types
+        As in `anonymize`.
+    drop, plain
+        As in `anonymize`; they count in nothing that is measured, and stand in the command that publishes.
+    l
+        The values of l to try.
+    methods
+        Names, each run with every `l`, or methods, run as they are. All that need no further option when None.
+    models
+        Privacy models such as ``"entropy:3"``: the methods that take one are also run with each of these.
+    options
+        Further options, for all methods that have them; for example ``{"d": 2, "distance": "ordered"}`` lets
+        `semantic` run, ``{"e": 1, "tree": "diseases.csv"}`` lets `le-anatomy`.
+    queries
+        How many random counting queries (300 when None), or a workload of your own.
+    attacks
+        Names or attacks. When None: ``homogeneity``, ``mechanism``, ``definetti`` and ``joint``, by people who
+        know quasi-identifiers and the release.
+    targets
+        How many people are attacked, drawn from the table.
+    risk
+        The greatest acceptable gain of an attacker over guessing, from 0 to 1, for the upper end of its interval;
+        decides the recommendation.
+    folder
+        Where finished runs are kept, so that a comparison can be interrupted, repeated and extended. Holds no cell, but
+        figures that stay with the holder.
+    progress
+        Called with the share of the work that is done and a word for it.
+    seed
+        Makes draws, queries and targets repeatable. No release is kept, so that nothing is given away by it.
+
+    Returns
+    -------
+    Comparison
+        Rows, the Pareto set, a recommendation and the command that publishes it.
+
+    Examples
+    --------
+    >>> import ldiversity as ld
+    >>> people = ld.datasets.patients(400, seed=1)
+    >>> roles = {"quasi": ["age", "sex"], "sensitive": "disease"}
+    >>> found = compare(people, **roles, l=[2, 3], methods=["anatomy", "bsgi"], seed=1)
+    >>> [row.label for row in found.rows]
+    ['anatomy l=2', 'anatomy l=3', 'bsgi l=2', 'bsgi l=3']
+    >>> found.command[:3]
+    ['ldiversity', 'anonymize', 'TABLE']
+    """
+    several = None if methods is None else [methods] if isinstance(methods, str | Method) else list(methods)
+    levels = l if isinstance(l, Iterable) and not isinstance(l, str) else [l]
+    runs = candidates(several, levels, options or {}, [models] if isinstance(models, str) else models)
+    if seed is not None:
+        check_integer("compare", "seed", seed, minimum=0)
+    limit = None if risk is None else check_number("compare", "risk", risk, minimum=0, maximum=1)
+    with say_compiling(progress, "reading") as tell:
+        tell(0.0, "reading")
+        left, kept = column_names("compare", "drop", drop), column_names("compare", "plain", plain)
+        setting = make_setting(
+            data, quasi, sensitive, hierarchies, person, queries, attacks, targets, seed, types, left, kept
+        )
+        store = RunStore.open(folder)
+        shared = store.mark(**setting.decides)
+        rows: list[ComparedRun] = []
+        for place, candidate in enumerate(runs):
+            tell(place / len(runs), candidate.label)
+            mark = None if shared is None else store.mark(setting=shared, method=candidate.name, run=candidate.method)
+            row = store.load(mark)
+            if row is not None:
+                rows.append(replace(row, **identity(candidate)))  # files may have other names by now
+                continue
+            row, lasting = run_candidate(candidate, setting)
+            if lasting:
+                store.save(mark, row)
+            rows.append(row)
+        tell(1.0, "comparing")
+    roles, grouping_roles = _roles(data, setting, hierarchies or {}, left, kept, types or {})
+    return Comparison(
+        rows=tuple(rows),
+        table=setting.name,
+        records=setting.table.num_rows,
+        quasi=setting.quasi,
+        sensitive=tuple(one.name for one in setting.sensitive),
+        unprotected=setting.unprotected,
+        guessing=setting.guessing,
+        uninformed=setting.uninformed,
+        risk_limit=limit,
+        notes=(*_how(setting), *(left_out(options or {}) if methods is None else [])),
+        roles=roles,
+        grouping_roles=grouping_roles,
+        frame_kind=setting.frame_kind,
+    )
+
+
+def _with_value(table: pa.Table, one: Sensitive) -> int:
+    """How many records have a value; a missing one is a value when it is a category."""
+    return int(table.num_rows - (table[one.name].null_count if one.missing == "drop" else 0))
+
+
+def _how(setting: Setting) -> list[str]:
+    queries = sum(len(workload) for workload in setting.workloads)
+    whose = min(setting.targets, max(_with_value(setting.table, one) for one in setting.sensitive))
+    attacked = f"{whose:,} {'record' if whose == 1 else 'records'}"
+    if setting.person is not None and whose == setting.table.num_rows:
+        attacked += f" of {len(setting.table[setting.person].unique()):,} people"
+    floor = f"{setting.sanity:,.3g} {'record' if setting.sanity == 1 else 'records'}"
+    risk = (
+        f"Risk: {attacked} were attacked, and the attack that gains most over guessing from the true shares counts "
+        "(among those who are found, where records are left out). It is a mean over people: where one value is common, "
+        "rare ones that leak hardly change it. Look at the worst belief, and at how much likelier a value becomes, too."
+    )
+    error = (
+        f"Error: the median of {queries:,} random counting queries, relative to the true answer, or to {floor} where "
+        "that is more."
+    )
+    sound = (
+        "A run is sound when it promises something, no attack but those that learn beats that, and no value is "
+        "certain. One that is not is recommended only when nothing else is worth publishing."
+    )
+    notes = [risk, error, sound, "Publishing draws anew, so that figures will differ a little from those measured."]
+    if len(setting.sensitive) > 1:
+        notes.append("With several sensitive columns the worst of them counts.")
+    return notes
+
+
+def _roles(
+    data: Any,  # noqa: ANN401 - any frame or path
+    setting: Setting,
+    hierarchies: Mapping[str, Any],
+    drop: Sequence[str],
+    plain: Sequence[str],
+    types: Mapping[str, str],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words that say which table and which columns, and those that only methods that group take."""
+    table = str(data) if isinstance(data, str | os.PathLike) else "TABLE"
+    words = (table, *role_words(quasi=setting.quasi, sensitive=setting.sensitive, drop=drop, plain=plain, types=types))
+    extra = [] if setting.person is None else ["--person", setting.person]
+    for name, given in hierarchies.items():
+        text = f"{name}.csv" if isinstance(given, Hierarchy) else str(Path(given))
+        extra += ["--hierarchy", f"{join_assignment(name)}={text}"]
+    return words, tuple(extra)

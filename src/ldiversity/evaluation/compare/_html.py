@@ -1,0 +1,44 @@
+"""A comparison as a fragment of HTML: recommendation, map, tables. Names from the data are escaped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ldiversity.base.html import bullets, escape, table
+from ldiversity.evaluation.compare._result import HOLDER_ONLY
+from ldiversity.evaluation.compare._table import LEGEND, TextTable, exposure_table, failures, figures_table
+
+if TYPE_CHECKING:
+    from ldiversity.evaluation.compare._result import Comparison
+
+__all__ = ["fragment"]
+
+
+def fragment(comparison: Comparison) -> str:
+    """Make the fragment; it needs no other file, no network and no script."""
+    facts = comparison.to_dict()
+    command = "" if facts["command"] is None else f"<p><code>{escape(facts['command'])}</code></p>"
+    failed = failures(facts)
+    return (
+        f'<p style="color:#a40000;font-weight:600">{escape(HOLDER_ONLY)}</p>'
+        f"<p><strong>{escape(facts['recommendation'])}</strong></p>{_listed('', facts['cautions'])}"
+        f"{command}{_picture(comparison)}{_table(figures_table(facts))}<p>{escape(LEGEND)}</p>"
+        f"{_table(exposure_table(facts))}{_listed('Not possible here', failed)}{_listed('Notes', facts['notes'])}"
+    )
+
+
+def _picture(comparison: Comparison) -> str:
+    if not any(run.measured for run in comparison.rows):
+        return ""
+    from ldiversity.pictures import embedded_picture
+
+    return embedded_picture(comparison.figure(), comparison.alt)
+
+
+def _table(texts: TextTable) -> str:
+    return table(texts.heads, texts.rows, texts.numbers) if texts.rows else ""
+
+
+def _listed(title: str, texts: list[str]) -> str:
+    head = f"<p><strong>{escape(title)}</strong></p>" if title else ""
+    return head + bullets(texts) if texts else ""

@@ -1,0 +1,229 @@
+"""One run of a comparison: publish in memory, audit, attack, ask queries, and forget the release."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from ldiversity.base.arrays import FloatArray
+from ldiversity.errors import InfeasibleError, InternalError, LDiversityError, LDiversityWarning, UnsupportedError
+from ldiversity.evaluation.attacks import AttackResult, attack
+from ldiversity.evaluation.audit import audit
+from ldiversity.evaluation.compare._candidates import Candidate
+from ldiversity.evaluation.compare._run import ComparedRun
+from ldiversity.evaluation.compare._setting import Setting, relative_error
+from ldiversity.evaluation.measures import QueryWorkload, distribution_mse, ncp
+from ldiversity.methods import GroupingMethod
+from ldiversity.publish import anonymize
+from ldiversity.release import ClassRelease, Release
+
+__all__ = ["identity", "run_candidate"]
+
+_MODELS: Final = ("k_anonymity", "distinct_l", "entropy_l", "frequency", "t_equal", "beta")
+_OWN_GUESS: Final = "similarity"
+"""Counts a guess of a like value as right, so that guessing is right more often too."""
+
+_NOT_INSTALLED: Final = "install ldiversity["
+_STORED: Final = (InfeasibleError, UnsupportedError)
+
+Answer = TypeVar("Answer")
+
+
+def run_candidate(candidate: Candidate, setting: Setting) -> tuple[ComparedRun, bool]:
+    """Run a method and measure what it published.
+
+    Returns
+    -------
+    run
+        The row of the comparison; one that says why, when the method could not be run.
+    lasting
+        Whether the same would come out another time, so that it may be kept.
+    """
+    if candidate.method is None:
+        return _failed(candidate, candidate.reason or "", candidate.hint), False
+    if setting.person is not None and not isinstance(candidate.method, GroupingMethod):
+        reason = f"{candidate.name}: it hides each record on its own, so that the records of one person would add up."
+        return _failed(candidate, reason, "Choose a method that groups records."), True
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", LDiversityWarning)
+        started = time.process_time()
+        try:
+            release = _publish(candidate, setting)
+        except Exception as error:  # noqa: BLE001 - one method's fault is a row, and must not end the others
+            hint = getattr(error, "hint", None)
+            return _failed(candidate, _why(candidate.name, error), hint), isinstance(error, _STORED)
+        seconds = time.process_time() - started
+        run = _measured(candidate, setting, release, seconds)
+    said = tuple(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, LDiversityWarning)))
+    return _with_notes(run, said), True
+
+
+def _publish(candidate: Candidate, setting: Setting) -> Release:
+    groups = isinstance(candidate.method, GroupingMethod)
+    extra: dict[str, Any] = {"hierarchies": setting.hierarchies, "person": setting.person} if groups else {}
+    return anonymize(
+        setting.table,
+        quasi=setting.quasi,
+        sensitive=setting.sensitive,
+        method=candidate.method,  # type: ignore[arg-type]
+        drop=[] if setting.person is None or groups else [setting.person],
+        insecure_seed=setting.seed,
+        **extra,
+    )
+
+
+def _measured(candidate: Candidate, setting: Setting, release: Release, seconds: float) -> ComparedRun:
+    notes: list[str] = []
+    names = [one.name for one in setting.sensitive]
+    found = _attempt("audit", notes, lambda: audit(release))
+    models = {} if found is None else {name: _number(found.models[name].value) for name in _MODELS}
+    error = _attempt("queries", notes, lambda: _query_error(setting, release))
+    spread = _attempt(
+        "distributions", notes, lambda: max(distribution_mse(setting.table, release, sensitive=name) for name in names)
+    )
+    promised = max(float(release.claim(name).posterior) for name in release.sensitive)
+    return ComparedRun(
+        **identity(candidate),
+        layout=release.layout,
+        claim=f"no value likelier than {promised:.4g}",
+        promised=promised,
+        records=release.n_rows,
+        uniques=None if found is None else int(found.risk["uniques"]),
+        models=models,
+        audit_passed=None if found is None else found.passed,
+        attacks=_attacked(setting, release, notes),
+        ncp=_attempt("ncp", notes, lambda: ncp(setting.table, release)),
+        suppression=_left_out(setting, release),
+        relative_error=None if error is None else error[0],
+        estimator=None if error is None else error[1],
+        distribution_mse=spread,
+        cpu_seconds=round(seconds, 3),
+        notes=tuple(notes),
+    )
+
+
+def _attempt(what: str, notes: list[str], measure: Callable[[], Answer]) -> Answer | None:
+    """Measure; where that is impossible, say why and go on with the rest."""
+    try:
+        return measure()
+    except Exception as error:  # noqa: BLE001 - one measure's fault must not end the comparison
+        notes.append(f"Not measured: {what}. {_why(what, error)}")
+    return None
+
+
+def _why(what: str, error: Exception) -> str:
+    """Say what went wrong; the words of others' errors may quote cells, and are not repeated."""
+    if isinstance(error, LDiversityError) and not isinstance(error, InternalError):
+        return error.message
+    return f"{what}: a fault of this package ({type(error).__name__})."
+
+
+def _query_error(setting: Setting, release: Release) -> tuple[float, str]:
+    """The median relative error of the worst attribute, with the better of the estimators that a user has."""
+    worst, used = -1.0, ""
+    for workload, answers in zip(setting.workloads, setting.answers, strict=True):
+        medians = {
+            estimator: relative_error(estimates, answers, setting.sanity)
+            for estimator, estimates in _estimates(release, workload).items()
+        }
+        best = min(medians, key=lambda estimator: medians[estimator])
+        if medians[best] > worst:
+            worst, used = medians[best], best
+    return worst, used
+
+
+def _estimates(release: Release, workload: QueryWorkload) -> dict[str, FloatArray]:
+    """The answers by each estimator that is offered for this release."""
+    if not isinstance(release, ClassRelease):
+        return {"linear": workload.estimates(release, estimator="linear")}
+    found = {"classes": workload.estimates(release, estimator="classes")}
+    if release.mechanism(workload.sensitive).blind and len(release.sensitive) == 1:
+        with suppress(UnsupportedError):  # classes that hold every value cannot be unmixed
+            found["linear"] = workload.estimates(release, estimator="linear")
+    return found
+
+
+def _attacked(setting: Setting, release: Release, notes: list[str]) -> tuple[dict[str, Any], ...]:
+    results: list[AttackResult] = []
+    for one in setting.attacks:
+        name = one if isinstance(one, str) else one.name
+        for attribute in release.sensitive:
+            try:
+                results += attack(
+                    release, setting.table, attacks=one, sensitive=attribute, targets=setting.targets
+                ).results
+            except UnsupportedError as error:
+                if _NOT_INSTALLED in error.message:  # else it is an attack on another kind of release
+                    notes.append(f"Not run: the attack {name!r}, so that the risk may be greater. {error.message}")
+            except Exception as error:  # noqa: BLE001 - one attack's fault must not end the comparison
+                notes.append(f"Not run: the attack {name!r}. {_why(name, error)}")
+    guessing = {} if _leaves_out(release) else setting.guessing
+    return tuple(_plain(result, guessing) for result in results)
+
+
+def _plain(result: AttackResult, guessing: Mapping[str, float]) -> dict[str, Any]:
+    low, high = result.interval or (None, None)
+    own = result.attack.startswith(_OWN_GUESS)
+    return {
+        "attack": result.attack,
+        "attribute": result.attribute,
+        "success": float(result.success),
+        "low": low,
+        "high": high,
+        "claim": result.claim,
+        "baseline": float(result.baseline if own else guessing.get(result.attribute, result.baseline)),
+        "certain": float(result.certain),
+        "certain_success": None if result.certain_success is None else float(result.certain_success),
+        "broken": bool(result.broken),
+        "found": int(result.found),
+    }
+
+
+def identity(candidate: Candidate) -> dict[str, Any]:
+    """What a row says about its run, whatever was measured."""
+    plain = (str, int, float, bool)
+    options = {
+        name: value if isinstance(value, plain) else dict(value) if isinstance(value, dict) else str(value)
+        for name, value in candidate.options.items()
+    }
+    words = candidate.words
+    return {
+        "label": candidate.label,
+        "method": candidate.name,
+        "options": options,
+        "words": None if words is None else tuple(words),
+    }
+
+
+def _failed(candidate: Candidate, reason: str, hint: str | None = None) -> ComparedRun:
+    return ComparedRun(**identity(candidate), reason=reason, hint=hint)
+
+
+def _leaves_out(release: Release) -> bool:
+    """Whether people are missing, so that the shares of values among those who can be attacked are others."""
+    return isinstance(release, ClassRelease) and (
+        release.suppressed > 0 or any(bool(np.any(release.class_of(name) < 0)) for name in release.sensitive)
+    )
+
+
+def _left_out(setting: Setting, release: Release) -> float:
+    """The share of the table's records that are left out, for whatever reason, or whose value is in no class."""
+    n_rows = int(setting.table.num_rows)
+    seen = release.n_rows
+    if isinstance(release, ClassRelease):
+        seen -= max(int(np.count_nonzero(release.class_of(name) < 0)) for name in release.sensitive)
+    return max(0, n_rows - seen) / n_rows
+
+
+def _with_notes(run: ComparedRun, said: tuple[str, ...]) -> ComparedRun:
+    return replace(run, notes=(*run.notes, *said))
+
+
+def _number(value: Any) -> float | None:  # noqa: ANN401 - a number, or numbers by name
+    return float(value) if isinstance(value, int | float) and np.isfinite(value) else None

@@ -1,0 +1,245 @@
+"""What all runs of a comparison share: the table, its roles, and how releases of it are measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ldiversity.base.arrays import FloatArray
+from ldiversity.base.checks import check_integer, column_name, column_names, name_some
+from ldiversity.errors import LDiversityError, ParameterError
+from ldiversity.evaluation.attacks import ATTACKS, Attack, DeFinetti
+from ldiversity.evaluation.audit import audit
+from ldiversity.evaluation.measures import QueryWorkload
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.publish import read_hierarchies
+from ldiversity.tables import Sensitive, Source, as_sensitive, check_roles, fit_coder, open_source
+
+__all__ = ["DEFAULT_ATTACKS", "Setting", "make_setting", "relative_error"]
+
+DEFAULT_ATTACKS: Final = ("homogeneity", "mechanism", "definetti", "joint")
+"""Attacks by people who know quasi-identifiers and the release, and nothing else."""
+
+_MADE: Final[Mapping[str, Attack]] = {"definetti": DeFinetti(rounds=2)}
+_MOST_DIMENSIONS: Final = 3
+_SANITY: Final = 0.001
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """The table and the measures of a comparison.
+
+    Parameters
+    ----------
+    table
+        The columns that have a role.
+    quasi, sensitive, hierarchies, person
+        As in `anonymize`.
+    workloads
+        The queries about each sensitive attribute, and their true answers.
+    attacks
+        Attacks by name, or attacks.
+    targets
+        How many people are attacked.
+    seed
+        Makes draws repeatable; fresh ones when None.
+    unprotected, guessing
+        The share of people whose value is named rightly by whoever knows the table but for it, and by whoever knows
+        the true shares of values alone; by attribute.
+    uninformed
+        The error of whoever knows how frequent the values of each column are, and nothing else: of the worst attribute,
+        the median over queries.
+    """
+
+    name: str
+    frame_kind: str
+    table: pa.Table = field(repr=False)
+    quasi: tuple[str, ...]
+    sensitive: tuple[Sensitive, ...]
+    hierarchies: Mapping[str, Hierarchy]
+    person: str | None
+    workloads: tuple[QueryWorkload, ...] = field(repr=False)
+    answers: tuple[FloatArray, ...] = field(repr=False)
+    attacks: tuple[str | Attack, ...]
+    targets: int
+    seed: int | None
+    unprotected: Mapping[str, float] = field(default_factory=dict)
+    guessing: Mapping[str, float] = field(default_factory=dict)
+    uninformed: float = 1.0
+
+    @property
+    def sanity(self) -> float:
+        """Answers of queries below it count as if they were it."""
+        return _sanity(self.table)
+
+    @property
+    def decides(self) -> dict[str, Any]:
+        """All that decides what a run finds, besides its method."""
+        return {
+            "table": self.table,
+            "quasi": self.quasi,
+            "sensitive": self.sensitive,
+            "hierarchies": self.hierarchies,
+            "person": self.person,
+            "workloads": self.workloads,
+            "attacks": tuple(name if isinstance(name, str) else [name.name, name] for name in self.attacks),
+            "targets": self.targets,
+            "seed": self.seed,
+            "learner": _learner(),
+        }
+
+
+def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
+    data: Any,  # noqa: ANN401 - any frame or path
+    quasi: str | Sequence[str],
+    sensitive: str | Sensitive | Sequence[str | Sensitive],
+    hierarchies: Mapping[str, Any] | None,
+    person: str | None,
+    queries: int | QueryWorkload | None,
+    attacks: str | Attack | Sequence[str | Attack] | None,
+    targets: int,
+    seed: int | None,
+    types: Mapping[str, str] | None,
+    drop: Sequence[str] = (),
+    plain: Sequence[str] = (),
+) -> Setting:
+    """Read the table, and check all that concerns every run alike."""
+    source = open_source(data, types=types)
+    names = tuple(column_names("compare", "quasi", quasi))
+    attributes = tuple(as_sensitive("compare", sensitive))
+    if person is not None:
+        column_name("compare", "person", person)
+    if not names:
+        raise ParameterError("compare: quasi must name at least one column: people are recognized by them.")
+    check_roles(
+        source, quasi=names, sensitive=[one.name for one in attributes], drop=_left_out(person, drop), plain=plain
+    )
+    known = read_hierarchies(hierarchies or {}, source, names)
+    columns = [*names, *(one.name for one in attributes), *([] if person is None else [person])]
+    batches = list(source.batches(columns))
+    fields = pa.schema([(name, source.columns[name]) for name in columns])
+    table = pa.Table.from_batches(batches) if batches else fields.empty_table()
+    if not table.num_rows:
+        raise ParameterError("compare: data must have at least one record, got none.")
+    chosen = _attacks(attacks)
+    attributes = tuple(_in_order(one, source, table) for one in attributes)
+    workloads = _workloads(queries, table, names, attributes, seed)
+    unprotected, guessing = _as_it_is(table, names, attributes)
+    answers = tuple(workload.answers(table) for workload in workloads)
+    return Setting(
+        name=source.name,
+        frame_kind=source.frame_kind,
+        table=table,
+        quasi=names,
+        sensitive=attributes,
+        hierarchies=known,
+        person=person,
+        workloads=workloads,
+        answers=answers,
+        attacks=chosen,
+        targets=min(table.num_rows, check_integer("compare", "targets", targets, minimum=1)),
+        seed=seed,
+        unprotected=unprotected,
+        guessing=guessing,
+        uninformed=max(
+            relative_error(workload.uninformed(table), true, _sanity(table))
+            for workload, true in zip(workloads, answers, strict=True)
+        ),
+    )
+
+
+def _left_out(person: str | None, drop: Sequence[str]) -> list[str]:
+    """Columns that are not published; the one that tells people apart may be named as such, too."""
+    return list(drop) if person is None or person in drop else [*drop, person]
+
+
+def relative_error(estimates: FloatArray, answers: FloatArray, sanity: float) -> float:
+    """The median error of answers, relative to the true ones; true ones below `sanity` count as that much."""
+    return float(np.median(np.abs(estimates - answers) / np.maximum(answers, sanity)))
+
+
+def _sanity(table: pa.Table) -> float:
+    """0.1 % of the records, and at least one."""
+    return max(1.0, _SANITY * float(table.num_rows))
+
+
+def _in_order(attribute: Sensitive, source: Source, table: pa.Table) -> Sensitive:
+    """Declare what occurs, in the order of the column's categories: `table` has values only."""
+    order = source.category_order(attribute.name)
+    if order is None or attribute.domain is not None or attribute.bins is not None:
+        return attribute
+    occurring = order.filter(pc.is_in(order, value_set=pc.unique(table[attribute.name].drop_null())))
+    return replace(attribute, domain=tuple(occurring.to_pylist())) if len(occurring) else attribute
+
+
+def _as_it_is(
+    table: pa.Table, quasi: Sequence[str], sensitive: Sequence[Sensitive]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """How many values would be named rightly if the table were published as it is, and how many by guessing."""
+    try:
+        found = audit(table, quasi=quasi, sensitive=sensitive).attribute_risk
+    except LDiversityError:
+        return {}, {}
+    return (
+        {name: float(risk["mean_largest_share"]) for name, risk in found.items()},
+        {name: float(risk["largest_share_overall"]) for name, risk in found.items()},
+    )
+
+
+def _learner() -> str | None:
+    """The version of the package with which attackers learn; None when it is not installed."""
+    if find_spec("sklearn") is None:
+        return None
+    try:
+        return version("scikit-learn")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _attacks(given: str | Attack | Sequence[str | Attack] | None) -> tuple[str | Attack, ...]:
+    several = DEFAULT_ATTACKS if given is None else (given,) if isinstance(given, str | Attack) else tuple(given)
+    known = list(ATTACKS)
+    for one in several:
+        if not isinstance(one, Attack) and one not in known:
+            raise ParameterError(
+                f"compare: attacks must be known ones, got {one!r}.",
+                hint=f"Known are {name_some(known, most=len(known))}.",
+            )
+    if not several:
+        raise ParameterError("compare: attacks must name at least one attack.")
+    return tuple(_MADE.get(one, one) if isinstance(one, str) else one for one in several)
+
+
+def _workloads(
+    queries: int | QueryWorkload | None,
+    table: pa.Table,
+    quasi: Sequence[str],
+    sensitive: Sequence[Sensitive],
+    seed: int | None,
+) -> tuple[QueryWorkload, ...]:
+    source = open_source(table)
+    domains = {one.name: fit_coder(source, one)[0].domain for one in sensitive}  # says what is wrong with a column
+    if isinstance(queries, QueryWorkload):
+        if queries.sensitive not in domains:
+            raise ParameterError(f"compare: queries must be about a sensitive column, got {queries.sensitive!r}.")
+        return (queries,)
+    number = 300 if queries is None else check_integer("compare", "queries", queries, minimum=1)
+    return tuple(
+        QueryWorkload.random(
+            table,
+            quasi,
+            name,
+            qd=min(_MOST_DIMENSIONS, len(quasi)),
+            n_queries=number,
+            seed=seed or 0,
+            domain=domain,
+        )
+        for name, domain in domains.items()
+    )

@@ -1,0 +1,111 @@
+"""A folder of finished runs, so that a comparison can be interrupted and extended."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ldiversity._version import __version__
+from ldiversity.base.randomness import Key
+from ldiversity.errors import ParameterError, StorageError
+from ldiversity.evaluation.compare._fingerprint import fingerprint
+from ldiversity.evaluation.compare._run import ComparedRun, run_from_dict
+
+__all__ = ["RunStore"]
+
+_FORMAT: Final = "ldiversity-comparison-run"
+_VERSION: Final = 2
+_KEY_FILE: Final = "comparison.key"
+_ENDING: Final = ".run.json"
+_MOST_BYTES: Final = 1_000_000
+_README: Final = (
+    "Runs of `ldiversity compare`, computed with the original table. They hold no cell of it, but what attackers\n"
+    "achieve and which errors estimates have: keep this folder with the table, and hand out releases only.\n"
+)
+
+
+@dataclass(frozen=True)
+class RunStore:
+    """Finished runs in a folder, each under a keyed fingerprint of all that decides it.
+
+    Parameters
+    ----------
+    folder
+        Where they are; None keeps nothing.
+    secret
+        Under which fingerprints are made; in the folder, readable by its owner alone.
+    """
+
+    folder: Path | None = None
+    secret: bytes = field(default=b"", repr=False)
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str] | None) -> RunStore:
+        """Open a folder of earlier runs, or start one.
+
+        Raises
+        ------
+        ParameterError
+            When the folder holds other things.
+        """
+        if folder is None:
+            return cls()
+        path = Path(folder)
+        key_file = path / _KEY_FILE
+        try:
+            if not key_file.is_file():
+                if path.exists() and (not path.is_dir() or any(path.iterdir())):
+                    raise ParameterError(
+                        f"compare: folder must be new, empty or one of earlier comparisons, got {str(path)!r}.",
+                    )
+                path.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _write_own(path / "README.txt", _README)
+                Key.new().save(key_file)
+        except OSError as error:
+            raise StorageError(f"compare: folder {str(path)!r} cannot be written: {error.strerror}.") from None
+        return cls(path, Key.load(key_file).derive("comparison"))
+
+    def mark(self, **decides: Any) -> str | None:  # noqa: ANN401 - whatever decides a run
+        """Give the fingerprint of all that decides a run; None when nothing is kept, or something cannot be seen."""
+        if self.folder is None:
+            return None
+        return fingerprint(self.secret, {"package": __version__, "version": _VERSION, **decides})
+
+    def load(self, mark: str | None) -> ComparedRun | None:
+        """Read a finished run; None when there is none, or its file is damaged or not this run's."""
+        if self.folder is None or mark is None:
+            return None
+        try:
+            with (self.folder / f"{mark}{_ENDING}").open("rb") as stream:
+                content = stream.read(_MOST_BYTES)
+            described = json.loads(content)
+        except (OSError, ValueError, RecursionError):
+            return None
+        expected = {"format": _FORMAT, "version": _VERSION, "run_of": mark}
+        if not isinstance(described, dict) or any(described.get(name) != value for name, value in expected.items()):
+            return None
+        return run_from_dict(described.get("run"))
+
+    def save(self, mark: str | None, run: ComparedRun) -> None:
+        """Keep a finished run; the file appears complete or not at all."""
+        if self.folder is None or mark is None:
+            return
+        described = {"format": _FORMAT, "version": _VERSION, "run_of": mark, "run": run.to_dict()}
+        temporary = self.folder / f".{mark}.{secrets.token_hex(4)}"
+        try:
+            _write_own(temporary, json.dumps(described, indent=1, allow_nan=False, default=str))
+            temporary.replace(self.folder / f"{mark}{_ENDING}")
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise StorageError(f"compare: a run cannot be kept in {str(self.folder)!r}: {error.strerror}.") from None
+
+
+def _write_own(path: Path, text: str) -> None:
+    """Write a new file that its owner alone may read, whatever the folder allows."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        stream.write(text)

@@ -1,0 +1,172 @@
+"""The values of quasi-identifiers as codes, and how records and classes of a release lie on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ldiversity.errors import SchemaError
+from ldiversity.estimation import read_intervals, read_lists
+from ldiversity.evaluation.measures._original import as_type, to_numbers
+from ldiversity.hierarchies import text_of
+from ldiversity.release import places_of
+from ldiversity.tables import to_values, value_type
+
+if TYPE_CHECKING:
+    from ldiversity.base.arrays import BoolArray, FloatArray
+    from ldiversity.release import Form
+
+__all__ = ["Axis", "Reach", "make_axis", "reach_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """The values of one quasi-identifier that occur in the original, in ascending order; a missing one is last."""
+
+    name: str
+    values: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def codes(self, column: pa.ChunkedArray) -> NDArray[np.intp]:
+        """Give the position of each cell; that of a value which is not on the axis is its length."""
+        cells = as_type(self.name, column, self.values.type, safe=False)
+        if pa.types.is_floating(cells.type):
+            cells = pc.if_else(pc.is_nan(cells), pa.scalar(None, cells.type), cells)
+        found = pc.fill_null(pc.index_in(cells, value_set=self.values), len(self))
+        return np.asarray(found).astype(np.intp)
+
+    @cached_property
+    def texts(self) -> dict[str, int]:
+        """The position of each value by its text."""
+        kind = value_type(self.values.type)
+        values = self.values if kind is None else to_values(self.values, kind)
+        return {text_of(value): position for position, value in enumerate(values.to_pylist())}
+
+
+def make_axis(name: str, column: pa.ChunkedArray) -> Axis:
+    """Gather the values of a column.
+
+    Examples
+    --------
+    >>> make_axis("age", pa.chunked_array([[30, None, 20, 30]])).values.to_pylist()
+    [20, 30, None]
+    """
+    if pa.types.is_nested(column.type):
+        raise SchemaError(f"QueryWorkload: column {name!r} must hold single values, got {column.type}.")
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    distinct = pc.unique(column)
+    sortable = distinct.cast(pa.int8()) if pa.types.is_boolean(distinct.type) else distinct
+    return Axis(name, distinct.take(pc.sort_indices(sortable)))  # a missing value comes last
+
+
+class Reach(Protocol):
+    """Where on an axis the classes of a release lie."""
+
+    def shares(self, chosen: BoolArray) -> FloatArray:
+        """Shape (classes,): which share of each class lies on the chosen values of the axis."""
+
+
+def reach_of(axis: Axis, form: Form, column: pa.ChunkedArray, kind: pa.DataType) -> Reach:
+    """Read where classes lie; they are spread evenly over the values, or as the published marginal says.
+
+    Parameters
+    ----------
+    axis
+        The values of the quasi-identifier.
+    form
+        How it was generalized.
+    column
+        Its regions, one a class.
+    kind
+        The type of its cells before.
+    """
+    measure = _measure(axis, form)
+    if form.kind != "interval":
+        return _lists(axis, form, column, measure, kind)
+    intervals = read_intervals(axis.name, column)
+    numbers, known = to_numbers(as_type(axis.name, axis.values, column.type.field("low").type, safe=False))
+    numbers = numbers[known]  # a missing value is last
+    first = np.searchsorted(numbers, intervals.low, side="left")
+    last = np.searchsorted(numbers, intervals.high, side="right")
+    return _Ranges(np.where(intervals.unknown, 0, first), np.where(intervals.unknown, len(axis), last), measure)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranges:
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    measure: FloatArray
+
+    @cached_property
+    def totals(self) -> FloatArray:
+        return self._between(self.measure)
+
+    def shares(self, chosen: BoolArray) -> FloatArray:
+        return _divided(self._between(np.where(chosen, self.measure, 0.0)), self.totals)
+
+    def _between(self, measure: FloatArray) -> FloatArray:
+        reached = np.concatenate([[0.0], np.cumsum(measure)])
+        between: FloatArray = reached[self.last] - reached[self.first]
+        return between
+
+
+@dataclass(frozen=True, eq=False)
+class _Lists:
+    region_of: NDArray[np.int64]
+    members: Any  # a sparse matrix, regions by values of the axis
+    totals: FloatArray
+
+    def shares(self, chosen: BoolArray) -> FloatArray:
+        return _divided(self.members @ chosen.astype(np.float64), self.totals)[self.region_of]
+
+
+def _lists(axis: Axis, form: Form, column: pa.ChunkedArray, measure: FloatArray, kind: pa.DataType) -> _Lists:
+    from scipy.sparse import csr_array
+
+    lists = read_lists(axis.name, form, column)
+    n_regions = len(lists.starts) - 1
+    region = np.repeat(np.arange(n_regions), np.diff(lists.starts))
+    place = places_of(axis.name, form, axis.values, kind)
+    # The values of the axis that each public value stands for; most often itself alone.
+    order = np.argsort(place, kind="stable")
+    first, last = (np.searchsorted(place[order], lists.values, side=side) for side in ("left", "right"))
+    times = last - first
+    steps = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+    region, position = np.repeat(region, times), order[np.repeat(first, times) + steps]
+    members = csr_array((measure[position], (region, position)), shape=(n_regions, len(axis)))
+    totals = np.zeros(n_regions)
+    np.add.at(totals, region, measure[position])
+    return _Lists(lists.region_of, members, totals)
+
+
+def _measure(axis: Axis, form: Form) -> FloatArray:
+    """How frequent each value of the axis is taken to be."""
+    if form.marginal is None:
+        return np.ones(len(axis))
+    measure = np.zeros(len(axis))
+    if form.kind == "interval":
+        numbers, known = to_numbers(axis.values)
+        numbers = numbers[known]
+        found = np.minimum(np.searchsorted(numbers, form.marginal.values), max(len(numbers) - 1, 0))
+        same = numbers[found] == form.marginal.values
+        measure[found[same]] = form.marginal.counts[same]
+        measure[len(numbers) :] = form.marginal.missing
+        return measure
+    for label, count in zip(form.marginal.values.tolist(), form.marginal.counts.tolist(), strict=True):
+        position = axis.texts.get(form.labels[label])
+        if position is not None:
+            measure[position] = count
+    return measure
+
+
+def _divided(part: FloatArray, total: FloatArray) -> FloatArray:
+    return np.divide(part, total, out=np.zeros(len(part)), where=total > 0)

@@ -1,0 +1,180 @@
+"""How often each sensitive value occurs in the records that a query selects: in truth, and as a release says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity.errors import SchemaError, UnsupportedError
+from ldiversity.estimation import Exchange
+from ldiversity.evaluation.measures._axes import Axis, reach_of
+from ldiversity.mechanisms import SINGULAR_CONDITION
+from ldiversity.release import ClassRelease, SetRelease, parse_type
+
+if TYPE_CHECKING:
+    from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, SetArray
+    from ldiversity.release import Release
+
+__all__ = ["Chosen", "count_estimated", "count_true"]
+
+_BLOCK: Final = 64
+
+Chosen = Mapping[str, "BoolArray"]
+"""What a query asks of the quasi-identifiers: for each that it names, which values of its axis it selects."""
+
+
+def count_true(
+    queries: Sequence[Chosen], axes: Mapping[str, NDArray[np.intp]], codes: CodeArray, n_values: int
+) -> FloatArray:
+    """Count the values of the selected records, shape (queries, F).
+
+    Parameters
+    ----------
+    queries
+        What each query selects.
+    axes
+        The position of each record on each axis.
+    codes
+        The sensitive value of each record; -1 for none.
+    n_values
+        F.
+    """
+    kept = codes >= 0
+    rows = _Rows({name: positions[kept] for name, positions in axes.items()}, int(np.count_nonzero(kept)))
+    return np.stack([np.bincount(codes[kept][rows.selected(query)], minlength=n_values) for query in queries]).astype(
+        np.float64
+    )
+
+
+def count_estimated(
+    queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Release, name: str, *, unmix: bool = False
+) -> FloatArray:
+    """Estimate the counts of the values of the selected records, shape (queries, F).
+
+    Parameters
+    ----------
+    queries
+        What each query selects.
+    axes
+        The values of the quasi-identifiers.
+    release
+        What was published.
+    name
+        The sensitive attribute.
+    unmix
+        Whether to undo the mixing of values within classes that were formed without looking at quasi-identifiers.
+    """
+    if isinstance(release, SetRelease):
+        return _count_sets(queries, axes, release, name)
+    if isinstance(release, ClassRelease):
+        counts = _count_classes(queries, axes, release, name)
+        return _unmixed(counts, release, name) if unmix else counts
+    raise UnsupportedError(f"QueryWorkload: a release must be of sets or classes, got {type(release).__name__}.")
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The position of each record on some axes."""
+
+    positions: Mapping[str, NDArray[np.intp]]
+    n_rows: int
+
+    def selected(self, query: Chosen) -> NDArray[np.int64]:
+        """The rows that a query selects."""
+        rows: NDArray[np.int64] | None = None
+        for name, chosen in query.items():
+            # One place more, for values that are not on the axis.
+            hit = np.append(chosen, False)
+            positions = self.positions[name]
+            rows = np.flatnonzero(hit.take(positions)) if rows is None else rows[hit.take(positions.take(rows))]
+        return np.arange(self.n_rows) if rows is None else rows
+
+
+def _rows(release: Release, axes: Mapping[str, Axis], names: Sequence[str]) -> _Rows:
+    table = release.columns(names)
+    return _Rows({name: axes[name].codes(table[name]) for name in names}, table.num_rows)
+
+
+def _count_sets(queries: Sequence[Chosen], axes: Mapping[str, Axis], release: SetRelease, name: str) -> FloatArray:
+    mechanism = release.mechanism(name)
+    if not mechanism.condition < SINGULAR_CONDITION:
+        raise UnsupportedError(f"QueryWorkload: the matrix of {name!r} has no inverse, so nothing can be estimated.")
+    members: SetArray = release.sets(name) if release.layout == "sets" else release.members(name).reshape(-1, 1)
+    rows = _rows(release, axes, _named(queries))
+    n_values = mechanism.n_values
+    counts = [np.bincount(members[rows.selected(query)].ravel(), minlength=n_values) for query in queries]
+    return np.stack(counts) @ mechanism.inverse.T
+
+
+def _count_classes(queries: Sequence[Chosen], axes: Mapping[str, Axis], release: ClassRelease, name: str) -> FloatArray:
+    from scipy.sparse import csr_array
+
+    classes = release.classes(name)
+    shape = (classes.n_classes, len(classes.domain))
+    values = csr_array((classes.counts.astype(np.float64), classes.codes, classes.starts), shape=shape)
+    weigh = _weigher(queries, axes, release, name, classes.sizes)
+    parts = []
+    for first in range(0, len(queries), _BLOCK):
+        weights = np.stack([weigh(query) for query in queries[first : first + _BLOCK]])
+        parts.append(np.asarray(values.T @ weights.T, dtype=np.float64).T)
+    return np.concatenate(parts)
+
+
+def _unmixed(counts: FloatArray, release: ClassRelease, name: str) -> FloatArray:
+    columns = list(release.class_columns.values())
+    alone = columns.count(release.class_columns[name]) == 1
+    if release.layout == "bucketized" and release.mechanism(name).blind and alone:
+        exchange = Exchange(release.classes(name))
+        if exchange.condition < SINGULAR_CONDITION:
+            return exchange.undo(counts)
+        raise UnsupportedError(
+            f"QueryWorkload: linear is not offered here, because classes mix some values of {name!r} so evenly "
+            "that they cannot be told apart (every class has all values when l is their number).",
+            hint="Use 'classes', or a release with a smaller l.",
+        )
+    raise UnsupportedError(
+        "QueryWorkload: linear is offered where classes were formed by one sensitive attribute alone, and "
+        "quasi-identifiers are published as they are.",
+        hint="Use 'classes'.",
+    )
+
+
+def _weigher(
+    queries: Sequence[Chosen], axes: Mapping[str, Axis], release: ClassRelease, name: str, sizes: NDArray[np.int64]
+) -> Callable[[Chosen], FloatArray]:
+    """Give a function that says which share of each class a query selects."""
+    names = _named(queries)
+    unknown = [column for column in names if column not in release.forms]
+    if unknown:
+        raise SchemaError(f"QueryWorkload: column {unknown[0]!r} must be a quasi-identifier of the release.")
+    exact = [column for column in names if release.forms[column].kind == "exact"]
+    generalized = [column for column in names if column not in exact]
+    regions = release.regions() if generalized else None
+    reaches = {
+        column: reach_of(axes[column], release.forms[column], regions[column], parse_type(release.schema[column].type))
+        for column in generalized
+        if regions is not None
+    }
+    class_of = release.class_of(name)
+    rows = _rows(release, axes, exact) if exact else None
+
+    def weigh(query: Chosen) -> FloatArray:
+        weights: Any = np.ones(len(sizes))
+        within = {column: chosen for column, chosen in query.items() if column in exact}
+        if rows is not None and within:
+            of_selected = class_of[rows.selected(within)]
+            weights = np.bincount(of_selected[of_selected >= 0], minlength=len(sizes)) / sizes
+        for column, chosen in query.items():
+            if column in reaches:
+                weights = weights * reaches[column].shares(chosen)
+        return np.asarray(weights, dtype=np.float64)
+
+    return weigh
+
+
+def _named(queries: Sequence[Chosen]) -> list[str]:
+    return list(dict.fromkeys(name for query in queries for name in query))

@@ -1,0 +1,1 @@
+"""How people see all this: the command line and pages."""

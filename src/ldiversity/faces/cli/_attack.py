@@ -1,0 +1,164 @@
+"""``ldiversity attack``: what attackers achieve on a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from ldiversity.base.numbers import number, percent
+from ldiversity.faces.cli._command import Command
+from ldiversity.faces.cli._holder import parse_types, type_option
+from ldiversity.faces.cli._paths import READ
+from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._text import split_names
+
+__all__ = ["EXIT_BROKEN", "command"]
+
+EXIT_BROKEN: Final = 1
+"""An attack beats what the release promises."""
+
+_HEADS: Final = (
+    "attack",
+    "attribute",
+    "people",
+    "right",
+    "low (95 %)",
+    "high",
+    "sure of",
+    "promised",
+    "guessing",
+    "without",
+)
+"""The last one: what the attacker reaches without the knowledge that the attack is about."""
+
+
+@click.command("attack", cls=Command, short_help="What attackers achieve on a release.")
+@click.argument("release", type=READ)
+@click.option(
+    "--original",
+    type=READ,
+    help="The table that the release was made from, to score the attackers; else they say what they expect.",
+)
+@click.option("--sensitive", multiple=True, metavar="COLUMNS", help="The attributes to attack; all by default.")
+@click.option(
+    "--attacks",
+    multiple=True,
+    metavar="NAMES",
+    help="homogeneity, background, similarity, skewness, mechanism, intersection, composition, minimality, definetti, "
+    "joint, order; all that apply by default.",
+)
+@click.option("--second", type=READ, help="Another release about the same people.")
+@click.option(
+    "--exclude",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="J",
+    help="How many values the attacker of background can rule out.",
+)
+@click.option(
+    "--distance",
+    metavar="KIND",
+    help="For similarity: ordered, numeric:<unit>, discrete; tree:, semilattice: or matrix:<file>.",
+)
+@click.option("-d", "d", type=float, help="For similarity: values closer than this count as one.")
+@click.option(
+    "--known",
+    type=READ,
+    help="For joint: a table that tells how the sensitive columns go together.",
+)
+@click.option(
+    "--targets",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many people are attacked, drawn at random; all by default.",
+)
+@type_option
+@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    release: Path,
+    *,
+    as_json: bool,
+    types: tuple[str, ...],
+    **given: Any,  # noqa: ANN401 - options by name
+) -> None:
+    """Attack the folder RELEASE, and compare what attackers achieve with its claim and with guessing.
+
+    With --original it is for the data holder. Exit code 0 when no attack beats the claim beyond chance, 1 when one
+    does, 2 when something is wrong with the words or files. To beat it an attacker must also do better than
+    guessing, and better than without what he knows besides ("without": the order, the other release).
+
+    \b
+    ldiversity attack release
+    ldiversity attack release --original patients.csv --attacks homogeneity,definetti
+    """  # noqa: D301 - click reads the backspace
+    import ldiversity as ld
+    from ldiversity.distances import parse_distance
+
+    report = ld.attack(
+        ld.load_release(release),
+        given["original"],
+        sensitive=split_names(given["sensitive"], "--sensitive") or None,
+        attacks=split_names(given["attacks"], "--attacks") or None,
+        second=None if given["second"] is None else ld.load_release(given["second"]),
+        exclude=given["exclude"],
+        distance=None if given["distance"] is None else parse_distance(given["distance"]),
+        d=given["d"],
+        known=given["known"],
+        targets=given["targets"],
+        types=parse_types(types),
+    )
+    show({**report.to_dict(), "release": release.name}, _render, as_json=as_json)
+    if report.broken:
+        context.exit(EXIT_BROKEN)
+
+
+def _render(facts: Facts, page: Page) -> None:
+    page.title(f"{facts['release']}: attacks")
+    if facts["results"]:
+        page.table(
+            [*_HEADS, ""],
+            [_row(result) for result in facts["results"]],
+            right=set(range(2, len(_HEADS))),
+        )
+    first, *sentences = facts["verdict"]
+    page.text(first)
+    for result, sentence in zip(_ordered(facts["results"]), sentences, strict=True):
+        (page.warning if result["broken"] else page.bullet)(sentence)
+    if facts["results"]:
+        page.title("What they know")
+        page.bullets(f"{result['attack']}: {result['knowledge']}" for result in _once(facts["results"]))
+    if facts["skipped"]:
+        page.title("Not run")
+        page.bullets(f"{one['attack']} on {one['attribute']!r}: {one['reason']}." for one in facts["skipped"])
+
+
+def _row(result: Facts) -> list[str]:
+    low, high = result["interval"] or (None, None)
+    return [
+        result["attack"],
+        result["attribute"],
+        number(result["found"]),
+        percent(result["success"]),
+        percent(low),
+        percent(high),
+        percent(result["certain"]),
+        percent(result["claim"]),
+        percent(result["baseline"]),
+        percent(result["reference"]),
+        "broken" if result["broken"] else "" if result["scored"] else "expected",
+    ]
+
+
+def _ordered(results: list[Facts]) -> list[Facts]:
+    """In the order of the verdict's sentences."""
+    return sorted(results, key=lambda result: (not result["broken"], -result["success"]))
+
+
+def _once(results: list[Facts]) -> list[Facts]:
+    return list({result["attack"]: result for result in results}.values())

@@ -1,0 +1,238 @@
+"""``ldiversity compare``: several methods on one table, and which one to publish."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from ldiversity.base.numbers import number, percent
+from ldiversity.catalog import OPTIONS, methods_with
+from ldiversity.faces.cli._command import Command
+from ldiversity.faces.cli._holder import (
+    column_options,
+    column_words,
+    grouping_arguments,
+    grouping_options,
+    holder_arguments,
+)
+from ldiversity.faces.cli._input import opened_table, read_as_option, read_as_words
+from ldiversity.faces.cli._method import METHOD_OPTIONS, methods_epilog
+from ldiversity.faces.cli._paths import TABLE, WRITTEN, free_folder
+from ldiversity.faces.cli._progress import progress_bar
+from ldiversity.faces.cli._reword import reword
+from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._text import shell_line, split_names, split_numbers
+
+__all__ = ["command"]
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+_OFFERED: Final = [option for option in OPTIONS.values() if option.flag is not None]
+_SHARED: Final = {
+    option.name: made
+    for option, made in zip(_OFFERED, METHOD_OPTIONS[1:], strict=True)
+    if option.name not in {"l", "model"}
+}
+"""Options that go to all methods that have them; l is varied, and a model takes its place."""
+
+EXIT_NOTHING: Final = 1
+"""Nothing can be recommended."""
+
+_MOST_LEVELS: Final = 200
+_PICTURES: Final = (".png", ".svg", ".pdf")
+_EXPOSURE: Final = (
+    "k: the smallest class of equal quasi-identifiers. worst belief: the likeliest value of anybody. times likelier: "
+    "how much a value gains at most over its overall share. sure of: people whose value the release itself gives away."
+)
+
+
+def _method_options(command: Decorated) -> Decorated:
+    for made in reversed(_SHARED.values()):
+        command = made(command)
+    return command
+
+
+@click.command("compare", cls=Command, short_help="Which method to publish with.", epilog=methods_epilog())
+@click.argument("table", type=TABLE)
+@read_as_option
+@column_options
+@click.option(
+    "-l", "levels", default="2..7", show_default=True, metavar="NUMBERS", help="Values of l: 3, 2,4,6 or 2..7."
+)
+@click.option("--methods", multiple=True, metavar="NAMES", help="The methods; all that fit unless given.")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="MODEL",
+    help="Also run the methods that take a model with this one, such as entropy:3; may be repeated.",
+)
+@_method_options
+@grouping_options
+@click.option("--queries", type=click.IntRange(min=1), help="How many random counting queries; 300 unless given.")
+@click.option("--attacks", multiple=True, metavar="NAMES", help="The attacks; those by people who know the release.")
+@click.option("--targets", type=click.IntRange(min=1), default=2000, show_default=True, help="Records attacked.")
+@click.option(
+    "--risk",
+    type=click.FloatRange(0, 1),
+    help="The greatest acceptable gain of an attacker over guessing, from 0 to 1, chance included; decides what is "
+    "recommended.",
+)
+@click.option("--folder", type=WRITTEN, help="Keeps finished runs, which are not repeated.")
+@click.option("--plot", type=WRITTEN, help="Also write the map: .png, .svg or .pdf.")
+@click.option("--seed", type=click.IntRange(min=0), help="Makes the figures repeatable; no release is kept.")
+@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options by name
+    """Run several methods on TABLE, measure risk, error and cost of each, and say which one to publish.
+
+    Computed with the original: what it prints, draws and keeps is for the data holder. No release is kept.
+    Exit code 0 when a run is recommended, 1 when none can be, 2 when something is wrong with the input.
+
+    \b
+    ldiversity compare patients.csv --quasi age,sex --sensitive disease
+    ldiversity compare patients.csv --quasi age,sex --sensitive disease -l 2..4 --methods bsgi,anatomy --plot map.png
+    ldiversity compare patients.csv --quasi age,sex --sensitive disease --folder runs --risk 0.2
+    """  # noqa: D301 - click reads the backspace
+    import ldiversity as ld
+
+    if plot is not None:
+        _check_plot(plot)
+    levels = _levels(given["levels"])
+    names = split_names(given["methods"], "--methods") or None
+    options = _options(given, names)
+    as_grouping = {**dict.fromkeys(OPTIONS), **given, "method": "bsgi", "l": 2}
+    as_grouping |= {**dict.fromkeys(_SHARED), "weights": ()}
+    arguments = holder_arguments(as_grouping)
+    if not arguments["quasi"]:
+        raise click.UsageError("--quasi must name at least one column: people are recognized by them.")
+    with opened_table(table, given["read_as"]) as path, progress_bar(wanted=not as_json) as progress:
+        arguments |= grouping_arguments(as_grouping)
+        found = ld.compare(
+            path,
+            **{name: argument for name, argument in arguments.items() if name != "method"},
+            l=levels,
+            methods=names,
+            models=list(given["models"]),
+            options=options,
+            queries=given["queries"],
+            attacks=split_names(given["attacks"], "--attacks") or None,
+            targets=given["targets"],
+            risk=given["risk"],
+            folder=given["folder"],
+            progress=progress,
+            seed=given["seed"],
+        )
+    drawn = None if plot is None or not any(run.measured for run in found.rows) else str(plot)
+    facts = {**found.to_dict(), "table": table.name, "plot": drawn}
+    for row in facts["rows"]:
+        row.update({name: row[name] and reword(row[name]) for name in ("reason", "hint")})
+    facts["command"] = _publishing(found, table, given)
+    if plot is not None and drawn is None:
+        facts["notes"] = [*facts["notes"], "There is no map, because no run was measured."]
+    elif plot is not None:
+        replace(found, table=table.name).plot(plot)
+    show(facts, _render, as_json=as_json)
+    if found.choice.run is None:
+        click.get_current_context().exit(EXIT_NOTHING)
+
+
+def _check_plot(plot: Path) -> None:
+    """Refuse a place where no picture can be written, before anything is run."""
+    if plot.suffix.lower() not in _PICTURES:
+        raise click.UsageError(f"--plot must end in {', '.join(_PICTURES[:-1])} or {_PICTURES[-1]}, got {str(plot)!r}.")
+    try:
+        with tempfile.TemporaryFile(dir=plot.parent):
+            fits = not plot.is_dir()
+    except OSError:
+        fits = False
+    if not fits:
+        raise click.UsageError(f"--plot must be a file in a folder that can be written, got {str(plot)!r}.")
+
+
+def _options(given: Mapping[str, Any], methods: Sequence[str] | None) -> dict[str, Any]:
+    """The options that were given; one that no method has which is run by name is refused."""
+    found = {name: given[name] for name in _SHARED if given[name] not in {None, ()}}
+    if "weights" in found:
+        found["weights"] = split_numbers(given["weights"], "--weight")
+    asked = [*found, *(["model"] if given["models"] else [])]
+    for name in asked if methods is not None else ():
+        takers = methods_with(name)
+        if not set(takers) & set(methods or ()):
+            flag = str(OPTIONS[name].flag).partition("/")[0]
+            raise click.UsageError(f"{flag} must be left out: it is an option of {', '.join(takers)}, not run here.")
+    return found
+
+
+def _levels(text: str) -> list[int]:
+    """Read ``3``, ``2,4,6``, ``2..7`` or a mixture."""
+    found: list[int] = []
+    for part in text.split(","):
+        low, dots, high = (piece.strip() for piece in part.partition(".."))
+        try:
+            several = range(int(low), int(high if dots else low) + 1)
+        except ValueError:
+            several = range(0)
+        if not several:
+            raise click.UsageError(f"-l must be numbers such as 3, 2,4,6 or 2..7, got {text!r}.")
+        if len(several) + len(found) > _MOST_LEVELS:
+            raise click.UsageError(
+                f"-l must be at most {_MOST_LEVELS} numbers, got {text!r}: l cannot exceed the number of values."
+            )
+        found += several
+    return found
+
+
+def _publishing(found: Any, table: Path, given: Mapping[str, Any]) -> str | None:  # noqa: ANN401 - a Comparison
+    """The command that publishes the recommended run, with the words that were typed here."""
+    run = found.choice.run
+    if run is None or run.words is None:
+        return None
+    groups = run.layout in {"generalized", "bucketized"}
+    words = ["ldiversity", "anonymize", str(table), *read_as_words(given["read_as"]), *column_words(given)]
+    if groups:
+        words += [word for text in given["hierarchies"] for word in ("--hierarchy", text)]
+        words += [] if given["person"] is None else ["--person", given["person"]]
+    return shell_line(*words, *run.words, "-o", free_folder("release"))
+
+
+def _render(facts: Facts, page: Page) -> None:
+    from ldiversity.evaluation.compare import LEGEND, exposure_table, failures, figures_table
+
+    page.warning(facts["holder_only"])
+    page.title(f"{facts['table']}: {_runs(len(facts['rows']))} on {number(facts['records'])} records")
+    for name, share in facts["unprotected"].items():
+        page.text(f"As it is, the table tells {name!r} of {percent(share)} of the people to those who know the rest.")
+    page.text(
+        "Whoever knows how frequent the values of each column are, and nothing else, answers the queries with an "
+        f"error of {percent(facts['uninformed'])}."
+    )
+    if any(row["reason"] is None for row in facts["rows"]):
+        for texts, below in ((figures_table(facts), LEGEND), (exposure_table(facts), _EXPOSURE)):
+            page.table(texts.heads, texts.rows, right=texts.numbers)
+            page.text(below)
+    failed = failures(facts)
+    if failed:
+        page.title("Not possible here")
+        page.bullets(failed)
+    unsound = [f"{row['label']}: {text}" for row in facts["rows"] for text in row["flaws"] if not row["recommended"]]
+    if unsound:
+        page.title("Not sound")
+        page.bullets(unsound)
+    page.title("Which one to publish")
+    page.text(facts["recommendation"])
+    page.bullets(facts["cautions"])
+    if facts["command"] is not None:
+        page.command(facts["command"])
+    page.title("Notes")
+    page.bullets(facts["notes"])
+    if facts["plot"] is not None:
+        page.bullet(f"The map is in {facts['plot']}. In words: {facts['picture']['alt']}")
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{number(count)} runs"

@@ -1,0 +1,123 @@
+"""``ldiversity describe``: look at a table before publishing it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ldiversity.base.numbers import number, percent
+from ldiversity.base.typed import join_assignment, join_names
+from ldiversity.faces.cli._command import Command
+from ldiversity.faces.cli._holder import parse_types, type_option
+from ldiversity.faces.cli._input import opened_table, read_as_option, read_as_words
+from ldiversity.faces.cli._paths import TABLE
+from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._text import shell_line
+
+if TYPE_CHECKING:
+    from ldiversity.faces.report import Description
+
+__all__ = ["command"]
+
+
+@click.command("describe", cls=Command, short_help="Columns, suggested roles, the largest l.")
+@click.argument("table", type=TABLE)
+@read_as_option
+@type_option
+@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+def command(table: Path, read_as: str | None, types: tuple[str, ...], *, as_json: bool) -> None:
+    """Show a TABLE's columns, suggested roles, and the largest l each method can reach.
+
+    It shows true frequencies: what it prints is for the data holder.
+
+    \b
+    ldiversity describe patients.csv
+    gunzip -c patients.dat.gz | ldiversity describe - --read-as tsv
+    """  # noqa: D301 - click reads the backspace
+    import ldiversity as ld
+
+    with opened_table(table, read_as) as path:
+        description = ld.describe(path, types=parse_types(types))
+    words = [table, *read_as_words(read_as)]
+    facts = {**description.to_dict(), "table": table.name, "next": _next(words, description, types)}
+    show(facts, _render, as_json=as_json)
+
+
+def _next(table: list[object], description: Description, types: tuple[str, ...]) -> str | None:
+    """The plan to make next, or None when no plan could work."""
+    from ldiversity.schema import Role
+
+    sensitive = [column for column in description.columns if column.role is Role.SENSITIVE and column.usable]
+    if description.problems and not sensitive:
+        return None
+    words: list[object] = ["ldiversity", "plan", *table]
+    for option, role in (("--quasi", Role.QUASI), ("--drop", Role.IDENTIFIER)):
+        names = description.names(role)
+        words += [option, join_names(names)] if names else []
+    words += ["--sensitive", join_names(column.name for column in sensitive) or "COLUMN"]
+    for column in sensitive:
+        if column.needs_bins:
+            words += ["--bins", f"{join_assignment(column.name)}=width:WIDTH,low:LOW,high:HIGH"]
+        if column.summary.n_missing:
+            words += ["--missing", f"{join_assignment(column.name)}=category"]
+    reached = [column.reach[0].l for column in sensitive if column.reach and not column.needs_bins]
+    words += ["-l", max(2, min([3, *reached]))]
+    for text in types:
+        words += ["--type", text]
+    return shell_line(*words)
+
+
+def _render(facts: Facts, page: Page) -> None:
+    page.title(f"{facts['table']}: {number(facts['rows'])} rows, {len(facts['columns'])} columns")
+    page.table(
+        ["column", "type", "missing", "distinct", "suggested role", "because"],
+        [
+            [
+                column["name"],
+                column["type"],
+                number(column["missing"]),
+                f"{'more than ' if column['more_distinct'] else ''}{number(column['distinct'])}",
+                column["role"] or "none",
+                column["reason"],
+            ]
+            for column in facts["columns"]
+        ],
+        right={2, 3},
+    )
+    for column in facts["columns"]:
+        if column["role"] == "sensitive":
+            _render_sensitive(column, page)
+    if facts["problems"]:
+        page.title("Problems")
+        page.bullets(facts["problems"])
+    if facts["next"] is not None:
+        page.title("Next")
+        page.text("The roles are suggestions; the decision is yours. Columns without a role are not published.")
+        if "--missing" in facts["next"]:
+            page.text("Rows without a sensitive value get one of their own (category); with drop they are left out.")
+        if "=width:WIDTH" in facts["next"]:
+            page.text("Put public numbers for WIDTH, LOW and HIGH: what a code book says, not what this table holds.")
+        page.command(facts["next"])
+
+
+def _render_sensitive(column: Facts, page: Page) -> None:
+    if column["frequencies"]:
+        page.title(f"{column['name']}: most frequent values")
+        page.table(
+            ["value", "rows", "share"],
+            [[f["value"], number(f["count"]), percent(f["share"])] for f in column["frequencies"]],
+            right={1, 2},
+        )
+    page.title(f"{column['name']}: largest l")
+    if column["reach"]:
+        page.table(
+            ["method", "d", "largest l", "because"],
+            [
+                [reach["method"], number(reach["d"]), number(reach["l"]) if reach["l"] > 1 else "none", reach["rule"]]
+                for reach in column["reach"]
+            ],
+            right={1, 2},
+        )
+    page.bullets(column["advice"])

@@ -1,0 +1,160 @@
+"""``ldiversity estimate``: the distribution of sensitive values, from a release alone."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ldiversity.base.numbers import level as level_text
+from ldiversity.base.numbers import number, percent
+from ldiversity.faces.cli._command import Command
+from ldiversity.faces.cli._paths import READ, WRITTEN
+from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._text import split_names
+
+if TYPE_CHECKING:
+    from ldiversity.estimation import Estimate
+
+__all__ = ["command"]
+
+
+@click.command("estimate", cls=Command, short_help="Distributions from a release, with errors.")
+@click.argument("release", type=READ)
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="COLUMNS",
+    help="Columns that make the cells: sex,age:10 (bins of width 10), age:0/18/65, age:q4, birth:year, zip@zones.csv.",
+)
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="FILTER",
+    help="Use some records only: 'zip starts with 130', 'age >= 50', 'job in none,teacher'; may be repeated.",
+)
+@click.option(
+    "--sensitive", multiple=True, metavar="COLUMNS", help="The attribute; several for their joint distribution."
+)
+@click.option(
+    "--estimator",
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help="auto, linear, mle, map or simplex; paper, existing and naive to compare with the papers. Of grouped releases "
+    "auto, classes, linear or simplex.",
+)
+@click.option(
+    "--spread",
+    type=click.Choice(["auto", "uniform", "marginal"]),
+    default="auto",
+    show_default=True,
+    help="How a class lies in its region, where quasi-identifiers were generalized: evenly, by their published "
+    "frequencies, or by these where they are published.",
+)
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@click.option(
+    "--min-records",
+    type=click.IntRange(min=0),
+    default=50,
+    show_default=True,
+    help="Mark cells with fewer records, and give them intervals that hold for any number.",
+)
+@click.option("--csv", "csv_file", type=WRITTEN, help="Also write the estimates as CSV.")
+@click.option("--plot", type=WRITTEN, help="Also draw them: a .png, .svg or .pdf file.")
+@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+def command(
+    release: Path,
+    *,
+    as_json: bool,
+    csv_file: Path | None,
+    plot: Path | None,
+    **given: Any,  # noqa: ANN401 - options by name
+) -> None:
+    """Estimate how often each sensitive value occurs, with standard errors, from the folder RELEASE alone.
+
+    \b
+    ldiversity estimate release --by sex,age:10 --where 'zip starts with 130' --plot estimate.png
+    """  # noqa: D301 - click reads the backspace
+    import ldiversity as ld
+    from ldiversity.estimation import parse_by
+
+    by = tuple(part for text in given["by"] for part in parse_by(text))
+    estimate = ld.estimate(
+        ld.load_release(release),
+        by=by,
+        where=given["where"],
+        sensitive=split_names(given["sensitive"], "--sensitive") or None,
+        estimator=given["estimator"],
+        confidence=given["confidence"],
+        min_records=given["min_records"],
+        spread=given["spread"],
+    )
+    if plot is not None:  # first, as it may be refused
+        estimate.plot(plot)
+    if csv_file is not None:
+        _write_csv(estimate, csv_file)
+    show(estimate.to_dict(), _render, as_json=as_json)
+
+
+def _write_csv(estimate: Estimate, file: Path) -> None:
+    from ldiversity.errors import StorageError
+    from ldiversity.tables import python_rows, write_spreadsheet
+
+    table = estimate.to_arrow()
+    try:
+        write_spreadsheet(file, table.column_names, (list(row.values()) for row in python_rows(table)))
+    except OSError as error:
+        raise StorageError(f"--csv: file {str(file)!r} cannot be written: {error.strerror}.") from None
+
+
+def _render(facts: Facts, page: Page) -> None:
+    chosen = f" where {' and '.join(facts['where'])}" if facts["where"] else ""
+    page.title(f"{', '.join(facts['sensitive'])}: {number(facts['n_records'])} records{chosen}")
+    level = level_text(facts["confidence"])
+    page.table(
+        [
+            *facts["by"],
+            "records",
+            "value",
+            "count",
+            "share",
+            "std. error",
+            f"low ({level})",
+            "high",
+            "estimator",
+            "note",
+        ],
+        [row for cell in facts["cells"] for row in _rows(cell, facts["by"])],
+        right={len(facts["by"]), *range(len(facts["by"]) + 2, len(facts["by"]) + 7)},
+    )
+    page.text("Counts are of records; standard errors and intervals are about the noise that hides the true values.")
+    page.bullets(facts["caveats"])
+
+
+def _rows(cell: Facts, by: list[str]) -> list[list[str]]:
+    from ldiversity.faces.report import label_text, value_name
+
+    rows = []
+    for position, value in enumerate(cell["values"]):
+        once = [*(label_text(cell["by"][name]) for name in by), number(cell["records"])]
+        rows.append(
+            [
+                *(once if position == 0 else [""] * len(once)),
+                value_name(value),
+                f"{value['count']:.1f}",
+                percent(value["share"]),
+                _decimal(value["std_error"]),
+                _decimal(value["low"]),
+                _decimal(value["high"]),
+                cell["estimator"] if position == 0 else "",
+                cell["note"] if position == 0 else "",
+            ]
+        )
+    return rows
+
+
+def _decimal(value: float | None) -> str:
+    return "-" if value is None or not math.isfinite(value) else f"{value:.1f}"

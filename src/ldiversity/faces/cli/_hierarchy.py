@@ -1,0 +1,211 @@
+"""``ldiversity hierarchy``: make a hierarchy for a column, look at it, keep it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ldiversity.base.numbers import number
+from ldiversity.base.typed import join_assignment
+from ldiversity.faces.cli._command import Command
+from ldiversity.faces.cli._holder import parse_types, type_option
+from ldiversity.faces.cli._input import opened_table, read_as_option
+from ldiversity.faces.cli._paths import READ, TABLE, WRITTEN
+from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._text import shell_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ldiversity.hierarchies import Hierarchy
+
+__all__ = ["command"]
+
+_FIRST_NODES: Final = 4
+_FLAT: Final = 3
+_CAUTION: Final = (
+    "Leaves are the values of this table, and a hierarchy file is published as it is: it tells which values occur. "
+    "Where that is too much, {ways}."
+)
+_CODE_BOOK: Final = "write the file from a code book"
+
+
+@click.command("hierarchy", cls=Command, short_help="Make a hierarchy for a column, or look at one.")
+@click.argument("table", type=TABLE, required=False)
+@click.option("--column", metavar="COLUMN", help="The column that gets a hierarchy.")
+@click.option("--width", metavar="NUMBERS", help="Intervals of equal width, one width a level: 5,10,20.")
+@click.option("--quantiles", metavar="NUMBERS", help="Intervals with equally many records, their number a level: 16,4.")
+@click.option("--prefix", is_flag=True, help="Beginnings of texts: 13053, 1305*, 130**, ...")
+@click.option("--date", is_flag=True, help="Day, month, quarter, year.")
+@click.option(
+    "--low", metavar="VALUE", help="Where the public range of numbers or dates begins: all its values are leaves."
+)
+@click.option("--high", metavar="VALUE", help="Where it ends.")
+@click.option("-o", "--output", type=WRITTEN, metavar="FILE", help="Save the hierarchy.")
+@click.option("--overwrite", is_flag=True, help="Replace a file that is already there.")
+@click.option("--show", "shown", type=READ, metavar="FILE", help="Only look at a hierarchy file.")
+@read_as_option
+@type_option
+@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+def command(table: Path | None, shown: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options
+    """Make a hierarchy for a COLUMN of a TABLE, by what its values are or as you say; look at it and save it.
+
+    It shows values of the table: what it prints is for the data holder.
+
+    \b
+    ldiversity hierarchy patients.csv --column age --width 5,10,20 --low 0 --high 119 -o age.csv
+    ldiversity hierarchy patients.csv --column zip --prefix -o zip.csv
+    ldiversity hierarchy --show zip.csv
+    """  # noqa: D301 - click reads the backspace
+    if shown is not None:
+        _refuse_others(table, given)
+        from ldiversity.hierarchies import Hierarchy
+
+        tree, facts = Hierarchy.read(shown), {"file": str(shown), "caution": None, "next": None}
+    else:
+        tree, facts = _make(table, given)
+    show({**facts, **_facts(tree)}, _render, as_json=as_json)
+
+
+def _refuse_others(table: Path | None, given: Mapping[str, Any]) -> None:
+    if table is not None or any(given.values()):
+        raise click.UsageError("--show must stand alone, or with --json.")
+
+
+def _make(table: Path | None, given: Mapping[str, Any]) -> tuple[Hierarchy, dict[str, Any]]:
+    if table is None or given["column"] is None:
+        raise click.UsageError("TABLE and --column must be given, or --show FILE.")
+    kinds = [name for name in ("width", "quantiles", "prefix", "date") if given[name]]
+    if len(kinds) > 1:
+        raise click.UsageError(f"only one of --width, --quantiles, --prefix and --date may be given, got {len(kinds)}.")
+    with opened_table(table, given["read_as"]) as path:
+        values, counts = _read(path, given)
+    tree = _build(values, counts, kinds[0] if kinds else "automatic", given)
+    output = given["output"]
+    if output is not None:
+        tree.save(output, overwrite=given["overwrite"])
+    option = f"{join_assignment(given['column'])}={output}"
+    return tree, {
+        "file": None if output is None else str(output),
+        "column": given["column"],
+        "caution": _caution(tree, ranged=given["low"] is not None),
+        "next": None if output is None else shell_line("--hierarchy", option),
+    }
+
+
+def _caution(tree: Hierarchy, *, ranged: bool) -> str | None:
+    """What the leaves tell; a range is advised only where it can be declared and has not been."""
+    if tree.origin is None:
+        return None
+    can_have_range = tree.origin.kind in {"width", "date"} and not ranged
+    return _CAUTION.format(ways=f"give --low and --high, or {_CODE_BOOK}" if can_have_range else _CODE_BOOK)
+
+
+def _read(path: Path, given: Mapping[str, Any]) -> tuple[list[Any], list[int]]:
+    """The distinct values of the column and how often each occurs."""
+    from ldiversity.errors import SchemaError
+    from ldiversity.hierarchies import MAX_LEAVES
+    from ldiversity.tables import Tally, open_source, to_values, value_type
+
+    source = open_source(path, types=parse_types(given["types"]))
+    column, tally = given["column"], Tally(MAX_LEAVES)
+    kind = value_type(source.columns[column]) if column in source.columns else None
+    for batch in source.batches([column]):
+        tally.add(to_values(batch.column(0), kind) if kind is not None else batch.column(0))
+    values, counts = tally.result()
+    if tally.full or kind is None:
+        raise SchemaError(
+            f"{source.name}: column {column!r} must have at most {MAX_LEAVES:,} distinct numbers, texts or dates.",
+            hint="Numbers and dates are generalized to intervals without a hierarchy.",
+        )
+    missing = [None] if tally.n_missing else []
+    known = [] if values is None else values.to_pylist()
+    return [*known, *missing], [*counts.tolist(), *([tally.n_missing] if missing else [])]
+
+
+def _build(values: list[Any], counts: list[int], kind: str, given: Mapping[str, Any]) -> Hierarchy:
+    from ldiversity.hierarchies import Hierarchy, automatic_hierarchy
+
+    if kind in {"quantiles", "prefix"} and (given["low"] is not None or given["high"] is not None):
+        raise click.UsageError(f"--low and --high must be left out with --{kind}.")
+    low, high = _limit(given["low"]), _limit(given["high"])
+    if kind == "width":
+        return Hierarchy.by_width(values, _numbers("--width", given["width"], float), low=low, high=high)
+    if kind == "quantiles":
+        return Hierarchy.by_quantiles(values, _numbers("--quantiles", given["quantiles"], int), counts=counts)
+    if kind == "prefix":
+        return Hierarchy.by_prefix(values)
+    if kind == "date":
+        return Hierarchy.by_date(values, low=given["low"], high=given["high"])
+    return automatic_hierarchy(values, low=low, high=high)
+
+
+def _limit(text: str | None) -> Any:  # noqa: ANN401 - a number, or what is left to be refused or read as a date
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def _numbers(option: str, text: str, kind: type[int | float]) -> list[Any]:
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        raise click.UsageError(f"{option} must be numbers separated by commas, got {text!r}.") from None
+
+
+def _facts(tree: Hierarchy) -> dict[str, Any]:
+    levels = []
+    for level, labels in enumerate(tree.labels):
+        sizes = tree.count_leaves(level)
+        levels.append(
+            {
+                "level": level,
+                "nodes": len(labels),
+                "smallest": int(sizes.min()),
+                "largest": int(sizes.max()),
+                "first": list(labels[:_FIRST_NODES]),
+            }
+        )
+    return {
+        "leaves": len(tree),
+        "levels": levels,
+        "tree": tree.to_text(most=_FIRST_NODES if tree.depth <= _FLAT else 1),
+    }
+
+
+def _render(facts: Facts, page: Page) -> None:
+    name = facts.get("column") or facts["file"]
+    page.title(f"{name}: {number(facts['leaves'])} leaves, {len(facts['levels'])} levels")
+    last = len(facts["levels"]) - 1
+    page.table(
+        ["level", "nodes", "leaves a node", "first nodes"],
+        [
+            [
+                {0: "0 (values)", last: f"{last} (root)"}.get(level["level"], str(level["level"])),
+                number(level["nodes"]),
+                _range(level["smallest"], level["largest"]),
+                ", ".join(level["first"]) + (", ..." if level["nodes"] > len(level["first"]) else ""),
+            ]
+            for level in facts["levels"]
+        ],
+        right={1, 2},
+    )
+    page.title("From the root down")
+    for line in facts["tree"].splitlines():
+        page.text(line)
+    if facts["caution"]:
+        page.title("Caution")
+        page.text(facts["caution"])
+    if facts["next"]:
+        page.title("Next")
+        page.text(
+            f"Saved as {facts['file']}. Look at it, change it by hand where it is not sensible, and use it in plan, "
+            f"anonymize and compare: {facts['next']}"
+        )
+
+
+def _range(smallest: int, largest: int) -> str:
+    return number(smallest) if smallest == largest else f"{number(smallest)} to {number(largest)}"

@@ -1,0 +1,39 @@
+"""``ldiversity key``: the holder's secret."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ldiversity.faces.cli._command import Command
+from ldiversity.faces.cli._paths import WRITTEN
+from ldiversity.faces.cli._show import Facts, Page, show
+
+__all__ = ["command"]
+
+
+@click.group("key", short_help="Make the secret for publishing again.")
+def command() -> None:
+    """Make the secret with which the same people can be published again safely."""
+
+
+@command.command("new", cls=Command)
+@click.argument("file", type=WRITTEN)
+@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+def new(file: Path, *, as_json: bool) -> None:
+    """Write a new key to FILE, readable by its owner only; an existing file is never overwritten."""
+    import ldiversity as ld
+
+    ld.Key.new().save(file)
+    show({"file": str(file), "mode": "0600"}, _render, as_json=as_json)
+
+
+def _render(facts: Facts, page: Page) -> None:
+    page.text(f"Wrote a new key to {facts['file']} (mode {facts['mode']}: only its owner can read it).")
+    page.bullets(
+        [
+            "Keep it as safe as the table: whoever has it and a release can work out true values.",
+            "Keep a copy: without it, the same people cannot be published again safely.",
+        ]
+    )

@@ -1,0 +1,108 @@
+"""``ldiversity``: the group of all commands.
+
+Commands are modules that are imported when they are asked for, and import heavy packages in their bodies, so
+``ldiversity --help`` loads none of them.
+"""
+
+from __future__ import annotations
+
+import signal
+from importlib import import_module
+from types import FrameType, MappingProxyType
+from typing import Any, Final
+
+import click
+
+from ldiversity._version import __version__
+from ldiversity.faces.cli._faults import complain_usage, exit_code_of, show_warnings
+from ldiversity.faces.cli._progress import compiling_notice
+
+__all__ = ["cli", "main"]
+
+_MODULES: Final = MappingProxyType(
+    {
+        "describe": "_describe",
+        "hierarchy": "_hierarchy",
+        "plan": "_plan",
+        "compare": "_compare",
+        "anonymize": "_anonymize",
+        "estimate": "_estimate",
+        "attack": "_attack",
+        "audit": "_audit",
+        "report": "_report",
+        "key": "_key",
+        "schema": "_schema",
+        "reproduce": "_reproduce",
+        "demo": "_demo",
+    }
+)
+"""Each command and the module that holds it, under the name ``command``, in the order in which they are used."""
+
+_HELP_INSTEAD: Final[Any] = getattr(click.exceptions, "NoArgsIsHelpError", ())
+"""What newer versions of click raise to show the help of a group that was given nothing to do."""
+
+
+_LEAVE_ON: Final = ("SIGTERM", "SIGHUP", "SIGQUIT")
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command is asked for, and turns faults into exit codes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """The names of the commands, in the order in which they are used."""
+        return list(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import and return a command, or None when there is no such command."""
+        if cmd_name not in _MODULES:
+            return None
+        command: click.Command = import_module(f"ldiversity.faces.cli.{_MODULES[cmd_name]}").command
+        return command
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:  # noqa: ANN401 - click's signature
+        """Read the words before the command; wrong ones become one line on stderr and an exit code."""
+        try:
+            return super().make_context(*args, **options)
+        except _HELP_INSTEAD:
+            raise
+        except click.UsageError as fault:
+            raise click.exceptions.Exit(complain_usage(fault)) from None
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
+        """Run the command; an error becomes one line on stderr and an exit code."""
+        try:
+            with show_warnings(), compiling_notice():
+                return super().invoke(ctx)
+        except _HELP_INSTEAD:
+            raise
+        except click.UsageError as fault:
+            ctx.exit(complain_usage(fault))
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise  # click knows what to do
+        except (Exception, KeyboardInterrupt) as fault:  # noqa: BLE001 - the last place to catch anything
+            ctx.exit(exit_code_of(fault))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="ldiversity", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Publish tables about people so that nobody learns any one person's sensitive value.
+
+    The data holder runs describe, plan and anonymize; the data user runs estimate. Every command knows --help.
+    """
+
+
+def main() -> None:
+    """Run the command line."""
+    for name in _LEAVE_ON:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _leave)
+    cli(prog_name="ldiversity")
+
+
+def _leave(number: int, _: FrameType | None) -> None:
+    """Leave by an exception, so that what is not finished is removed on the way out; once, undisturbed."""
+    for name in _LEAVE_ON:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    raise SystemExit(128 + number)

@@ -1,0 +1,83 @@
+"""The method and its options on the command line, all of them read from the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ldiversity.catalog import CATALOG, OPTIONS, Option, methods_with
+from ldiversity.faces.cli._text import split_numbers
+
+if TYPE_CHECKING:
+    from ldiversity.methods import Method
+
+__all__ = ["METHOD_OPTIONS", "chosen_method", "is_grouping", "method_name", "methods_epilog"]
+
+
+def _click_option(option: Option) -> Callable[[Any], Any]:
+    """An option of the catalog as one of click; left out, it is None or empty."""
+    takers = methods_with(option.name)
+    whose = "every method" if len(takers) == len(CATALOG) else ", ".join(takers)
+    help_text = f"{option.help} For {whose}."
+    flags = (str(option.flag), option.name)
+    if option.kind == "switch":
+        return click.option(*flags, default=None, help=help_text)
+    if option.kind == "choice":
+        return click.option(*flags, type=click.Choice(option.choices), help=help_text)
+    if option.kind == "shares":
+        return click.option(*flags, multiple=True, metavar="NAME=NUMBER", help=help_text)
+    kinds: dict[str, Any] = {"integer": int, "number": float}
+    metavar = {"file": "FILE", "distance": "DISTANCE", "text": option.name.upper()}.get(option.kind)
+    return click.option(*flags, type=kinds.get(option.kind, str), metavar=metavar, help=help_text)
+
+
+METHOD_OPTIONS: Final = (
+    click.option(
+        "--method",
+        metavar="NAME",
+        help=f"{', '.join(CATALOG)}. Unless given, semantic with -d, else randomized-addition.",
+    ),
+    *(_click_option(option) for option in OPTIONS.values() if option.flag is not None),
+)
+"""The option that names the method, and the options of all methods."""
+
+
+def methods_epilog() -> str:
+    r"""The methods with a line each, for the end of a help text; ``\b`` keeps the lines."""
+    width = max(map(len, CATALOG))
+    lines = [f"  {entry.name:<{width}}  {entry.summary}" for entry in CATALOG.values()]
+    return "\b\nMethods:\n" + "\n".join(lines)
+
+
+def method_name(given: Mapping[str, Any]) -> str:
+    """The method that is meant; semantic when there is a least distance, else randomized addition."""
+    name: str = given["method"] or ("randomized-addition" if given["d"] is None else "semantic")
+    if name not in CATALOG:
+        raise click.UsageError(f"--method must be one of {', '.join(CATALOG)}, got {name!r}.")
+    return name
+
+
+def is_grouping(given: Mapping[str, Any]) -> bool:
+    """Whether the method groups records, for all sensitive columns together."""
+    return CATALOG[method_name(given)].family == "classes"
+
+
+def chosen_method(given: Mapping[str, Any]) -> Method:
+    """Make the method from the options of the command line."""
+    from ldiversity.methods import METHODS
+
+    options = {
+        option.name: _value(option, given[option.name]) for option in OPTIONS.values() if option.flag is not None
+    }
+    return METHODS[method_name(given)].from_options(options)
+
+
+def _value(option: Option, given: Any) -> Any:  # noqa: ANN401 - whatever click read
+    if option.kind == "shares":
+        return split_numbers(given, str(option.flag)) or None
+    if option.kind == "file" and given is not None:
+        return Path(given)
+    return given

@@ -1,0 +1,137 @@
+"""``ldiversity report``: all about a release on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ldiversity.base.numbers import number, percent
+from ldiversity.faces.cli._command import Command
+from ldiversity.faces.cli._holder import parse_types, population_option, type_option
+from ldiversity.faces.cli._paths import FOLDER, READ, WRITTEN
+from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._text import split_names
+
+if TYPE_CHECKING:
+    from ldiversity.faces.report import Report
+
+__all__ = ["command"]
+
+
+@click.command("report", cls=Command, short_help="All about a release on one page.")
+@click.argument("release", type=READ)
+@click.option("-o", "--output", type=WRITTEN, help="The .html file to write.")
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="COLUMNS",
+    help="Columns that make the cells, as for estimate: sex,age:10. Two quasi-identifiers on their own by default.",
+)
+@click.option("--sensitive", multiple=True, metavar="COLUMNS", help="The attributes to show; all by default.")
+@click.option(
+    "--original",
+    type=READ,
+    help="The table that the release was made from: a report for its holder alone, with true counts.",
+)
+@population_option
+@click.option("--attacks", is_flag=True, help="Also run attacks; with --original they are scored.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    default=0.2,
+    show_default=True,
+    help="From which probability on being recognized counts as a risk.",
+)
+@click.option(
+    "--pictures",
+    type=FOLDER,
+    help="Also write every picture as PNG, SVG and PDF, and its table as CSV, into this folder.",
+)
+@type_option
+@click.option("--json", "as_json", is_flag=True, help="Print the facts of the page as JSON.")
+def command(
+    release: Path,
+    *,
+    output: Path | None,
+    pictures: Path | None,
+    as_json: bool,
+    **given: Any,  # noqa: ANN401 - options by name
+) -> None:
+    """Report on the folder RELEASE: what was published, what it promises, estimates, risks, and what is not protected.
+
+    One HTML file that needs no network. Without --original it tells nothing that the release does not tell, and may be
+    handed out; with it, it is for the data holder alone.
+
+    \b
+    ldiversity report release -o report.html --by sex,age:10
+    ldiversity report release -o holder-report.html --original patients.csv --attacks
+    """  # noqa: D301 - click reads the backspace
+    if output is None and pictures is None and not as_json:
+        raise click.UsageError("one of --output, --pictures and --json must be given.")
+    made = _made(release, given)
+    if output is not None:
+        made.save(output)
+    written = [] if pictures is None else made.pictures(pictures, formats=("png", "svg", "pdf"))
+    facts = made.to_dict()
+    if as_json:
+        show(facts, _render, as_json=True)
+        return
+    files = {
+        "title": release.name or str(release),
+        "file": None if output is None else str(output),
+        "pictures": len(written),
+        "folder": str(pictures),
+    }
+    show({**facts, **files}, _render, as_json=False)
+
+
+def _made(release: Path, given: Facts) -> Report:
+    import ldiversity as ld
+
+    asked: dict[str, Any] = {
+        "by": ",".join(given["by"]) or None,
+        "sensitive": split_names(given["sensitive"], "--sensitive") or None,
+        "attacks": given["attacks"],
+        "threshold": given["threshold"],
+        "population": given["population"],
+        "types": parse_types(given["types"]),
+    }
+    if given["original"] is not None:
+        return ld.holder_report(release, given["original"], **asked)
+    if asked["types"] and given["population"] is None:
+        raise click.UsageError("--type must be left out without --original or --population, whose columns it is about.")
+    return ld.user_report(release, **asked)
+
+
+def _render(facts: Facts, page: Page) -> None:
+    release = facts["release"]
+    records = number(release["records"])
+    page.title(f"{facts['title']}: {records} {'record' if release['records'] == 1 else 'records'}, {release['layout']}")
+    if facts["audience"] == "holder":
+        page.warning("Made with the original: for the data holder alone, not to be handed out.")
+    page.bullets(claim["statement"] for claim in release["claims"])
+    if facts["audit"]["passed"] is False:
+        page.warning("A promise does not hold on what was published.")
+    if facts["attacks"] is not None and facts["attacks"]["broken"]:
+        page.warning("An attack beats what the release promises.")
+    page.table(
+        ["risk", "value", "threshold", "state"],
+        [
+            [
+                risk["risk"] if risk["attribute"] is None else f"{risk['attribute']}: {risk['risk']}",
+                percent(risk["value"]),
+                percent(risk["threshold"]),
+                risk["state"],
+            ]
+            for risk in facts["risks"]
+        ],
+        right={1, 2},
+    )
+    for text in facts["skipped"]:
+        page.warning(text)
+    if facts["file"] is not None:
+        page.text(f"Written: {facts['file']}.")
+    if facts["pictures"]:
+        page.text(f"{facts['pictures']} files of pictures and their tables are in {facts['folder']}.")

@@ -1,0 +1,18 @@
+"""``ldiversity schema``: the JSON Schemas of the files that this package reads and writes."""
+
+from __future__ import annotations
+
+import click
+
+from ldiversity.faces.cli._command import Command
+
+__all__ = ["command"]
+
+
+@click.command("schema", cls=Command, short_help="JSON Schemas of policy and release.")
+@click.argument("document", type=click.Choice(["policy", "release"]))
+def command(document: str) -> None:
+    """Print the JSON Schema of a policy file or of release.json."""
+    from ldiversity.faces.cli.schemas import schema_text
+
+    click.echo(schema_text(document), nl=False)

@@ -1,0 +1,370 @@
+"""`user_report` and `holder_report`: all about a release on one page."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ldiversity._version import __version__
+from ldiversity.base.checks import column_names, name_some
+from ldiversity.errors import LDiversityWarning, ParameterError, StorageError
+from ldiversity.release import Release, load_release
+from ldiversity.schema import Role
+
+if TYPE_CHECKING:
+    from ldiversity.estimation import ByLike
+    from ldiversity.faces.report._report_cells import Division
+    from ldiversity.faces.report._report_estimates import Truth
+    from ldiversity.faces.report._report_words import Again
+
+__all__ = ["Report", "holder_report", "user_report"]
+
+VERSION: Final = 1
+_PICTURES: Final = ("png", "svg", "pdf")
+_HEAD: Final = 8_000
+"""The head of a page, which says whom it is for, is shorter."""
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """All about a release on one page, made from one dictionary. Made by `user_report` and `holder_report`."""
+
+    _facts: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def audience(self) -> str:
+        """``"user"``: made from the release alone; ``"holder"``: shows the original, and must not be handed out."""
+        return str(self._facts["audience"])
+
+    def __repr__(self) -> str:
+        return f"Report(for the {self.audience}, {self._facts['release']['records']} records)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that the page shows, in JSON's types.
+
+        ``version`` (1; changes when a name changes its meaning), ``audience`` (``"user"`` or ``"holder"``),
+        ``package``.
+
+        ``release``: ``name``, ``layout``, ``meaning``, ``records``, ``suppressed``, ``columns`` (``name``, ``role``,
+        ``type``, ``published``), ``claims`` (``attribute``, ``statement``, ``model``, ``l``, ``d``, ``posterior``,
+        ``values``, ``method``, ``parameters``), ``warnings``.
+
+        ``distributions``: for each attribute ``values`` (``value``, ``count``, ``share``, ``low``, ``high``; for the
+        holder ``true_count``, ``true_share``), at most 30, ``domain`` (how many there are), ``grouped`` (whether
+        neighboring numbers were added up), ``left_out``, ``records``, ``estimator``, ``intervals`` (``exact``,
+        ``bounds`` that hold for certain, ``pointwise``, or ``simultaneous``: with `confidence` those of all values
+        hold at once), ``confidence``, ``largest_share`` (of one value; holder: ``true_largest_share``), ``accuracy``
+        (holder: ``shares``, ``rms_error``, ``largest_error``, ``held`` of what is shown, and ``of_all`` values),
+        ``caveats``.
+
+        ``contingency``: for each attribute and division ``by``, ``by_text``, ``values``, ``cells`` (``cell``,
+        ``records``, ``note``, ``estimator``, ``share``, ``low``, ``high``; for the holder ``true_records``,
+        ``true_share``), at most 40, ``cells_left_out``, ``values_left_out``, ``true_records_in_no_cell``, and as above
+        ``domain``, ``grouped``, ``intervals``, ``confidence``, ``accuracy``, ``caveats``.
+
+        ``class_sizes``: of a grouped release, ``attributes``, ``classes``, ``sizes``. ``risks``: ``risk``,
+        ``attribute``, ``value``, ``threshold``, ``threshold_is``, ``state`` (``above``, ``within``, ``compare``,
+        ``no threshold``), ``meaning``. ``audit``: as `Audit.to_dict`. ``attacks``: as `AttackReport.to_dict`, or None
+        when they were not run. ``skipped``: why a part could not be made. ``not_protected``: sentences.
+        ``commands``: ``what``, ``line``.
+        """
+        return dict(self._facts)
+
+    def to_html(self) -> str:
+        """The page: it needs no network and no script, and is smaller than 1 MB."""
+        from ldiversity.faces.report._report_html import page
+
+        return page(self._facts)
+
+    def _repr_html_(self) -> str:
+        from ldiversity.faces.report._report_html import body
+
+        return body(self._facts)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page; `path` ends in .html. An existing file is replaced, complete or not at all.
+
+        A report for the other audience is not replaced: whoever expects one must not get the other.
+        """
+        file = Path(path)
+        if file.suffix.lower() not in {".html", ".htm"}:
+            raise ParameterError(f"Report.save: path must end in .html, got {file.suffix!r}.")
+        self._check_audience(file)
+        temporary = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+        try:
+            temporary.write_text(self.to_html(), encoding="utf-8", newline="\n")
+            temporary.replace(file)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise StorageError(f"Report.save: {str(file)!r} cannot be written: {error.strerror}.") from None
+        return file
+
+    def _check_audience(self, file: Path) -> None:
+        from ldiversity.faces.report._report_html import audience_mark
+
+        other = "user" if self.audience == "holder" else "holder"
+        try:
+            with file.open(encoding="utf-8", errors="replace") as stream:
+                taken = audience_mark(other) in stream.read(_HEAD)
+        except OSError:
+            return  # there is none, or writing will say what is wrong
+        if taken:
+            raise StorageError(
+                f"Report.save: path must not name the report for the {other}, which {str(file)!r} is; this one is for "
+                f"the {self.audience}.",
+                hint="Choose another name, or delete that file first.",
+            )
+
+    def pictures(self, folder: str | os.PathLike[str], *, formats: Sequence[str] = ("png",)) -> tuple[Path, ...]:
+        """Write every picture, and its table as CSV, into a folder, which is made when it does not exist.
+
+        Texts that a spreadsheet would take for a formula get a quote before them. Files of a holder's report begin
+        with ``holder-``.
+
+        Parameters
+        ----------
+        folder
+            Where to; files of the same names are replaced.
+        formats
+            Some of ``"png"``, ``"svg"`` and ``"pdf"``.
+        """
+        from ldiversity.faces.report._report_pictures import pictures
+        from ldiversity.pictures import save_figure
+        from ldiversity.tables import write_spreadsheet
+
+        unknown = [one for one in formats if one not in _PICTURES]
+        if unknown or isinstance(formats, str):
+            raise ParameterError(f"Report.pictures: formats must be some of {name_some(_PICTURES)}, got {formats!r}.")
+        target, written = Path(folder), []
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", LDiversityWarning)
+                for picture in pictures(self._facts):
+                    table = target / f"{picture.name}.csv"
+                    write_spreadsheet(table, picture.heads, picture.rows)
+                    figure = picture.draw()
+                    written += [table, *(save_figure(figure, target / f"{picture.name}.{kind}") for kind in formats)]
+            for one in {str(one.message): one for one in caught}.values():  # not once for every file
+                warnings.warn(one.message, stacklevel=2)
+        except OSError as error:
+            raise StorageError(f"Report.pictures: {str(target)!r} cannot be written: {error.strerror}.") from None
+        return tuple(written)
+
+
+def user_report(
+    release: Release | str | os.PathLike[str],
+    *,
+    by: ByLike = None,
+    sensitive: str | Sequence[str] | None = None,
+    attacks: bool = False,
+    threshold: float = 0.2,
+    population: Any = None,  # noqa: ANN401 - a path or any frame
+    types: Mapping[str, str] | None = None,
+) -> Report:
+    """Make a report for those who use a release, from the release alone: it may be handed out with it.
+
+    Parameters
+    ----------
+    release
+        What was published, or its folder.
+    by
+        Columns that make the cells of the contingency tables, as for `estimate`; or one text as on the command line,
+        ``"sex,age:10"``. Up to two quasi-identifiers on their own when None; none when empty.
+    sensitive
+        The attributes; all of them when None.
+    attacks
+        Whether attacks are run; without the original each attacker says what he expects.
+    threshold
+        From which probability on being recognized counts as a risk.
+    population
+        A table of the people among whom a journalist searches, as for `audit`: a frame or a path.
+    types
+        Types of columns of the population, where it is a text file.
+
+    Examples
+    --------
+    >>> import ldiversity as ld
+    >>> release = ld.anonymize(
+    ...     ld.datasets.hospital(), quasi=["sex", "age"], sensitive="disease", method=ld.Anatomy(l=2)
+    ... )
+    >>> report = user_report(release, by="sex")
+    >>> report.audience, [cell["cell"] for cell in report.to_dict()["contingency"][0]["cells"]]
+    ('user', ['F', 'M'])
+    """
+    opened, _ = _opened("user_report", release)  # a path of the holder may tell what nobody shall know
+    return _made(
+        "user_report", opened, "RELEASE", None, by, sensitive, attacks, threshold, population, dict(types or {})
+    )
+
+
+def holder_report(  # noqa: PLR0913 - a question has these parts, each with a name
+    release: Release | str | os.PathLike[str],
+    original: Any,  # noqa: ANN401 - a path or any frame
+    *,
+    by: ByLike = None,
+    sensitive: str | Sequence[str] | None = None,
+    attacks: bool = False,
+    threshold: float = 0.2,
+    population: Any = None,  # noqa: ANN401 - a path or any frame
+    types: Mapping[str, str] | None = None,
+) -> Report:
+    """Make a report for the holder of the original: it shows true counts, and must not be handed out.
+
+    Parameters
+    ----------
+    release
+        What was published, or its folder.
+    original
+        The table that it was made from, a frame or a path.
+    by, sensitive, attacks, threshold, population
+        As for `user_report`; attacks are scored with the original.
+    types
+        Types of columns of text files, as for `anonymize`: of the original, and of the population.
+
+    Examples
+    --------
+    >>> import ldiversity as ld
+    >>> people = ld.datasets.hospital()
+    >>> release = ld.anonymize(people, quasi=["sex", "age"], sensitive="disease", method=ld.Anatomy(l=2))
+    >>> facts = holder_report(release, people, by="sex").to_dict()
+    >>> facts["distributions"][0]["accuracy"]["held"]
+    1.0
+    """
+    opened, name = _opened("holder_report", release)
+    return _made(
+        "holder_report", opened, name, original, by, sensitive, attacks, threshold, population, dict(types or {})
+    )
+
+
+def _opened(owner: str, release: Any) -> tuple[Release, str]:  # noqa: ANN401 - a release or its folder
+    if isinstance(release, Release):
+        return release, "RELEASE"
+    if not isinstance(release, str | os.PathLike):
+        raise ParameterError(f"{owner}: release must be a release or its folder, got {type(release).__name__}.")
+    return load_release(release), os.fspath(release)
+
+
+def _made(  # noqa: PLR0913, PLR0917 - as above
+    owner: str,
+    release: Release,
+    name: str,
+    original: Any,  # noqa: ANN401 - a path or any frame
+    by: ByLike,
+    sensitive: str | Sequence[str] | None,
+    attacks: bool,  # noqa: FBT001 - as above
+    threshold: float,
+    population: Any,  # noqa: ANN401 - a path or any frame
+    types: dict[str, str],
+) -> Report:
+    from ldiversity.faces.report._report_cells import divisions
+    from ldiversity.faces.report._report_words import Again
+
+    chosen = _chosen(owner, release, sensitive)
+    holder = owner == "holder_report"
+    divided = divisions(release, by, paths=holder)
+    again = Again(
+        release=name,
+        original=_path(original, "TABLE") if holder else None,
+        by="" if by is None or not divided else divided[0].text,
+        sensitive=() if sensitive is None else chosen,
+        attacks=attacks,
+        types=tuple(types.items()),
+        threshold=threshold,
+        population=None if population is None else _path(population, "POPULATION") if holder else "POPULATION",
+    )
+    return Report(_facts(owner, release, original if holder else None, chosen, divided, again, population))
+
+
+def _path(given: Any, placeholder: str) -> str:  # noqa: ANN401 - a path or any frame
+    return os.fspath(given) if isinstance(given, str | os.PathLike) else placeholder
+
+
+def _chosen(owner: str, release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:
+    names = release.sensitive if sensitive is None else tuple(column_names(owner, "sensitive", sensitive))
+    if not names or any(name not in release.sensitive for name in names):
+        raise ParameterError(f"{owner}: sensitive must name some of {name_some(release.sensitive)}, got {names!r}.")
+    return tuple(dict.fromkeys(names))
+
+
+def _facts(
+    owner: str,
+    release: Release,
+    original: Any,  # noqa: ANN401 - a path or any frame
+    chosen: tuple[str, ...],
+    divided: tuple[Division, ...],
+    again: Again,
+    population: Any,  # noqa: ANN401 - a path or any frame
+) -> dict[str, Any]:
+    from ldiversity.errors import UnsupportedError
+    from ldiversity.evaluation.audit import audit
+    from ldiversity.faces.report._report_estimates import contingency_facts, distribution_facts
+    from ldiversity.faces.report._report_risks import class_sizes, gauges
+    from ldiversity.faces.report._report_words import commands, not_protected, release_facts
+
+    truth = None if original is None else _truth(owner, release, original, chosen, divided, dict(again.types))
+    audited = audit(
+        release, sensitive=chosen, threshold=again.threshold, population=population, types=dict(again.types)
+    ).to_dict()
+    distributions = [distribution_facts(release, attribute, truth) for attribute in chosen]
+    largest = "largest_share" if truth is None else "true_largest_share"
+    guessed = {one["attribute"]: one[largest] for one in distributions}
+    contingency, skipped = [], []
+    for attribute in chosen:
+        for division in divided:
+            try:
+                contingency.append(contingency_facts(release, attribute, division, truth))
+            except UnsupportedError as error:
+                skipped.append(f"{attribute!r} by {division.text} is not shown: {error.message}")
+    return {
+        "version": VERSION,
+        "audience": "user" if original is None else "holder",
+        "package": __version__,
+        "release": release_facts(release, again.release, chosen),
+        "distributions": distributions,
+        "contingency": contingency,
+        "class_sizes": class_sizes(release),
+        "risks": gauges(audited, {name: release.claim(name).posterior for name in chosen}, guessed),
+        "audit": audited,
+        "attacks": _attacked(release, original, chosen, again),
+        "skipped": skipped,
+        "not_protected": not_protected(release),
+        "commands": commands(again, divided, chosen),
+    }
+
+
+def _truth(
+    owner: str,
+    release: Release,
+    original: Any,  # noqa: ANN401 - a path or any frame
+    chosen: tuple[str, ...],
+    divided: tuple[Division, ...],
+    types: dict[str, str],
+) -> Truth:
+    from ldiversity.evaluation.measures import read_columns
+    from ldiversity.faces.report._report_estimates import Truth
+    from ldiversity.tables import open_source
+
+    columns = dict.fromkeys([*(name for division in divided for name in division.columns), *chosen])
+    unknown = [name for name in columns if name not in release.schema.names(Role.QUASI, Role.PLAIN, Role.SENSITIVE)]
+    if unknown:
+        raise ParameterError(f"{owner}: by must name columns of the release, got {name_some(unknown)}.")
+    return Truth(read_columns(owner, open_source(original, types=types), list(columns), release))
+
+
+def _attacked(
+    release: Release,
+    original: Any,  # noqa: ANN401 - a path or any frame
+    chosen: tuple[str, ...],
+    again: Again,
+) -> dict[str, Any] | None:
+    if not again.attacks:
+        return None
+    from ldiversity.evaluation.attacks import attack
+
+    return attack(release, original, sensitive=chosen, types=dict(again.types)).to_dict()

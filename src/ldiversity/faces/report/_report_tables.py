@@ -1,0 +1,83 @@
+"""Tables of a report, with a caption and heads that screen readers understand; every text is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+
+from ldiversity.base.html import escape
+from ldiversity.base.numbers import counted, percent
+from ldiversity.faces.report._report_phrases import short
+
+__all__ = ["data_table", "numbers_of", "paragraph"]
+
+_MOST_ROWS: Final = 120
+_COUNTS: Final = ("count", "records", "people", "groups", "classes")
+_LOOKS: Final = {
+    "alarm": "border:4px solid #a40000;background:#fff1f1;color:#a40000;font-weight:700;padding:1rem 1.25rem",
+    "bad": "color:#a40000;font-weight:600",
+    "good": "color:#1a5e1a;font-weight:600",
+    "note": "border-left:4px solid #0072b2;background:#f0f7fc;color:#1b1b1b;padding:.6rem 1rem",
+}
+"""Written beside each text, because notebooks show a page without its head."""
+
+
+def paragraph(kind: str, text: str) -> str:
+    """Give a paragraph that looks like what it says: ``alarm``, ``bad``, ``good`` or ``note``.
+
+    Examples
+    --------
+    >>> paragraph("bad", "a < b")
+    '<p class="bad" style="color:#a40000;font-weight:600">a &lt; b</p>'
+    """
+    alert = ' role="alert"' if kind == "alarm" else ""
+    return f'<p class="{kind}"{alert} style="{_LOOKS[kind]}">{escape(text)}</p>'
+
+
+def data_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[int] = ()) -> str:
+    """Give a table that may be wider than the page; `numbers` are the columns that hold numbers.
+
+    Examples
+    --------
+    >>> data_table("c", ["a"], [["1"]]).partition("<thead>")[2].partition("</table>")[0]
+    '<tr><th scope=col>a</th></tr></thead><tbody><tr><th scope=row>1</th></tr></tbody>'
+    """
+    head = "".join(f"<th scope=col>{escape(name)}</th>" for name in heads)
+    body = "".join(f"<tr>{''.join(_cell(cell, place, numbers) for place, cell in enumerate(row))}</tr>" for row in rows)
+    return (
+        f"<div class=scroll><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def numbers_of(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Give the table of a picture, folded up."""
+    numbers = {place for place in range(len(heads)) if rows and isinstance(rows[0][place], int | float | None)}
+    cells = [[_written(value, head) for value, head in zip(row, heads, strict=True)] for row in rows[:_MOST_ROWS]]
+    more = (
+        ""
+        if len(rows) <= _MOST_ROWS
+        else f"<p>The first {_MOST_ROWS} of {len(rows):,} rows; <code>ldiversity report --pictures FOLDER</code>, at "
+        "the end of this page, writes all of them as CSV.</p>"
+    )
+    return (
+        f"<details><summary>The numbers of this picture ({counted(len(rows), 'row')})</summary>"
+        f"{data_table(short(title), heads, cells, numbers)}{more}</details>"
+    )
+
+
+def _cell(text: str, place: int, numbers: Collection[int]) -> str:
+    if place == 0:
+        return f"<th scope=row>{escape(text)}</th>"
+    return f"<td{' class=n' if place in numbers else ''}>{escape(text)}</td>"
+
+
+def _written(value: object, head: str) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return short(value)
+    counts = any(word in head for word in _COUNTS)
+    if isinstance(value, float):
+        return f"{value:,.1f}" if counts else percent(value)
+    return f"{value:,}"

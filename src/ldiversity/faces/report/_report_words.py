@@ -1,0 +1,145 @@
+"""What was published, in plain words, and the commands that make a report and its parts again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ldiversity.base.typed import join_assignment, join_names
+from ldiversity.faces.report._report_cells import Division
+from ldiversity.mechanisms import ClassMechanism
+from ldiversity.release import NOT_PROTECTED, ClassRelease, Release
+from ldiversity.schema import Role
+
+__all__ = ["Again", "commands", "not_protected", "release_facts"]
+
+_LAYOUTS: Final = {
+    "sets": "Each record shows a set of sensitive values, of which one is true; chance chose the others.",
+    "exploded": "Each record stands in several rows, one for each value of its set, of which one is true; chance chose "
+    "the others.",
+    "generalized": "Records are grouped into classes. Quasi-identifiers are made so coarse that all records of a class "
+    "share them, and nothing says which sensitive value of a class belongs to whom.",
+    "bucketized": "Records are grouped into classes. Quasi-identifiers are published as they are; the sensitive values "
+    "of each class stand in a table of their own, and nothing says which belongs to whom.",
+}
+THRESHOLD: Final = 0.2
+_FORMS: Final = {
+    "exact": "as it was",
+    "interval": "as an interval",
+    "node": "as a node of a hierarchy",
+    "values": "as a list of values",
+}
+
+
+@dataclass(frozen=True)
+class Again:
+    """The words of a command that makes the report again.
+
+    Attributes
+    ----------
+    release, original
+        Their paths; placeholders when the report was made from objects. No original for the data user.
+    by
+        As it was asked for on the command line; empty when it was not.
+    sensitive
+        The attributes that were asked for; empty when all were.
+    attacks
+        Whether attacks were run.
+    types
+        Types of columns of the original.
+    threshold
+        From which probability on being recognized counts as a risk.
+    population
+        The path of the population among which a journalist searches; None without one.
+    """
+
+    release: str = "RELEASE"
+    original: str | None = None
+    by: str = ""
+    sensitive: tuple[str, ...] = ()
+    attacks: bool = False
+    types: tuple[tuple[str, str], ...] = ()
+    threshold: float = THRESHOLD
+    population: str | None = None
+
+
+def release_facts(release: Release, name: str, chosen: Sequence[str]) -> dict[str, Any]:
+    """What was published: columns, layout, and the claim about each sensitive attribute."""
+    suppressed = release.suppressed if isinstance(release, ClassRelease) else 0
+    warnings = release.warnings if isinstance(release, ClassRelease) else ()
+    columns = [
+        {"name": one.name, "role": str(one.role), "type": one.type, "published": _published(release, one.name)}
+        for one in release.schema.attributes
+    ]
+    return {
+        "name": name,
+        "layout": release.layout,
+        "meaning": _LAYOUTS[release.layout],
+        "records": release.n_rows,
+        "suppressed": suppressed,
+        "columns": columns,
+        "claims": [_claim(release, attribute) for attribute in chosen],
+        "warnings": list(warnings),
+    }
+
+
+def not_protected(release: Release) -> list[str]:
+    """What is not protected, in plain words."""
+    return list(release.not_protected if isinstance(release, ClassRelease) else NOT_PROTECTED)
+
+
+def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str]) -> list[dict[str, str]]:
+    """The commands that make the report, and each part of it, again."""
+    folder, output = again.release, "holder-report.html" if again.original else "report.html"
+    asked = ("--sensitive", join_names(again.sensitive)) if again.sensitive else ()
+    original = ("--original", again.original) if again.original else ()
+    types = tuple(word for name, kind in again.types for word in ("--type", f"{join_assignment(name)}={kind}"))
+    by = ("--by", again.by) if again.by else ()
+    run = ("--attacks",) if again.attacks else ()
+    limit = () if again.threshold == THRESHOLD else ("--threshold", f"{again.threshold:g}")
+    among = () if again.population is None else ("--population", again.population)
+    last = (*by, *asked, *original, *types, *among, *limit, *run)
+    found = [("This report", ("report", folder, "-o", output, *last))]
+    words = ("report", folder, "--pictures", "pictures", *last)
+    found.append(("Every picture, and all rows of its table as CSV", words))
+    for name in chosen:
+        one = ("--sensitive", join_names([name])) if len(chosen) > 1 else ()
+        found.append((f"All estimates of {name!r}, also as CSV", ("estimate", folder, *one, "--csv", "estimate.csv")))
+        found += [
+            (f"{name!r} by {' and '.join(division.columns)}", ("estimate", folder, *one, "--by", division.text))
+            for division in divisions
+        ]
+    found.append(("Models and risks", ("audit", folder, *asked, *(types if among else ()), *among, *limit)))
+    found.append(("Attacks", ("attack", folder, *asked, *original, *types)))
+    return [{"what": what, "line": shlex.join(("ldiversity", *words))} for what, words in found]
+
+
+def _published(release: Release, name: str) -> str:
+    role = release.schema[name].role
+    if role is Role.SENSITIVE:
+        grouped = isinstance(release, ClassRelease)
+        return "shuffled within its class" if grouped else "as a set, one of which is true"
+    form = release.forms.get(name) if isinstance(release, ClassRelease) else None
+    return "as it was" if form is None else _FORMS[form.kind]
+
+
+def _claim(release: Release, name: str) -> dict[str, Any]:
+    claim, mechanism = release.claim(name), release.mechanism(name)
+    settings: Mapping[str, Any] = mechanism.parameters if isinstance(mechanism, ClassMechanism) else mechanism.to_dict()
+    return {
+        "attribute": name,
+        "statement": claim.statement,
+        "model": claim.model,
+        "l": claim.l,
+        "d": claim.d,
+        "posterior": claim.posterior,
+        "values": len(release.domain(name)),
+        "method": mechanism.method if isinstance(mechanism, ClassMechanism) else str(settings["kind"]),
+        "parameters": {
+            key: value
+            for key, value in settings.items()
+            if isinstance(value, str | int | float) and key not in {"kind", "version", "fitted"}
+        },
+    }

@@ -1,0 +1,233 @@
+"""`plan` for methods that group records: what can be said before the table is grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity.errors import InfeasibleError, SchemaError
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, SensitiveColumn, most_classes
+from ldiversity.models import Population, PrivacyModel
+from ldiversity.publish._class_plan_result import ClassAttributePlan, ClassOutlook, ClassPlan
+from ldiversity.publish._prepare import GroupPreparation
+from ldiversity.release import class_not_protected
+from ldiversity.schema import Domain
+from ldiversity.tables import Coder, Source, column_values
+
+__all__ = ["largest_l", "plan_classes"]
+
+_BY_COUNTS: Final = frozenset({"unique", "frequency"})
+"""Models whose l is bounded by how often the most frequent value occurs."""
+
+_SMALLER: Final = 3
+_LARGER: Final = 2
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    name: str
+    coder: Coder
+    counts: NDArray[np.int64]
+
+    @property
+    def domain(self) -> Domain:
+        return self.coder.domain
+
+
+def plan_classes(preparation: GroupPreparation, cautions: Mapping[str, Sequence[str]]) -> ClassPlan:
+    """Say what can be said before the table is grouped.
+
+    A method that looks at sensitive values alone is tried on them, which decides everything; of the others it is
+    checked that the most frequent value, or the table as a whole, does not rule out the promise.
+    """
+    source, method = preparation.source, preparation.method
+    for column, hierarchy in preparation.hierarchies.items():
+        _check_values(source, column, hierarchy)
+    questions = tuple(_Question(name, coder, preparation.counts[name]) for name, coder in preparation.coders.items())
+    judge = _Tried(_table(source, questions, preparation.person)) if method.blind else _Checked(questions)
+    outlook = judge(method)
+    return ClassPlan(
+        table=source.name,
+        n_rows=preparation.n_rows,
+        method=method.name,
+        layout=method.layout,
+        parameters=method.parameters(),
+        attributes=tuple(_attribute(method, question, tuple(cautions[question.name])) for question in questions),
+        outlook=outlook,
+        choices=tuple(_choices(judge, method, questions, outlook)),
+        exact=method.blind,
+        notes=preparation.notes,
+        not_protected=class_not_protected(method.layout),
+    )
+
+
+def largest_l(counts: NDArray[np.int64]) -> int:
+    """Records over those of the most frequent value, rounded down.
+
+    Examples
+    --------
+    >>> largest_l(np.array([3, 2, 2]))
+    2
+    """
+    most = int(counts.max(initial=0))
+    return int(counts.sum()) // most if most else 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """Group the sensitive columns alone: exact for methods that look at nothing else."""
+
+    table: CodedTable
+
+    def __call__(self, method: GroupingMethod) -> ClassOutlook:
+        l = _l_of(method)
+        try:
+            grouping = method.group(self.table, GroupingRun())
+        except InfeasibleError as error:
+            return ClassOutlook(l, error.message, error.hint, tuple(error.nearest))
+        partition = max(grouping.partitions, key=lambda one: one.suppressed)
+        return ClassOutlook(l, most_classes=partition.n_classes, least_suppressed=partition.suppressed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Checked:
+    """Look at how often each value occurs, column by column."""
+
+    questions: tuple[_Question, ...]
+
+    def __call__(self, method: GroupingMethod) -> ClassOutlook:
+        outlooks = [_of_counts(method, question) for question in self.questions]
+        refused = [outlook for outlook in outlooks if not outlook.feasible]
+        if refused:
+            return refused[0]
+        known = [outlook.most_classes for outlook in outlooks if outlook.most_classes is not None]
+        return ClassOutlook(
+            _l_of(method),
+            most_classes=min(known, default=None),
+            least_suppressed=max(outlook.least_suppressed for outlook in outlooks),
+        )
+
+
+def _table(source: Source, questions: tuple[_Question, ...], person: str | None) -> CodedTable:
+    """The rows that have a value in every sensitive column that drops missing ones, without quasi-identifiers."""
+    names = [question.name for question in questions]
+    wanted = names if person is None else [*names, person]
+    parts: list[list[NDArray[np.int32]]] = [[] for _ in questions]
+    people: list[pa.Array] = []
+    for batch in source.batches(wanted):
+        codes = [question.coder.codes(batch.column(question.name)) for question in questions]
+        kept = np.logical_and.reduce([one >= 0 for one in codes])
+        for part, one in zip(parts, codes, strict=True):
+            part.append(one[kept])
+        if person is not None:
+            people.append(batch.column(person).filter(pa.array(kept)))
+    empty = np.zeros(0, dtype=np.int32)
+    columns = tuple(
+        SensitiveColumn(question.name, np.concatenate([empty, *part]), question.domain)
+        for question, part in zip(questions, parts, strict=True)
+    )
+    return CodedTable((), columns, _numbered(people) if people else None)
+
+
+def _numbered(people: list[pa.Array]) -> NDArray[np.int64]:
+    """A number for each person; a missing one counts as a person."""
+    coded = pa.chunked_array(people).combine_chunks().dictionary_encode(null_encoding="encode")
+    return np.asarray(coded.indices, dtype=np.int64)
+
+
+def _check_values(source: Source, column: str, hierarchy: Hierarchy) -> None:
+    """Refuse a hierarchy that misses values, and say how many."""
+    try:
+        hierarchy.positions(column_values(source, column).values)
+    except SchemaError as error:
+        error.message = f"hierarchy of {column!r}: {error.message}"
+        raise
+
+
+def _of_counts(method: GroupingMethod, question: _Question) -> ClassOutlook:
+    rule = method.promise(question.domain)
+    l = _l_of(method)
+    if l is None or rule.name not in _BY_COUNTS:
+        return ClassOutlook(l) if _suppression(method) else _of_whole(rule, question, l)
+    counts, n = question.counts, int(question.counts.sum())
+    classes = most_classes(counts, l)
+    left_out = int(np.maximum(counts - classes, 0).sum())
+    if getattr(method, "overflow", "refuse") == "suppress":
+        limit = int(np.count_nonzero(counts))
+        why = f"the number of values of {question.name!r} that occur"
+    else:
+        limit = largest_l(counts)
+        why = f"because the most frequent value of {question.name!r} has {counts.max()} of {n} records"
+    if limit >= l or (classes and left_out <= _suppression(method) * n):
+        return ClassOutlook(l, most_classes=classes, least_suppressed=left_out)
+    return ClassOutlook(
+        l,
+        f"{type(method).__name__}: l must be at most {limit}, {why}, got {l}.",
+        f"Use l={limit}." if limit > 1 else "No l is possible without leaving records out.",
+        ({"l": limit},) if limit > 1 else (),
+    )
+
+
+def _of_whole(rule: PrivacyModel, question: _Question, l: int | None) -> ClassOutlook:
+    """All records as one class are the last resort of a monotone model: when they fail, everything fails."""
+    population = Population(question.domain, question.counts)
+    whole = question.counts[None, :]
+    if not rule.monotone or bool(rule.holds(whole, population)[0]):
+        return ClassOutlook(l)
+    reached = float(rule.reached(whole, population)[0])
+    return ClassOutlook(
+        l,
+        f"model {rule.name!r} must hold for all records together, but {question.name!r} reaches {reached:.4g} only.",
+        "Choose a weaker model.",
+    )
+
+
+def _attribute(method: GroupingMethod, question: _Question, cautions: tuple[str, ...]) -> ClassAttributePlan:
+    counts = question.counts
+    rule = method.promise(question.domain)
+    return ClassAttributePlan(
+        attribute=question.name,
+        n_values=len(question.domain),
+        n_occurring=int(np.count_nonzero(counts)),
+        largest_count=int(counts.max(initial=0)),
+        largest_share=float(counts.max(initial=0) / max(1, counts.sum())),
+        largest_l=largest_l(counts) if rule.name in _BY_COUNTS else None,
+        claim=rule.statement(question.name),
+        posterior=rule.posterior,
+        cautions=cautions,
+    )
+
+
+def _choices(
+    judge: _Tried | _Checked, method: GroupingMethod, questions: tuple[_Question, ...], chosen: ClassOutlook
+) -> Iterator[ClassOutlook]:
+    """The same for neighboring l, where it can be told."""
+    l = _l_of(method)
+    by_counts = all(method.promise(question.domain).name in _BY_COUNTS for question in questions)
+    if l is None or not (method.blind or by_counts):
+        return
+    reached = [int(near["l"]) for near in chosen.nearest if "l" in near]
+    middle = l if chosen.feasible else min(l, max([2, *reached]))
+    for one in sorted({*range(max(2, middle - _SMALLER), middle + _LARGER + 1), l}):
+        yield chosen if one == l else judge(_with_l(method, one))
+
+
+def _with_l(method: GroupingMethod, l: int) -> GroupingMethod:
+    changed: GroupingMethod = replace(method, l=l)  # type: ignore[type-var]
+    return changed
+
+
+def _suppression(method: GroupingMethod) -> float:
+    """The share of records that may be left out because their class does not satisfy the model."""
+    return float(getattr(method, "suppression", 0.0))
+
+
+def _l_of(method: GroupingMethod) -> int | None:
+    l: Any = getattr(method, "l", None)
+    return None if l is None else int(l)

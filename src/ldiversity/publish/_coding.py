@@ -1,0 +1,151 @@
+"""A table as grouping methods see it: read once, coded compactly, in an order drawn securely."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity.base.arrays import CodeArray
+from ldiversity.base.randomness import FreshWords, random_order
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.methods import CodedTable, NumberColumn, QuasiColumn, SensitiveColumn
+from ldiversity.publish._columns import published_type
+from ldiversity.publish._columns_read import CategoryReader, NumberReader, PersonReader, is_number
+from ldiversity.release import numbers_out
+from ldiversity.tables import Coder, Source
+
+__all__ = ["Reading", "read_table"]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A coded table, and what is needed to publish it.
+
+    Parameters
+    ----------
+    table
+        The rows in a uniformly random order.
+    types
+        The published type of each quasi-identifier.
+    originals
+        The values that the labels of a category stood for.
+    plain
+        The plain columns, rows in the same order.
+    made
+        Columns whose hierarchy was made from the values of the table.
+    order
+        Shape (n,): which row of the source each row is.
+    added_missing
+        Columns whose hierarchy has missing values only because some record of the table has one.
+    """
+
+    table: CodedTable
+    types: Mapping[str, pa.DataType]
+    originals: Mapping[str, pa.Array]
+    plain: pa.Table
+    made: frozenset[str] = frozenset()
+    order: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    added_missing: frozenset[str] = frozenset()
+
+    def exact(self, column: QuasiColumn, rows: NDArray[np.integer]) -> pa.Array:
+        """The values of some rows as they were."""
+        if isinstance(column, NumberColumn):
+            missing = None if column.missing is None else column.missing[rows]
+            return numbers_out(column.values[rows], missing, self.types[column.name])
+        return self.originals[column.name].take(pa.array(column.codes[rows]))
+
+
+def read_table(  # noqa: PLR0913 - the columns and what becomes of them
+    source: Source,
+    *,
+    quasi: Sequence[str],
+    plain: Sequence[str],
+    coders: Mapping[str, Coder],
+    words: FreshWords,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    person: str | None = None,
+    automatic: bool = False,
+    made: Collection[str] = (),
+    exact: bool = False,
+) -> Reading:
+    """Read all rows into compact arrays, in a uniformly random order.
+
+    Parameters
+    ----------
+    source
+        The table.
+    quasi, plain
+        Columns.
+    coders
+        How sensitive columns are coded; rows to be dropped are left out.
+    words
+        Secure random words for the order.
+    hierarchies
+        Of some quasi-identifiers.
+    person
+        The column that tells whose row it is.
+    automatic
+        Give every quasi-identifier without a hierarchy an automatic one.
+    made
+        Columns whose given hierarchy was made from the values of the table.
+    exact
+        Quasi-identifiers are published as they are.
+    """
+    trees = hierarchies or {}
+    types = {name: published_type(name, source.columns[name]) for name in (*quasi, *plain)}
+    readers: dict[str, NumberReader | CategoryReader] = {}
+    for name in quasi:
+        if is_number(types[name]) and name not in trees and not automatic:
+            readers[name] = NumberReader(name, types[name], exact=exact)
+        else:
+            readers[name] = CategoryReader(name, types[name], trees.get(name), automatic=automatic, exact=exact)
+    people = None if person is None else PersonReader(person)
+    secret: dict[str, list[CodeArray]] = {name: [] for name in coders}
+    others: list[pa.Table] = []
+    needed = {*quasi, *plain, *coders, *([] if person is None else [person])}
+    for batch in source.batches([name for name in source.columns if name in needed]):
+        coded = {name: coder.codes(batch.column(name)) for name, coder in coders.items()}
+        kept = np.logical_and.reduce([codes >= 0 for codes in coded.values()])
+        if not kept.all():
+            batch = batch.filter(pa.array(kept))  # noqa: PLW2901 - the rows that stay
+            coded = {name: codes[kept] for name, codes in coded.items()}
+        for name, codes in coded.items():
+            secret[name].append(codes)
+        for name, reader in readers.items():
+            reader.add(batch.column(name).cast(types[name]))
+        if people is not None and person is not None:
+            people.add(batch.column(person))
+        if plain:
+            others.append(pa.table({name: batch.column(name).cast(types[name]) for name in plain}))
+    n = sum(len(codes) for codes in secret[next(iter(secret))])
+    order = random_order(n, words).astype(np.int32)
+    sensitive = []
+    for name, coder in coders.items():
+        sensitive.append(SensitiveColumn(name, np.concatenate(secret.pop(name))[order], coder.domain))
+    columns, originals = _finish(readers, order)
+    table = CodedTable(tuple(columns), tuple(sensitive), None if people is None else people.finish(order))
+    rows = pa.concat_tables(others).take(pa.array(order)) if others else pa.table({})
+    # Where quasi-identifiers are published as they are, no hierarchy is: what it was made from decides nothing.
+    generalized = () if exact else quasi
+    read_off = frozenset(name for name in generalized if name in made or (automatic and name not in trees))
+    added = [name for name, reader in readers.items() if isinstance(reader, CategoryReader) and reader.added_missing]
+    return Reading(table, types, originals, rows, read_off, order, frozenset([*added, *read_off]))
+
+
+def _finish(
+    readers: dict[str, NumberReader | CategoryReader], order: NDArray[np.int32]
+) -> tuple[list[QuasiColumn], dict[str, pa.Array]]:
+    columns: list[QuasiColumn] = []
+    originals: dict[str, pa.Array] = {}
+    for name, reader in readers.items():
+        if isinstance(reader, NumberReader):
+            columns.append(reader.finish(order))
+        else:
+            coded = reader.finish(order)
+            columns.append(coded.column)
+            originals[name] = coded.originals
+    return columns, originals

@@ -1,0 +1,135 @@
+"""Hierarchies that were made from the table, cut below the nodes that the rows show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+import pyarrow as pa
+
+from ldiversity.base.limits import LARGEST_NUMBER
+from ldiversity.hierarchies import Hierarchy, Origin, days_of, free_label, span_of, starts_of
+from ldiversity.publish._columns_read import is_number
+from ldiversity.release import Form, Reach, numbers_in
+from ldiversity.schema import MISSING_LABEL
+
+__all__ = ["cut_forms"]
+
+_OTHER: Final = "{} (other)"
+_ANYTHING: Final = Reach(starts=("",))
+
+
+def cut_forms(forms: Mapping[str, Form], regions: pa.Table, types: Mapping[str, pa.DataType]) -> dict[str, Form]:
+    """The forms without leaves that no row shows, where leaves were read off the table.
+
+    What stays are the nodes that occur, which of them lie under which, and what each stands for. Nothing changes where
+    the hierarchy was declared, or where the holder publishes how often each exact value occurs.
+
+    Parameters
+    ----------
+    forms
+        How each column is published.
+    regions
+        One row a class.
+    types
+        The type of each column before it was generalized.
+    """
+    return {
+        name: _cut(form, form.hierarchy, form.hierarchy.origin, regions.column(name), types[name])
+        if form.hierarchy is not None and form.hierarchy.origin is not None and form.marginal is None
+        else form
+        for name, form in forms.items()
+    }
+
+
+def _cut(form: Form, tree: Hierarchy, origin: Origin, cells: pa.ChunkedArray, kind: pa.DataType) -> Form:
+    shown = set(cells.to_pylist())
+    root = tree.rows[0][-1]
+    above: dict[str, tuple[str, ...]] = {}
+    level_of: dict[str, int] = {}
+    first: dict[str, int] = {}
+    for leaf, row in enumerate(tree.rows):
+        for label in row:
+            first.setdefault(label, leaf)
+        path = [(level, label) for level, label in enumerate(row) if label in shown and label not in row[:level]]
+        for place, (level, label) in enumerate(path):
+            above.setdefault(label, tuple(dict.fromkeys([*(upper for _, upper in path[place + 1 :]), root])))
+            level_of.setdefault(label, level)
+    parents = {upper for label, chain in above.items() for upper in chain if upper != label} & shown
+    rows: list[tuple[str, ...]] = []
+    reaches: dict[str, Reach] = {}
+    for label in sorted(above, key=lambda label: _place(label, above[label], parents, first)):
+        upper = above[label]
+        reach = _ANYTHING if label == root else _reach(origin, label, level_of[label], kind)
+        chain = () if label == root else upper
+        # Of a node above others that are shown, the rest is a value of its own: readers count it once.
+        other = label in parents
+        name = free_label(_OTHER.format(label), above) if other else label
+        rows.append((name, label, *chain) if other else (label, *chain))
+        if reach is not None:
+            reaches |= {label: reach, name: reach}
+    spans = [reach for reach in reaches.values() if reach.low is not None]
+    public = Hierarchy.from_rows(rows)
+    return replace(
+        form,
+        hierarchy=public,
+        labels=public.leaves,
+        reaches=reaches,
+        low=min((reach.low for reach in spans if reach.low is not None), default=None),
+        high=max((reach.high for reach in spans if reach.high is not None), default=None),
+    )
+
+
+def _place(label: str, upper: tuple[str, ...], parents: set[str], first: Mapping[str, int]) -> tuple[float, ...]:
+    """Where a row stands: in the order of nodes that lie apart, the rest of a node after all that lies under it.
+
+    Where the leaves that are cut stand among those that are shown is not to be seen.
+    """
+    path = dict.fromkeys([*reversed(upper), label])
+    return (*(first[node] for node in path), *([math.inf] if label in parents else []))
+
+
+def _reach(origin: Origin, label: str, level: int, kind: pa.DataType) -> Reach | None:
+    """What a node stands for; None for a single text, and for the missing values."""
+    if label == MISSING_LABEL:
+        return None
+    if level == 0:
+        return _point(label, kind) if is_number(kind) and origin.kind != "prefix" else None
+    if origin.kind in {"width", "quantiles"}:
+        low, high = span_of(label).whole() if pa.types.is_integer(kind) else span_of(label).real()
+        # The values are no larger, though their interval may be.
+        return Reach(max(low, -LARGEST_NUMBER), min(high, LARGEST_NUMBER))
+    if origin.kind == "date" and pa.types.is_temporal(kind):
+        return _days(label, kind)
+    return Reach(starts=starts_of(origin, label))
+
+
+def _point(label: str, kind: pa.DataType) -> Reach:
+    number = numbers_in(pa.array([label]).cast(pa.float64() if pa.types.is_floating(kind) else kind))[0].item()
+    return Reach(number, number)
+
+
+def _days(label: str, kind: pa.DataType) -> Reach:
+    first, last = days_of(label)
+    if pa.types.is_date32(kind):
+        low, high = numbers_in(pa.array([first, last], pa.date32())).tolist()
+        return Reach(low, high)
+    # From the first instant of the first day to the last one before the day after the last.
+    naive = pa.array([first, last], pa.date32()).cast(pa.timestamp("ms"))
+    day = 24 * 60 * 60 * 1000
+    starts = pa.array([naive[0].value, naive[1].value + day], pa.int64()).cast(pa.timestamp("ms"))
+    low, after = numbers_in(_in_zone(starts, kind)).tolist()
+    return Reach(low, after - 1)
+
+
+def _in_zone(starts: pa.Array, kind: pa.DataType) -> pa.Array:
+    if pa.types.is_date64(kind):
+        return starts.cast(pa.int64())
+    plain = starts.cast(pa.timestamp(kind.unit))
+    if kind.tz is None:
+        return plain
+    import pyarrow.compute as pc
+
+    return pc.assume_timezone(plain, kind.tz, ambiguous="earliest", nonexistent="earliest")

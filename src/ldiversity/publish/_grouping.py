@@ -1,0 +1,128 @@
+"""Grouping records, until nothing that will be public was read off a record that is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ldiversity.base.arrays import BoolArray
+from ldiversity.base.randomness import FreshWords
+from ldiversity.errors import ClaimError, InfeasibleError, InternalError, UnsupportedError
+from ldiversity.methods import Grouping, GroupingMethod, GroupingRun, Partition, SensitiveColumn
+from ldiversity.publish._coding import Reading
+from ldiversity.publish._prepare import GroupPreparation
+from ldiversity.publish._public import keeps_rule, public_column, same_hierarchies
+
+__all__ = ["Grouped", "group_records"]
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Records in classes, with domains and hierarchies that tell nothing of records that were left out."""
+
+    preparation: GroupPreparation
+    reading: Reading
+    grouping: Grouping
+    columns: Mapping[str, SensitiveColumn]
+    left_out_before: int
+
+    @property
+    def partition_of(self) -> dict[str, Partition]:
+        """The partition of each sensitive column."""
+        return _partition_of(self.grouping, self.reading)
+
+
+def group_records(preparation: GroupPreparation, run: GroupingRun, words: FreshWords) -> Grouped:
+    """Group the records, until all that will be public could have been read off the published ones alone.
+
+    Where a method leaves records out, domains that were read off the table lose the values that only those had. Where
+    that is not enough (hierarchies and quantiles made from the table would be others, or the promise does not hold on
+    the smaller domain), the records that stay are read as if there were no others, and grouped again.
+    """
+    n_all = None
+    while True:
+        reading = preparation.read(words)
+        n_all = reading.table.n_rows if n_all is None else n_all
+        grouping = preparation.method.group(reading.table, run)
+        _check_grouping(grouping, reading, preparation.method)
+        partitions = _partition_of(grouping, reading)
+        columns = {
+            column.name: public_column(column, partitions[column.name].class_of >= 0)
+            if column.name in preparation.undeclared
+            else column
+            for column in reading.table.sensitive
+        }
+        done = Grouped(preparation, reading, grouping, columns, n_all - reading.table.n_rows)
+        kept = np.logical_or.reduce([partition.class_of >= 0 for partition in grouping.partitions])
+        _check_hidden_cells(done, kept)
+        if kept.all():
+            return done
+        stay = np.zeros(len(kept), dtype=np.bool_)
+        stay[reading.order[kept]] = True
+        alone = preparation.only(stay)
+        if tells_nothing(done, alone, kept, words):
+            return done
+        preparation = replace(alone, notes=preparation.notes)
+
+
+def _check_hidden_cells(done: Grouped, kept: BoolArray) -> None:
+    """Refuse bins that were read off values which are hidden though their records are published."""
+    for name, column in done.columns.items():
+        shown = done.partition_of[name].class_of >= 0
+        if column.domain.edges is None or name not in done.preparation.undeclared or np.array_equal(shown, kept):
+            continue
+        stay = np.zeros(len(shown), dtype=np.bool_)
+        stay[done.reading.order[shown]] = True
+        if done.preparation.only(stay).coders[name].domain.to_dict() != column.domain.to_dict():
+            raise UnsupportedError(
+                f"{name}: bins must be declared, because some values are hidden though their records are published.",
+                hint="Give edges, or width with low and high.",
+            )
+
+
+def tells_nothing(done: Grouped, alone: GroupPreparation, kept: BoolArray, words: FreshWords) -> bool:
+    """Whether all that becomes public is what the published records by themselves would give."""
+    for name, column in done.columns.items():
+        if alone.coders[name].domain.to_dict() != column.domain.to_dict():
+            return False
+        partition = done.partition_of[name]
+        promise = done.preparation.method.promise(column.domain)
+        if not keeps_rule(promise, column, partition.class_of, partition.n_classes):
+            return False
+    return not done.reading.made or same_hierarchies(done.reading, kept, alone.read(words))
+
+
+def _partition_of(grouping: Grouping, reading: Reading) -> dict[str, Partition]:
+    several = len(grouping.partitions) > 1
+    return {
+        column.name: grouping.partitions[place if several else 0]
+        for place, column in enumerate(reading.table.sensitive)
+    }
+
+
+def _check_grouping(grouping: Grouping, reading: Reading, method: GroupingMethod) -> None:
+    n, n_sensitive = reading.table.n_rows, len(reading.table.sensitive)
+    several = len(grouping.partitions)
+    if several not in {1, n_sensitive} or (several > 1 and method.layout == "generalized"):
+        raise InternalError(f"{method.name}: there must be one partition, or one for each sensitive column.")
+    for partition in grouping.partitions:
+        if partition.n_classes == 0:
+            raise InfeasibleError(
+                f"{method.name}: no class can be formed, so that no record is left to publish.",
+                hint="Choose a smaller l, or another method.",
+            )
+        if len(partition.class_of) != n or not partition.sizes.all():
+            raise InternalError(f"{method.name}: every row must have a class, and every class a row.")
+        _check_people(partition, reading)
+
+
+def _check_people(partition: Partition, reading: Reading) -> None:
+    person = reading.table.person
+    if person is None:
+        return
+    kept = partition.class_of >= 0
+    pairs = partition.class_of[kept] * (np.int64(person.max()) + 1) + person[kept]
+    if len(np.unique(pairs)) < len(pairs):
+        raise ClaimError("person: no class may hold two rows of one person.", hint="Nothing was published.")

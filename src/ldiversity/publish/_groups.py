@@ -1,0 +1,271 @@
+"""Publishing with a method that groups records: from a table to a grouped release."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity.base.arrays import CodeArray
+from ldiversity.base.randomness import FreshWords, random_order
+from ldiversity.engines import Engine
+from ldiversity.errors import LDiversityWarning
+from ldiversity.mechanisms import ClassMechanism
+from ldiversity.methods import Grouping, GroupingRun, Partition
+from ldiversity.models import count_classes
+from ldiversity.publish._coding import Reading
+from ldiversity.publish._cut import cut_forms
+from ldiversity.publish._grouping import Grouped, group_records
+from ldiversity.publish._notes import hierarchy_notes
+from ldiversity.publish._prepare import GroupPreparation
+from ldiversity.publish._public import public_facts, with_domains
+from ldiversity.publish._regions import ClassRowsInOrder, make_forms, make_regions
+from ldiversity.release import (
+    ClassClaim,
+    ClassDescription,
+    ClassRelease,
+    Form,
+    Format,
+    MemoryClassRows,
+    check_classes,
+    load_release,
+    staging_folder,
+    verify_class_rows,
+    write_classes,
+)
+from ldiversity.schema import Role, Schema
+
+__all__ = ["Choices", "publish_groups"]
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the holder chose besides."""
+
+    marginals: bool = False
+    progress: Progress | None = None
+    engine: Engine | None = None
+    insecure_seed: int | None = None
+
+    @property
+    def run(self) -> GroupingRun:
+        """Where the method runs."""
+        run = GroupingRun() if self.progress is None else GroupingRun(progress=self.progress)
+        workers = getattr(self.engine, "workers", None)
+        return run if workers is None else replace(run, workers=workers)
+
+
+def publish_groups(
+    preparation: GroupPreparation,
+    choices: Choices,
+    *,
+    output: Path | None,
+    data_format: Format,
+    overwrite: bool,
+) -> ClassRelease:
+    """Group the records of a table, and publish the classes."""
+    if output is None:
+        made = _make(preparation, choices)
+        check_classes(made.description, made.rows, made.n_rows)
+        verify_class_rows(made.rows, made.description, n_rows=made.n_rows, n_records=made.n_records)
+        return made.release(preparation.source.frame_kind)
+    with staging_folder(output, overwrite=overwrite) as staging:
+        made = _make(preparation, choices)
+        write_classes(staging, made.description, made.rows, data_format=data_format, n_records=made.n_records)
+    release = cast("ClassRelease", load_release(output, frame=preparation.source.frame_kind))
+    return replace(release, notes=made.notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """A release before it is handed out."""
+
+    description: ClassDescription
+    rows: MemoryClassRows
+    n_rows: int
+    n_records: int
+    notes: tuple[str, ...]
+
+    def release(self, frame_kind: str) -> ClassRelease:
+        description = self.description
+        return ClassRelease(
+            schema=description.schema,
+            mechanisms=description.mechanisms,
+            claims=description.claims,
+            n_rows=self.n_rows,
+            layout=description.layout,
+            frame_kind=frame_kind,
+            forms=description.forms,
+            class_columns=description.class_columns,
+            suppressed=description.suppressed,
+            warnings=description.warnings,
+            _rows=self.rows,
+            notes=self.notes,
+        )
+
+
+def _make(preparation: GroupPreparation, choices: Choices) -> _Made:
+    seed = choices.insecure_seed
+    words = FreshWords() if seed is None else FreshWords.from_insecure_seed(seed)
+    method = preparation.method
+    done = group_records(preparation, choices.run, words)
+    grouping, reading = done.grouping, done.reading
+    for warning in grouping.warnings:
+        warnings.warn(warning, LDiversityWarning, stacklevel=4)
+    partitions = [_renumber(partition, words) for partition in grouping.partitions]
+    published = np.flatnonzero(np.logical_or.reduce([partition.class_of >= 0 for partition in partitions]))
+    order = published[random_order(len(published), words)].astype(np.int32)
+    domains = {name: column.domain for name, column in done.columns.items()}
+    schema = with_domains(preparation.schema, domains)
+    class_columns = _class_columns(schema, len(partitions))
+    by_column = dict(zip(dict.fromkeys(class_columns.values()), partitions, strict=True))
+    public = replace(reading, table=replace(reading.table, sensitive=tuple(done.columns.values())))
+    if method.layout == "generalized":
+        forms, rows = _generalized(public, grouping, by_column, order, words, marginals=choices.marginals)
+    else:
+        forms, rows = _bucketized(public, by_column, class_columns, order)
+    # Keeping the records of one person apart is a choice among records with the same values, no pure chance.
+    blind = method.blind and reading.table.person is None
+    several = {} if reading.table.person is None else {"person": True}
+    facts = {**grouping.facts, **public_facts(grouping, {c.name: c for c in reading.table.sensitive}, domains)}
+    if done.left_out_before:
+        facts["left_out_before"] = done.left_out_before
+    mechanism = ClassMechanism(method.name, {**method.parameters(), **several}, blind, facts)
+    names = schema.names(Role.SENSITIVE)
+    n_records = done.left_out_before + reading.table.n_rows
+    description = ClassDescription(
+        schema=schema,
+        mechanisms=dict.fromkeys(names, mechanism),
+        claims=tuple(ClassClaim(name, method.promise(domains[name])) for name in names),
+        layout=method.layout,
+        forms=forms,
+        class_columns=class_columns,
+        suppressed=n_records - len(order),
+        warnings=grouping.warnings,
+    )
+    notes = (
+        *preparation.notes,
+        *grouping.notes,
+        *hierarchy_notes([*preparation.hierarchies] if method.layout == "bucketized" else ()),
+        *_left_out_notes(description.suppressed, done),
+        *_marginal_notes(forms, wanted=choices.marginals),
+    )
+    return _Made(description, rows, len(order), n_records, notes)
+
+
+def _renumber(partition: Partition, words: FreshWords) -> Partition:
+    """Give the classes numbers in a random order, so that a number tells nothing."""
+    numbers = random_order(partition.n_classes, words).astype(np.int32)
+    # Class -1, not published, finds the last entry.
+    lookup = np.concatenate([numbers, np.array([-1], dtype=np.int32)])
+    return Partition(lookup[partition.class_of], partition.n_classes)
+
+
+def _class_columns(schema: Schema, n_partitions: int) -> dict[str, str]:
+    names = schema.names(Role.SENSITIVE)
+    return {name: "class_id" if n_partitions == 1 else f"class_id_{name}" for name in names}
+
+
+def _generalized(
+    reading: Reading,
+    grouping: Grouping,
+    by_column: Mapping[str, Partition],
+    order: NDArray[np.int32],
+    words: FreshWords,
+    *,
+    marginals: bool,
+) -> tuple[dict[str, Form], MemoryClassRows]:
+    ((class_column, partition),) = by_column.items()
+    in_order = ClassRowsInOrder.of(partition.class_of, partition.n_classes)
+    forms = make_forms(reading, in_order, marginals=marginals)
+    regions = make_regions(
+        reading, in_order, forms, levels=grouping.levels, suppress_differences=grouping.suppress_differences
+    )
+    forms = cut_forms(forms, regions, reading.types)
+    class_of = partition.class_of[order]
+    places = ClassRowsInOrder.of(class_of, partition.n_classes).order
+    codes = {
+        column.name: _shuffled(column.codes, partition, order, places, words) for column in reading.table.sensitive
+    }
+    rows = MemoryClassRows(
+        sizes={class_column: partition.n_classes},
+        classes={class_column: class_of},
+        plain=_take(reading.plain, order),
+        region_table=regions,
+        codes=codes,
+        class_counts={},
+    )
+    return forms, rows
+
+
+def _shuffled(
+    codes: CodeArray, partition: Partition, order: NDArray[np.int32], places: NDArray[np.int32], words: FreshWords
+) -> CodeArray:
+    """The values of each class in an order of their own, so that nothing links them to other columns."""
+    again = order[random_order(len(order), words)]
+    by_class = again[ClassRowsInOrder.of(partition.class_of[again], partition.n_classes).order]
+    shuffled = np.empty(len(order), dtype=np.int32)
+    shuffled[places] = codes[by_class]
+    return shuffled
+
+
+def _bucketized(
+    reading: Reading,
+    by_column: Mapping[str, Partition],
+    class_columns: Mapping[str, str],
+    order: NDArray[np.int32],
+) -> tuple[dict[str, Form], MemoryClassRows]:
+    counts = {}
+    for column in reading.table.sensitive:
+        partition = by_column[class_columns[column.name]]
+        counts[column.name] = count_classes(partition.class_of, column.codes, partition.n_classes, column.domain)
+    plain = _take(reading.plain, order)
+    for quasi in reading.table.quasi:
+        cells = reading.exact(quasi, order)
+        plain = plain.append_column(quasi.name, cells) if plain.num_columns else pa.table({quasi.name: cells})
+    rows = MemoryClassRows(
+        sizes={column: partition.n_classes for column, partition in by_column.items()},
+        classes={column: partition.class_of[order] for column, partition in by_column.items()},
+        plain=plain,
+        region_table=pa.table({}),
+        codes={},
+        class_counts=counts,
+    )
+    return {column.name: Form("exact") for column in reading.table.quasi}, rows
+
+
+def _take(table: pa.Table, order: NDArray[np.int32]) -> pa.Table:
+    return table.take(pa.array(order)) if table.num_columns else table
+
+
+def _left_out_notes(suppressed: int, done: Grouped) -> tuple[str, ...]:
+    if not suppressed:
+        return ()
+    absent = (
+        f"{suppressed} records are left out because of their values: whoever knows that a person is in the table and "
+        "does not find that person learns that the value is a frequent one, or one that no class could take."
+    )
+    if not done.left_out_before:
+        return (absent,)
+    again = (
+        f"{done.left_out_before} of them were left out before bins and hierarchies were made from the others alone, "
+        "and these were grouped again: what is published must not be read off records that are not."
+    )
+    return absent, again
+
+
+def _marginal_notes(forms: Mapping[str, Form], *, wanted: bool) -> tuple[str, ...]:
+    if not wanted:
+        return ()
+    without = [name for name, form in forms.items() if form.marginal is None]
+    if not without:
+        return ("Counts of the exact values of quasi-identifiers are published: a rare value is shown to be rare.",)
+    return (f"No counts of exact values are published for {', '.join(map(repr, without))}: exact, or too many values.",)

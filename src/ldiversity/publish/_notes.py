@@ -1,0 +1,98 @@
+"""What the holder should know about a publication; said to the holder, never part of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity.base.checks import name_some
+from ldiversity.tables import Sensitive, Source
+
+__all__ = ["domain_notes", "hierarchy_notes", "holder_notes", "is_declared", "key_note", "plain_notes"]
+
+_NEAR_UNIQUE: Final = 0.5
+_ENOUGH_ROWS: Final = 20
+
+
+def is_declared(sensitive: Sensitive) -> bool:
+    """Whether the domain was declared, so that it tells nothing of the table and stays when the table changes.
+
+    Examples
+    --------
+    >>> is_declared(Sensitive("income", width=100, low=0, high=2000)), is_declared(Sensitive("income", width=100))
+    (True, False)
+    """
+    bounded = sensitive.width is not None and sensitive.low is not None and sensitive.high is not None
+    return sensitive.domain is not None or sensitive.edges is not None or bounded
+
+
+def holder_notes(
+    source: Source,
+    wanted: Sequence[Sensitive],
+    counts: Mapping[str, NDArray[np.int64]],
+    *,
+    missing: Mapping[str, int] | None = None,
+    without_role: Sequence[str],
+    ids: Sequence[str],
+) -> tuple[str, ...]:
+    """Everything worth a second look, one sentence each."""
+    notes = []
+    if without_role:
+        notes.append(f"Not published, because they were given no role: {name_some(without_role)}.")
+    for sensitive in wanted:
+        own = counts[sensitive.name]
+        n_missing = None if source.n_rows is None else source.n_rows - int(own.sum())
+        notes += _about(sensitive, own, n_missing if missing is None else missing.get(sensitive.name))
+    if ids:
+        notes.append(f"Published although they tell records apart: {name_some(ids)}.")
+    return tuple(notes)
+
+
+def domain_notes(undeclared: Sequence[str]) -> tuple[str, ...]:
+    """What an undeclared domain tells, for each attribute that has one."""
+    return tuple(
+        f"{name}: the domain was read off the table and becomes public, so it tells which values occur."
+        for name in undeclared
+    )
+
+
+def hierarchy_notes(unused: Sequence[str]) -> tuple[str, ...]:
+    """Which hierarchies were given in vain: those of columns that are published as they are all the same."""
+    if not unused:
+        return ()
+    kept = f"The method publishes quasi-identifiers as they are: the hierarchies of {name_some(unused)} change nothing."
+    return (f"{kept} To publish coarser values, choose a method that generalizes, such as bsgi.",)
+
+
+def plain_notes(plain: Sequence[str]) -> tuple[str, ...]:
+    """What plain columns do beside classes."""
+    if not plain:
+        return ()
+    said = f"Plain columns stay as they are, row by row: {name_some(plain)}."
+    return (f"{said} They tell rows of a class apart; within a class no value is linked to them.",)
+
+
+def key_note(undeclared: Sequence[str]) -> str:
+    """What a keyed publication should know: the same sets come again only for the same domain."""
+    if not undeclared:
+        return (
+            "Draws are keyed: the same record with the same value shows the same set whenever it is published so. A "
+            "record whose value changed shows another set, which tells that it changed and makes some likelier."
+        )
+    return (
+        f"Draws are keyed, but the domain of {name_some(undeclared)} was read off the table: one new value changes "
+        "the domain, all sets are drawn anew, and the two releases can be intersected. Declare the domain."
+    )
+
+
+def _about(sensitive: Sensitive, counts: NDArray[np.int64], n_missing: int | None) -> list[str]:
+    name, n_records = sensitive.name, int(counts.sum())
+    notes = []
+    if sensitive.missing == "drop" and n_missing:
+        notes.append(f"{name}: {n_missing} rows are not published, because their value is missing.")
+    if n_records >= _ENOUGH_ROWS and len(counts) > _NEAR_UNIQUE * n_records:
+        notes.append(f"{name}: there are {len(counts)} values for {n_records} records; is it an identifier?")
+    return notes

@@ -1,0 +1,300 @@
+"""`anonymize`: from a table to a release."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ldiversity._kernels.compiling import say_compiling
+from ldiversity.base.checks import check_choice
+from ldiversity.base.randomness import FreshWords, Key, KeyedWords
+from ldiversity.engines import Engine, LocalEngine
+from ldiversity.errors import LDiversityWarning, ParameterError, UnsupportedError
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.methods import GroupingMethod, Method
+from ldiversity.publish._draw import FreshWordsPerThread, Randomizer, RecordIds, draw_context
+from ldiversity.publish._groups import Choices, publish_groups
+from ldiversity.publish._notes import domain_notes, key_note
+from ldiversity.publish._prepare import Preparation, prepare, prepare_groups
+from ldiversity.publish._replaced import caution_about_classes, caution_about_sets
+from ldiversity.release import (
+    Format,
+    Release,
+    ReleaseDescription,
+    SetLayout,
+    SetRelease,
+    check_description,
+    claim_of,
+    load_release,
+    staging_folder,
+    write_release,
+)
+from ldiversity.tables import Sensitive
+
+__all__ = ["anonymize"]
+
+
+def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision of the holder
+    data: Any,  # noqa: ANN401 - any frame or path
+    *,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | Sensitive | Sequence[str | Sensitive],
+    method: Method | Mapping[str, Method],
+    hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
+    person: str | None = None,
+    marginals: bool = False,
+    drop: str | Sequence[str] = (),
+    plain: str | Sequence[str] = (),
+    key: Key | None = None,
+    record_id: str | Sequence[str] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    data_format: Format = "parquet",
+    layout: SetLayout | None = None,
+    overwrite: bool = False,
+    types: Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+    progress: Callable[[float, str], None] | None = None,
+    insecure_seed: int | None = None,
+) -> Release:
+    """Publish a table so that nobody learns any one person's sensitive value from it.
+
+    A method either hides each sensitive value in a set, while every record keeps its quasi-identifiers, or groups
+    records into classes in which nothing says which value belongs to whom. Rows come out in a uniformly random order.
+    Before a release is handed out, its claims are checked on what was produced.
+
+    Parameters
+    ----------
+    data
+        A data frame (pandas, polars, pyarrow, or anything that speaks Arrow) or the path of a file.
+    quasi
+        Columns by which people might be recognized. Published as they are, or generalized by methods that do so.
+    sensitive
+        Columns to be hidden; a name, or `Sensitive` to declare a domain, bins or a policy for missing values.
+    method
+        How: one method for all sensitive columns, or one for each by name. A method that groups records serves all
+        of them together.
+    hierarchies
+        Of quasi-identifiers, for methods that group, by column: a `Hierarchy`, the path of its file, or how to make it
+        from the values, as on the command line (``"prefix:3/2"``, ``"width:5/10/20"``, ``"auto"``). Columns with one
+        are generalized to its nodes, others to intervals of numbers or lists of values.
+    person
+        The column that tells whose row it is, when a person may have several, for methods that group: no class
+        holds two rows of one person.
+    marginals
+        Publish how often each exact value of a generalized quasi-identifier occurs. Estimates become better; a rare
+        value is shown to be rare.
+    drop
+        Columns that name people. Columns without any role are dropped as well; `Release.notes` lists them.
+    plain
+        Columns published as they are on the holder's word that they tell nothing.
+    key, record_id
+        Keyed draws: the same record with the same value gets the same set in every release made with this key, so
+        that releases cannot be intersected. A changed value gets another set, and the two together tell more than
+        one does (``docs/guides/republishing.md``). `record_id` names the columns that tell records apart.
+    output
+        A folder to write. A file is then streamed, and memory does not grow with the table, except for methods that
+        group, which need all rows at once. Without it the release stays in memory.
+    data_format
+        ``"parquet"`` or ``"csv"``, when there is an `output`.
+    layout
+        ``"sets"``, the default, or ``"exploded"`` for one row a member, as in the paper on semantic diversity. The
+        layout of a grouped release is its method's.
+    overwrite
+        Replace a release that is already at `output`.
+    types
+        Types of columns of a text file, where the inferred one is not wanted, for example ``{"zip": "text"}``.
+    engine
+        Where to compute; this machine when None.
+    progress
+        Called now and then with the share of the work that is done and a word for it, by methods that group.
+    insecure_seed
+        Draw from a seed that can be repeated. For tests: whoever learns the seed learns the true values.
+
+    Returns
+    -------
+    Release
+        What may be handed to anyone.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> patients = pa.table({"age": [41, 50, 68], "disease": ["flu", "cut", "flu"]})
+    >>> disease = Sensitive("disease", domain=["cold", "cut", "fever", "flu"])
+    >>> from ldiversity.methods import RandomizedAddition
+    >>> release = anonymize(patients, quasi="age", sensitive=disease, method=RandomizedAddition(l=2))
+    >>> sorted(release.table["age"].to_pylist()), release.sets("disease").shape
+    ([41, 50, 68], (3, 2))
+    """
+    check_choice("anonymize", "data_format", data_format, ("parquet", "csv"))
+    target = None if output is None else Path(output)
+    if isinstance(method, GroupingMethod):
+        _check_left_out("a method that groups records", key=key, record_id=record_id, layout=layout)
+        groups = prepare_groups(
+            data,
+            quasi=quasi,
+            sensitive=sensitive,
+            method=method,
+            drop=drop,
+            plain=plain,
+            types=types,
+            hierarchies=hierarchies,
+            person=person,
+        )
+        caution = caution_about_classes(target if overwrite else None, groups.coders)
+        notes = (*groups.notes, *domain_notes(groups.undeclared), *_warned(caution))
+        groups = replace(groups, notes=notes)
+        with say_compiling(progress, "grouping") as told:
+            choices = Choices(marginals, told, engine, insecure_seed)
+            return publish_groups(groups, choices, output=target, data_format=data_format, overwrite=overwrite)
+    _check_left_out(
+        "a method that hides values in sets", hierarchies=hierarchies, person=person, marginals=marginals or None
+    )
+    layout = "sets" if layout is None else layout
+    check_choice("anonymize", "layout", layout, ("sets", "exploded"))
+    if (key is None) != (record_id is None):
+        raise ParameterError(
+            "anonymize: key and record_id must be given together.",
+            hint="record_id names the columns by which the key tells records apart.",
+        )
+    if key is not None and insecure_seed is not None:
+        raise ParameterError("anonymize: insecure_seed must be left out when there is a key.")
+    preparation = prepare(
+        data,
+        quasi=quasi,
+        sensitive=sensitive,
+        method=method,
+        drop=drop,
+        plain=plain,
+        record_id=record_id,
+        types=types,
+    )
+    if layout == "exploded" and len(preparation.hidden) > 1:
+        raise UnsupportedError(
+            "anonymize: layout must be 'sets' when there are several sensitive columns.",
+            hint="Publish sets, or one sensitive column at a time.",
+        )
+    for attribute in preparation.hidden:
+        for caution in attribute.mechanism.cautions():
+            warnings.warn(f"{attribute.name}: {caution}", LDiversityWarning, stacklevel=2)
+    keyed = () if key is None else (key_note(preparation.undeclared),)
+    drawn = {a.name: (a.coder.domain, a.mechanism) for a in preparation.hidden}
+    caution = caution_about_sets(target if overwrite else None, drawn, keyed=key is not None)
+    notes = (*preparation.notes, *domain_notes(preparation.undeclared), *keyed, *_warned(caution))
+    preparation = replace(preparation, notes=notes)
+    run = _Run(preparation, key, layout, engine, insecure_seed)
+    if target is None:
+        return run.in_memory()
+    return run.to_folder(target, data_format=data_format, overwrite=overwrite)
+
+
+def _warned(caution: str | None) -> tuple[str, ...]:
+    """Warn of something before the work begins, and return it as a note."""
+    if caution is None:
+        return ()
+    warnings.warn(caution, LDiversityWarning, stacklevel=3)
+    return (caution,)
+
+
+def _check_left_out(family: str, **given: object) -> None:
+    found = [name for name, value in given.items() if value is not None]
+    if found:
+        why = {
+            "key": "Keyed draws are for sets; classes of two releases can be intersected whatever the key.",
+            "record_id": "Keyed draws are for sets; classes of two releases can be intersected whatever the key.",
+            "layout": "The layout of a grouped release is its method's.",
+        }
+        raise ParameterError(f"anonymize: {found[0]} must be left out with {family}.", hint=why.get(found[0]))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run of `anonymize`, after all decisions."""
+
+    preparation: Preparation
+    key: Key | None
+    layout: SetLayout
+    given_engine: Engine | None
+    insecure_seed: int | None
+
+    def in_memory(self) -> Release:
+        engine, randomizer = self._start()
+        batches = list(self._randomized(engine, randomizer))
+        self._finish(randomizer)
+        (shuffled,) = engine.shuffle(batches, n_rows=self.preparation.n_rows, scratch=None)
+        description = self._description()
+        check_description(description, shuffled.num_rows)
+        release = SetRelease.from_coded(
+            description, shuffled, frame_kind=self.preparation.source.frame_kind, notes=self.preparation.notes
+        )
+        release.verify()
+        return release
+
+    def to_folder(self, target: Path, *, data_format: Format, overwrite: bool) -> Release:
+        engine, randomizer = self._start()
+        with staging_folder(target, overwrite=overwrite) as staging:
+            scratch = staging / "scratch"
+            scratch.mkdir(mode=0o700)
+            rows = self.preparation.n_rows * (self._l_rows() if self.layout == "exploded" else 1)
+            shuffled = engine.shuffle(self._randomized(engine, randomizer), n_rows=rows, scratch=scratch)
+            checked = self._finish_after(shuffled, randomizer)
+            write_release(staging, self._description(), checked, data_format=data_format)
+            scratch.rmdir()
+        release = load_release(target, frame=self.preparation.source.frame_kind)
+        return replace(release, notes=self.preparation.notes)
+
+    def _start(self) -> tuple[Engine, Randomizer]:
+        seeded = None if self.insecure_seed is None else FreshWords.from_insecure_seed(self.insecure_seed)
+        engine = self.given_engine or LocalEngine(workers=None if seeded is None else 1, words=seeded)
+        hidden = self.preparation.hidden
+        record_ids = None
+        if self.key is not None:
+            record_ids = RecordIds(self.key, self.preparation.record_id)
+            hidden = tuple(
+                replace(a, context_words=KeyedWords(self.key, draw_context(a.name, a.coder.domain, a.mechanism)))
+                for a in hidden
+            )
+        randomizer = Randomizer(
+            published=self.preparation.published_types,
+            hidden=hidden,
+            fresh=FreshWordsPerThread(seeded),
+            record_ids=record_ids,
+            exploded=self.layout == "exploded",
+        )
+        return engine, randomizer
+
+    def _randomized(self, engine: Engine, randomizer: Randomizer) -> Iterator[pa.RecordBatch]:
+        preparation = self.preparation
+        needed = {*randomizer.published, *(a.name for a in preparation.hidden), *preparation.record_id}
+        columns = [name for name in preparation.source.columns if name in needed]
+        return engine.map_batches(randomizer, preparation.source.batches(columns, chunk_rows=engine.chunk_rows))
+
+    def _finish(self, randomizer: Randomizer) -> None:
+        if randomizer.record_ids is not None:
+            randomizer.record_ids.check_unique()
+
+    def _finish_after(self, tables: Iterable[pa.Table], randomizer: Randomizer) -> Iterator[pa.Table]:
+        """Hand the tables on; the ids are complete once the first one comes, before anything is written."""
+        checked = False
+        for table in tables:
+            if not checked:
+                self._finish(randomizer)
+                checked = True
+            yield table
+
+    def _l_rows(self) -> int:
+        return self.preparation.hidden[0].mechanism.l
+
+    def _description(self) -> ReleaseDescription:
+        hidden = self.preparation.hidden
+        return ReleaseDescription(
+            schema=self.preparation.schema,
+            mechanisms={a.name: a.mechanism for a in hidden},
+            claims=tuple(claim_of(a.name, a.mechanism) for a in hidden),
+            layout=self.layout,
+        )

@@ -1,0 +1,112 @@
+"""The options of methods as keys of a policy, all of them read from the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from ldiversity.base.checks import name_some
+from ldiversity.catalog import CATALOG, OPTIONS, MethodEntry, Option, methods_with
+from ldiversity.distances import parse_distance
+from ldiversity.errors import ParameterError
+from ldiversity.methods import METHODS, Method
+
+__all__ = ["Part", "check_method", "make_method", "methods_of", "options_part"]
+
+_Family = Literal["sets", "classes"]
+
+
+class Part(BaseModel):
+    """A section of a policy: frozen, and without keys that nobody knows."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+_TYPES: Final[Mapping[str, Any]] = {
+    "integer": int,
+    "number": float,
+    "text": str,
+    "file": str,
+    "distance": str,
+    "switch": bool,
+    "shares": dict[str, float] | list[float],
+}
+_EXAMPLES: Final[Mapping[str, list[str]]] = {
+    "distance": ["ordered", "numeric:10", "tree:diseases.csv", "semilattice:jobs.csv", "matrix:distances.csv"],
+    "model": ["frequency:3", "entropy:3"],
+}
+
+
+def methods_of(family: _Family) -> dict[str, MethodEntry]:
+    """The methods of a family by name."""
+    return {name: entry for name, entry in CATALOG.items() if entry.family == family}
+
+
+def options_part(family: _Family, key: str) -> type[Part]:
+    """A section with a key for every option of a family's methods; `key` is where the method is named.
+
+    The options of all methods stand side by side, so that a file can be checked before the method is known; the JSON
+    Schema says besides which of them belong to which method, and `make_method` refuses the others.
+    """
+    entries = methods_of(family)
+    known = [name for name in OPTIONS if any(name in entry.options for entry in entries.values())]
+
+    def add_rules(schema: dict[str, Any]) -> None:
+        others = [name for name in schema["properties"] if name not in known]
+        schema["allOf"] = [
+            {
+                "if": {"properties": {key: {"const": name}}, "required": [key]},
+                "then": {"propertyNames": {"enum": [*others, *entry.options]}},
+            }
+            for name, entry in entries.items()
+        ]
+
+    class Section(Part):
+        model_config = ConfigDict(json_schema_extra=add_rules)
+
+    options: dict[str, Any] = {name: _field(OPTIONS[name], entries) for name in known}
+    part: type[Part] = create_model(f"{family.capitalize()}Options", __base__=Section, **options)
+    return part
+
+
+def make_method(name: str, section: Part, folder: Path) -> Method:
+    """Make a method from the options in a section of a policy; files are relative to `folder`."""
+    return METHODS[name].from_options(
+        {
+            option: _value(OPTIONS[option], getattr(section, option), folder)
+            for option in OPTIONS
+            if option in type(section).model_fields
+        }
+    )
+
+
+def check_method(key: str, name: str, family: _Family, hint: str) -> None:
+    """Refuse a method that is unknown, or of the other family."""
+    known = methods_of(family)
+    if name not in known:
+        raise ParameterError(
+            f"policy: {key} must be one of {name_some(known)}, got {name!r}.", hint=hint if name in CATALOG else None
+        )
+
+
+def _field(option: Option, entries: Mapping[str, MethodEntry]) -> tuple[Any, Any]:
+    takers = [name for name in methods_with(option.name) if name in entries]
+    whose = "" if len(takers) == len(entries) else f" For {', '.join(takers)}."
+    kind = Literal[option.choices] if option.kind == "choice" else _TYPES[option.kind]
+    description = f"{option.help}{whose}"
+    return kind | None, Field(
+        default=None, ge=option.minimum, description=description, examples=_EXAMPLES.get(option.name)
+    )
+
+
+def _value(option: Option, given: Any, folder: Path) -> Any:  # noqa: ANN401 - any TOML value
+    if given is None:
+        return None
+    if option.kind == "distance":
+        return parse_distance(given, folder)
+    if option.kind == "file":
+        return folder / given
+    return given

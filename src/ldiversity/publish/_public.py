@@ -1,0 +1,114 @@
+"""What becomes public is read off published records only, unless the holder declared it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity.base.arrays import BoolArray, CodeArray
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.methods import CategoryColumn, Grouping, SensitiveColumn
+from ldiversity.models import PrivacyModel, count_classes
+from ldiversity.publish._coding import Reading
+from ldiversity.schema import Domain, Schema
+from ldiversity.tables import Bins
+
+__all__ = ["keeps_rule", "public_column", "public_facts", "same_hierarchies", "with_domains"]
+
+
+def public_column(column: SensitiveColumn, shown: BoolArray) -> SensitiveColumn:
+    """A column whose domain was read off the table, with the values that published records have and no other.
+
+    Of bins those between the least and the greatest stay; missing values stay a category where they are one.
+
+    Parameters
+    ----------
+    column
+        The codes of all records.
+    shown
+        Whose value is published; the codes of others become -1.
+
+    Examples
+    --------
+    >>> codes = np.array([0, 1, 2], dtype=np.int32)
+    >>> shown = np.array([True, False, True])
+    >>> public = public_column(SensitiveColumn("s", codes, Domain(("cold", "flu", "sty"))), shown)
+    >>> public.domain.values, public.codes.tolist()
+    (('cold', 'sty'), [0, -1, 1])
+    """
+    domain = column.domain
+    known = np.array([value is not None for value in domain.values])
+    used = np.bincount(column.codes[shown], minlength=len(domain)) > 0
+    if domain.edges is not None:
+        bins = np.flatnonzero(used & known)
+        places = np.arange(len(domain))
+        used |= (places >= bins.min(initial=len(domain))) & (places <= bins.max(initial=-1))
+    kept = np.flatnonzero(used | ~known)
+    place = np.full(len(domain), -1, dtype=np.int32)
+    place[kept] = np.arange(len(kept), dtype=np.int32)
+    return SensitiveColumn(column.name, np.where(shown, place[column.codes], np.int32(-1)), _restricted(domain, kept))
+
+
+def with_domains(schema: Schema, columns: Mapping[str, Domain]) -> Schema:
+    """The schema with these domains."""
+    changed = (replace(a, domain=columns[a.name]) if a.name in columns else a for a in schema.attributes)
+    return Schema(tuple(changed))
+
+
+def public_facts(
+    grouping: Grouping, before: Mapping[str, SensitiveColumn], after: Mapping[str, Domain]
+) -> dict[str, Any]:
+    """The facts about values, for those that are public; numbers without gaps, so that no gap tells of another."""
+    facts: dict[str, Any] = {}
+    for fact, columns in grouping.of_values.items():
+        facts[fact] = {}
+        for name, numbers in columns.items():
+            of_value = before[name].domain.code_of
+            kept = np.asarray(numbers)[[of_value[value] for value in after[name].values]]
+            facts[fact][name] = np.unique(kept, return_inverse=True)[1].tolist()
+    return facts
+
+
+def keeps_rule(rule: PrivacyModel, column: SensitiveColumn, class_of: CodeArray, n_classes: int) -> bool:
+    """Whether the published classes satisfy a rule by their own counts and their own domain."""
+    return not rule.failing(count_classes(class_of, column.codes, n_classes, column.domain)).size
+
+
+def same_hierarchies(used: Reading, kept: BoolArray, fresh: Reading) -> bool:
+    """Whether hierarchies that were made from the table put the published records where those of `fresh` do.
+
+    Parameters
+    ----------
+    used
+        The table that was grouped.
+    kept
+        Which of its rows are published.
+    fresh
+        The published rows alone, with hierarchies made from them.
+    """
+    again = {column.name: column for column in fresh.table.categories}
+    return all(
+        _rows(column, column.codes[kept]) == _rows(again[column.name], again[column.name].codes)
+        for column in used.table.categories
+        if column.name in used.made
+    )
+
+
+def _rows(column: CategoryColumn, codes: CodeArray) -> set[tuple[str, ...]]:
+    tree = column.hierarchy or Hierarchy(())
+    return {tree.rows[code] for code in np.unique(codes)}
+
+
+def _restricted(domain: Domain, kept: NDArray[np.integer[Any]]) -> Domain:
+    values = tuple(domain.values[code] for code in kept)
+    positions = None if domain.positions is None else tuple(domain.positions[code] for code in kept)
+    if domain.edges is None:
+        return Domain(values, domain.ordered, positions)
+    bins = [code for code in kept if domain.values[code] is not None]
+    edges = domain.edges[bins[0] : bins[-1] + 2] if bins else None
+    labels = Bins.labels(edges) if edges is not None else ()
+    return Domain((*labels, *values[len(bins) :]), domain.ordered, positions, edges)

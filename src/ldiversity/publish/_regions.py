@@ -1,0 +1,212 @@
+"""The published regions: what all records of a class have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity.base.arrays import CodeArray
+from ldiversity.base.limits import MOST_VALUES
+from ldiversity.errors import InternalError
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.methods import CategoryColumn, NumberColumn
+from ldiversity.publish._coding import Reading
+from ldiversity.release import Cells, Form, Marginal, column_of, node_labels
+from ldiversity.schema import MISSING_LABEL
+
+__all__ = ["ClassRowsInOrder", "make_forms", "make_regions"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassRowsInOrder:
+    """The rows of a table class by class.
+
+    Parameters
+    ----------
+    class_of
+        The class of each row, -1 for rows that are not published.
+    order
+        Rows of class 0, of class 1, and so on.
+    starts
+        Where each class starts in `order`, and the end.
+    """
+
+    class_of: CodeArray
+    order: NDArray[np.int32]
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, class_of: CodeArray, n_classes: int) -> ClassRowsInOrder:
+        """Sort the rows by class."""
+        from ldiversity._kernels.regions import order_by_class
+
+        return cls(class_of, *order_by_class(class_of, n_classes))
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.starts) - 1
+
+    @property
+    def firsts(self) -> NDArray[np.int32]:
+        """The first row of each class."""
+        return self.order[self.starts[:-1]]
+
+    def ends(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The least and the greatest value of each class."""
+        sorted_values = values[self.order]
+        return np.minimum.reduceat(sorted_values, self.starts[:-1]), np.maximum.reduceat(
+            sorted_values, self.starts[:-1]
+        )
+
+
+def make_forms(reading: Reading, rows: ClassRowsInOrder, *, marginals: bool) -> dict[str, Form]:
+    """How each quasi-identifier is published: its public range or values are those of the published records."""
+    forms = {}
+    for column in reading.table.quasi:
+        if isinstance(column, NumberColumn):
+            forms[column.name] = _interval_form(column, rows, marginals=marginals)
+        else:
+            added = column.name in reading.added_missing
+            forms[column.name] = _category_form(column, rows, marginals=marginals, added_missing=added)
+    return forms
+
+
+def make_regions(
+    reading: Reading,
+    rows: ClassRowsInOrder,
+    forms: Mapping[str, Form],
+    *,
+    levels: Mapping[str, int],
+    suppress_differences: bool,
+) -> pa.Table:
+    """One row a class: the tightest region that holds its records, or what the method asked for.
+
+    Parameters
+    ----------
+    reading
+        The table.
+    rows
+        The rows of each class.
+    forms
+        How each column is published.
+    levels
+        Columns of which every value is published as its ancestor at a level.
+    suppress_differences
+        Publish a cell only when all records of the class agree on it.
+    """
+    columns = {}
+    for column in reading.table.quasi:
+        form = forms[column.name]
+        if isinstance(column, NumberColumn):
+            cells = _intervals(column, rows, suppress=suppress_differences)
+        elif form.kind == "node":
+            cells = _nodes(column, rows, form, level=levels.get(column.name), suppress=suppress_differences)
+        else:
+            cells = _lists(column, rows, form, suppress=suppress_differences)
+        columns[column.name] = column_of(cells, form, reading.types[column.name])
+    # Without quasi-identifiers a class still has a region: everything.
+    return pa.table(columns) if columns else pa.table({"": pa.nulls(rows.n_classes)}).select([])
+
+
+def _interval_form(column: NumberColumn, rows: ClassRowsInOrder, *, marginals: bool) -> Form:
+    values = column.values[rows.order]
+    missing = 0
+    if column.missing is not None:
+        unknown = column.missing[rows.order]
+        missing, values = int(np.count_nonzero(unknown)), values[~unknown]
+    if not len(values):
+        return Form("interval")
+    marginal = None
+    if marginals:
+        distinct, counts = np.unique(values, return_counts=True)
+        if len(distinct) <= MOST_VALUES:
+            marginal = Marginal(distinct, counts.astype(np.int64), missing)
+    return Form("interval", low=values.min().item(), high=values.max().item(), marginal=marginal)
+
+
+def _category_form(column: CategoryColumn, rows: ClassRowsInOrder, *, marginals: bool, added_missing: bool) -> Form:
+    counts = np.bincount(column.codes[rows.order], minlength=len(column.labels))
+    tree = column.hierarchy
+    # A declared hierarchy says which values there are; otherwise only values of published records are public.
+    shown = counts > 0
+    if tree is not None and tree.origin is None:
+        shown = shown | np.array([not added_missing or label != MISSING_LABEL for label in column.labels])
+    kept = np.flatnonzero(shown)
+    labels = tuple(column.labels[code] for code in kept)
+    marginal = None
+    if marginals:
+        occurs = np.flatnonzero(counts[kept])
+        marginal = Marginal(occurs, counts[kept][occurs].astype(np.int64))
+    if tree is None:
+        return Form("values", labels=labels, marginal=marginal)
+    public = Hierarchy(tuple(tree.rows[code] for code in kept), origin=tree.origin)
+    return Form("node", hierarchy=public, labels=labels, marginal=marginal)
+
+
+def _intervals(column: NumberColumn, rows: ClassRowsInOrder, *, suppress: bool) -> Cells:
+    low, high = rows.ends(column.values)
+    unknown = np.zeros(rows.n_classes, dtype=bool)
+    if column.missing is not None:
+        unknown = np.logical_or.reduceat(column.missing[rows.order], rows.starts[:-1])
+    if suppress:
+        unknown |= low != high
+    starts = np.concatenate([[0], np.cumsum(np.where(unknown, 0, 2))]).astype(np.int64)
+    return Cells(starts, np.column_stack([low[~unknown], high[~unknown]]).reshape(-1))
+
+
+def _nodes(column: CategoryColumn, rows: ClassRowsInOrder, form: Form, *, level: int | None, suppress: bool) -> Cells:
+    from ldiversity._kernels.regions import common_levels
+
+    nodes = np.ascontiguousarray(column.nodes)
+    lowest = common_levels(column.codes, rows.order, rows.starts, nodes)
+    chosen = lowest
+    if level is not None:
+        if (lowest > level).any():
+            raise InternalError(f"{column.name}: a class must lie under one node of level {level}.")
+        chosen = np.full(rows.n_classes, level, dtype=np.int32)
+    elif suppress:
+        chosen = np.where(lowest > 0, nodes.shape[1] - 1, 0)
+    labels = () if column.hierarchy is None else column.hierarchy.labels
+    place = {label: code for code, label in enumerate(node_labels(form))}
+    offsets = np.concatenate([[0], np.cumsum([len(one) for one in labels])])
+    codes = np.array([place.get(label, -1) for one in labels for label in one], dtype=np.int32)
+    first = column.codes[rows.firsts]
+    flat = codes[offsets[chosen] + nodes[first, chosen]]
+    return Cells(np.arange(rows.n_classes + 1), flat)
+
+
+def _lists(column: CategoryColumn, rows: ClassRowsInOrder, form: Form, *, suppress: bool) -> Cells:
+    n_labels = len(column.labels)
+    class_of = np.repeat(np.arange(rows.n_classes, dtype=np.int64), np.diff(rows.starts))
+    pairs = np.sort(class_of * n_labels + column.codes[rows.order], kind="stable")
+    pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
+    place = _places(column, form)
+    flat = place[pairs % n_labels]
+    lengths = np.bincount(pairs // n_labels, minlength=rows.n_classes)
+    if suppress:
+        return _all_or_one(flat, lengths, len(form.labels))
+    return Cells(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), flat)
+
+
+def _all_or_one(flat: CodeArray, lengths: NDArray[np.int64], n_labels: int) -> Cells:
+    """Cells with one value stay; the others list every public value."""
+    one = lengths == 1
+    starts = np.concatenate([[0], np.cumsum(np.where(one, 1, n_labels))]).astype(np.int64)
+    filled = np.tile(np.arange(n_labels, dtype=np.int32), int(np.count_nonzero(~one)))
+    whole = np.empty(starts[-1], dtype=np.int32)
+    single = np.repeat(one, np.diff(starts))
+    whole[single] = flat[np.repeat(one, lengths)]
+    whole[~single] = filled
+    return Cells(starts, whole)
+
+
+def _places(column: CategoryColumn, form: Form) -> CodeArray:
+    """The position of each code among the public labels; labels without a published record have none."""
+    known = {label: place for place, label in enumerate(form.labels)}
+    return np.array([known.get(label, -1) for label in column.labels], dtype=np.int32)
