@@ -21,7 +21,7 @@ import pytest
 import ldiversity as ld
 from ldiversity.catalog import CATALOG
 from ldiversity.methods import GroupingMethod
-from ldiversity.publish import _groups, read_hierarchies
+from ldiversity.publish import _publish_classes, read_hierarchies
 from ldiversity.publish._hierarchies import _MADE
 from ldiversity.tables import open_source
 
@@ -124,7 +124,7 @@ def test_some_leaves_are_hidden_by_every_method() -> None:
 
 
 def test_planted_leaves_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(_groups, "cut_forms", lambda forms, *_: forms)
+    monkeypatch.setattr(_publish_classes, "cut_forms", lambda forms, *_: forms)
     table = make_table()
 
     release = publish(table, ld.BSGI(l=2), {"born": "date"})

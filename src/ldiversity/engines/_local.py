@@ -14,7 +14,7 @@ import pyarrow as pa
 from ldiversity.base.checks import check_integer
 from ldiversity.base.randomness import FreshWords
 from ldiversity.engines._base import BatchFunction
-from ldiversity.release import shuffle_batches, shuffle_table
+from ldiversity.engines._shuffle import shuffle_batches, shuffle_table
 
 __all__ = ["LocalEngine"]
 

@@ -20,7 +20,6 @@ from ldiversity.release._manifest import Manifest
 from ldiversity.release._publishable import check_publishable
 from ldiversity.release._reached import places_of
 from ldiversity.release._set_release import SetRelease, explode_rows
-from ldiversity.release._shuffle import shuffle_batches, shuffle_table
 from ldiversity.release._sinks import no_records_left
 from ldiversity.release._staging import staging_folder
 from ldiversity.release._write import check_description, write_release
@@ -61,8 +60,6 @@ __all__ = [
     "numbers_out",
     "parse_type",
     "places_of",
-    "shuffle_batches",
-    "shuffle_table",
     "staging_folder",
     "to_texts",
     "verify_class_rows",

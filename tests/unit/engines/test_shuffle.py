@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from ldiversity.base.randomness import FreshWords
-from ldiversity.release import shuffle_batches, shuffle_table
+from ldiversity.engines._shuffle import shuffle_batches, shuffle_table
 
 
 def batches(n: int, size: int) -> list[pa.RecordBatch]:

@@ -41,7 +41,7 @@ from ldiversity.release import (
 )
 from ldiversity.schema import Role, Schema
 
-__all__ = ["Choices", "publish_groups"]
+__all__ = ["Choices", "publish_classes"]
 
 Progress = Callable[[float, str], None]
 
@@ -63,7 +63,7 @@ class Choices:
         return run if workers is None else replace(run, workers=workers)
 
 
-def publish_groups(
+def publish_classes(
     preparation: GroupPreparation,
     choices: Choices,
     *,
