@@ -17,7 +17,7 @@ from ldiversity.faces.cli.schemas import DOCUMENTS, json_schema, schema_text, wr
 Run = Callable[..., Result]
 Facts = Callable[..., dict[str, Any]]
 
-DOCS = Path(__file__).parents[3] / "docs" / "schemas"
+DOCS = Path(__file__).parents[4] / "docs" / "schemas"
 
 
 # --- key -------------------------------------------------------------------------------------------------

@@ -271,7 +271,7 @@ def test_importing_the_room_does_not_load_matplotlib() -> None:
 
 def test_drawing_does_not_load_pyplot() -> None:
     code = (
-        "import sys; from ldiversity.faces.report import plot_plan; plot_plan([2], {'a': [0.1]}, {'a': [0.5]});"
+        "import sys; from ldiversity.pictures import plot_plan; plot_plan([2], {'a': [0.1]}, {'a': [0.5]});"
         "sys.exit('matplotlib.pyplot' in sys.modules)"
     )
 
