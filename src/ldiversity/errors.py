@@ -15,12 +15,18 @@
 
     LDiversityWarning       something is allowed, and the user should know what it costs
 
-A message is one sentence that names the column or parameter and the rule; `hint` is the way out.
+An error carries what it is about as data: who complains or what is wrong (`owner`), the parameter or column, the rule,
+what was given instead (`got`) and the way out (`hint`). The message is one sentence made of these; a face may word it
+differently.
 Messages quote parameters and declared labels, never cells of the source table: not those of quasi-identifiers either,
 nor values of a domain or hierarchy, which may have been read off the table. They are counted.
 """
 
 from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from ldiversity.sentences import Owner, Parameter, Sentence
 
 __all__ = [
     "ClaimError",
@@ -37,30 +43,89 @@ __all__ = [
 ]
 
 
-class LDiversityError(Exception):
-    """Base of all errors that this package raises on purpose.
+class _Said(Exception):  # noqa: N818 - the base of warnings too
+    """What errors and warnings have in common: a sentence made of fields.
 
     Parameters
+    ----------
+    said
+        The rule alone, or after the owner, or after the owner and the parameter. The owner is the function or class in
+        Python whose argument it is, or what breaks the rule: a file, ``"table"``, ``"release"``. The rule says what
+        must hold, or what is wrong; a full stop is added where there is none.
+    column
+        The column that it is about.
+    got
+        What was given instead. Never a cell of the source.
+    hint
+        The way out, as a sentence of its own.
+    """
+
+    def __init__(self, *said: str, column: str | None = None, got: object = None, hint: str | None = None) -> None:
+        *before, self.rule = said
+        self.owner = before[0] if before else None
+        self.parameter = before[1] if len(before) > 1 else None
+        self.column, self.got, self.hint = column, None if got is None else f"{got}", hint
+        self.message = self._sentence()
+        super().__init__(self.message)
+
+    def _sentence(self) -> Sentence:
+        head: list[str | Owner | Parameter] = []
+        if self.owner is not None:
+            head.append(Owner(self.owner))
+        if self.parameter is not None:
+            head += [Parameter(self.parameter), " "]
+        elif self.column is not None:
+            head.append(f"column {self.column!r} " if head else f"{self.column}: ")
+        tail = f", got {self.got}." if self.got is not None else "" if self.rule.endswith((".", "?")) else "."
+        return Sentence(*head, self.rule, tail)
+
+    def with_hint(self, hint: str | None) -> Self:
+        """The same, with the way out."""
+        self.hint = hint
+        return self
+
+    def about(self, column: str, said: str | None = None) -> None:
+        """Name the column of the table that this is about, once it is known.
+
+        Parameters
+        ----------
+        column
+            The name of the column.
+        said
+            What stands before the message; the name of the column unless given.
+        """
+        self.column = column
+        self.message = Sentence(f"{column if said is None else said}: ", self.message)
+
+    def __str__(self) -> str:
+        return str(self.message) if self.hint is None else f"{self.message}\nHint: {self.hint}"
+
+
+class LDiversityError(_Said):
+    """Base of all errors that this package raises on purpose.
+
+    Attributes
     ----------
     message
         One sentence: the column or parameter, and the rule it breaks.
     hint
         The way out, as a sentence of its own.
+    owner, parameter, rule, column, got
+        What the message was made of, where it is known.
+    exit_code
+        What a program that fails for this reason returns.
 
     Examples
     --------
-    >>> print(ParameterError("RandomizedAddition: l must be at least 2, got 1.", hint="Use l=2 or more."))
+    >>> fault = ParameterError("RandomizedAddition", "l", "must be at least 2", got=1, hint="Use l=2 or more.")
+    >>> print(fault)
     RandomizedAddition: l must be at least 2, got 1.
     Hint: Use l=2 or more.
+    >>> fault.parameter, fault.got, fault.exit_code
+    ('l', '1', 2)
     """
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
-
-    def __str__(self) -> str:
-        return self.message if self.hint is None else f"{self.message}\nHint: {self.hint}"
+    exit_code: ClassVar[int] = 2
 
 
 class ParameterError(LDiversityError, ValueError):
@@ -80,8 +145,8 @@ class InfeasibleError(LDiversityError, ValueError):
         Feasible settings close to the one that was asked for, for example ``[{"l": 2, "d": 3}]``.
     """
 
-    def __init__(self, message: str, *, hint: str | None = None, nearest: list[dict[str, float]] | None = None) -> None:
-        super().__init__(message, hint=hint)
+    def __init__(self, *said: str, nearest: list[dict[str, float]] | None = None, **fields: Any) -> None:  # noqa: ANN401
+        super().__init__(*said, **fields)
         self.nearest = nearest or []
 
 
@@ -103,6 +168,8 @@ class StorageError(LDiversityError, OSError):
 class NotEnoughMemoryError(LDiversityError, MemoryError):
     """There is too little memory for the table."""
 
+    exit_code = 71  # the same command may work on another machine, or at another time
+
 
 class ClaimError(LDiversityError):
     """What was produced does not satisfy its own claim; nothing was published."""
@@ -111,6 +178,8 @@ class ClaimError(LDiversityError):
 class InternalError(LDiversityError):
     """A fault of this package, not of its user."""
 
+    exit_code = 70
 
-class LDiversityWarning(UserWarning):
+
+class LDiversityWarning(_Said, UserWarning):
     """Something is allowed, and the user should know what it costs."""

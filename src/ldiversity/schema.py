@@ -68,13 +68,12 @@ class Domain:
         repeated = [value for value, count in Counter(map(_key, self.values)).items() if count > 1]
         if repeated:
             raise SchemaError(
-                f"Domain: values must be distinct, got {len(repeated)} repeated.",
-                hint="List each value once.",
+                "Domain", "values", "must be distinct", got=f"{len(repeated)} repeated", hint="List each value once."
             )
         if self.positions is not None and len(self.positions) != len(self.values):
-            raise SchemaError("Domain: positions must give one number for each value.")
+            raise SchemaError("Domain", "positions", "must give one number for each value")
         if self.edges is not None and any(not low < high for low, high in pairwise(self.edges)):
-            raise SchemaError("Domain: edges must be strictly increasing.")
+            raise SchemaError("Domain", "edges", "must be strictly increasing")
 
     def __len__(self) -> int:
         return len(self.values)
@@ -151,16 +150,15 @@ class Schema:
         repeated = [name for name, count in Counter(a.name for a in self.attributes).items() if count > 1]
         if repeated:
             raise SchemaError(
-                f"table: column names must be distinct, got {name_some(repeated)} more than once.",
-                hint="Rename the columns so that each name occurs once.",
-            )
+                "table", "column names must be distinct", got=f"{name_some(repeated)} more than once"
+            ).with_hint("Rename the columns so that each name occurs once.")
 
     def __getitem__(self, name: str) -> Attribute:
         for attribute in self.attributes:
             if attribute.name == name:
                 return attribute
         known = name_some(attribute.name for attribute in self.attributes)
-        raise SchemaError(f"table: column {name!r} does not exist.", hint=f"The columns are {known}.")
+        raise SchemaError("table", "does not exist", column=name, hint=f"The columns are {known}.")
 
     def names(self, *roles: Role) -> tuple[str, ...]:
         """The names of the columns with one of these roles, or of all columns."""
@@ -171,7 +169,7 @@ class Schema:
         domain = self[name].domain
         if domain is None:
             sensitive = name_some(self.names(Role.SENSITIVE))
-            raise SchemaError(f"table: column {name!r} is not sensitive.", hint=f"Sensitive are {sensitive}.")
+            raise SchemaError("table", "is not sensitive", column=name, hint=f"Sensitive are {sensitive}.")
         return domain
 
 

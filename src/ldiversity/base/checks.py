@@ -27,10 +27,10 @@ def check_integer(
     """
     rule = _range_rule("an integer", minimum, maximum)
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-        raise ParameterError(f"{owner}: {name} must be {rule}, got {value!r}.")
+        raise ParameterError(owner, name, f"must be {rule}", got=repr(value))
     number = operator.index(value)
     if (minimum is not None and number < minimum) or (maximum is not None and number > maximum):
-        raise ParameterError(f"{owner}: {name} must be {rule}, got {number}.")
+        raise ParameterError(owner, name, f"must be {rule}", got=number)
     return number
 
 
@@ -51,7 +51,7 @@ def check_number(
         number = float("nan")
     outside = (minimum is not None and number < minimum) or (maximum is not None and number > maximum)
     if number != number or number in {float("inf"), float("-inf")} or outside:  # noqa: PLR0124 - NaN differs from itself
-        raise ParameterError(f"{owner}: {name} must be {rule}, got {value!r}.")
+        raise ParameterError(owner, name, f"must be {rule}", got=repr(value))
     return number
 
 
@@ -65,7 +65,7 @@ def check_choice(owner: str, name: str, value: object, choices: Sequence[str]) -
     """
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ParameterError(f"{owner}: {name} must be one of {listed}, got {value!r}.")
+        raise ParameterError(owner, name, f"must be one of {listed}", got=repr(value))
     return value
 
 
@@ -78,9 +78,8 @@ def column_name(owner: str, parameter: str, given: object) -> str:
     'age'
     """
     if not isinstance(given, str):
-        raise ParameterError(
-            f"{owner}: {parameter} must be the name of a column, got {type(given).__name__}.",
-            hint=f"Give a name, as in {parameter}='age'.",
+        raise ParameterError(owner, parameter, "must be the name of a column", got=type(given).__name__).with_hint(
+            f"Give a name, as in {parameter}='age'."
         )
     return given
 
@@ -102,10 +101,11 @@ def column_names(owner: str, parameter: str, given: object) -> list[str]:
     if listed is None or not all(isinstance(name, str) for name in listed):
         wrong = given if listed is None else next(name for name in listed if not isinstance(name, str))
         raise ParameterError(
-            f"{owner}: {parameter} must be the name of a column or a list of names, got "
-            f"{'' if listed is None else 'a list with '}{type(wrong).__name__}.",
-            hint=f"Give names, as in {parameter}='age' or {parameter}=['age', 'sex'].",
-        )
+            owner,
+            parameter,
+            "must be the name of a column or a list of names",
+            got=f"{'' if listed is None else 'a list with '}{type(wrong).__name__}",
+        ).with_hint(f"Give names, as in {parameter}='age' or {parameter}=['age', 'sex'].")
     return listed
 
 

@@ -37,8 +37,7 @@ def lacks_memory(error: BaseException | None) -> bool:
 
 def not_enough_memory(owner: str) -> NotEnoughMemoryError:
     """The error of something that needs more memory than there is."""
-    return NotEnoughMemoryError(
-        f"{owner}: there must be enough memory, got too little.",
-        hint="Close other programs, use a machine with more memory, or take fewer rows or columns; "
-        "a damaged file may ask for any amount, too.",
+    return NotEnoughMemoryError(owner, "there must be enough memory", got="too little").with_hint(
+        "Close other programs, use a machine with more memory, or take fewer rows or columns; "
+        "a damaged file may ask for any amount, too."
     )

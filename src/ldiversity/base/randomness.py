@@ -94,9 +94,8 @@ class Key:
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) != _KEY_BYTES:
-            raise ParameterError(
-                f"Key: secret must be {_KEY_BYTES} bytes long, got {len(secret)}.",
-                hint="Make a key with `ldiversity key new holder.key` or ld.Key.new().",
+            raise ParameterError("Key", "secret", f"must be {_KEY_BYTES} bytes long", got=len(secret)).with_hint(
+                "Make a key with `ldiversity key new holder.key` or ld.Key.new()."
             )
         self._secret = bytes(secret)
 
@@ -104,7 +103,7 @@ class Key:
         return "Key(<secret>)"
 
     def __reduce__(self) -> str:
-        raise ParameterError("Key: a key must not be pickled.", hint="Load it from its file where it is needed.")
+        raise ParameterError("Key", "a key must not be pickled", hint="Load it from its file where it is needed.")
 
     @classmethod
     def new(cls) -> Key:
@@ -120,14 +119,12 @@ class Key:
                 mode = os.fstat(stream.fileno()).st_mode
                 content = stream.read(4096)
         except OSError as error:
-            raise StorageError(
-                f"key: file {str(file)!r} cannot be read: {error.strerror}.",
-                hint="Make a key with `ldiversity key new`, and name its file.",
+            raise StorageError("key", f"file {str(file)!r} cannot be read: {error.strerror}").with_hint(
+                "Make a key with `ldiversity key new`, and name its file."
             ) from None
         if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise ParameterError(
-                f"key: file {str(file)!r} must be readable by its owner only.",
-                hint=f"Run `chmod 600 {file}`.",
+                "key", f"file {str(file)!r} must be readable by its owner only", hint=f"Run `chmod 600 {file}`."
             )
         return cls(_decode_key(content, file))
 
@@ -138,12 +135,11 @@ class Key:
         try:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
-            raise ParameterError(
-                f"key: file {str(file)!r} must not exist yet.",
-                hint="Choose another name; overwriting a key makes keyed releases impossible to repeat.",
+            raise ParameterError("key", f"file {str(file)!r} must not exist yet").with_hint(
+                "Choose another name; overwriting a key makes keyed releases impossible to repeat."
             ) from None
         except OSError as error:
-            raise StorageError(f"key: file {str(file)!r} cannot be written: {error.strerror}.") from None
+            raise StorageError("key", f"file {str(file)!r} cannot be written: {error.strerror}") from None
         with os.fdopen(descriptor, "w", encoding="ascii") as stream:
             stream.write(line)
 
@@ -179,7 +175,7 @@ class KeyedWords:
     def for_records(self, codes: CodeArray, digests: RecordDigests | None, n_words: int) -> WordArray:
         """The words of each record; `digests` is required."""
         if digests is None or len(digests) != len(codes):
-            raise ParameterError("record_id: keyed draws need the id of every record.")
+            raise ParameterError("record_id", "keyed draws need the id of every record")
         state = self._encrypt(digests.astype("<u8"))
         state[:, 0] ^= codes.astype(np.uint64)
         state = self._encrypt(state)
@@ -240,7 +236,6 @@ def _decode_key(content: bytes, file: Path) -> bytes:
         header, secret = "", b""
     if header != _KEY_HEADER or len(secret) != _KEY_BYTES:
         raise ParameterError(
-            f"key: file {str(file)!r} must be a key file of this package.",
-            hint="Make one with `ldiversity key new`.",
+            "key", f"file {str(file)!r} must be a key file of this package", hint="Make one with `ldiversity key new`."
         ) from None
     return secret

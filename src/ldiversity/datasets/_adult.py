@@ -66,10 +66,9 @@ def adult(split: str = "train", missing: str = "drop", frame: str = "arrow", *, 
     if folder is None and download:
         folder = _fetch()
     if folder is None:
-        raise UnsupportedError(
-            "adult: the UCI Adult files are not on this machine.",
-            hint=f"Set {DATA_VARIABLE} to a folder with adult.csv.gz or with adult.data and adult.test, "
-            f"put these files into {cache_folder()}, or pass download=True to fetch them from UCI.",
+        raise UnsupportedError("adult", "the UCI Adult files are not on this machine").with_hint(
+            f"Set {DATA_VARIABLE} to a folder with adult.csv.gz or with adult.data and adult.test, "
+            f"put these files into {cache_folder()}, or pass download=True to fetch them from UCI."
         )
     table = _read(folder, splits)
     return as_frame("adult", _without_unknown(table) if missing == "drop" else table, frame)
@@ -118,9 +117,8 @@ def _read_csv(path: Path, names: tuple[str, ...], *, skip: int) -> pa.Table:
             ),
         )
     except (pa.ArrowInvalid, OSError):
-        raise SchemaError(
-            f"adult: {path.name} must be a CSV file of {len(names)} columns.",
-            hint="Remove the damaged file, or replace it by UCI's.",
+        raise SchemaError("adult", f"{path.name} must be a CSV file of {len(names)} columns").with_hint(
+            "Remove the damaged file, or replace it by UCI's."
         ) from None
 
 
@@ -135,8 +133,7 @@ def _typed(table: pa.Table) -> pa.Table:
             columns[name] = column.cast(pa.int64()) if name in _NUMBERS else column
         except pa.ArrowInvalid:
             raise SchemaError(
-                f"adult: column {name!r} must hold integers.",
-                hint="Remove the damaged file, or replace it by UCI's.",
+                "adult", "must hold integers", column=name, hint="Remove the damaged file, or replace it by UCI's."
             ) from None
     return pa.table(columns).combine_chunks()
 

@@ -42,7 +42,7 @@ def download_adult(folder: Path) -> Path:
     members = _unpack(_get(URL))
     for name, content in members.items():
         if hashlib.md5(content, usedforsecurity=False).hexdigest() != CHECKSUMS[name]:
-            raise UnsupportedError(f"adult: the fetched {name} does not have its known checksum.", hint=_HINT)
+            raise UnsupportedError("adult", f"the fetched {name} does not have its known checksum", hint=_HINT)
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in members.items():
         _write(folder / name, content)
@@ -58,13 +58,13 @@ def _get(url: str) -> bytes:
             while block := response.read(_BLOCK):
                 content += block
                 if len(content) > ARCHIVE_LIMIT or time.monotonic() > deadline:
-                    raise UnsupportedError("adult: the archive at UCI is too large or too slow.", hint=_HINT)
+                    raise UnsupportedError("adult", "the archive at UCI is too large or too slow", hint=_HINT)
     except HTTPError as error:
         error.close()
-        raise UnsupportedError(f"adult: UCI answered with HTTP status {error.code}.", hint=_HINT) from None
+        raise UnsupportedError("adult", f"UCI answered with HTTP status {error.code}", hint=_HINT) from None
     except (OSError, HTTPException) as error:
         reason = type(error).__name__
-        raise UnsupportedError(f"adult: UCI could not be reached ({reason}).", hint=_HINT) from error
+        raise UnsupportedError("adult", f"UCI could not be reached ({reason})", hint=_HINT) from error
     return bytes(content)
 
 
@@ -76,16 +76,16 @@ def _unpack(archive: bytes) -> dict[str, bytes]:
     except UnsupportedError:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-        raise UnsupportedError("adult: what UCI sent is not a zip archive.", hint=_HINT) from error
+        raise UnsupportedError("adult", "what UCI sent is not a zip archive", hint=_HINT) from error
     except KeyError as error:
-        raise UnsupportedError("adult: the archive from UCI lacks a file.", hint=_HINT) from error
+        raise UnsupportedError("adult", "the archive from UCI lacks a file", hint=_HINT) from error
 
 
 def _member(opened: zipfile.ZipFile, name: str) -> bytes:
     with opened.open(name) as stream:  # the declared size may lie, so the bytes are counted
         content = stream.read(MEMBER_LIMIT + 1)
     if len(content) > MEMBER_LIMIT:
-        raise UnsupportedError(f"adult: {name} in the archive from UCI is too large.", hint=_HINT)
+        raise UnsupportedError("adult", f"{name} in the archive from UCI is too large", hint=_HINT)
     return content
 
 

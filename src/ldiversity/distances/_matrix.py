@@ -56,13 +56,13 @@ class MatrixDistance(Distance):
 
     def __init__(self, values: Sequence[Scalar], distances: ArrayLike) -> None:
         if len(values) > MAX_VALUES:
-            raise SchemaError(f"MatrixDistance: there must be at most {MAX_VALUES} values, got {len(values)}.")
+            raise SchemaError("MatrixDistance", f"there must be at most {MAX_VALUES} values", got=len(values))
         check_unique("MatrixDistance", "values", map(text_of, values))
         try:
             numbers = np.array(distances if values else np.empty((0, 0)), dtype=np.float64)
         except (TypeError, ValueError, OverflowError) as error:
             raise SchemaError(
-                "MatrixDistance: distances must be rows of numbers, one row and one column a value."
+                "MatrixDistance", "distances", "must be rows of numbers, one row and one column a value"
             ) from error
         checked = check_matrix("MatrixDistance", numbers, values)
         checked.flags.writeable = False
@@ -83,8 +83,9 @@ class MatrixDistance(Distance):
         unlike = sorted(set(columns) ^ set(names))
         if unlike:
             raise SchemaError(
-                f"MatrixDistance: the first line and column of {str(path)!r} must name the same values, "
-                f"but {name_some(unlike)} are in one of them only."
+                "MatrixDistance",
+                f"the first line and column of {str(path)!r} must name the same values, but {name_some(unlike)} are "
+                "in one of them only",
             )
         numbers = np.array([_numbers(path, line, cells, len(columns)) for line, cells in lines[1:]])
         place = {name: column for column, name in enumerate(columns)}
@@ -125,19 +126,19 @@ class MatrixDistance(Distance):
         with refusing(cls.kind):
             size = len(domain)
             if not isinstance(below, list) or len(below) != size:
-                raise SchemaError(f"MatrixDistance: below must have {size} rows, one a value.")
+                raise SchemaError("MatrixDistance", "below", f"must have {size} rows, one a value")
             numbers = np.zeros((size, size))
             for i, row in enumerate(below):
                 if not isinstance(row, list) or len(row) != i or not set(map(type, row)) <= {int, float}:
-                    raise SchemaError(f"MatrixDistance: row {i} of below must be a list of {i} numbers.")
+                    raise SchemaError("MatrixDistance", f"row {i} of below must be a list of {i} numbers")
                 numbers[i, :i] = row
             return cls(domain.values, numbers + numbers.T)
 
 
 def _numbers(path: str | PathLike[str], line: int, cells: list[str], size: int) -> list[float]:
     if len(cells) != size + 1:
-        raise SchemaError(f"MatrixDistance: line {line} of {str(path)!r} must have {size} distances.")
+        raise SchemaError("MatrixDistance", f"line {line} of {str(path)!r} must have {size} distances")
     try:
         return [float(cell) for cell in cells[1:]]
     except ValueError as error:
-        raise SchemaError(f"MatrixDistance: line {line} of {str(path)!r} must hold only numbers.") from error
+        raise SchemaError("MatrixDistance", f"line {line} of {str(path)!r} must hold only numbers") from error

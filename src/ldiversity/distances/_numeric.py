@@ -55,7 +55,7 @@ class NumericDistance(Distance):
     def __post_init__(self) -> None:
         unit = check_number("NumericDistance", "unit", self.unit)
         if unit <= 0:
-            raise ParameterError(f"NumericDistance: unit must be greater than 0, got {self.unit!r}.")
+            raise ParameterError("NumericDistance", "unit", "must be greater than 0", got=repr(self.unit))
         object.__setattr__(self, "unit", unit)
 
     def matrix(self, domain: Domain) -> FloatArray:
@@ -73,9 +73,8 @@ class NumericDistance(Distance):
             ratios = np.abs(positions[codes, None] - positions[codes]) / self.unit
         if not np.isfinite(ratios).all():
             raise SchemaError(
-                f"NumericDistance: distances must be finite, but in the unit {self.unit!r} they overflow.",
-                hint="Use a larger unit.",
-            )
+                "NumericDistance", "distances", f"must be finite, but in the unit {self.unit!r} they overflow"
+            ).with_hint("Use a larger unit.")
         whole = np.rint(ratios)
         near = np.abs(ratios - whole) <= _ROUNDING * whole
         return spread(np.where(near, whole, ratios), codes.tolist(), size)
@@ -96,21 +95,18 @@ class NumericDistance(Distance):
 
 def _positions(domain: Domain) -> FloatArray:
     if domain.positions is None:
-        raise SchemaError(
-            "NumericDistance: the values of the domain must be numbers or bins of numbers.",
-            hint="Use 'ordered' for values with an order, or 'discrete'.",
+        raise SchemaError("NumericDistance", "the values of the domain must be numbers or bins of numbers").with_hint(
+            "Use 'ordered' for values with an order, or 'discrete'."
         )
     positions = np.asarray(domain.positions, dtype=np.float64)
     infinite = int(np.count_nonzero(np.isinf(positions)))
     known = positions[~np.isnan(positions)]
     if infinite:
-        raise SchemaError(
-            f"NumericDistance: positions must be finite, got {infinite} that are not.",
-            hint="Give open bins an outer edge, or use 'ordered'.",
+        raise SchemaError("NumericDistance", "positions", "must be finite", got=f"{infinite} that are not").with_hint(
+            "Give open bins an outer edge, or use 'ordered'."
         )
     if not are_measurable(known):
         raise SchemaError(
-            f"NumericDistance: values must lie between {-LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}.",
-            hint="Give them in a larger unit, or use 'ordered'.",
-        )
+            "NumericDistance", "values", f"must lie between {-LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}"
+        ).with_hint("Give them in a larger unit, or use 'ordered'.")
     return positions

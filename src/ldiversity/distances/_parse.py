@@ -69,14 +69,14 @@ def parse_distance(text: str, base: Path | None = None) -> Distance:
     if kind in _FILES and argument:
         return _FILES[kind](Path(argument) if base is None else base / argument)
     if kind in _FILES:
-        raise ParameterError(f"distance: {kind!r} must name its file, as {kind}:<file>, got {text!r}.", hint=_HINT)
+        raise ParameterError("distance", f"{kind!r} must name its file, as {kind}:<file>", got=repr(text), hint=_HINT)
     if kind in _PLAIN:
-        raise ParameterError(f"distance: {kind!r} must stand alone, got {text!r}.", hint=_HINT)
-    raise ParameterError(f"distance: it must start with a known kind, got {text!r}.", hint=_HINT)
+        raise ParameterError("distance", f"{kind!r} must stand alone", got=repr(text), hint=_HINT)
+    raise ParameterError("distance", "it must start with a known kind", got=repr(text), hint=_HINT)
 
 
 def _unit(text: str, argument: str) -> float:
     try:
         return float(argument)
     except ValueError as error:
-        raise ParameterError(f"distance: the unit must be a number, got {text!r}.", hint=_HINT) from error
+        raise ParameterError("distance", "the unit must be a number", got=repr(text), hint=_HINT) from error

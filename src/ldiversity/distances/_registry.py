@@ -52,7 +52,6 @@ def distance_from_dict(described: object, domain: Domain) -> Distance:
     kind: Any = described.get("kind") if isinstance(described, dict) else None
     if not isinstance(described, dict) or not isinstance(kind, str) or kind not in DISTANCES:
         raise ReleaseFormatError(
-            f"release: a distance must be an object of a known kind ({name_some(DISTANCES)}).",
-            hint="The release may come from a newer version of this package.",
-        )
+            "release", f"a distance must be an object of a known kind ({name_some(DISTANCES)})"
+        ).with_hint("The release may come from a newer version of this package.")
     return DISTANCES[kind].from_dict(described, domain)

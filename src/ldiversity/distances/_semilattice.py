@@ -79,7 +79,7 @@ class SemilatticeDistance(Distance):
         parents = check_keys(cls.kind, described, ["parents"])["parents"]
         with refusing(cls.kind):
             if not isinstance(parents, dict) or not all(isinstance(above, list) for above in parents.values()):
-                raise SchemaError("SemilatticeDistance: parents must be lists of nodes.")
+                raise SchemaError("SemilatticeDistance", "parents", "must be lists of nodes")
             distance = cls(SemiLattice(tuple((node, tuple(above)) for node, above in parents.items())))
             distance._codes(domain)
         return distance

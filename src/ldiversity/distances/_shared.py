@@ -28,9 +28,8 @@ _SYMMETRY_TOLERANCE: Final = 1e-9
 def check_size(owner: str, domain: Domain) -> int:
     """Give the size of a domain, or refuse one that is too large for a matrix."""
     if len(domain) > MAX_VALUES:
-        raise SchemaError(
-            f"{owner}: the domain must have at most {MAX_VALUES} values, got {len(domain)}.",
-            hint="Group rare values, or bin numbers, so that fewer values remain.",
+        raise SchemaError(owner, f"the domain must have at most {MAX_VALUES} values", got=len(domain)).with_hint(
+            "Group rare values, or bin numbers, so that fewer values remain."
         )
     return len(domain)
 
@@ -48,16 +47,14 @@ def listed_codes(owner: str, domain: Domain, is_listed: Callable[[Scalar], bool]
     repeated = len(domain) - len(set(domain.labels))
     if repeated:
         raise SchemaError(
-            f"{owner}: texts of the domain's values must be distinct, got {repeated} that are not.",
-            hint="Rename one of the values.",
-        )
+            owner, "texts of the domain's values must be distinct", got=f"{repeated} that are not"
+        ).with_hint("Rename one of the values.")
     codes = [code for code, value in enumerate(domain.values) if is_listed(value)]
     listed = set(codes)
     absent = sum(code not in listed and value is not None for code, value in enumerate(domain.values))
     if absent:
-        raise SchemaError(
-            f"{owner}: every value of the domain must be listed, got {absent} that are not.",
-            hint=f"{MATCHED_BY_TEXT}; add them to the file of the distance.",
+        raise SchemaError(owner, "every value of the domain must be listed", got=f"{absent} that are not").with_hint(
+            f"{MATCHED_BY_TEXT}; add them to the file of the distance."
         )
     return codes
 
@@ -94,7 +91,7 @@ def check_matrix(owner: str, matrix: FloatArray, names: Collection[object]) -> F
     size = len(names)
     if matrix.shape != (size, size):
         shape = " x ".join(map(str, matrix.shape))
-        raise SchemaError(f"{owner}: the matrix must be {size} x {size}, one row a value, got {shape}.")
+        raise SchemaError(owner, f"the matrix must be {size} x {size}, one row a value", got=shape)
     _check_entries(owner, names, ~np.isfinite(matrix), "finite")
     _check_entries(owner, names, matrix < 0, "at least 0")
     _check_entries(owner, names, np.diag(np.diag(matrix) != 0), "0 from a value to itself")
@@ -108,19 +105,19 @@ def _check_entries(owner: str, names: Collection[object], wrong: np.ndarray[Any,
         row, column = np.argwhere(wrong)[0]
         known = list(names)
         raise SchemaError(
-            f"{owner}: distances must be {rule}, but the one from {known[row]!r} to {known[column]!r} is not."
+            owner, "distances", f"must be {rule}, but the one from {known[row]!r} to {known[column]!r} is not"
         )
 
 
 def check_keys(kind: str, described: object, keys: Collection[str]) -> Mapping[str, Any]:
     """Refuse a stranger's description that is no dict, of another kind, or with other keys than `keys`."""
     if not isinstance(described, dict):
-        raise ReleaseFormatError(f"release: a distance must be an object, got {type(described).__name__}.")
+        raise ReleaseFormatError("release", "a distance must be an object", got=type(described).__name__)
     if described.get("kind") != kind:
-        raise ReleaseFormatError(f"release: a distance of kind {kind!r} must say so under 'kind'.")
+        raise ReleaseFormatError("release", f"a distance of kind {kind!r} must say so under 'kind'")
     if described.keys() != {"kind", *keys}:
         wanted = name_some(["kind", *keys])
-        raise ReleaseFormatError(f"release: a distance of kind {kind!r} must have exactly the keys {wanted}.")
+        raise ReleaseFormatError("release", f"a distance of kind {kind!r} must have exactly the keys {wanted}")
     return described
 
 
@@ -131,7 +128,7 @@ def refusing(kind: str) -> Iterator[None]:
         yield
     except OverflowError as error:
         raise ReleaseFormatError(
-            f"release: the distance of kind {kind!r} is damaged: a number is too large."
+            "release", f"the distance of kind {kind!r} is damaged: a number is too large"
         ) from error
     except (SchemaError, ParameterError) as error:
         raise ReleaseFormatError(f"release: the distance of kind {kind!r} is damaged: {error.message}") from error

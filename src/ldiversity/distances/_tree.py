@@ -83,9 +83,9 @@ class TreeDistance(Distance):
         rows = check_keys(cls.kind, described, ["rows"])["rows"]
         with refusing(cls.kind):
             if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-                raise SchemaError("TreeDistance: rows must be lists of labels.")
+                raise SchemaError("TreeDistance", "rows", "must be lists of labels")
             if len(rows) > len(domain):
-                raise SchemaError(f"TreeDistance: there must be at most {len(domain)} rows, got {len(rows)}.")
+                raise SchemaError("TreeDistance", f"there must be at most {len(domain)} rows", got=len(rows))
             distance = cls(Hierarchy(tuple(map(tuple, rows))))
             distance._codes(domain)
         return distance

@@ -70,14 +70,12 @@ def check_likelihood(likelihood: FloatArray) -> None:
 
 
 def _outside() -> ReleaseFormatError:
-    return ReleaseFormatError(
-        "estimate: the release has sets with members outside of the domain.",
-        hint="The release is damaged; ask the publisher for a good copy.",
+    return ReleaseFormatError("estimate", "the release has sets with members outside of the domain").with_hint(
+        "The release is damaged; ask the publisher for a good copy."
     )
 
 
 def _damaged(rule: str) -> ReleaseFormatError:
-    return ReleaseFormatError(
-        f"estimate: the sets of the release {rule}.",
-        hint="The release is damaged; ask the publisher for a good copy.",
+    return ReleaseFormatError("estimate", f"the sets of the release {rule}").with_hint(
+        "The release is damaged; ask the publisher for a good copy."
     )

@@ -60,14 +60,14 @@ class Estimator(ABC):
         for mechanism in cells.mechanisms:
             if not self.supports(mechanism):
                 raise UnsupportedError(
-                    f"estimate: {self.name} needs an invertible matrix, but the one of this release's "
-                    f"{mechanism.kind!r} mechanism is singular."
+                    "estimate",
+                    f"{self.name} needs an invertible matrix, but the one of this release's {mechanism.kind!r} "
+                    "mechanism is singular",
                 )
         if self.needs_sets and not cells.has_sets:
             raise UnsupportedError(
-                f"estimate: {self.name} needs published sets, but this release has single members.",
-                hint="Use the estimator 'simplex' or 'linear', which need counts alone.",
-            )
+                "estimate", f"{self.name} needs published sets, but this release has single members"
+            ).with_hint("Use the estimator 'simplex' or 'linear', which need counts alone.")
         return self._solve(cells)
 
     @abstractmethod

@@ -124,19 +124,18 @@ class BinnedColumn(By):
             return
         name = self.column
         dated = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
-        raise SchemaError(
-            f"bins: column {name!r} must hold numbers, got {kind}.",
-            hint=f"Divide it by the calendar: groups({name!r}, 'month'), on the command line --by {name}:month."
+        raise SchemaError("bins", "must hold numbers", column=name, got=kind).with_hint(
+            f"Divide it by the calendar: groups({name!r}, 'month'), on the command line --by {name}:month."
             if dated
             else f"Name the column alone for a cell of each value: by={name!r}, on the command line --by {name}; or "
-            f"take a hierarchy of its values: groups({name!r}, hierarchy), on the command line --by {name}@file.csv.",
+            f"take a hierarchy of its values: groups({name!r}, hierarchy), on the command line --by {name}@file.csv."
         )
 
     def _finite(self, distinct: pa.Array) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         self.check_numbers(distinct.type)
         numbers, known = numbers_of(distinct)
         if not np.isfinite(numbers).all():
-            raise SchemaError(f"bins: column {self.column!r} must hold finite numbers.")
+            raise SchemaError("bins", "must hold finite numbers", column=self.column)
         return numbers, known
 
 
@@ -181,10 +180,10 @@ class GroupedColumn(By):
         )
         if len(empty) == len(self.labels) or set(found) == {self.other}:
             raise ParameterError(
-                f"groups: column {self.column!r} must hold values of at least one group, but no value of "
-                f"{name_some(empty)} occurs in the release.",
-                hint=hint,
-            )
+                "groups",
+                f"must hold values of at least one group, but no value of {name_some(empty)} occurs in the release",
+                column=self.column,
+            ).with_hint(hint)
         if self.each:
             warnings.warn(
                 f"groups: no value of {name_some(empty)} occurs in column {self.column!r} of the release. {hint}",
@@ -279,16 +278,16 @@ def groups(
     if not isinstance(members, Mapping):
         return _groups_of_tree(column, members, 1 if level is None else level, other)
     if level is not None:
-        raise ParameterError("groups: level must be left out unless members is a hierarchy.")
+        raise ParameterError("groups", "level", "must be left out unless members is a hierarchy")
     group_of: dict[str, str] = {}
     twice = []
     for label, values in members.items():
         if isinstance(values, str):
-            raise ParameterError(f"groups: group {label!r} must list its values, got one text.")
+            raise ParameterError("groups", f"group {label!r} must list its values", got="one text")
         for text in map(str, values):
             twice += [text] if group_of.setdefault(text, label) != label else []
     if twice:
-        raise ParameterError(f"groups: a value must be in one group, but {name_some(twice)} are in several.")
+        raise ParameterError("groups", f"a value must be in one group, but {name_some(twice)} are in several")
     return GroupedColumn(column, group_of, tuple(members), other)
 
 
@@ -309,15 +308,14 @@ def as_by(by: ByLike) -> tuple[By, ...]:
     parts = [by] if isinstance(by, str | By) or not isinstance(by, Sequence) else list(by)
     wrong = [type(part).__name__ for part in parts if not isinstance(part, str | By)]
     if wrong:
-        raise ParameterError(
-            f"estimate: by must hold names of columns, bins and groups, got {wrong[0]}.",
-            hint="Give names, as in by=['sex', 'age'].",
+        raise ParameterError("estimate", "by", "must hold names of columns, bins and groups", got=wrong[0]).with_hint(
+            "Give names, as in by=['sex', 'age']."
         )
     known = tuple(PlainColumn(part) if isinstance(part, str) else part for part in parts)
     names = [part.column for part in known]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ParameterError(f"estimate: by must name each column once, got {name_some(twice)} more than once.")
+        raise ParameterError("estimate", "by", "must name each column once", got=f"{name_some(twice)} more than once")
     return known
 
 
@@ -336,7 +334,7 @@ def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], 
     if isinstance(array, pa.ChunkedArray):  # too long for one array
         array = array.cast(pa.large_string()).combine_chunks()
     if pa.types.is_nested(array.type):
-        raise SchemaError(f"estimate: by column {name!r} must hold single values, got {array.type}.")
+        raise SchemaError("estimate", f"by column {name!r} must hold single values", got=array.type)
     if pa.types.is_dictionary(array.type):
         known = array.dictionary.dictionary_encode(null_encoding="encode")
         distinct = pa.concat_arrays([known.dictionary, pa.nulls(1, known.dictionary.type)])

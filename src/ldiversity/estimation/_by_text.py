@@ -33,16 +33,15 @@ def parse_by(text: str) -> tuple[By, ...]:
     ['sex', 'home, zip', 'age']
     """
     if text.count('"') % 2:
-        raise ParameterError(f"by: quotes must come in pairs, got {text!r}.")
+        raise ParameterError("by", "quotes must come in pairs", got=repr(text))
     items = [item for item in _ITEM.findall(text) if item.strip()]
     if any(re.search(r":[\d./]*\d$", one) and re.match(r"\d", other) for one, other in pairwise(items)):
         raise ParameterError(
-            f"by: columns are separated by commas, and fractions are written with a point, got {text!r}.",
-            hint="Write for example age:2.5, or put a name that begins with a digit into double quotes.",
-        )
+            "by", "columns are separated by commas, and fractions are written with a point", got=repr(text)
+        ).with_hint("Write for example age:2.5, or put a name that begins with a digit into double quotes.")
     parts = tuple(map(_parse_part, items))
     if not parts:
-        raise ParameterError(f"by: at least one column must be named, got {text!r}.")
+        raise ParameterError("by", "at least one column must be named", got=repr(text))
     return parts
 
 
@@ -50,9 +49,8 @@ def _parse_part(item: str) -> By:
     parts = _PARTS.fullmatch(item)
     if parts is None:
         raise ParameterError(
-            f"by: each part must be a column, column:bins or column@file, got {item.strip()!r}.",
-            hint='Put a name with one of , : @ into double quotes, as in "home:zip".',
-        )
+            "by", "each part must be a column, column:bins or column@file", got=repr(item.strip())
+        ).with_hint('Put a name with one of , : @ into double quotes, as in "home:zip".')
     column = parts["plain"] if parts["quoted"] is None else parts["quoted"]
     if parts["mark"] is None:
         return PlainColumn(column)
@@ -69,10 +67,12 @@ def _parse_bins(column: str, rule: str) -> By:
         numbers = [float(number) for number in rule.split("/")]
     except ValueError as error:
         raise ParameterError(
-            f"by: the bins of {column!r} must be a width, edges or quantiles, or a period of the calendar, got "
-            f"{rule!r}.",
-            hint=f"Write {column}:10, {column}:0/18/65/120 or {column}:q4 for numbers, with a point in fractions; "
-            f"{column}:year, :quarter, :month or :day for dates.",
+            "by",
+            f"the bins of {column!r} must be a width, edges or quantiles, or a period of the calendar",
+            got=repr(rule),
+        ).with_hint(
+            f"Write {column}:10, {column}:0/18/65/120 or {column}:q4 for numbers, with a point in fractions; "
+            f"{column}:year, :quarter, :month or :day for dates."
         ) from error
     return bins(column, width=numbers[0]) if len(numbers) == 1 else bins(column, edges=numbers)
 
@@ -82,6 +82,6 @@ def _parse_groups(column: str, rule: str) -> By:
 
     parts = _FILE.fullmatch(rule)
     if parts is None:
-        raise ParameterError(f"by: a hierarchy file must follow {column}@, got nothing.")
+        raise ParameterError("by", f"a hierarchy file must follow {column}@", got="nothing")
     level = None if parts["level"] is None else int(parts["level"])
     return groups(column, Hierarchy.read(parts["path"]), level=level)

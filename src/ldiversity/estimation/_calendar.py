@@ -77,10 +77,11 @@ class CalendarColumn(By):
             return [dt.date.fromisoformat(text[:10]) for text in texts]
         numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind)
         raise SchemaError(
-            f"by: column {name!r} must hold dates such as 2020-01-31 to be divided by {self.period}, got {kind}.",
-            hint=f"Ask for bins: bins({name!r}, width=10), on the command line --by {name}:10."
+            "by", f"must hold dates such as 2020-01-31 to be divided by {self.period}", column=name, got=kind
+        ).with_hint(
+            f"Ask for bins: bins({name!r}, width=10), on the command line --by {name}:10."
             if numbers
-            else f"Name the column alone for a cell of each value: by={name!r}, on the command line --by {name}.",
+            else f"Name the column alone for a cell of each value: by={name!r}, on the command line --by {name}."
         )
 
 

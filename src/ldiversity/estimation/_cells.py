@@ -80,7 +80,7 @@ class CellData:
         from ldiversity._kernels.cells import group_sets
 
         if self.members is None:
-            raise InternalError("CellData: sets were asked for where none were published.")
+            raise InternalError("CellData", "sets were asked for where none were published")
         if self.n_cells == 1:
             # Copies are not locked: kernels are compiled once more for arrays that are.
             return tuple(array.copy() for array in self.members)

@@ -128,9 +128,8 @@ def count_class_cells(
     n_cells = units.n_cells * prod(sizes)
     if n_cells * n_values > CLASS_CELL_LIMIT:
         raise UnsupportedError(
-            f"estimate: cells times values may be at most {CLASS_CELL_LIMIT}, got {n_cells * n_values}.",
-            hint="Use fewer columns, or bins() and groups() for wider cells.",
-        )
+            "estimate", f"cells times values may be at most {CLASS_CELL_LIMIT}", got=n_cells * n_values
+        ).with_hint("Use fewer columns, or bins() and groups() for wider cells.")
     sums = _Sums(np.zeros(n_cells), *(np.zeros((n_cells, n_values)) for _ in range(3)))
     strides = [prod(sizes[position + 1 :]) for position in range(len(sizes))]
     regions = np.empty((len(units.sizes), len(spreads)), dtype=np.int64)

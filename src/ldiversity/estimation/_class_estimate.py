@@ -123,9 +123,8 @@ def estimate_classes(question: ClassQuestion) -> Estimate:
 def _check_shared(release: ClassRelease, names: tuple[str, ...]) -> None:
     if len({release.class_columns[name] for name in names}) > 1:
         raise UnsupportedError(
-            f"estimate: {name_some(names)} have classes of their own, which say nothing about them together.",
-            hint="Ask for one attribute at a time.",
-        )
+            "estimate", f"{name_some(names)} have classes of their own, which say nothing about them together"
+        ).with_hint("Ask for one attribute at a time.")
 
 
 def _select(question: ClassQuestion, n_classes: int) -> _Rows:
@@ -166,10 +165,10 @@ def _spread(question: ClassQuestion, units: Units, classes: ClassCounts) -> dict
         form = question.release.forms[part.name]
         if question.spread == "marginal" and form.marginal is None:
             raise UnsupportedError(
-                f"estimate: spread 'marginal' needs the frequencies of the values of {part.name!r}, which this release "
-                "does not publish.",
-                hint="Use spread='uniform'.",
-            )
+                "estimate",
+                f"spread 'marginal' needs the frequencies of the values of {part.name!r}, which this release does "
+                "not publish",
+            ).with_hint("Use spread='uniform'.")
         marginal = question.spread != "uniform" and form.marginal is not None
         if not marginal and form.low is not None and _says_nothing(question, part.name):
             _check_missing(part, published=form.marginal is not None)
@@ -193,20 +192,20 @@ def _check_missing(wanted: Wanted, *, published: bool) -> None:
     if not any(condition.operator == "is missing" for condition in wanted.filters):
         return
     raise UnsupportedError(
-        f"estimate: how many cells of {wanted.name!r} are missing is not said by the classes of a generalized column.",
-        hint="Leave out spread='uniform'; the release publishes the number."
+        "estimate", f"how many cells of {wanted.name!r} are missing is not said by the classes of a generalized column"
+    ).with_hint(
+        "Leave out spread='uniform'; the release publishes the number."
         if published
-        else "Only a release with published frequencies says it, which the publisher makes with marginals=True.",
+        else "Only a release with published frequencies says it, which the publisher makes with marginals=True."
     )
 
 
 def _nothing(filters: Sequence[Filter], idle: Sequence[Filter]) -> ParameterError:
     if not filters:
-        return ParameterError("estimate: the release must have at least one record, got none.")
+        return ParameterError("estimate", "the release must have at least one record", got="none")
     named = name_some(str(part) for part in idle)
-    return ParameterError(
-        "estimate: where must select at least one record, got none.",
-        hint=f"No record matches {named} alone." if idle else "No record matches all filters.",
+    return ParameterError("estimate", "where", "must select at least one record", got="none").with_hint(
+        f"No record matches {named} alone." if idle else "No record matches all filters."
     )
 
 

@@ -153,4 +153,4 @@ def _exchange(cells: ClassCells, name: str) -> Exchange:
         reason = "the classes of this release mix some values so evenly that they cannot be told apart"
     elif cells.exchange is not None:
         return cells.exchange
-    raise UnsupportedError(f"estimate: {name} is not offered here, because {reason}.", hint="Use 'classes'.")
+    raise UnsupportedError("estimate", f"{name} is not offered here, because {reason}", hint="Use 'classes'.")

@@ -126,7 +126,7 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     check_choice("estimate", "estimator", estimator, list(dict.fromkeys([*ESTIMATORS, *CLASS_ESTIMATORS])))
     check_choice("estimate", "spread", spread, SPREADS)
     if not 0 < check_number("estimate", "confidence", confidence) < 1:
-        raise ParameterError(f"estimate: confidence must be between 0 and 1, got {confidence!r}.")
+        raise ParameterError("estimate", "confidence", "must be between 0 and 1", got=repr(confidence))
     check_integer("estimate", "min_records", min_records, minimum=0)
     _check_columns(release, divided, filters)
     _check_joint(release, names)
@@ -171,16 +171,15 @@ def _sensitive_names(release: Release, sensitive: str | Sequence[str] | None) ->
     known = release.sensitive
     if sensitive is None:
         if len(known) != 1:
-            raise ParameterError(
-                f"estimate: sensitive must name one or several of {name_some(known)}.",
-                hint="With several names, their joint distribution is estimated.",
+            raise ParameterError("estimate", "sensitive", f"must name one or several of {name_some(known)}").with_hint(
+                "With several names, their joint distribution is estimated."
             )
         return known
     names = tuple(column_names("estimate", "sensitive", sensitive))
     wrong = [name for name in names if name not in known]
     if wrong or not names or len(set(names)) < len(names):
         raise ParameterError(
-            f"estimate: sensitive must name distinct attributes of {name_some(known)}, got {name_some(names)}."
+            "estimate", "sensitive", f"must name distinct attributes of {name_some(known)}", got=name_some(names)
         )
     return names
 
@@ -190,16 +189,14 @@ def _check_joint(release: Release, names: tuple[str, ...]) -> None:
         return
     if release.layout == "exploded":
         raise UnsupportedError(
-            "estimate: a joint distribution needs published sets, but this release has single members.",
-            hint="Ask for one attribute at a time.",
-        )
+            "estimate", "a joint distribution needs published sets, but this release has single members"
+        ).with_hint("Ask for one attribute at a time.")
     size = prod(len(release.domain(name)) for name in names)
     if size > JOINT_LIMIT:
         raise UnsupportedError(
-            f"estimate: a joint distribution may have at most {JOINT_LIMIT} combinations, but {name_some(names)} "
-            f"have {size}.",
-            hint="Ask for fewer attributes at a time.",
-        )
+            "estimate",
+            f"a joint distribution may have at most {JOINT_LIMIT} combinations, but {name_some(names)} have {size}",
+        ).with_hint("Ask for fewer attributes at a time.")
 
 
 def _select(release: SetRelease, names: tuple[str, ...], by: tuple[By, ...], filters: tuple[Filter, ...]) -> _Selected:
@@ -216,13 +213,12 @@ def _select(release: SetRelease, names: tuple[str, ...], by: tuple[By, ...], fil
         mask = np.logical_and.reduce(masks)
         if not mask.any():
             idle = [str(part) for part, own in zip(filters, masks, strict=True) if not own.any()]
-            raise ParameterError(
-                "estimate: where must select at least one record, got none.",
-                hint=f"No record matches {name_some(idle)} alone." if idle else "No record matches all filters.",
+            raise ParameterError("estimate", "where", "must select at least one record", got="none").with_hint(
+                f"No record matches {name_some(idle)} alone." if idle else "No record matches all filters."
             )
         columns, members = columns.filter(mask), tuple(array[mask] for array in members)
     if not len(members[0]):
-        raise ParameterError("estimate: the release must have at least one record, got none.")
+        raise ParameterError("estimate", "the release must have at least one record", got="none")
     return _Selected(columns, members)
 
 
@@ -230,17 +226,17 @@ def _check_columns(release: Release, by: tuple[By, ...], filters: tuple[Filter, 
     for parameter, column in [*(("by", part.column) for part in by), *(("where", part.column) for part in filters)]:
         if release.schema[column].role is Role.SENSITIVE:
             raise ParameterError(
-                f"estimate: {parameter} must name published columns, but {column!r} is sensitive: the release does "
-                "not say which records have which of its values.",
-                hint="A joint distribution comes from naming several attributes in sensitive.",
-            )
+                "estimate",
+                parameter,
+                f"must name published columns, but {column!r} is sensitive: the release does not say which records "
+                "have which of its values",
+            ).with_hint("A joint distribution comes from naming several attributes in sensitive.")
 
 
 def _known_estimator(name: str, known: Mapping[str, Kind], what: str) -> Kind:
     if name not in known:
-        raise UnsupportedError(
-            f"estimate: estimator {name!r} is not offered for a release that {what}.",
-            hint=f"Use one of {name_some(known)}.",
+        raise UnsupportedError("estimate", f"estimator {name!r} is not offered for a release that {what}").with_hint(
+            f"Use one of {name_some(known)}."
         )
     return known[name]
 
@@ -248,7 +244,7 @@ def _known_estimator(name: str, known: Mapping[str, Kind], what: str) -> Kind:
 def _checked_spread(release: Release, spread: str) -> str:
     if spread != "auto" and release.layout != "generalized":
         raise UnsupportedError(
-            f"estimate: spread must be 'auto' unless quasi-identifiers were generalized, got {spread!r}.",
+            "estimate", "spread", "must be 'auto' unless quasi-identifiers were generalized", got=repr(spread)
         )
     return spread
 
@@ -257,9 +253,8 @@ def _count(release: SetRelease, names: tuple[str, ...], selected: _Selected, ind
     mechanisms = tuple(release.mechanism(name) for name in names)
     size = index.n_cells * prod(mechanism.n_values for mechanism in mechanisms)
     if size > CELL_LIMIT:
-        raise UnsupportedError(
-            f"estimate: cells times values may be at most {CELL_LIMIT}, got {size}.",
-            hint="Use fewer columns, or bins() and groups() for wider cells.",
+        raise UnsupportedError("estimate", f"cells times values may be at most {CELL_LIMIT}", got=size).with_hint(
+            "Use fewer columns, or bins() and groups() for wider cells."
         )
     return count_cells(
         mechanisms,

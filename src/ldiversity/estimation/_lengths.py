@@ -48,14 +48,12 @@ def spread_lengths(
             else f"for bins: bins({name!r}, width=10), on the command line --by {name}:10"
         )
         raise UnsupportedError(
-            f"estimate: {name!r} was published as intervals of {kind}, which have too many values for a cell each.",
-            hint=f"Ask {wider}.",
-        )
+            "estimate", f"{name!r} was published as intervals of {kind}, which have too many values for a cell each"
+        ).with_hint(f"Ask {wider}.")
     if any(part.operator in {"in", "not in"} for part in filters) and (intervals.low < intervals.high).any():
         raise UnsupportedError(
-            f"estimate: {name!r} was published as intervals of {kind}, which have no share at single numbers.",
-            hint="Use <, >= or between.",
-        )
+            "estimate", f"{name!r} was published as intervals of {kind}, which have no share at single numbers"
+        ).with_hint("Use <, >= or between.")
     low, high = intervals.low.astype(np.float64), intervals.high.astype(np.float64)
     limits = _limits(filters, kind)
     edges, labels = _divided(by, low, high, limits, records, kind)

@@ -138,7 +138,7 @@ def _check_group(name: str, form: Form, label: str, by: GroupedColumn) -> None:
 def parted(name: str, label: str, asked: str) -> UnsupportedError:
     """The error of a question about values under a node, which are not public."""
     return UnsupportedError(
-        f"estimate: {asked} cannot be answered, because {name!r} was published as {label!r} and which values are under "
-        "it is not public.",
-        hint=f"Ask for what was published, for example {name} in {label!r}, or leave the column out.",
-    )
+        "estimate",
+        f"{asked} cannot be answered, because {name!r} was published as {label!r} and which values are under it is "
+        "not public",
+    ).with_hint(f"Ask for what was published, for example {name} in {label!r}, or leave the column out.")

@@ -146,7 +146,6 @@ def _combined(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _damaged(name: str, rule: str) -> ReleaseFormatError:
-    return ReleaseFormatError(
-        f"estimate: the regions of {name!r} {rule}.",
-        hint="The release is damaged; ask the publisher for a good copy.",
+    return ReleaseFormatError("estimate", f"the regions of {name!r} {rule}").with_hint(
+        "The release is damaged; ask the publisher for a good copy."
     )

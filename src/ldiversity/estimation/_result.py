@@ -113,9 +113,8 @@ class Estimate(ShownInNotebooks):
         position = check_integer("Estimate.covariance", "cell", cell, minimum=0, maximum=self.n_cells - 1)
         if self._covariance is None:
             raise UnsupportedError(
-                f"Estimate: covariance is not offered for the estimator {self.estimator[position]!r}.",
-                hint="What is known of single counts is in std_error, low and high.",
-            )
+                "Estimate", f"covariance is not offered for the estimator {self.estimator[position]!r}"
+            ).with_hint("What is known of single counts is in std_error, low and high.")
         return self._covariance(position)
 
     def to_arrow(self) -> pa.Table:

@@ -94,9 +94,8 @@ def share_runs(
     lengths = last - first
     if lengths.sum() > _MOST_SHARES:
         raise UnsupportedError(
-            f"estimate: the regions of {name!r} reach too many cells, more than {_MOST_SHARES} in all.",
-            hint="Use bins() or groups() for wider cells.",
-        )
+            "estimate", f"the regions of {name!r} reach too many cells, more than {_MOST_SHARES} in all"
+        ).with_hint("Use bins() or groups() for wider cells.")
     region = np.repeat(np.arange(len(low)), lengths)
     run = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths) + first[region]
     piece = np.minimum(reached[1][region], reached_turns[run + 1]) - np.maximum(reached[0][region], reached_turns[run])

@@ -118,9 +118,8 @@ def _spread_reached(
     told = [(form.reaches or {}).get(label) for label in column.unique().to_pylist()]
     if all(reach is not None and reach.anything for reach in told):
         raise UnsupportedError(
-            f"estimate: the release says nothing about {wanted.name!r}: every class has all of its values.",
-            hint="Leave the column out.",
-        )
+            "estimate", f"the release says nothing about {wanted.name!r}: every class has all of its values"
+        ).with_hint("Leave the column out.")
     if not form.spans:
         lists = read_lists(wanted.name, form, column)
         return _spread_beginnings(wanted, lists, label_beginnings(wanted.name, form, wanted.by, wanted.filters))
@@ -270,9 +269,8 @@ def _spread_values(
     total = np.where(unknown, 1.0, values.within(first, last))
     if not (total > 0).all() or (unknown.any() and not len(cells)):
         raise ReleaseFormatError(
-            f"estimate: every region of {wanted.name!r} must hold a value that occurs.",
-            hint="The release is damaged; ask the publisher for a good copy.",
-        )
+            "estimate", f"every region of {wanted.name!r} must hold a value that occurs"
+        ).with_hint("The release is damaged; ask the publisher for a good copy.")
     left = values.anywhere
     expected = None
     if wanted.needs_records:
@@ -314,9 +312,8 @@ def _spread_lists(wanted: Wanted, lists: Lists, cells: pa.Array, measure: FloatA
     total = np.bincount(region, weights=frequency, minlength=n_regions)
     if not (total > 0).all():
         raise ReleaseFormatError(
-            f"estimate: every region of {wanted.name!r} must hold a value that occurs.",
-            hint="The release is damaged; ask the publisher for a good copy.",
-        )
+            "estimate", f"every region of {wanted.name!r} must hold a value that occurs"
+        ).with_hint("The release is damaged; ask the publisher for a good copy.")
     weights = frequency / total[region]
     return collect(lists.region_of, n_regions, region[occurs], codes[lists.values][occurs], weights[occurs], labels)
 

@@ -65,12 +65,11 @@ def covariance(cells: CellData, matrices: Sequence[FloatArray], cell: int) -> Fl
 
     if not cells.has_sets:
         raise UnsupportedError(
-            "Estimate: covariance needs published sets, but this release has single members.",
-            hint="The standard errors of single counts are in std_error.",
-        )
+            "Estimate", "covariance needs published sets, but this release has single members"
+        ).with_hint("The standard errors of single counts are in std_error.")
     if cells.n_values > COVARIANCE_LIMIT:
         raise UnsupportedError(
-            f"Estimate: covariance is given for at most {COVARIANCE_LIMIT} values, got {cells.n_values}."
+            "Estimate", f"covariance is given for at most {COVARIANCE_LIMIT} values", got=cells.n_values
         )
     rows = slice(cells.starts[cell], cells.starts[cell + 1])
     sets = product_sets([array[rows] for array in cells.sets], cells.sizes)

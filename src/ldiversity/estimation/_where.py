@@ -103,9 +103,8 @@ class Filter:
         if self.operator == "starts with":
             self._starts(nothing)  # says what is wrong with other types
             raise ParameterError(
-                f"where: 'starts with' is not offered for {self.column!r}, which has too many values.",
-                hint="Use <, >= or between.",
-            )
+                "where", f"'starts with' is not offered for {self.column!r}, which has too many values"
+            ).with_hint("Use <, >= or between.")
         _, values = self._typed(nothing)
         if pa.types.is_date32(values.type) or pa.types.is_time32(values.type):
             values = values.cast(pa.int32())
@@ -129,9 +128,8 @@ class Filter:
         kind = column.type
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)):
             raise ParameterError(
-                f"where: 'starts with' needs a column of texts or integers, but {self.column!r} has type {kind}.",
-                hint="Use <, >= or between.",
-            )
+                "where", f"'starts with' needs a column of texts or integers, but {self.column!r} has type {kind}"
+            ).with_hint("Use <, >= or between.")
         texts = column.cast(pa.string()) if pa.types.is_integer(kind) else column
         found = pc.starts_with(texts, self.values[0])
         for value in self.values[1:]:
@@ -147,13 +145,15 @@ class Filter:
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 continue
         raise ParameterError(
-            f"where: column {self.column!r} has type {column.type}, which {', '.join(map(repr, self.values))} "
-            "cannot be read as.",
-            hint="Write a day as 2020-01-31, an instant as 2020-01-31 08:30:00."
+            "where",
+            f"has type {column.type}, which {', '.join(map(repr, self.values))} cannot be read as",
+            column=self.column,
+        ).with_hint(
+            "Write a day as 2020-01-31, an instant as 2020-01-31 08:30:00."
             if pa.types.is_temporal(column.type)
             else "Write true or false."
             if pa.types.is_boolean(column.type)
-            else "Write numbers, fractions with a point, as in 2.5.",
+            else "Write numbers, fractions with a point, as in 2.5."
         )
 
 
@@ -170,7 +170,7 @@ def parse_where(text: str) -> Filter:
     column = _COLUMN.match(text)
     operator = None if column is None else _OPERATOR.match(text, column.end())
     if column is None or operator is None:
-        raise ParameterError(f"where: a filter must be a column, an operator and values, got {text!r}.", hint=_HINT)
+        raise ParameterError("where", "a filter must be a column, an operator and values", got=repr(text), hint=_HINT)
     name, sign = _unquote(column[1]), " ".join(operator[1].lower().split())
     rest = text[operator.end() :]
     if sign.endswith("missing"):
@@ -193,7 +193,7 @@ def as_filters(where: WhereLike) -> tuple[Filter, ...]:
     parts = [where] if isinstance(where, str | Filter) or not isinstance(where, Sequence) else list(where)
     wrong = [type(part).__name__ for part in parts if not isinstance(part, str | Filter)]
     if wrong:
-        raise ParameterError(f"estimate: where must hold filters as texts, got {wrong[0]}.", hint=_HINT)
+        raise ParameterError("estimate", "where", "must hold filters as texts", got=wrong[0], hint=_HINT)
     return tuple(parse_where(part) if isinstance(part, str) else part for part in parts)
 
 
@@ -203,7 +203,7 @@ def _split(text: str, rest: str) -> tuple[str, ...]:
     while True:
         found = _VALUE.match(rest, position)
         if found is None or not found[1].strip():
-            raise ParameterError(f"where: values must be separated by commas, got {text!r}.", hint=_HINT)
+            raise ParameterError("where", "values must be separated by commas", got=repr(text), hint=_HINT)
         values.append(_unquote(found[1].strip()))
         position = found.end()
         if not found[2]:
@@ -214,7 +214,7 @@ def _exactly(text: str, values: tuple[str, ...], count: int) -> tuple[str, ...]:
     if len(values) != count:
         wanted = ("nothing", "one value", "two values joined by 'and'")[count]
         raise ParameterError(
-            f"where: {wanted} must follow the operator, got {text!r}.", hint=f"{point_hint(text)} {_HINT}".strip()
+            "where", f"{wanted} must follow the operator", got=repr(text), hint=f"{point_hint(text)} {_HINT}".strip()
         )
     return values
 

@@ -71,9 +71,9 @@ def automatic_hierarchy(
     if distinct.values and distinct.kind in {"date", "text"} and are_dates(distinct.values):
         return Hierarchy.by_date(known, low=low, high=high)
     if low is not None or high is not None:
-        raise ParameterError(f"{_OWNER}: low and high must be left out unless values are numbers or dates.")
+        raise ParameterError(_OWNER, "low and high must be left out unless values are numbers or dates")
     if not known:
-        raise ParameterError(f"{_OWNER}: values must hold at least one value, got none.")
+        raise ParameterError(_OWNER, "values", "must hold at least one value", got="none")
     mask = _mask(distinct.values)
     if distinct.kind == "text" and mask is not None and _are_codes(distinct.values):
         return Hierarchy.by_prefix(known, mask=mask)

@@ -29,9 +29,8 @@ def date_rows(owner: str, dates: Iterable[object], low: dt.date | str | None, hi
     texts = distinct.values
     if distinct.kind not in {"date", "text", "none"} or not are_dates(texts):
         raise SchemaError(
-            f"{owner}: values must be dates such as 2020-01-31, or instants such as 2020-01-31T08:30:00, got others.",
-            hint="Convert them first, or use by_prefix for texts.",
-        )
+            owner, "values", "must be dates such as 2020-01-31, or instants such as 2020-01-31T08:30:00", got="others"
+        ).with_hint("Convert them first, or use by_prefix for texts.")
     leaves = _declared(owner, texts, low, high)
     timed = any("T" in leaf for leaf in leaves)
     rows = with_missing([_row(leaf, timed=timed) for leaf in leaves], missing=distinct.missing)
@@ -83,19 +82,18 @@ def _row(leaf: str, *, timed: bool) -> tuple[str, ...]:
 
 def _declared(owner: str, texts: Sequence[str], low: dt.date | str | None, high: dt.date | str | None) -> Sequence[str]:
     if (low is None) != (high is None):
-        raise ParameterError(f"{owner}: low and high must be given together, or none of them.")
+        raise ParameterError(owner, "low and high must be given together, or none of them")
     if low is None or high is None:
         if not texts:
-            raise ParameterError(f"{owner}: values must hold at least one date, got none.", hint="Give low and high.")
+            raise ParameterError(owner, "values", "must hold at least one date", got="none", hint="Give low and high.")
         return texts
     first, last = _day(owner, "low", low), _day(owner, "high", high)
     n_days = (last - first).days + 1
     check_integer(owner, "number of days from low to high", n_days, minimum=1, maximum=_MOST_DAYS)
     n_outside = sum(not first.isoformat() <= text[:10] <= last.isoformat() for text in texts)
     if n_outside:
-        raise SchemaError(
-            f"{owner}: values must lie between low and high, got {n_outside} that do not.",
-            hint="Widen the range, or correct the values.",
+        raise SchemaError(owner, "values", "must lie between low and high", got=f"{n_outside} that do not").with_hint(
+            "Widen the range, or correct the values."
         )
     if any("T" in text for text in texts):
         return texts
@@ -106,4 +104,4 @@ def _day(owner: str, name: str, day: dt.date | str) -> dt.date:
     try:
         return dt.date.fromisoformat(str(day)[:10])
     except ValueError:
-        raise ParameterError(f"{owner}: {name} must be a date such as 2020-01-31, got {day!r}.") from None
+        raise ParameterError(owner, name, "must be a date such as 2020-01-31", got=repr(day)) from None

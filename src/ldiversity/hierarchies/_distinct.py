@@ -76,12 +76,11 @@ def distinct_values(owner: str, values: Iterable[object]) -> Distinct:
         kinds = ["number"]
     if len(kinds) > 1 or None in kinds:
         raise SchemaError(
-            f"{owner}: values must all be numbers, all texts, all dates or all booleans, got others.",
-            hint="Convert them to one type first, for example with map(str, values).",
-        )
+            owner, "values", "must all be numbers, all texts, all dates or all booleans", got="others"
+        ).with_hint("Convert them to one type first, for example with map(str, values).")
     n_infinite = sum(isinstance(value, float) and math.isinf(value) for value in occurring)
     if n_infinite:
-        raise SchemaError(f"{owner}: values must be finite numbers, got {n_infinite} that are not.")
+        raise SchemaError(owner, "values", "must be finite numbers", got=f"{n_infinite} that are not")
     kind: Kind = (kinds[0] if kinds else None) or "none"
     counts: Counter[Any] = Counter()
     for value, count in occurring.items():

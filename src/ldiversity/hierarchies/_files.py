@@ -60,9 +60,9 @@ def read_cells(owner: str, path: str | PathLike[str], *, delimiter: str | None =
             if cells:
                 lines.append((reader.line_num, cells))
     except csv.Error as error:
-        raise SchemaError(f"{owner}: line {reader.line_num} of {str(path)!r} is not CSV ({error}).") from error
+        raise SchemaError(owner, f"line {reader.line_num} of {str(path)!r} is not CSV ({error})") from error
     if not lines:
-        raise SchemaError(f"{owner}: file {str(path)!r} must have at least one line.")
+        raise SchemaError(owner, f"file {str(path)!r} must have at least one line")
     return lines
 
 
@@ -86,18 +86,17 @@ def write_cells(
             file.write(packed)
     except FileExistsError as error:
         raise StorageError(
-            f"{owner}: file {str(target)!r} already exists.", hint="Choose another name, or allow overwriting."
+            owner, f"file {str(target)!r} already exists", hint="Choose another name, or allow overwriting."
         ) from error
     except OSError as error:
         reason = (error.strerror or "cannot be written").lower()
-        raise StorageError(f"{owner}: file {str(target)!r} cannot be written: {reason}.") from error
+        raise StorageError(owner, f"file {str(target)!r} cannot be written: {reason}") from error
 
 
 def _quoted(owner: str, cell: str) -> str:
     if not cell or cell != cell.strip() or len(cell.splitlines()) > 1:
-        raise SchemaError(
-            f"{owner}: a label in a file must be one line without blanks around it.",
-            hint="Rename the value in the table first; blanks around labels do not count in files.",
+        raise SchemaError(owner, "a label in a file must be one line without blanks around it").with_hint(
+            "Rename the value in the table first; blanks around labels do not count in files."
         )
     # Every delimiter that a reader might guess is quoted, not only the one that is used.
     return '"' + cell.replace('"', '""') + '"' if any(mark in cell for mark in (*_DELIMITERS, '"')) else cell
@@ -110,16 +109,16 @@ def _read_text(owner: str, path: Path) -> str:
             file.seek(0)
             data = gzip.GzipFile(fileobj=file).read(MAX_BYTES + 1) if packed else file.read(MAX_BYTES + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise SchemaError(f"{owner}: file {str(path)!r} is a damaged gzip file.") from error
+        raise SchemaError(owner, f"file {str(path)!r} is a damaged gzip file") from error
     except OSError as error:
         reason = (error.strerror or "cannot be read").lower()
-        raise ParameterError(f"{owner}: file {str(path)!r} cannot be opened: {reason}.") from error
+        raise ParameterError(owner, f"file {str(path)!r} cannot be opened: {reason}") from error
     if len(data) > MAX_BYTES:
-        raise SchemaError(f"{owner}: file {str(path)!r} must have at most {MAX_BYTES} bytes.")
+        raise SchemaError(owner, f"file {str(path)!r} must have at most {MAX_BYTES} bytes")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise SchemaError(f"{owner}: file {str(path)!r} must be UTF-8 text.", hint="Save it again as UTF-8.") from error
+        raise SchemaError(owner, f"file {str(path)!r} must be UTF-8 text", hint="Save it again as UTF-8.") from error
 
 
 def _find_delimiter(text: str) -> str:

@@ -56,15 +56,13 @@ def icd_hierarchy(codes: Iterable[Scalar]) -> Hierarchy:
     unknown = sum(not icd.is_category_or_subcategory(_looked_up(code)) for code in known)
     if unknown:
         raise SchemaError(
-            f"icd_hierarchy: every code must be an ICD-10-CM category or subcategory, got {unknown} that are not.",
-            hint="Correct the codes, or use tree:<file> with a hierarchy of your own.",
-        )
+            "icd_hierarchy", "every code must be an ICD-10-CM category or subcategory", got=f"{unknown} that are not"
+        ).with_hint("Correct the codes, or use tree:<file> with a hierarchy of your own.")
     spelled_twice = len(known) - len({_looked_up(code).replace(".", "") for code in known})
     if spelled_twice:
         raise SchemaError(
-            f"icd_hierarchy: codes must be distinct, got {spelled_twice} more than once.",
-            hint="List each of them once.",
-        )
+            "icd_hierarchy", "codes", "must be distinct", got=f"{spelled_twice} more than once"
+        ).with_hint("List each of them once.")
     return Hierarchy.from_rows([_row(icd, code) for code in known])
 
 
@@ -76,9 +74,8 @@ def _load() -> Any:  # noqa: ANN401 - the package carries no types
             import simple_icd_10_cm
     except ImportError as error:
         raise UnsupportedError(
-            "icd_hierarchy: the ICD-10-CM tree needs the package simple-icd-10-cm, which is not installed.",
-            hint="Run: pip install ldiversity[icd]",
-        ) from error
+            "icd_hierarchy", "the ICD-10-CM tree needs the package simple-icd-10-cm, which is not installed"
+        ).with_hint("Run: pip install ldiversity[icd]") from error
     return simple_icd_10_cm
 
 

@@ -21,17 +21,15 @@ def prefix_rows(owner: str, texts: Iterable[object], lengths: Sequence[int] | No
     """Give one row a text: the text, its beginnings from long to short, and the root."""
     distinct = distinct_values(owner, texts)
     if distinct.kind not in {"text", "integer"}:
-        raise SchemaError(
-            f"{owner}: values must be texts, at least one, got {distinct.noun}.",
-            hint="Use by_width for numbers and by_date for dates.",
+        raise SchemaError(owner, "values", "must be texts, at least one", got=distinct.noun).with_hint(
+            "Use by_width for numbers and by_date for dates."
         )
     known = [text_of(value) for value in distinct.values]
     if len(mask) != 1:
-        raise ParameterError(f"{owner}: mask must be one character, got {mask!r}.")
+        raise ParameterError(owner, "mask", "must be one character", got=repr(mask))
     if any(mask in text for text in known):
-        raise ParameterError(
-            f"{owner}: mask must be a character that no value has, got {mask!r}.",
-            hint="Choose another, for example mask='#'.",
+        raise ParameterError(owner, "mask", "must be a character that no value has", got=repr(mask)).with_hint(
+            "Choose another, for example mask='#'."
         )
     longest = max(map(len, known))
     kept = list(range(longest - 1, 0, -1)) if lengths is None else _check_lengths(owner, lengths, longest)
@@ -54,10 +52,10 @@ def _beginning(text: str, length: int, longest: int, mask: str) -> str:
 
 def _check_lengths(owner: str, lengths: Sequence[int], longest: int) -> list[int]:
     if isinstance(lengths, str) or not hasattr(lengths, "__len__"):
-        raise ParameterError(f"{owner}: lengths must be a list of numbers of characters, got {lengths!r}.")
+        raise ParameterError(owner, "lengths", "must be a list of numbers of characters", got=repr(lengths))
     kept = [check_integer(owner, "lengths", length, minimum=1, maximum=max(1, longest - 1)) for length in lengths]
     if any(longer <= shorter for longer, shorter in pairwise(kept)):
         raise ParameterError(
-            f"{owner}: lengths must descend, got {list(lengths)!r}.", hint="Write for example 3, 2, 1."
+            owner, "lengths", "must descend", got=repr(list(lengths)), hint="Write for example 3, 2, 1."
         )
     return kept

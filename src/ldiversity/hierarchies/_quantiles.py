@@ -41,9 +41,8 @@ def _weights(owner: str, values: Iterable[object], counts: Iterable[int] | None)
     known = listed(values)
     distinct = distinct_values(owner, known)
     if distinct.kind not in {"integer", "number"}:
-        raise SchemaError(
-            f"{owner}: values must be numbers, at least one, got {distinct.noun}.",
-            hint="Use by_prefix for texts and by_date for dates.",
+        raise SchemaError(owner, "values", "must be numbers, at least one", got=distinct.noun).with_hint(
+            "Use by_prefix for texts and by_date for dates."
         )
     check_sizes(owner, distinct)
     if counts is None:
@@ -51,12 +50,12 @@ def _weights(owner: str, values: Iterable[object], counts: Iterable[int] | None)
     weights = dict.fromkeys(distinct.counts, 0)
     numbers = [check_integer(owner, "counts", count, minimum=0) for count in counts]
     if len(numbers) != len(known):
-        raise ParameterError(f"{owner}: counts must give one number for each value.")
+        raise ParameterError(owner, "counts", "must give one number for each value")
     for value, count in zip(known, numbers, strict=True):
         if value in weights:
             weights[value] += count
     if not any(weights.values()):
-        raise ParameterError(f"{owner}: counts must not all be 0.")
+        raise ParameterError(owner, "counts", "must not all be 0")
     return weights, distinct.missing
 
 
@@ -78,12 +77,11 @@ def _labels(numbers: Sequence[Scalar], positions: NDArray[np.int64]) -> list[str
 
 def _check_bins(owner: str, n_bins: Sequence[int]) -> list[int]:
     if isinstance(n_bins, str) or not hasattr(n_bins, "__len__") or len(n_bins) == 0:
-        raise ParameterError(f"{owner}: n_bins must be a list of numbers of intervals, got {n_bins!r}.")
+        raise ParameterError(owner, "n_bins", "must be a list of numbers of intervals", got=repr(n_bins))
     bins = [check_integer(owner, "n_bins", number, minimum=1) for number in n_bins]
     for more, fewer in pairwise(bins):
         if fewer >= more or more % fewer:
             raise ParameterError(
-                f"{owner}: each number of intervals must divide the one before it, got {fewer} after {more}.",
-                hint="Intervals of a level must lie inside those of the next: 16, 4 does, 16, 5 does not.",
-            )
+                owner, "each number of intervals must divide the one before it", got=f"{fewer} after {more}"
+            ).with_hint("Intervals of a level must lie inside those of the next: 16, 4 does, 16, 5 does not.")
     return bins

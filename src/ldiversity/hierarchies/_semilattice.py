@@ -68,13 +68,12 @@ class SemiLattice:
         check_unique("SemiLattice", "nodes", self.nodes)
         unknown = {parent for _, above in self.parents for parent in above} - self._parents_of.keys()
         if unknown:
-            raise SchemaError(f"SemiLattice: every parent must be a node, but {name_some(sorted(unknown))} are not.")
+            raise SchemaError("SemiLattice", f"every parent must be a node, but {name_some(sorted(unknown))} are not")
         _check_acyclic(self._parents_of)
         roots = [node for node, above in self.parents if not above]
         if len(roots) > 1:
-            raise SchemaError(
-                f"SemiLattice: there must be one root, got {name_some(roots)}.",
-                hint="SemiLattice.from_edges adds a root above them.",
+            raise SchemaError("SemiLattice", "there must be one root", got=name_some(roots)).with_hint(
+                "SemiLattice.from_edges adds a root above them."
             )
 
     @classmethod
@@ -125,10 +124,9 @@ class SemiLattice:
         lines = lines[1:] if skip else lines
         for number, cells in lines:
             if len(cells) != _PAIR or not all(cells):
-                raise SchemaError(
-                    f"SemiLattice: line {number} of {str(path)!r} must be child;parent.",
-                    hint="Give a child with several parents several lines; "
-                    "a file of lines leaf;...;root is for the tree distance.",
+                raise SchemaError("SemiLattice", f"line {number} of {str(path)!r} must be child;parent").with_hint(
+                    "Give a child with several parents several lines; "
+                    "a file of lines leaf;...;root is for the tree distance."
                 )
         return cls.from_edges((child, parent) for _, (child, parent) in lines)
 
@@ -193,10 +191,10 @@ class SemiLattice:
 
 def _check_size(parents: tuple[tuple[str, tuple[str, ...]], ...]) -> None:
     if len(parents) > MAX_NODES:
-        raise SchemaError(f"SemiLattice: there must be at most {MAX_NODES} nodes, got {len(parents)}.")
+        raise SchemaError("SemiLattice", f"there must be at most {MAX_NODES} nodes", got=len(parents))
     n_edges = sum(len(above) for _, above in parents)
     if n_edges > MAX_EDGES:
-        raise SchemaError(f"SemiLattice: there must be at most {MAX_EDGES} edges, got {n_edges}.")
+        raise SchemaError("SemiLattice", f"there must be at most {MAX_EDGES} edges", got=n_edges)
     for node, above in parents:
         check_label("SemiLattice", node)
         for parent in above:
@@ -221,8 +219,7 @@ def _check_acyclic(parents_of: Mapping[str, tuple[str, ...]]) -> None:
                 bottom.append(parent)
     if n_children:
         raise SchemaError(
-            f"SemiLattice: no node may be above itself, but a cycle is at or below {name_some(n_children)}.",
-            hint="Remove the line child;parent that closes the cycle.",
-        )
+            "SemiLattice", f"no node may be above itself, but a cycle is at or below {name_some(n_children)}"
+        ).with_hint("Remove the line child;parent that closes the cycle.")
     if max(height.values(), default=0) > MAX_HEIGHT:
-        raise SchemaError(f"SemiLattice: there must be at most {MAX_HEIGHT} levels above a node.")
+        raise SchemaError("SemiLattice", f"there must be at most {MAX_HEIGHT} levels above a node")

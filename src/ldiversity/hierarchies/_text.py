@@ -42,11 +42,10 @@ def text_of(value: Scalar) -> str:
 def check_label(owner: str, label: object) -> None:
     """Refuse a label that is no text, empty or longer than `MAX_LABEL`."""
     if not isinstance(label, str):
-        raise SchemaError(f"{owner}: a label must be text, got {type(label).__name__}.")
+        raise SchemaError(owner, "a label must be text", got=type(label).__name__)
     if not 0 < len(label) <= MAX_LABEL:
-        raise SchemaError(
-            f"{owner}: a label must have 1 to {MAX_LABEL} characters, got {len(label)}.",
-            hint="Shorten the labels, and the values that they stand for.",
+        raise SchemaError(owner, f"a label must have 1 to {MAX_LABEL} characters", got=len(label)).with_hint(
+            "Shorten the labels, and the values that they stand for."
         )
 
 
@@ -54,9 +53,8 @@ def check_unique(owner: str, noun: str, texts: Iterable[str]) -> None:
     """Refuse texts that occur more than once; name at most ten."""
     repeated = [text for text, count in Counter(texts).items() if count > 1]
     if repeated:
-        raise SchemaError(
-            f"{owner}: {noun} must be distinct, got {name_some(repeated)} more than once.",
-            hint="List each of them once.",
+        raise SchemaError(owner, noun, "must be distinct", got=f"{name_some(repeated)} more than once").with_hint(
+            "List each of them once."
         )
 
 
@@ -70,8 +68,7 @@ def positions_of(
     known = list(values)
     lacking = sum(text_of(value) not in position_of for value in known)
     if lacking:
-        raise SchemaError(
-            f"{owner}: every value must be a {noun}, got {lacking} that are not.",
-            hint=f"{MATCHED_BY_TEXT}; add a {add} for each of them.",
+        raise SchemaError(owner, f"every value must be a {noun}", got=f"{lacking} that are not").with_hint(
+            f"{MATCHED_BY_TEXT}; add a {add} for each of them."
         )
     return np.array([position_of[text_of(value)] for value in known], dtype=np.intp)

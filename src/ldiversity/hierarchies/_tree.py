@@ -81,9 +81,8 @@ class Hierarchy(Builders):
         for level in range(self.depth - 1):
             _check_parents(self, level)
         if self.rows and len(self.labels[-1]) > 1:
-            raise SchemaError(
-                f"Hierarchy: there must be one root, got {name_some(self.labels[-1])}.",
-                hint="Hierarchy.from_rows adds a root above them.",
+            raise SchemaError("Hierarchy", "there must be one root", got=name_some(self.labels[-1])).with_hint(
+                "Hierarchy.from_rows adds a root above them."
             )
 
     @classmethod
@@ -100,7 +99,7 @@ class Hierarchy(Builders):
         """
         known = [tuple(row) for row in rows]
         if not all(known):
-            raise SchemaError("Hierarchy: a row must have at least one label.")
+            raise SchemaError("Hierarchy", "a row must have at least one label")
         depth = max(map(len, known), default=0)
         padded = [(row[0],) * (depth - len(row)) + row for row in known]
         if len({row[-1] for row in padded}) > 1:
@@ -132,9 +131,8 @@ class Hierarchy(Builders):
         for number, cells in lines:
             if not all(cells):
                 raise SchemaError(
-                    f"Hierarchy: line {number} of {str(path)!r} has an empty label between others.",
-                    hint="Write a label, or leave the cell out: shorter lines are allowed.",
-                )
+                    "Hierarchy", f"line {number} of {str(path)!r} has an empty label between others"
+                ).with_hint("Write a label, or leave the cell out: shorter lines are allowed.")
         return cls.from_rows(cells for _, cells in lines)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
@@ -243,7 +241,7 @@ class Hierarchy(Builders):
         """Find the lowest node that has all `values` under it."""
         rows = self.nodes[self.positions(values)]
         if not len(rows):
-            raise ParameterError("Hierarchy: values must name at least one leaf, got none.")
+            raise ParameterError("Hierarchy", "values", "must name at least one leaf", got="none")
         level = int(np.argmax((rows == rows[0]).all(axis=0)))
         label = self.labels[level][rows[0, level]]
         return Node(label, level, int(np.count_nonzero(self.nodes[:, level] == rows[0, level])))
@@ -262,9 +260,8 @@ class Hierarchy(Builders):
     def _members(self, label: str, level: int) -> NDArray[np.bool_]:
         known = self.labels[self._check_level(level)]
         if label not in known:
-            raise ParameterError(
-                f"Hierarchy: label must be one of level {level}, got {label!r}.",
-                hint=f"Level {level} has {name_some(known)}.",
+            raise ParameterError("Hierarchy", "label", f"must be one of level {level}", got=repr(label)).with_hint(
+                f"Level {level} has {name_some(known)}."
             )
         members: NDArray[np.bool_] = self.nodes[:, level] == known.index(label)
         return members
@@ -272,14 +269,15 @@ class Hierarchy(Builders):
 
 def _check_rows(rows: tuple[tuple[str, ...], ...]) -> None:
     if len(rows) > MAX_LEAVES:
-        raise SchemaError(f"Hierarchy: there must be at most {MAX_LEAVES} leaves, got {len(rows)}.")
+        raise SchemaError("Hierarchy", f"there must be at most {MAX_LEAVES} leaves", got=len(rows))
     widths = {len(row) for row in rows}
     if len(widths) > 1:
-        raise SchemaError("Hierarchy: rows must have the same length.", hint="Hierarchy.from_rows fills shorter rows.")
-    if rows and not 1 <= max(widths) <= MAX_LEVELS:
         raise SchemaError(
-            f"Hierarchy: a row must have 1 to {MAX_LEVELS} labels, got {max(widths)}.",
-            hint="Leave levels out; for beginnings of long texts name the lengths, as in prefix:3/2.",
+            "Hierarchy", "rows", "must have the same length", hint="Hierarchy.from_rows fills shorter rows."
+        )
+    if rows and not 1 <= max(widths) <= MAX_LEVELS:
+        raise SchemaError("Hierarchy", f"a row must have 1 to {MAX_LEVELS} labels", got=max(widths)).with_hint(
+            "Leave levels out; for beginnings of long texts name the lengths, as in prefix:3/2."
         )
     for row in rows:
         for label in row:
@@ -294,6 +292,5 @@ def _check_parents(tree: Hierarchy, level: int) -> None:
         node = tree.labels[level][first[0]]
         parents = [tree.labels[level + 1][parent] for parent in (first[1], second[1])]
         raise SchemaError(
-            f"Hierarchy: node {node!r} of level {level} must have one parent, got {name_some(parents)}.",
-            hint="Where a node belongs under several others, use the semilattice distance.",
-        )
+            "Hierarchy", f"node {node!r} of level {level} must have one parent", got=name_some(parents)
+        ).with_hint("Where a node belongs under several others, use the semilattice distance.")

@@ -80,7 +80,6 @@ def check_unambiguous(tree: Hierarchy, *, quote: bool = True) -> Hierarchy:
             # Nodes of a tree are nested or apart: the same size and one common leaf make them equal.
             if known.setdefault(label, (size, leaf)) != (size, leaf):
                 raise SchemaError(
-                    f"Hierarchy: a label must name one set of leaves, but {repr(label) if quote else 'one'} names two.",
-                    hint="Rename the value, or write the hierarchy into a file by hand.",
-                )
+                    "Hierarchy", f"a label must name one set of leaves, but {repr(label) if quote else 'one'} names two"
+                ).with_hint("Rename the value, or write the hierarchy into a file by hand.")
     return tree

@@ -70,9 +70,8 @@ def check_sizes(owner: str, distinct: Distinct) -> None:
     numeric = distinct.kind in {"integer", "number"}
     if numeric and any(abs(number) > LARGEST_NUMBER for number in distinct.values):
         raise SchemaError(
-            f"{owner}: values must be numbers from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}, got larger ones.",
-            hint="Give them in a larger unit, or leave the cells empty.",
-        )
+            owner, "values", f"must be numbers from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}", got="larger ones"
+        ).with_hint("Give them in a larger unit, or leave the cells empty.")
 
 
 def decimal_text(number: Fraction) -> str:
@@ -107,28 +106,28 @@ def _interval(index: int, step: Fraction) -> str:
 
 def _leaves(owner: str, distinct: Distinct, low: float | None, high: float | None) -> Sequence[Scalar]:
     if distinct.kind not in {"integer", "number", "none"}:
-        raise SchemaError(
-            f"{owner}: values must be numbers, got {distinct.noun}.",
-            hint="Use by_prefix for texts and by_date for dates.",
+        raise SchemaError(owner, "values", "must be numbers", got=distinct.noun).with_hint(
+            "Use by_prefix for texts and by_date for dates."
         )
     numbers = distinct.values
     if (low is None) != (high is None):
-        raise ParameterError(f"{owner}: low and high must be given together, or none of them.")
+        raise ParameterError(owner, "low and high must be given together, or none of them")
     if low is None or high is None:
         if not numbers:
-            raise ParameterError(f"{owner}: values must hold at least one number, got none.", hint="Give low and high.")
+            raise ParameterError(
+                owner, "values", "must hold at least one number", got="none", hint="Give low and high."
+            )
         return numbers
     low, high = (
         check_number(owner, name, bound, minimum=-LARGEST_NUMBER, maximum=LARGEST_NUMBER)
         for name, bound in (("low", low), ("high", high))
     )
     if low > high:
-        raise ParameterError(f"{owner}: high must be at least low, got {high:g} and {low:g}.")
+        raise ParameterError(owner, "high", "must be at least low", got=f"{high:g} and {low:g}")
     n_outside = sum(not low <= number <= high for number in numbers)
     if n_outside:
-        raise SchemaError(
-            f"{owner}: values must lie between low and high, got {n_outside} that do not.",
-            hint="Widen the range, or correct the values.",
+        raise SchemaError(owner, "values", "must lie between low and high", got=f"{n_outside} that do not").with_hint(
+            "Widen the range, or correct the values."
         )
     if distinct.kind == "number":
         return numbers
@@ -139,17 +138,17 @@ def _leaves(owner: str, distinct: Distinct, low: float | None, high: float | Non
 
 def _check_widths(owner: str, widths: Sequence[float]) -> list[Fraction]:
     if isinstance(widths, str) or not hasattr(widths, "__len__") or len(widths) == 0:
-        raise ParameterError(f"{owner}: widths must be a list of numbers, got {widths!r}.")
+        raise ParameterError(owner, "widths", "must be a list of numbers", got=repr(widths))
     steps = [Fraction(str(check_number(owner, "width", width))) for width in widths]
     if min(steps) <= 0:
-        raise ParameterError(f"{owner}: widths must be greater than 0, got {list(widths)!r}.")
+        raise ParameterError(owner, "widths", "must be greater than 0", got=repr(list(widths)))
     for narrower, wider in pairwise(steps):
         if wider <= narrower or (wider / narrower).denominator != 1:
             raise ParameterError(
-                f"{owner}: each width must be a multiple of the one before it, "
-                f"got {decimal_text(wider)} after {decimal_text(narrower)}.",
-                hint="Intervals of a level must lie inside those of the next: 5, 10, 20 does, 5, 12 does not.",
-            )
+                owner,
+                "each width must be a multiple of the one before it",
+                got=f"{decimal_text(wider)} after {decimal_text(narrower)}",
+            ).with_hint("Intervals of a level must lie inside those of the next: 5, 10, 20 does, 5, 12 does not.")
     return steps
 
 

@@ -30,9 +30,9 @@ def check_prior(owner: str, prior: ArrayLike | None, n_values: int) -> FloatArra
         weights = np.full(0, np.nan)
     rule = f"{n_values} finite weights of at least 0, not all 0"
     if weights.shape != (n_values,):
-        raise ParameterError(f"{owner}: prior must be {rule}, got shape {weights.shape}.")
+        raise ParameterError(owner, "prior", f"must be {rule}", got=f"shape {weights.shape}")
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ParameterError(f"{owner}: prior must be {rule}.", hint="Give each value a weight in code order.")
+        raise ParameterError(owner, "prior", f"must be {rule}", hint="Give each value a weight in code order.")
     scaled = weights / weights.max()  # so that the sum of huge weights stays finite
     shares: FloatArray = scaled / scaled.sum()
     return shares
@@ -51,10 +51,10 @@ def check_sample(
     """
     checked = np.ascontiguousarray(codes, dtype=np.int32)
     if checked.ndim != 1 or (checked.size and (int(checked.min()) < 0 or int(checked.max()) >= n_values)):
-        raise ParameterError(f"{owner}: codes must be integers from 0 to {n_values - 1}.")
+        raise ParameterError(owner, "codes", f"must be integers from 0 to {n_values - 1}")
     shape = np.shape(words)
     if len(shape) != 2 or shape[0] != len(checked) or shape[1] < n_words:  # noqa: PLR2004 - rows and columns
-        raise ParameterError(f"{owner}: words must have shape ({len(checked)}, {n_words} or more), got {shape}.")
+        raise ParameterError(owner, "words", f"must have shape ({len(checked)}, {n_words} or more)", got=shape)
     return _writable(checked), _writable(np.ascontiguousarray(words, dtype=np.uint64))
 
 
@@ -67,7 +67,7 @@ def described_integer(described: Mapping[str, Any], name: str, minimum: int, max
     """Read an integer of a description that a stranger wrote."""
     value = described.get(name)
     if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
-        raise ReleaseFormatError(f"release: mechanism: {name} must be an integer from {minimum} to {maximum}.")
+        raise ReleaseFormatError("release", f"mechanism: {name} must be an integer from {minimum} to {maximum}")
     return value
 
 
@@ -75,7 +75,7 @@ def described_number(described: Mapping[str, Any], name: str) -> float:
     """Read a finite number of at least 0 from a description that a stranger wrote."""
     value = described.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-        raise ReleaseFormatError(f"release: mechanism: {name} must be a finite number of at least 0.")
+        raise ReleaseFormatError("release", f"mechanism: {name} must be a finite number of at least 0")
     return float(value)
 
 

@@ -138,7 +138,7 @@ class BalancedSelection(SetMechanism):
         l = check_integer("BalancedSelection", "l", l, minimum=2)
         d = check_number("BalancedSelection", "d", d, minimum=0)
         if len(domain) == 0:
-            raise InfeasibleError("BalancedSelection: the domain must have at least one value.")
+            raise InfeasibleError("BalancedSelection", "the domain must have at least one value")
         _check_work(l, len(domain))
         shares = None if prior is None else _check_public_prior(prior, len(domain))
         compatibility = Compatibility.of(distance, domain, d)
@@ -179,7 +179,7 @@ class BalancedSelection(SetMechanism):
         """Whether each row holds `l` codes in ascending order that are pairwise at least `d` apart."""
         rows = np.asarray(sets)
         if rows.ndim != 2 or rows.shape[1] != self.l:  # noqa: PLR2004 - rows and columns
-            raise ParameterError(f"BalancedSelection: sets must have shape (n, {self.l}), got {rows.shape}.")
+            raise ParameterError("BalancedSelection", "sets", f"must have shape (n, {self.l})", got=rows.shape)
         ascending: BoolArray = np.logical_and.reduce(rows[:, 1:] > rows[:, :-1], axis=1)
         return ascending & self.compatibility.admits(rows)
 
@@ -260,7 +260,7 @@ class BalancedSelection(SetMechanism):
         except LDiversityError as error:
             raise ReleaseFormatError(f"release: mechanism {cls.kind!r}: {error.message}", hint=error.hint) from None
         if not balanced:
-            raise ReleaseFormatError("release: mechanism: fitted must give balanced and recoverable weights.")
+            raise ReleaseFormatError("release", "mechanism: fitted must give balanced and recoverable weights")
         return mechanism
 
 
@@ -268,10 +268,10 @@ def _check_work(l: int, n_values: int) -> int:
     most = MOST_WORK // n_values**2
     if most < l < n_values:
         raise UnsupportedError(
-            f"BalancedSelection: l must be at most {most} for {n_values} values, got {l}: "
-            "exact facts would take too long.",
-            hint="Use a smaller l, or a domain with fewer values.",
-        )
+            "BalancedSelection",
+            "l",
+            f"must be at most {most} for {n_values} values, got {l}: exact facts would take too long",
+        ).with_hint("Use a smaller l, or a domain with fewer values.")
     return l
 
 
@@ -282,12 +282,11 @@ def _targets(prior: FloatArray | None, n_values: int) -> FloatArray:
 def _check_public_prior(prior: ArrayLike, n_values: int) -> FloatArray:
     shares = check_prior("BalancedSelection", prior, n_values)
     if not bool((shares > 0).all()):
-        raise ParameterError(
-            "BalancedSelection: prior must be positive for every value.",
-            hint="Give values that are not expected a small share.",
+        raise ParameterError("BalancedSelection", "prior", "must be positive for every value").with_hint(
+            "Give values that are not expected a small share."
         )
     if abs(float(np.sum(np.asarray(prior, dtype=np.float64))) - 1.0) > PRIOR_TOLERANCE:
-        raise ParameterError("BalancedSelection: prior must sum to 1.", hint="Divide the shares by their sum.")
+        raise ParameterError("BalancedSelection", "prior", "must sum to 1", hint="Divide the shares by their sum.")
     return shares
 
 
@@ -295,8 +294,8 @@ def _described_shares(described: Mapping[str, Any], name: str, n_values: int) ->
     numbers = described.get(name)
     plain = isinstance(numbers, list) and len(numbers) == n_values
     if not plain or not all(type(number) in {int, float} and 0 < number < float("inf") for number in numbers or ()):
-        raise ReleaseFormatError(f"release: mechanism: {name} must be {n_values} positive numbers.")
+        raise ReleaseFormatError("release", f"mechanism: {name} must be {n_values} positive numbers")
     shares = np.array(numbers, dtype=np.float64)
     if name == "prior" and abs(float(shares.sum()) - 1.0) > MARGINAL_TOLERANCE:
-        raise ReleaseFormatError("release: mechanism: prior must sum to 1.")
+        raise ReleaseFormatError("release", "mechanism: prior must sum to 1")
     return shares

@@ -70,10 +70,10 @@ class ListedWeights:
         sets = self.compatibility.enumerate_sets(self.l, SET_LIMIT)
         if sets is None:
             raise UnsupportedError(
-                f"BalancedSelection: this distance has neither an order nor blocks at this d, and more than"
-                f" {SET_LIMIT} valid sets of l={self.l} values.",
-                hint="Use a smaller l, a larger d, or selection='simple'.",
-            )
+                "BalancedSelection",
+                f"this distance has neither an order nor blocks at this d, and more than {SET_LIMIT} valid sets of "
+                f"l={self.l} values",
+            ).with_hint("Use a smaller l, a larger d, or selection='simple'.")
         return sets
 
     @cached_property

@@ -52,8 +52,7 @@ def fit_weights(compatibility: Compatibility, l: int, targets: FloatArray) -> We
     weights = weights_kind(compatibility).fit(compatibility, l, targets)
     if weights is None:
         raise InternalError(
-            "BalancedSelection: balanced weights exist for this goal, but the calibration did not find them.",
-            hint="Use a smaller l or d, or leave out the prior; and please report the goal and the domain.",
-        )
+            "BalancedSelection", "balanced weights exist for this goal, but the calibration did not find them"
+        ).with_hint("Use a smaller l or d, or leave out the prior; and please report the goal and the domain.")
     inclusion = weights.pairs / targets[:, None]
     return weights if float(np.linalg.cond(inclusion)) <= FITTED_CONDITION else None

@@ -63,7 +63,6 @@ class ClassMechanism:
             or not all(isinstance(described.get(name), dict) for name in ("parameters", "facts"))
         ):
             raise ReleaseFormatError(
-                f"release: mechanism must be of kind {cls.kind!r} and version {cls.version}, and complete.",
-                hint="The release is damaged, or comes from a newer version of this package.",
-            )
+                "release", f"mechanism must be of kind {cls.kind!r} and version {cls.version}, and complete"
+            ).with_hint("The release is damaged, or comes from a newer version of this package.")
         return cls(described["method"], described["parameters"], described["blind"], described["facts"])

@@ -84,9 +84,8 @@ class Compatibility:
         least = check_number("Compatibility", "d", d, minimum=0)
         if len(domain) > MOST_VALUES:
             raise UnsupportedError(
-                f"semantic diversity: the domain must have at most {MOST_VALUES} values, got {len(domain)}.",
-                hint="Bin numbers, or use a coarser level of the hierarchy as the sensitive value.",
-            )
+                "semantic diversity", f"the domain must have at most {MOST_VALUES} values", got=len(domain)
+            ).with_hint("Bin numbers, or use a coarser level of the hierarchy as the sensitive value.")
         return cls(distance.matrix(domain) >= least)
 
     def __len__(self) -> int:
@@ -235,9 +234,8 @@ class Compatibility:
             visited += len(sets)
             if visited > limit:
                 raise UnsupportedError(
-                    f"Compatibility: a graph without structure has more than {limit} partial sets to visit.",
-                    hint="Use a smaller l, a larger d, or a distance with an order or a tree.",
-                )
+                    "Compatibility", f"a graph without structure has more than {limit} partial sets to visit"
+                ).with_hint("Use a smaller l, a larger d, or a distance with an order or a tree.")
             if sets.shape[1] == l:
                 yield sets, rest
             elif len(sets) > CHUNK:

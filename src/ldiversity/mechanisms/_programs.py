@@ -67,7 +67,7 @@ def depth(sets: SetArray, targets: FloatArray) -> float:
             break
         chosen = grown
     else:
-        raise InternalError("BalancedSelection: the search for balanced weights did not end.")
+        raise InternalError("BalancedSelection", "the search for balanced weights did not end")
     return found / greatest
 
 
@@ -101,7 +101,7 @@ def _least_prices(sets: SetArray, lowest: FloatArray, targets: FloatArray, middl
         options=PRECISE,
     )
     if program.status != 0:
-        raise InternalError(f"BalancedSelection: a linear program failed with status {program.status}.")
+        raise InternalError("BalancedSelection", f"a linear program failed with status {program.status}")
     return np.asarray(program.x, dtype=np.float64)
 
 

@@ -39,15 +39,13 @@ def mechanism_from_dict(described: object, domain: Domain) -> SetMechanism:
     kind: Any = described.get("kind") if isinstance(described, dict) else None
     if not isinstance(described, dict) or not isinstance(kind, str) or kind not in MECHANISMS:
         raise ReleaseFormatError(
-            f"release: mechanism must be an object of a known kind ({name_some(MECHANISMS)}).",
-            hint="The release may come from a newer version of this package.",
-        )
+            "release", f"mechanism must be an object of a known kind ({name_some(MECHANISMS)})"
+        ).with_hint("The release may come from a newer version of this package.")
     mechanism = MECHANISMS[kind]
     version = described.get("version")
     if isinstance(version, bool) or version != mechanism.version:
-        raise ReleaseFormatError(
-            f"release: mechanism {kind!r} must be of version {mechanism.version}.",
-            hint="The release may come from a newer version of this package.",
+        raise ReleaseFormatError("release", f"mechanism {kind!r} must be of version {mechanism.version}").with_hint(
+            "The release may come from a newer version of this package."
         )
     try:
         return mechanism.from_dict(described, domain)

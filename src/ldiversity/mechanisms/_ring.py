@@ -85,9 +85,10 @@ class RingSelection(SequentialSelection):
         gap = self.compatibility.even_gap
         if gap is None:
             raise UnsupportedError(
-                "RingSelection: distance must be ordered, so that codes that differ by d or more may stand together.",
-                hint="Use balanced or simple selection with this distance.",
-            )
+                "RingSelection",
+                "distance",
+                "must be ordered, so that codes that differ by d or more may stand together",
+            ).with_hint("Use balanced or simple selection with this distance.")
         self._gap = gap
 
     @property

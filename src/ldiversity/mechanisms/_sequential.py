@@ -52,9 +52,8 @@ class SequentialSelection(SetMechanism):
         self._compatibility = Compatibility.of(distance, domain, d)
         if self._l > self._most_members:
             raise UnsupportedError(
-                f"{owner}: l must be at most {self._most_members}, got {self._l}: exact facts would take too long.",
-                hint="Use a smaller l, or balanced selection.",
-            )
+                owner, "l", f"must be at most {self._most_members}, got {self._l}: exact facts would take too long"
+            ).with_hint("Use a smaller l, or balanced selection.")
 
     @classmethod
     def fit(cls, domain: Domain, distance: Distance, l: int, d: float) -> Self:
@@ -230,7 +229,7 @@ class SequentialSelection(SetMechanism):
         except LDiversityError as error:
             raise ReleaseFormatError(f"release: mechanism {cls.kind!r}: {error.message}", hint=error.hint) from None
         if reason is not None:
-            raise ReleaseFormatError(f"release: mechanism {cls.kind!r} cannot be: {reason}.")
+            raise ReleaseFormatError("release", f"mechanism {cls.kind!r} cannot be: {reason}")
         return mechanism
 
 
@@ -240,8 +239,8 @@ def _infeasible(mechanism: SequentialSelection, reason: str) -> InfeasibleError:
     matrix = mechanism.distance.matrix(mechanism.domain)
     nearest = search_nearest(matrix, mechanism.l, mechanism.d, mechanism.kind, np.ones(len(matrix)))
     return InfeasibleError(
-        f"{type(mechanism).__name__}: (l={mechanism.l}, d={mechanism.d:g}) must be feasible "
-        f"on this domain of {mechanism.n_values} values, but {reason}.",
-        hint=nearest.hint(),
+        type(mechanism).__name__,
+        f"(l={mechanism.l}, d={mechanism.d:g}) must be feasible on this domain of {mechanism.n_values} values, but "
+        f"{reason}",
         nearest=nearest.as_dicts(),
-    )
+    ).with_hint(nearest.hint())

@@ -98,9 +98,8 @@ class SimpleSelection(SequentialSelection):
             steps += more
         if steps > _MOST_STEPS:
             raise UnsupportedError(
-                f"SimpleSelection: with this distance, looking ahead to sets of l={self.l} values takes too long.",
-                hint="Use a smaller l, or a distance with an order or a tree.",
-            )
+                "SimpleSelection", f"with this distance, looking ahead to sets of l={self.l} values takes too long"
+            ).with_hint("Use a smaller l, or a distance with an order or a tree.")
         return candidates.GENERAL, none, none, bits, first, second
 
     @cached_property

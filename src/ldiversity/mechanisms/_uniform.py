@@ -190,7 +190,7 @@ class UniformSelection(SetMechanism):
         """
         true = np.asarray(counts, dtype=np.float64)
         if true.shape != (self.n_values,):
-            raise ParameterError(f"UniformSelection: counts must have shape ({self.n_values},), got {true.shape}.")
+            raise ParameterError("UniformSelection", "counts", f"must have shape ({self.n_values},)", got=true.shape)
         total = float(true.sum())
         matrix = (np.add.outer(true, true) - total) * (self._noise / (self.n_values - 2))
         np.fill_diagonal(matrix, (total - true) * self._noise)
@@ -227,7 +227,7 @@ class UniformSelection(SetMechanism):
             Number of records, for the chance that any of them is affected.
         """
         if len(domain) != self.n_values:
-            raise ParameterError(f"UniformSelection: domain must have {self.n_values} values, got {len(domain)}.")
+            raise ParameterError("UniformSelection", "domain", f"must have {self.n_values} values", got=len(domain))
         records = None if n is None else check_integer("UniformSelection", "n", n, minimum=1)
         return count_violations(Compatibility.of(distance, domain, d), self.l, records)
 
@@ -241,14 +241,14 @@ class UniformSelection(SetMechanism):
     def from_dict(cls, described: Mapping[str, Any], domain: Domain) -> UniformSelection:
         """Read what `to_dict` wrote, by a stranger."""
         if described.get("n_values") != len(domain):
-            raise ReleaseFormatError("release: mechanism: n_values must be the number of values of the domain.")
+            raise ReleaseFormatError("release", "mechanism: n_values must be the number of values of the domain")
         return cls(len(domain), described_integer(described, "l", 2, len(domain) - 1))
 
 
 def _check_records(n: float) -> float:
     records = check_number("UniformSelection", "n", n, minimum=0)
     if records == 0:
-        raise ParameterError("UniformSelection: n must be greater than 0, got 0.")
+        raise ParameterError("UniformSelection", "n", "must be greater than 0", got="0")
     return records
 
 
@@ -263,7 +263,9 @@ def _infeasible(n_values: int, l: int, *, binned: bool = False) -> InfeasibleErr
     hint = f"Use l={most} or less, or {wider}." if possible else f"{wider.capitalize()}."
     nearest: list[dict[str, float]] = [{"l": most}] if possible else []
     return InfeasibleError(
-        f"UniformSelection: l must be at most F - 1 = {most} for the F = {n_values} values of the domain, got {l}.",
-        hint=hint,
+        "UniformSelection",
+        "l",
+        f"must be at most F - 1 = {most} for the F = {n_values} values of the domain",
+        got=l,
         nearest=nearest,
-    )
+    ).with_hint(hint)

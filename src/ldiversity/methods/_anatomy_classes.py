@@ -70,9 +70,8 @@ def losses(partition: Partition, l: int) -> dict[str, Any]:
 def only_column(owner: str, table: CodedTable) -> SensitiveColumn:
     """The sensitive column, where a method can handle only one."""
     if len(table.sensitive) > 1:
-        raise UnsupportedError(
-            f"{owner}: there must be one sensitive column, got {len(table.sensitive)}.",
-            hint="LLMSU and MBF make classes that differ in several sensitive columns; BSGI generalizes as well.",
+        raise UnsupportedError(owner, "there must be one sensitive column", got=len(table.sensitive)).with_hint(
+            "LLMSU and MBF make classes that differ in several sensitive columns; BSGI generalizes as well."
         )
     return table.sensitive[0]
 
@@ -80,9 +79,8 @@ def only_column(owner: str, table: CodedTable) -> SensitiveColumn:
 def check_people(owner: str, table: CodedTable) -> None:
     """Refuse several rows of one person: the l largest buckets may all be theirs."""
     if table.person is not None and len(np.unique(table.person)) < table.n_rows:
-        raise UnsupportedError(
-            f"{owner}: each row must be a person of its own.",
-            hint="BSGI never puts two rows of one person into a class; LLMSU and MBF neither, and hide what is left.",
+        raise UnsupportedError(owner, "each row must be a person of its own").with_hint(
+            "BSGI never puts two rows of one person into a class; LLMSU and MBF neither, and hide what is left."
         )
 
 
@@ -103,9 +101,13 @@ def check_shares(
         # The largest l at which everything else holds too.
         possible = n_levels if overflow == "suppress" else min(n_levels, n_rows // max(most, 1))
         raise InfeasibleError(
-            f"{owner}: l must be at most the number of {nouns} of {column!r} that occur, {n_levels}, got {l}.",
-            hint=f"Use l={possible}." if possible > 1 else "Publish the column with another method, or wider values.",
+            owner,
+            "l",
+            f"must be at most the number of {nouns} of {column!r} that occur, {n_levels}",
+            got=l,
             nearest=[{"l": possible}] if possible > 1 else [],
+        ).with_hint(
+            f"Use l={possible}." if possible > 1 else "Publish the column with another method, or wider values."
         )
     if overflow == "suppress" or most * l <= n_rows:
         return
@@ -113,11 +115,12 @@ def check_shares(
     largest = n_rows // most
     fewer = f"Use l={largest}, or l" if largest > 1 else "L"
     raise InfeasibleError(
-        f"{owner}: l must be at most {largest} for {column!r}, whose most frequent {noun} has {most} of {n_rows} "
-        f"records, got {l}.",
-        hint=f"{fewer}eave {hidden} of its most frequent records out with overflow='suppress'.",
+        owner,
+        "l",
+        f"must be at most {largest} for {column!r}, whose most frequent {noun} has {most} of {n_rows} records",
+        got=l,
         nearest=[{"l": largest}] if largest > 1 else [],
-    )
+    ).with_hint(f"{fewer}eave {hidden} of its most frequent records out with overflow='suppress'.")
 
 
 def _insert(class_of: CodeArray, left: CodeArray, levels: CodeArray, n_classes: int) -> None:

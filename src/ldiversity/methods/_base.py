@@ -44,15 +44,12 @@ class Method(ABC):
         given = {name: value for name, value in options.items() if value is not None}
         unknown = [name for name in given if name not in known]
         if unknown:
-            raise ParameterError(
-                f"{cls.name}: {name_some(unknown)} is not an option of this method.",
-                hint=f"Its options are {name_some(known)}.",
+            raise ParameterError(cls.name, f"{name_some(unknown)} is not an option of this method").with_hint(
+                f"Its options are {name_some(known)}."
             )
         missing = [name for name, field in known.items() if name not in given and field.default is MISSING]
         if missing:
-            raise ParameterError(
-                f"{cls.name}: {missing[0]} must be given.", hint=f"Its options are {name_some(known)}."
-            )
+            raise ParameterError(cls.name, missing[0], "must be given", hint=f"Its options are {name_some(known)}.")
         return cls(**given)
 
 

@@ -78,7 +78,7 @@ class BSGI(GroupingMethod):
         check_choice("BSGI", "overflow", self.overflow, ("refuse", "suppress"))
         if self.swaps and self.selection == "paper":
             raise ParameterError(
-                f"BSGI: swaps must be 0 with selection='paper', got {self.swaps}.", hint="Leave selection out."
+                "BSGI", "swaps", "must be 0 with selection='paper'", got=self.swaps, hint="Leave selection out."
             )
         for column, weight in (self.weights or {}).items():
             check_number("BSGI", f"weight of {column!r}", weight, minimum=0)
@@ -153,22 +153,25 @@ class BSGI(GroupingMethod):
         if self.l <= min(int(np.count_nonzero(keys.counts(key))) for key in range(len(keys.names))):
             hint += " overflow='suppress' leaves out as few records as needed."
         raise InfeasibleError(
-            f"BSGI: l must be at most {possible}, because {who} has more than 1/{self.l} of the records; got {self.l}.",
-            hint=hint,
+            "BSGI",
+            "l",
+            f"must be at most {possible}, because {who} has more than 1/{self.l} of the records",
+            got=self.l,
             nearest=[{"l": possible}] if possible >= _LEAST_L else [],
-        )
+        ).with_hint(hint)
 
     def _check_some_left(self, keys: Keys, rows: NDArray[np.int32], n_rows: int) -> None:
         if n_rows and not len(rows):
             distinct = min(int(np.count_nonzero(keys.counts(key))) for key in range(len(keys.names)))
             raise InfeasibleError(
-                f"BSGI: l must be at most {distinct}, the number of different values in the records; got {self.l}.",
-                hint="No class of so many different values can be formed.",
+                "BSGI",
+                "l",
+                f"must be at most {distinct}, the number of different values in the records",
+                got=self.l,
                 nearest=[{"l": distinct}] if distinct >= _LEAST_L else [],
-            )
+            ).with_hint("No class of so many different values can be formed.")
 
     def _unplaced(self, keys: Keys, lost: int) -> InfeasibleError:
         return InfeasibleError(
-            f"BSGI: {lost} records could not be placed in classes of {self.l} that differ in {', '.join(keys.names)}.",
-            hint="Use a smaller l, or overflow='suppress' to leave them out.",
-        )
+            "BSGI", f"{lost} records could not be placed in classes of {self.l} that differ in {', '.join(keys.names)}"
+        ).with_hint("Use a smaller l, or overflow='suppress' to leave them out.")

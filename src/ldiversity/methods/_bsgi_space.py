@@ -103,9 +103,8 @@ def make_space(owner: str, table: CodedTable, weights: Mapping[str, float] | Non
     known = [column.name for column in table.quasi]
     unknown = [name for name in weights if name not in known]
     if unknown:
-        raise ParameterError(
-            f"{owner}: weights must name quasi-identifiers, got {name_some(unknown)}.",
-            hint=f"The quasi-identifiers are {name_some(known)}.",
+        raise ParameterError(owner, "weights", "must name quasi-identifiers", got=name_some(unknown)).with_hint(
+            f"The quasi-identifiers are {name_some(known)}."
         )
     numbers, categories = table.numbers, table.categories
     points = np.empty((table.n_rows, len(table.quasi)), dtype=np.float32)

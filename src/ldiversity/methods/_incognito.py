@@ -62,9 +62,8 @@ class Incognito(GroupingMethod):
     def __post_init__(self) -> None:
         check_number("Incognito", "suppression", self.suppression, minimum=0, maximum=1)
         if not self.rule.monotone:
-            raise ParameterError(
-                f"Incognito: model must be monotone, got {self.rule!r}.",
-                hint="Two classes may satisfy it and their union not, so the lattice cannot be searched; use Mondrian.",
+            raise ParameterError("Incognito", "model", "must be monotone", got=repr(self.rule)).with_hint(
+                "Two classes may satisfy it and their union not, so the lattice cannot be searched; use Mondrian."
             )
 
     @cached_property
@@ -89,9 +88,8 @@ class Incognito(GroupingMethod):
         numbers = [column.name for column in table.quasi if isinstance(column, NumberColumn)]
         if numbers:
             raise UnsupportedError(
-                f"Incognito: every quasi-identifier must have a hierarchy, but {name_some(numbers)} has none.",
-                hint="Give one, or an automatic one.",
-            )
+                "Incognito", f"every quasi-identifier must have a hierarchy, but {name_some(numbers)} has none"
+            ).with_hint("Give one, or an automatic one.")
         most = int(as_written(self.suppression) * table.n_rows)  # without rounding: 0.29 of 100 are 29
         if most == 0 or not table.n_rows:
             check_whole("Incognito", self.rule, table.sensitive)
@@ -100,7 +98,7 @@ class Incognito(GroupingMethod):
         if found is None:
             # One class of all records is a node too, so they cannot satisfy the rule.
             check_whole("Incognito", self.rule, table.sensitive)
-            raise InternalError("Incognito: the root of the lattice satisfies the model and was not found.")
+            raise InternalError("Incognito", "the root of the lattice satisfies the model and was not found")
         levels, left_out = found
         class_of, _ = full.classes(levels)
         renumbered = np.where(left_out, -1, np.cumsum(~left_out) - 1).astype(np.int32)

@@ -40,9 +40,8 @@ def find_least(full: Combinations, rule: PrivacyModel, most: int, run: GroupingR
     depths = [column.nodes.shape[1] for column in full.columns]
     n_nodes = prod(depth + 1 for depth in depths) if most == 0 else prod(depths)
     if n_nodes > MOST_NODES:
-        raise UnsupportedError(
-            f"Incognito: the lattice must have at most {MOST_NODES} nodes, got {n_nodes}.",
-            hint="Use fewer quasi-identifiers, or hierarchies of fewer levels; or Mondrian, which needs no lattice.",
+        raise UnsupportedError("Incognito", f"the lattice must have at most {MOST_NODES} nodes", got=n_nodes).with_hint(
+            "Use fewer quasi-identifiers, or hierarchies of fewer levels; or Mondrian, which needs no lattice."
         )
     possible = np.ones(depths, dtype=bool) if most else _possible(full, rule, depths, run)
     for levels in _by_loss(full, possible):

@@ -81,7 +81,7 @@ class LLMSU(GroupingMethod):
         check_integer("LLMSU", "l", self.l, minimum=2)
         for name in ("merge", "joint"):
             if not isinstance(getattr(self, name), bool):
-                raise ParameterError(f"LLMSU: {name} must be True or False, got {getattr(self, name)!r}.")
+                raise ParameterError("LLMSU", name, "must be True or False", got=repr(getattr(self, name)))
 
     def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
         """Divide the rows into classes that differ in every sensitive column, and hide the rest.

@@ -129,10 +129,12 @@ def best_of(owner: str, grids: Sequence[Cells], l: int, powers: Sequence[float],
     if best is None or best.n_classes == 0:
         fewer = next((fewer for fewer in range(l - 1, 1, -1) if grids[0].classes(fewer, powers[-1]).n_classes), None)
         raise InfeasibleError(
-            f"{owner}: l must leave at least one class of records that differ in every sensitive column, got {l}.",
-            hint=None if fewer is None else f"Use l={fewer}, or fewer sensitive columns.",
+            owner,
+            "l",
+            "must leave at least one class of records that differ in every sensitive column",
+            got=l,
             nearest=[] if fewer is None else [{"l": fewer}],
-        )
+        ).with_hint(None if fewer is None else f"Use l={fewer}, or fewer sensitive columns.")
     return best
 
 

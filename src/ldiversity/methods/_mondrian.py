@@ -70,7 +70,7 @@ class Mondrian(GroupingMethod):
 
     def __post_init__(self) -> None:
         if not isinstance(self.strict, bool):
-            raise ParameterError(f"Mondrian: strict must be True or False, got {self.strict!r}.")
+            raise ParameterError("Mondrian", "strict", "must be True or False", got=repr(self.strict))
         for name, weight in (self.weights or {}).items():
             check_number("Mondrian", f"weights[{name!r}]", weight, minimum=0)
         _ = self.rule
@@ -106,7 +106,6 @@ class Mondrian(GroupingMethod):
         unknown = [name for name in given if name not in names]
         if unknown:
             raise ParameterError(
-                f"Mondrian: weights must name quasi-identifiers, got {name_some(unknown)}.",
-                hint=f"The quasi-identifiers are {name_some(names)}.",
-            )
+                "Mondrian", "weights", "must name quasi-identifiers", got=name_some(unknown)
+            ).with_hint(f"The quasi-identifiers are {name_some(names)}.")
         return np.array([float(given.get(name, 1.0)) for name in names])

@@ -27,15 +27,14 @@ def rule_of(owner: str, l: int | None, model: PrivacyModel | str | None) -> Priv
     """
     if (l is None) == (model is None):
         raise ParameterError(
-            f"{owner}: exactly one of l and model must be given, got {'neither' if l is None else 'both'}.",
-            hint="l=3 is short for model='frequency:3'.",
-        )
+            owner, "exactly one of l and model must be given", got="neither" if l is None else "both"
+        ).with_hint("l=3 is short for model='frequency:3'.")
     if l is not None:
         return FrequencyDiversity(l)
     if isinstance(model, str):
         return parse_model(model)
     if not isinstance(model, PrivacyModel):
-        raise ParameterError(f"{owner}: model must be a privacy model or its text form, got {model!r}.")
+        raise ParameterError(owner, "model", "must be a privacy model or its text form", got=repr(model))
     return model
 
 
@@ -48,9 +47,8 @@ def refuse_persons(owner: str, table: CodedTable) -> None:
     """Refuse a table in which one person may have several records."""
     if table.person is not None:
         raise UnsupportedError(
-            f"{owner}: person is not offered; records are counted, not the people behind them.",
-            hint="BSGI keeps records of one person apart.",
-        )
+            owner, "person is not offered; records are counted, not the people behind them"
+        ).with_hint("BSGI keeps records of one person apart.")
 
 
 def least_size(rule: PrivacyModel) -> int:
@@ -72,7 +70,7 @@ def check_whole(owner: str, rule: PrivacyModel, columns: tuple[SensitiveColumn, 
     for column in columns:
         occurring = np.flatnonzero(column.counts)
         if not occurring.size:
-            raise InfeasibleError(f"{owner}: there must be records to group, got none.")
+            raise InfeasibleError(owner, "there must be records to group", got="none")
         ends = np.array([0, len(occurring)], dtype=np.int64)
         whole = ClassCounts(ends, occurring.astype(np.int32), column.counts[occurring], column.domain)
         if not rule.failing(whole).size:
@@ -81,11 +79,11 @@ def check_whole(owner: str, rule: PrivacyModel, columns: tuple[SensitiveColumn, 
         weaker = rule.weakened(whole)
         nearest: dict[str, float] = {} if weaker is None else {rule.scale: getattr(weaker, rule.scale)}
         raise InfeasibleError(
-            f"{owner}: the whole table must satisfy {_text(rule)!r} for {column.name!r}, "
-            f"but all records together reach {reached:.6g}.",
-            hint=way_out(_readable(weaker, whole)),
+            owner,
+            f"the whole table must satisfy {_text(rule)!r} for {column.name!r}, but all records together reach "
+            f"{reached:.6g}",
             nearest=[nearest] if nearest else None,
-        )
+        ).with_hint(way_out(_readable(weaker, whole)))
 
 
 def way_out(weaker: PrivacyModel | None) -> str:

@@ -71,9 +71,8 @@ class SemanticAnatomy(GroupingMethod):
         if isinstance(self.tree, str | PathLike):
             object.__setattr__(self, "tree", Hierarchy.read(self.tree))
         if not isinstance(self.tree, Hierarchy):
-            raise ParameterError(
-                "SemanticAnatomy: tree must be a hierarchy or the path of its file.",
-                hint="ld.Hierarchy.from_rows makes one of rows (value, group, ..., root).",
+            raise ParameterError("SemanticAnatomy", "tree", "must be a hierarchy or the path of its file").with_hint(
+                "ld.Hierarchy.from_rows makes one of rows (value, group, ..., root)."
             )
         check_integer("SemanticAnatomy", "e", self.e, minimum=1, maximum=max(self._tree.depth - 1, 1))
 

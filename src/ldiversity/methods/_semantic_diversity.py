@@ -63,16 +63,18 @@ class SemanticDiversity(RandomizingMethod):
     def __post_init__(self) -> None:
         check_integer("SemanticDiversity", "l", self.l, minimum=2)
         if check_number("SemanticDiversity", "d", self.d, minimum=0) == 0:
-            raise ParameterError("SemanticDiversity: d must be greater than 0, got 0.", hint="Use RandomizedAddition.")
+            raise ParameterError(
+                "SemanticDiversity", "d", "must be greater than 0", got="0", hint="Use RandomizedAddition."
+            )
         check_choice("SemanticDiversity", "selection", self.selection, ("balanced", "simple", "ring"))
         if isinstance(self.distance, str):
             object.__setattr__(self, "distance", parse_distance(self.distance))
         if not isinstance(self.distance, Distance):
             raise ParameterError(
-                "SemanticDiversity: distance must be a distance.", hint="For example ld.OrderedDistance()."
+                "SemanticDiversity", "distance", "must be a distance", hint="For example ld.OrderedDistance()."
             )
         if self.prior is not None and self.selection != "balanced":
-            raise ParameterError("SemanticDiversity: prior must be left out unless selection is 'balanced'.")
+            raise ParameterError("SemanticDiversity", "prior", "must be left out unless selection is 'balanced'")
 
     def fit(self, domain: Domain) -> SetMechanism:
         """The mechanism of the chosen selection on this domain."""
@@ -94,5 +96,5 @@ def _prior_in_code_order(
     # A policy file names values by their texts, whatever their type.
     by_label = {MISSING_LABEL if value is None else str(value): share for value, share in prior.items()}
     if set(by_label) != set(domain.labels) or len(by_label) != len(prior):
-        raise ParameterError("SemanticDiversity: prior must name every value of the domain and no other.")
+        raise ParameterError("SemanticDiversity", "prior", "must name every value of the domain and no other")
     return [by_label[label] for label in domain.labels]

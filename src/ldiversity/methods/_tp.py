@@ -66,9 +66,8 @@ class TP(GroupingMethod):
 
         refuse_persons("TP", table)
         if len(table.sensitive) > 1:
-            raise UnsupportedError(
-                f"TP: one sensitive column is offered, got {len(table.sensitive)}.",
-                hint="Mondrian and BSGI take several.",
+            raise UnsupportedError("TP", "one sensitive column is offered", got=len(table.sensitive)).with_hint(
+                "Mondrian and BSGI take several."
             )
         check_whole("TP", FrequencyDiversity(self.l), table.sensitive)
         column = table.sensitive[0]

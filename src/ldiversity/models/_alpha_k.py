@@ -61,7 +61,7 @@ class AlphaK(PrivacyModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", check_number("AlphaK", "alpha", self.alpha, minimum=0, maximum=1))
         if self.alpha == 0:
-            raise ParameterError("AlphaK: alpha must be greater than 0, got 0.")
+            raise ParameterError("AlphaK", "alpha", "must be greater than 0", got="0")
         object.__setattr__(self, "k", check_integer("AlphaK", "k", self.k, minimum=1))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides

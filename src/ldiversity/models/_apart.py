@@ -77,10 +77,10 @@ class Apart:
         found = search_apart(sets, self.near, enough, MOST_STEPS)
         if (found < 0).any():
             raise UnsupportedError(
-                f"(l,d)-diversity: {np.count_nonzero(found < 0)} sets of values cannot be decided exactly in "
-                f"{MOST_STEPS} steps under this distance.",
-                hint="Orders, numbers and trees never need a search; merge values, or use one of these distances.",
-            )
+                "(l,d)-diversity",
+                f"{np.count_nonzero(found < 0)} sets of values cannot be decided exactly in {MOST_STEPS} steps "
+                "under this distance",
+            ).with_hint("Orders, numbers and trees never need a search; merge values, or use one of these distances.")
         decided: NDArray[np.int64] = found[set_of.ravel()]
         return decided
 

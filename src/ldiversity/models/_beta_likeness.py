@@ -75,9 +75,9 @@ class BetaLikeness(PrivacyModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", check_number("BetaLikeness", "beta", self.beta))
         if self.beta <= 0:
-            raise ParameterError(f"BetaLikeness: beta must be greater than 0, got {self.beta!r}.")
+            raise ParameterError("BetaLikeness", "beta", "must be greater than 0", got=repr(self.beta))
         if not isinstance(self.enhanced, bool):
-            raise ParameterError(f"BetaLikeness: enhanced must be True or False, got {self.enhanced!r}.")
+            raise ParameterError("BetaLikeness", "enhanced", "must be True or False", got=repr(self.enhanced))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:
         """The greatest gain of a value; infinite where no beta helps."""

@@ -65,7 +65,7 @@ class DeltaDisclosure(PrivacyModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", check_number("DeltaDisclosure", "delta", self.delta))
         if self.delta <= 0:
-            raise ParameterError(f"DeltaDisclosure: delta must be greater than 0, got {self.delta!r}.")
+            raise ParameterError("DeltaDisclosure", "delta", "must be greater than 0", got=repr(self.delta))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:
         """The greatest logarithm of a ratio of shares, whatever its sign."""

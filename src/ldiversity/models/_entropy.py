@@ -69,7 +69,7 @@ class EntropyDiversity(PrivacyModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", check_number("EntropyDiversity", "l", self.l))
         if self.l <= 1:
-            raise ParameterError(f"EntropyDiversity: l must be greater than 1, got {self.l!r}.")
+            raise ParameterError("EntropyDiversity", "l", "must be greater than 1", got=repr(self.l))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The exponential of the entropy of each class; exact where all its values are equally frequent."""

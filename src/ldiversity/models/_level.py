@@ -67,7 +67,9 @@ class LevelDiversity(PrivacyModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", check_integer("LevelDiversity", "l", self.l, minimum=2))
         if not isinstance(self.hierarchy, Hierarchy):
-            raise ParameterError("LevelDiversity: hierarchy must be a Hierarchy.", hint="Hierarchy.read reads a file.")
+            raise ParameterError(
+                "LevelDiversity", "hierarchy", "must be a Hierarchy", hint="Hierarchy.read reads a file."
+            )
         deepest = max(self.hierarchy.depth - 1, 1)
         object.__setattr__(self, "e", check_integer("LevelDiversity", "e", self.e, minimum=1, maximum=deepest))
 

@@ -55,9 +55,8 @@ class LevelUnique(PrivacyModel):
         check_integer("LevelUnique", "l", self.l, minimum=2)
         if not isinstance(self.levels, tuple) or not self.levels:
             raise ParameterError(
-                "LevelUnique: levels must be the level of each value, as a tuple of integers.",
-                hint="It has no text form: le-anatomy claims it with the levels of its tree.",
-            )
+                "LevelUnique", "levels", "must be the level of each value, as a tuple of integers"
+            ).with_hint("It has no text form: le-anatomy claims it with the levels of its tree.")
         for level in self.levels:
             check_integer("LevelUnique", "a level", level, minimum=0, maximum=len(self.levels) - 1)
 
@@ -94,8 +93,10 @@ class LevelUnique(PrivacyModel):
         """Shape (classes, levels): how many records of each class have each level."""
         if counts.shape[1] != len(self.levels):
             raise ParameterError(
-                f"LevelUnique: levels must name one level for each of the {counts.shape[1]} values, "
-                f"got {len(self.levels)}."
+                "LevelUnique",
+                "levels",
+                f"must name one level for each of the {counts.shape[1]} values",
+                got=len(self.levels),
             )
         order = np.argsort(self.levels, kind="stable")
         starts = np.flatnonzero(np.diff(np.asarray(self.levels)[order], prepend=-1))

@@ -70,7 +70,7 @@ class RecursiveDiversity(PrivacyModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "c", check_number("RecursiveDiversity", "c", self.c))
         if self.c <= 0:
-            raise ParameterError(f"RecursiveDiversity: c must be greater than 0, got {self.c!r}.")
+            raise ParameterError("RecursiveDiversity", "c", "must be greater than 0", got=repr(self.c))
         object.__setattr__(self, "l", check_integer("RecursiveDiversity", "l", self.l, minimum=2))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides

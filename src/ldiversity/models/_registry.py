@@ -80,9 +80,8 @@ def parse_model(text: str, base: Path | None = None) -> PrivacyModel:
         near = get_close_matches(name, written, n=1, cutoff=0.5)
         example = MODELS[near[0]].example if near else KAnonymity.example
         raise ParameterError(
-            f"model: name must be one of {name_some(written, most=len(written))}, got {name!r}.",
-            hint=f"Write for example {example}.",
-        )
+            "model", f"name must be one of {name_some(written, most=len(written))}", got=repr(name)
+        ).with_hint(f"Write for example {example}.")
     try:
         return model.from_text(parts, base)
     except (TypeError, ValueError) as error:
@@ -90,9 +89,8 @@ def parse_model(text: str, base: Path | None = None) -> PrivacyModel:
             raise
         known = [field.name for field in fields(model)]  # type: ignore[arg-type]
         raise ParameterError(
-            f"model: {name!r} must be followed by {name_some(known)}, separated by colons, got {text!r}.",
-            hint=f"Write for example {model.example}." if model.example else None,
-        ) from None
+            "model", f"{name!r} must be followed by {name_some(known)}, separated by colons", got=repr(text)
+        ).with_hint(f"Write for example {model.example}." if model.example else None) from None
 
 
 def model_from_dict(described: object) -> PrivacyModel:
@@ -105,11 +103,10 @@ def model_from_dict(described: object) -> PrivacyModel:
     """
     name: Any = described.get("name") if isinstance(described, dict) else None
     if not isinstance(described, dict) or not isinstance(name, str) or name not in MODELS:
-        raise ReleaseFormatError(
-            "release: a claim must be of a known privacy model.",
-            hint="The release may come from a newer version of this package.",
+        raise ReleaseFormatError("release", "a claim must be of a known privacy model").with_hint(
+            "The release may come from a newer version of this package."
         )
     try:
         return MODELS[name].from_dict(described)
     except (LDiversityError, LookupError, TypeError, ValueError, ArithmeticError):
-        raise ReleaseFormatError(f"release: the claim {name!r} is damaged.") from None
+        raise ReleaseFormatError("release", f"the claim {name!r} is damaged") from None

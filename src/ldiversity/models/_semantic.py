@@ -79,10 +79,10 @@ class SemanticClassDiversity(PrivacyModel):
         object.__setattr__(self, "l", check_integer("SemanticClassDiversity", "l", l, minimum=2))
         object.__setattr__(self, "d", check_number("SemanticClassDiversity", "d", d))
         if self.d <= 0:
-            raise ParameterError(f"SemanticClassDiversity: d must be greater than 0, got {d!r}.")
+            raise ParameterError("SemanticClassDiversity", "d", "must be greater than 0", got=repr(d))
         known = parse_distance(distance) if isinstance(distance, str) else distance
         if not isinstance(known, Distance):
-            raise ParameterError(f"SemanticClassDiversity: distance must be a distance, got {type(known).__name__}.")
+            raise ParameterError("SemanticClassDiversity", "distance", "must be a distance", got=type(known).__name__)
         object.__setattr__(self, "distance", known)
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:
@@ -131,9 +131,8 @@ def _listed(distance: Distance) -> tuple[Scalar, ...]:
         return distance.values
     if type(distance) is not DISTANCES.get(distance.kind):
         raise UnsupportedError(
-            "SemanticClassDiversity: this distance depends on a domain and cannot be described without it.",
-            hint="Use TreeDistance.icd(values) instead of tree:icd10cm.",
-        )
+            "SemanticClassDiversity", "this distance depends on a domain and cannot be described without it"
+        ).with_hint("Use TreeDistance.icd(values) instead of tree:icd10cm.")
     return ()
 
 

@@ -78,9 +78,8 @@ class TCloseness(PrivacyModel):
         check_choice("TCloseness", "ground", self.ground, _GROUNDS)
         if (self.ground == "hierarchical") != isinstance(self.hierarchy, Hierarchy):
             raise ParameterError(
-                "TCloseness: hierarchy must be given with ground='hierarchical', and only then.",
-                hint="Hierarchy.read reads one from a file.",
-            )
+                "TCloseness", "hierarchy", "must be given with ground='hierarchical', and only then"
+            ).with_hint("Hierarchy.read reads one from a file.")
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:
         """The earth mover's distance of each class from all records."""
@@ -127,9 +126,8 @@ class TCloseness(PrivacyModel):
                 raise ValueError(files[0])
             return cls(**number, ground=check_choice("TCloseness", "ground", ground, _GROUNDS))  # type: ignore[arg-type]
         if not any(files):
-            raise ParameterError(
-                "model: 't-closeness' must name the file of its hierarchy.",
-                hint="Write for example t-closeness:0.2:hierarchical:diseases.csv.",
+            raise ParameterError("model", "'t-closeness' must name the file of its hierarchy").with_hint(
+                "Write for example t-closeness:0.2:hierarchical:diseases.csv."
             )
         file = Path(":".join(files))  # a path may have colons of its own
         return cls(**number, ground="hierarchical", hierarchy=Hierarchy.read(file if base is None else base / file))

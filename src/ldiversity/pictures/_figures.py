@@ -111,9 +111,9 @@ def save_figure(figure: Figure, path: str | PathLike[str]) -> Path:
     path = Path(path)
     extension = path.suffix.lower()
     if extension not in _FORMATS:
-        raise ParameterError(f"save_figure: path must end in .png, .svg or .pdf, got {path.suffix!r}.")
+        raise ParameterError("save_figure", "path", "must end in .png, .svg or .pdf", got=repr(path.suffix))
     if not path.parent.is_dir():
-        raise StorageError("save_figure: the folder of path must exist.", hint=f"Make {str(path.parent)!r} first.")
+        raise StorageError("save_figure", "the folder of path must exist", hint=f"Make {str(path.parent)!r} first.")
     content = _render(figure, extension)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
@@ -121,7 +121,7 @@ def save_figure(figure: Figure, path: str | PathLike[str]) -> Path:
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise StorageError(f"save_figure: {path.name!r} could not be written ({type(error).__name__}).") from error
+        raise StorageError("save_figure", f"{path.name!r} could not be written ({type(error).__name__})") from error
     return path
 
 

@@ -56,14 +56,13 @@ class Grid:
         """Check the shapes and turn shares into percent; `interval` says what the intervals are, empty if exact."""
         shape = (len(cells), len(values))
         if 0 in shape:
-            raise ParameterError("plot_estimate: cells and values must not be empty.")
+            raise ParameterError("plot_estimate", "cells and values must not be empty")
         if len(cells) > MOST_CELLS:
             raise ParameterError(
-                f"plot_estimate: a picture must have at most {MOST_CELLS} cells to be read, got {len(cells)}.",
-                hint="Use wider bins, fewer columns or a filter; all numbers stand in the table and the CSV file.",
-            )
+                "plot_estimate", f"a picture must have at most {MOST_CELLS} cells to be read", got=len(cells)
+            ).with_hint("Use wider bins, fewer columns or a filter; all numbers stand in the table and the CSV file.")
         if records is not None and len(records) != len(cells):
-            raise ParameterError(f"plot_estimate: records must have {len(cells)} entries, got {len(records)}.")
+            raise ParameterError("plot_estimate", "records", f"must have {len(cells)} entries", got=len(records))
         return cls(
             cells=tuple(cells),
             values=tuple(values),
@@ -81,12 +80,12 @@ class Grid:
 def _percent(name: str, shares: ArrayLike, shape: tuple[int, int]) -> FloatArray:
     array = np.asarray(shares, dtype=np.float64)
     if array.shape != shape:
-        raise ParameterError(f"plot_estimate: {name} must have shape {shape}, got {array.shape}.")
+        raise ParameterError("plot_estimate", name, f"must have shape {shape}", got=array.shape)
     return 100 * array
 
 
 def _flags(marked: ArrayLike | None, n_cells: int) -> BoolArray:
     flags = np.zeros(n_cells, dtype=np.bool_) if marked is None else np.asarray(marked, dtype=np.bool_)
     if flags.shape != (n_cells,):
-        raise ParameterError(f"plot_estimate: marked must have shape ({n_cells},), got {flags.shape}.")
+        raise ParameterError("plot_estimate", "marked", f"must have shape ({n_cells},)", got=flags.shape)
     return flags

@@ -108,7 +108,7 @@ def plot_map(  # noqa: PLR0913 - the columns of a comparison, each by its name
     x, y = 100 * np.asarray(risk, dtype=np.float64), 100 * np.asarray(error, dtype=np.float64)
     kept = np.asarray(pareto, dtype=np.bool_)
     if not len(methods) == len(labels) == len(x) == len(y) == len(kept) or not len(x):
-        raise ParameterError("plot_map: methods, labels, risk, error and pareto must be as long as each other.")
+        raise ParameterError("plot_map", "methods, labels, risk, error and pareto must be as long as each other")
     pale = np.zeros(len(x), dtype=np.bool_) if flawed is None else np.asarray(flawed, dtype=np.bool_)
     y = np.maximum(y, _LEAST_ERROR)
     with style():

@@ -128,7 +128,7 @@ def plot_inclusion(inclusion: ArrayLike, labels: Sequence[str], *, title: str = 
     Q = np.asarray(inclusion, dtype=np.float64)
     n = len(labels)
     if n == 0 or Q.shape != (n, n):
-        raise ParameterError(f"plot_inclusion: inclusion must have shape ({n}, {n}), got {Q.shape}.")
+        raise ParameterError("plot_inclusion", "inclusion", f"must have shape ({n}, {n})", got=Q.shape)
     side = float(np.clip(0.3 * n, 2.6, 8.0))
     with style():
         texts = [shorten(label, 26) for label in labels]

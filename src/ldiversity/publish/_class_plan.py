@@ -146,7 +146,7 @@ def _check_values(source: Source, column: str, hierarchy: Hierarchy) -> None:
     try:
         hierarchy.positions(column_values(source, column).values)
     except SchemaError as error:
-        error.message = f"hierarchy of {column!r}: {error.message}"
+        error.about(column, f"hierarchy of {column!r}")
         raise
 
 

@@ -34,7 +34,6 @@ def published_type(name: str, kind: pa.DataType) -> pa.DataType:
         return kind
     if pa.types.is_null(kind) or pa.types.is_decimal(kind) or pa.types.is_time(kind) or pa.types.is_string_view(kind):
         return pa.string()
-    raise SchemaError(
-        f"table: column {name!r} must hold single values to be published, got type {kind}.",
-        hint="Drop the column, or turn it into text or numbers first.",
+    raise SchemaError("table", "must hold single values to be published", column=name, got=f"type {kind}").with_hint(
+        "Drop the column, or turn it into text or numbers first."
     )

@@ -56,15 +56,15 @@ class NumberReader:
             numbers = np.where(missing, 0, numbers).astype(numbers.dtype) + 0.0  # -0.0 becomes 0.0
             if not np.isfinite(numbers).all():
                 raise SchemaError(
-                    f"table: column {self.name!r} must hold finite numbers to be generalized, got infinite ones.",
-                    hint="Replace them, or leave the cells empty.",
-                )
+                    "table", "must hold finite numbers to be generalized", column=self.name, got="infinite ones"
+                ).with_hint("Replace them, or leave the cells empty.")
             if not self.exact and not are_measurable(numbers):
                 raise SchemaError(
-                    f"table: column {self.name!r} must hold numbers from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g} to "
-                    "be generalized, got larger ones.",
-                    hint="Give them in a larger unit, or leave the cells empty.",
-                )
+                    "table",
+                    f"must hold numbers from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g} to be generalized",
+                    column=self.name,
+                    got="larger ones",
+                ).with_hint("Give them in a larger unit, or leave the cells empty.")
         else:
             numbers = self._narrow(numbers)
         self._parts.append(numbers)
@@ -92,9 +92,8 @@ class NumberReader:
             return numbers.astype(np.int32)
         if high >= 2**63:
             raise SchemaError(
-                f"table: column {self.name!r} must hold numbers of at most 63 bits to be generalized.",
-                hint=f"Declare types={{{self.name!r}: 'text'}}, or drop the column.",
-            )
+                "table", "must hold numbers of at most 63 bits to be generalized", column=self.name
+            ).with_hint(f"Declare types={{{self.name!r}: 'text'}}, or drop the column.")
         return numbers.astype(np.int64)
 
 
@@ -164,9 +163,8 @@ class CategoryReader:
         """The labels in code order, the hierarchy with its rows in that order, and the code of each text."""
         if missing and MISSING_LABEL in texts:
             raise SchemaError(
-                f"table: column {self.name!r} must not have the text {MISSING_LABEL!r} beside missing values.",
-                hint="Replace the text, or the missing values.",
-            )
+                "table", f"must not have the text {MISSING_LABEL!r} beside missing values", column=self.name
+            ).with_hint("Replace the text, or the missing values.")
         hierarchy = self._hierarchy
         if hierarchy is None and self._automatic:
             listed = [*_automatic_values(values, texts), *([None] if missing else [])]
@@ -191,10 +189,12 @@ class CategoryReader:
         lacking = found.count(-1)
         if lacking:
             raise SchemaError(
-                f"hierarchies: every value of column {self.name!r} must be a leaf of its hierarchy, got {lacking} "
-                "that are not.",
-                hint=f"{MATCHED_BY_TEXT}; add a row for each. To see all values of the column, run: "
-                f"ldiversity hierarchy TABLE --column {self.name}",
+                "hierarchies",
+                f"every value of column {self.name!r} must be a leaf of its hierarchy",
+                got=f"{lacking} that are not",
+            ).with_hint(
+                f"{MATCHED_BY_TEXT}; add a row for each. To see all values of the column, run: "
+                f"ldiversity hierarchy TABLE --column {self.name}"
             )
         return np.array(found, dtype=np.int32)
 
@@ -204,16 +204,16 @@ class CategoryReader:
         n_long = sum(len(label) > MOST_CHARACTERS for label in labels)
         if n_long:
             raise SchemaError(
-                f"table: column {self.name!r} must hold texts of at most {MOST_CHARACTERS} characters to be "
-                f"generalized, got {n_long} longer ones.",
-                hint="Shorten them, drop the column, or use a method that keeps quasi-identifiers as they are.",
-            )
+                "table",
+                f"must hold texts of at most {MOST_CHARACTERS} characters to be generalized",
+                column=self.name,
+                got=f"{n_long} longer ones",
+            ).with_hint("Shorten them, drop the column, or use a method that keeps quasi-identifiers as they are.")
 
     def _too_many(self, number: int) -> SchemaError:
         return SchemaError(
-            f"table: column {self.name!r} must have at most {MOST_VALUES} different values, got {number}.",
-            hint="Give coarser values, make it a number, or drop the column.",
-        )
+            "table", f"must have at most {MOST_VALUES} different values", column=self.name, got=number
+        ).with_hint("Give coarser values, make it a number, or drop the column.")
 
 
 class PersonReader:
@@ -227,9 +227,8 @@ class PersonReader:
         """Take the cells of one more batch."""
         if cells.null_count:
             raise SchemaError(
-                f"person: column {self.name!r} must not have missing values, got {cells.null_count}.",
-                hint="Fill them in, or leave person out.",
-            )
+                "person", "must not have missing values", column=self.name, got=cells.null_count
+            ).with_hint("Fill them in, or leave person out.")
         self._parts.append(cells.dictionary_encode())
 
     def finish(self, order: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
@@ -265,5 +264,5 @@ def _named(column: str, act: Any) -> Any:  # noqa: ANN401 - whatever is asked fo
     try:
         return act()
     except SchemaError as error:
-        error.message = f"{column}: {error.message}"
+        error.about(column)
         raise

@@ -106,16 +106,14 @@ class RecordIds:
         repeated = len(seen) - len(np.unique(seen, axis=0))
         if repeated:
             raise SchemaError(
-                f"record_id: ids must be unique, got {repeated} repeated among {len(seen)} records.",
-                hint="Name more columns that together tell records apart.",
-            )
+                "record_id", "ids must be unique", got=f"{repeated} repeated among {len(seen)} records"
+            ).with_hint("Name more columns that together tell records apart.")
 
     def _texts(self, column: pa.Array, name: str) -> list[bytes]:
         if column.null_count:
             raise SchemaError(
-                f"record_id: column {name!r} must not have missing values, got {column.null_count}.",
-                hint="Fill them in, or name another column.",
-            )
+                "record_id", "must not have missing values", column=name, got=column.null_count
+            ).with_hint("Fill them in, or name another column.")
         decoded = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
         return [text.encode() for text in _id_texts(decoded, name).to_pylist()]
 
@@ -136,7 +134,7 @@ def _id_texts(cells: pa.Array, name: str) -> pa.Array:
 
 def _no_id(name: str, got: str) -> SchemaError:
     return SchemaError(
-        f"record_id: column {name!r} must hold texts, whole numbers or dates, got {got}.", hint="Name another column."
+        "record_id", "must hold texts, whole numbers or dates", column=name, got=got, hint="Name another column."
     )
 
 

@@ -106,15 +106,14 @@ def _check_grouping(grouping: Grouping, reading: Reading, method: GroupingMethod
     n, n_sensitive = reading.table.n_rows, len(reading.table.sensitive)
     several = len(grouping.partitions)
     if several not in {1, n_sensitive} or (several > 1 and method.layout == "generalized"):
-        raise InternalError(f"{method.name}: there must be one partition, or one for each sensitive column.")
+        raise InternalError(method.name, "there must be one partition, or one for each sensitive column")
     for partition in grouping.partitions:
         if partition.n_classes == 0:
             raise InfeasibleError(
-                f"{method.name}: no class can be formed, so that no record is left to publish.",
-                hint="Choose a smaller l, or another method.",
-            )
+                method.name, "no class can be formed, so that no record is left to publish"
+            ).with_hint("Choose a smaller l, or another method.")
         if len(partition.class_of) != n or not partition.sizes.all():
-            raise InternalError(f"{method.name}: every row must have a class, and every class a row.")
+            raise InternalError(method.name, "every row must have a class, and every class a row")
         _check_people(partition, reading)
 
 
@@ -125,4 +124,4 @@ def _check_people(partition: Partition, reading: Reading) -> None:
     kept = partition.class_of >= 0
     pairs = partition.class_of[kept] * (np.int64(person.max()) + 1) + person[kept]
     if len(np.unique(pairs)) < len(pairs):
-        raise ClaimError("person: no class may hold two rows of one person.", hint="Nothing was published.")
+        raise ClaimError("person", "no class may hold two rows of one person", hint="Nothing was published.")

@@ -94,9 +94,8 @@ def read_hierarchies(
     """
     others = [column for column in given if column not in quasi]
     if others:
-        raise ParameterError(
-            f"hierarchy: the column must be a quasi-identifier, got {others[0]!r}.",
-            hint=f"Quasi-identifiers are {name_some(quasi)}." if quasi else "There are no quasi-identifiers.",
+        raise ParameterError("hierarchy", "the column must be a quasi-identifier", got=repr(others[0])).with_hint(
+            f"Quasi-identifiers are {name_some(quasi)}." if quasi else "There are no quasi-identifiers."
         )
     return {column: _hierarchy(column, one, source, folder or Path()) for column, one in given.items()}
 
@@ -113,7 +112,7 @@ def _hierarchy(column: str, given: Hierarchy | str | os.PathLike[str], source: S
         return _MADE[word](column_values(source, column), argument, **_limits(limits))
     except (TypeError, ValueError) as error:
         if isinstance(error, LDiversityError):
-            error.message = f"hierarchy of {column!r}: {error.message}"
+            error.about(column, f"hierarchy of {column!r}")
             raise
         raise ParameterError(
             f"hierarchy of {column!r}: it must be {HIERARCHY_FORMS}, got {given!r}.",

@@ -145,12 +145,11 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
     layout = "sets" if layout is None else layout
     check_choice("anonymize", "layout", layout, ("sets", "exploded"))
     if (key is None) != (record_id is None):
-        raise ParameterError(
-            "anonymize: key and record_id must be given together.",
-            hint="record_id names the columns by which the key tells records apart.",
+        raise ParameterError("anonymize", "key and record_id must be given together").with_hint(
+            "record_id names the columns by which the key tells records apart."
         )
     if key is not None and insecure_seed is not None:
-        raise ParameterError("anonymize: insecure_seed must be left out when there is a key.")
+        raise ParameterError("anonymize", "insecure_seed", "must be left out when there is a key")
     preparation = prepare(
         data,
         quasi=quasi,
@@ -163,9 +162,8 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
     )
     if layout == "exploded" and len(preparation.hidden) > 1:
         raise UnsupportedError(
-            "anonymize: layout must be 'sets' when there are several sensitive columns.",
-            hint="Publish sets, or one sensitive column at a time.",
-        )
+            "anonymize", "layout", "must be 'sets' when there are several sensitive columns"
+        ).with_hint("Publish sets, or one sensitive column at a time.")
     for attribute in preparation.hidden:
         for caution in attribute.mechanism.cautions():
             warnings.warn(f"{attribute.name}: {caution}", LDiversityWarning, stacklevel=2)
@@ -202,4 +200,4 @@ def _check_left_out(family: str, **given: object) -> None:
             "record_id": "Keyed draws are for sets; classes of two releases can be intersected whatever the key.",
             "layout": "The layout of a grouped release is its method's.",
         }
-        raise ParameterError(f"anonymize: {found[0]} must be left out with {family}.", hint=why.get(found[0]))
+        raise ParameterError("anonymize", found[0], f"must be left out with {family}", hint=why.get(found[0]))

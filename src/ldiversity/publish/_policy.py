@@ -101,16 +101,16 @@ class Policy(Part):
                 content = stream.read(_MOST_BYTES + 1)
         except OSError as error:
             raise StorageError(
-                f"policy: file {str(file)!r} cannot be read: {error.strerror}.", hint="Name a policy file."
+                "policy", f"file {str(file)!r} cannot be read: {error.strerror}", hint="Name a policy file."
             ) from None
         if len(content) > _MOST_BYTES:
-            raise ParameterError(f"policy: file {str(file)!r} must be at most {_MOST_BYTES} bytes long.")
+            raise ParameterError("policy", f"file {str(file)!r} must be at most {_MOST_BYTES} bytes long")
         try:
             described = tomllib.loads(content.decode("utf-8-sig"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             why = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is not in UTF-8"
             raise ParameterError(
-                f"policy: file {str(file)!r} must be TOML: {why}.", hint="See docs/guides/command-line.md."
+                "policy", f"file {str(file)!r} must be TOML: {why}", hint="See docs/guides/command-line.md."
             ) from None
         return cls.from_dict(described, folder=file.parent)
 
@@ -224,9 +224,8 @@ class Policy(Part):
     def _path(self, key: str, name: str) -> Path:
         path = self._folder / name
         if not path.exists():
-            raise ParameterError(
-                f"policy: {key} must name a file, but {str(path)!r} does not exist.",
-                hint=f"Relative paths start at the folder of the policy file, {str(self._folder.resolve())!r}.",
+            raise ParameterError("policy", key, f"must name a file, but {str(path)!r} does not exist").with_hint(
+                f"Relative paths start at the folder of the policy file, {str(self._folder.resolve())!r}."
             )
         return path
 

@@ -35,11 +35,11 @@ def first_fault(error: ValidationError, policy: type[Part]) -> ParameterError:
     path = [str(part) for part in first["loc"]]
     key = ".".join(path) or "the file"
     if first["type"] == "missing":
-        return ParameterError(f"policy: {key} must be given.", hint=_GUIDE)
+        return ParameterError("policy", key, "must be given", hint=_GUIDE)
     if first["type"] == "extra_forbidden":
         known = ", ".join(_section(path[:-1], policy).model_fields)
-        return ParameterError(f"policy: {key} is not a key of a policy.", hint=f"Known there are {known}.")
-    return ParameterError(f"policy: {key} breaks its rule: {first['msg'][0].lower()}{first['msg'][1:]}.")
+        return ParameterError("policy", f"{key} is not a key of a policy", hint=f"Known there are {known}.")
+    return ParameterError("policy", f"{key} breaks its rule: {first['msg'][0].lower()}{first['msg'][1:]}")
 
 
 def _section(path: list[str], policy: type[Part]) -> type[Part]:

@@ -88,7 +88,7 @@ def check_method(key: str, name: str, family: _Family, hint: str) -> None:
     known = methods_of(family)
     if name not in known:
         raise ParameterError(
-            f"policy: {key} must be one of {name_some(known)}, got {name!r}.", hint=hint if name in CATALOG else None
+            "policy", key, f"must be one of {name_some(known)}", got=repr(name), hint=hint if name in CATALOG else None
         )
 
 

@@ -273,26 +273,24 @@ def _fit(column: str, method: RandomizingMethod, domain: Domain) -> SetMechanism
     try:
         return method.fit(domain)
     except LDiversityError as error:
-        error.message = f"{column}: {error.message}"
+        error.about(column)
         raise
 
 
 def _methods(method: Method | Mapping[str, Method], names: list[str]) -> dict[str, RandomizingMethod]:
     chosen = dict(method) if isinstance(method, Mapping) else dict.fromkeys(names, method)
     if set(chosen) != set(names):
-        raise ParameterError(
-            "anonymize: method must name every sensitive column and no other.",
-            hint=f"Sensitive are {name_some(names)}.",
+        raise ParameterError("anonymize", "method", "must name every sensitive column and no other").with_hint(
+            f"Sensitive are {name_some(names)}."
         )
     if any(isinstance(one, GroupingMethod) for one in chosen.values()):
         raise ParameterError(
-            "anonymize: a method that groups records must serve all sensitive columns together.",
-            hint="Give it alone, not by column, as in method=ld.Anatomy(l=3).",
-        )
+            "anonymize", "a method that groups records must serve all sensitive columns together"
+        ).with_hint("Give it alone, not by column, as in method=ld.Anatomy(l=3).")
     methods = {name: one for name, one in chosen.items() if isinstance(one, RandomizingMethod)}
     if len(methods) < len(chosen):
         raise ParameterError(
-            "anonymize: method must be a method object.", hint="For example method=ld.RandomizedAddition(l=3)."
+            "anonymize", "method", "must be a method object", hint="For example method=ld.RandomizedAddition(l=3)."
         )
     return methods
 
@@ -318,5 +316,5 @@ def _check_free(schema: Schema) -> None:
     clash = [name for name in schema.names() if name in needed or (name == "count" and name in sensitive)]
     if clash:
         raise SchemaError(
-            f"table: column {clash[0]!r} has a name that a grouped release needs.", hint="Rename the column."
+            "table", "has a name that a grouped release needs", column=clash[0], hint="Rename the column."
         )

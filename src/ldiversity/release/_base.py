@@ -97,13 +97,12 @@ class Release(ShownInNotebooks, ABC):
     def _check_not_sensitive(self, names: Sequence[str], hint: str) -> None:
         for name in names:
             if self.schema[name].role is Role.SENSITIVE:
-                raise SchemaError(f"table: column {name!r} is sensitive.", hint=hint)
+                raise SchemaError("table", "is sensitive", column=name, hint=hint)
 
 
 def check_release(owner: str, given: object, parameter: str = "release") -> None:
     """Refuse what is no release, above all the table that one is made of."""
     if not isinstance(given, Release):
-        raise ParameterError(
-            f"{owner}: {parameter} must be a release, got {type(given).__name__}.",
-            hint="A release is made of a table by anonymize, and read from its folder by load_release.",
+        raise ParameterError(owner, parameter, "must be a release", got=type(given).__name__).with_hint(
+            "A release is made of a table by anonymize, and read from its folder by load_release."
         )

@@ -97,4 +97,4 @@ def _recount(
 
 
 def _broken(claim: ClassClaim, what: str) -> ClaimError:
-    return ClaimError(f"{claim.attribute}: {what}.", hint=_HINT)
+    return ClaimError(what, column=claim.attribute, hint=_HINT)

@@ -42,9 +42,9 @@ def verify_sets(claim: Claim, sets: SetArray, n_values: int, distances: FloatArr
     """
     n = len(sets)
     if sets.ndim != 2 or sets.shape[1] != claim.l:  # noqa: PLR2004 - a matrix
-        raise ClaimError(f"{claim.attribute}: published sets must have {claim.l} members each.", hint=_HINT)
+        raise ClaimError(f"published sets must have {claim.l} members each", column=claim.attribute, hint=_HINT)
     if n and (sets.min() < 0 or sets.max() >= n_values):
-        raise ClaimError(f"{claim.attribute}: published sets must stay inside the domain.", hint=_HINT)
+        raise ClaimError("published sets must stay inside the domain", column=claim.attribute, hint=_HINT)
     repeated = np.zeros(n, dtype=bool)
     too_close = np.zeros(n, dtype=bool)
     for a, b in combinations(range(claim.l), 2):
@@ -56,7 +56,7 @@ def verify_sets(claim: Claim, sets: SetArray, n_values: int, distances: FloatArr
     _refuse(claim, np.any(sets[:, 1:] < sets[:, :-1], axis=1), "members are in domain order")
     if claim.d is not None:
         if distances is None:
-            raise ClaimError(f"{claim.attribute}: a claim with a least distance needs the distances.", hint=_HINT)
+            raise ClaimError("a claim with a least distance needs the distances", column=claim.attribute, hint=_HINT)
         _refuse(claim, too_close, f"members are at least {claim.d:g} apart")
 
 
@@ -84,6 +84,5 @@ def _refuse(claim: Claim, broken: BoolArray, promise: str) -> None:
     count = int(broken.sum())
     if count:
         raise ClaimError(
-            f"{claim.attribute}: {count} of {len(broken)} published sets break the claim that {promise}.",
-            hint=_HINT,
-        )
+            f"{count} of {len(broken)} published sets break the claim that {promise}", column=claim.attribute
+        ).with_hint(_HINT)

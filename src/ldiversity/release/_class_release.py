@@ -188,14 +188,14 @@ class ClassRelease(Release):
         self.schema.domain(attribute)
         if self.layout != "generalized":
             raise UnsupportedError(
-                f"release: the values of {attribute!r} stand in a table of their own.", hint="Use classes()."
+                "release", f"the values of {attribute!r} stand in a table of their own", hint="Use classes()."
             )
         return self._rows.values(attribute)
 
     def regions(self) -> pa.Table:
         """The generalized quasi-identifiers, one row a class: ``{low, high}``, a node's label or a list of values."""
         if self.layout != "generalized":
-            raise UnsupportedError("release: quasi-identifiers were published as they are.", hint="Use columns().")
+            raise UnsupportedError("release", "quasi-identifiers were published as they are", hint="Use columns().")
         return self._rows.regions()
 
     def columns(self, names: Sequence[str]) -> pa.Table:
@@ -221,9 +221,8 @@ class ClassRelease(Release):
         """How often each value occurs in each class: ``class_id``, ``value``, ``count``."""
         if len(self.sensitive) > 1:
             raise UnsupportedError(
-                "release: several attributes are sensitive, and each has a table of its own.",
-                hint=f"Use sensitive_tables[...] with one of {name_some(self.sensitive)}.",
-            )
+                "release", "several attributes are sensitive, and each has a table of its own"
+            ).with_hint(f"Use sensitive_tables[...] with one of {name_some(self.sensitive)}.")
         return self.sensitive_tables[self.sensitive[0]]
 
     @cached_property
@@ -265,7 +264,7 @@ class ClassRelease(Release):
         self._check_not_sensitive(names, "Ask for its classes instead.")
         generalized = [name for name in names if name in self.forms and self.forms[name].kind != "exact"]
         if generalized:
-            raise SchemaError(f"table: column {generalized[0]!r} is generalized.", hint="Use regions() and class_of().")
+            raise SchemaError("table", "is generalized", column=generalized[0], hint="Use regions() and class_of().")
 
     def _n_classes(self, attribute: str) -> int:
         return self._rows.n_classes(self.class_columns[attribute])

@@ -32,11 +32,12 @@ def verify_class_rows(
         How many records the holder had, where that is known.
     """
     if {claim.attribute for claim in description.claims} != set(description.schema.names(Role.SENSITIVE)):
-        raise ClaimError("release: every sensitive attribute must have a claim.")
+        raise ClaimError("release", "every sensitive attribute must have a claim")
     if n_records is not None and n_rows + description.suppressed != n_records:
         raise ClaimError(
-            f"release: {n_records} records must be published or counted as left out, "
-            f"got {n_rows} and {description.suppressed}."
+            "release",
+            f"{n_records} records must be published or counted as left out",
+            got=f"{n_rows} and {description.suppressed}",
         )
     try:
         _verify(rows, description, n_rows)
@@ -49,7 +50,7 @@ def _verify(rows: ClassRows, description: ClassDescription, n_rows: int) -> None
         class_column = description.class_columns[claim.attribute]
         row_classes, n_classes = rows.class_of(class_column), rows.n_classes(class_column)
         if len(row_classes) != n_rows:
-            raise ClaimError(f"{claim.attribute}: there must be {n_rows} records, got {len(row_classes)}.")
+            raise ClaimError(f"there must be {n_rows} records", column=claim.attribute, got=len(row_classes))
         domain = description.schema.domain(claim.attribute)
         said: dict[str, Any] = {"domain": domain, "n_classes": n_classes, "row_classes": row_classes}
         if description.layout == "bucketized":
@@ -59,4 +60,4 @@ def _verify(rows: ClassRows, description: ClassDescription, n_rows: int) -> None
         else:
             verify_classes(claim, **said, classes=row_classes, codes=rows.values(claim.attribute))
         if description.layout == "generalized" and rows.regions().num_rows != n_classes:
-            raise ClaimError(f"release: every class must have one region, and there must be {n_classes}.")
+            raise ClaimError("release", f"every class must have one region, and there must be {n_classes}")

@@ -133,7 +133,7 @@ def parse_type(text: str) -> pa.DataType:
     timestamp = _TIMESTAMP.fullmatch(text)
     if timestamp:
         return pa.timestamp(timestamp[1], tz=timestamp[2])
-    raise ReleaseFormatError(f"release: column type {text[:80]!r} is not known.", hint="The release is damaged.")
+    raise ReleaseFormatError("release", f"column type {text[:80]!r} is not known", hint="The release is damaged.")
 
 
 def _decode(codes: CodeArray, domain: Domain, kind: pa.DataType) -> pa.Array:
@@ -148,6 +148,5 @@ def check_member_names(schema: Schema, sizes: Mapping[str, int]) -> None:
         clash = taken.intersection(member_names(attribute, l))
         if clash:
             raise SchemaError(
-                f"table: column {min(clash)!r} has the name that a member of {attribute!r} needs in CSV.",
-                hint="Rename the column, or publish as Parquet.",
-            )
+                "table", f"has the name that a member of {attribute!r} needs in CSV", column=min(clash)
+            ).with_hint("Rename the column, or publish as Parquet.")

@@ -12,7 +12,7 @@ __all__ = ["damage", "damaged"]
 
 def damaged(rule: str) -> ReleaseFormatError:
     """The error of a file that breaks a rule."""
-    return ReleaseFormatError(f"release: {rule}.", hint="The release is damaged; ask the publisher for a good copy.")
+    return ReleaseFormatError("release", rule, hint="The release is damaged; ask the publisher for a good copy.")
 
 
 class damage:  # noqa: N801 - reads as a clause: `with damage(attribute):`

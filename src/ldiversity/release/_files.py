@@ -56,9 +56,8 @@ class DataFile:
         file = self.folder / self.name
         if self.seen is not None and identity_of(self.folder) != self.seen:
             raise ReleaseFormatError(
-                "release: the folder must be the one that was loaded, got another under its name.",
-                hint="The release was replaced; load it again.",
-            )
+                "release", "the folder must be the one that was loaded", got="another under its name"
+            ).with_hint("The release was replaced; load it again.")
         if file.is_symlink() or not file.is_file():
             raise damaged(f"{self.name} must be a regular file of the folder")
         if file.stat().st_size != self.n_bytes:

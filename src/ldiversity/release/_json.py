@@ -75,4 +75,4 @@ def _no_number(_text: str) -> NoReturn:
 
 
 def _damaged(rule: str) -> ReleaseFormatError:
-    return ReleaseFormatError(f"release: release.json is damaged: {rule}.", hint="Ask the publisher for a good copy.")
+    return ReleaseFormatError("release", f"release.json is damaged: {rule}", hint="Ask the publisher for a good copy.")

@@ -78,9 +78,8 @@ def _load(path: Path, *, frame: str) -> Release:
             raise
         if lacks_memory(error):
             raise not_enough_memory("release") from None
-        raise ReleaseFormatError(
-            "release: release.json cannot be read, or describes something impossible.",
-            hint="The release is damaged; ask the publisher for a good copy.",
+        raise ReleaseFormatError("release", "release.json cannot be read, or describes something impossible").with_hint(
+            "The release is damaged; ask the publisher for a good copy."
         ) from None
 
 
@@ -109,9 +108,8 @@ def _claim(entry: SensitiveEntry, mechanism: SetMechanism) -> Claim:
     claim, said = claim_of(entry.attribute, mechanism), entry.claim
     same = (said.model, said.l, said.d) == (claim.model, claim.l, claim.d)
     if not same or (said.posterior < 1 and abs(said.posterior - claim.posterior) > _ROUNDING * claim.posterior):
-        raise ReleaseFormatError(
-            f"release: the claim about {entry.attribute!r} must be its mechanism's.",
-            hint="It was changed after publishing; ask the publisher for a good copy.",
+        raise ReleaseFormatError("release", f"the claim about {entry.attribute!r} must be its mechanism's").with_hint(
+            "It was changed after publishing; ask the publisher for a good copy."
         )
     return claim
 
@@ -120,7 +118,7 @@ def _schema_of(manifest: Manifest) -> Schema:
     described = {entry.attribute: entry.domain for entry in manifest.sensitive}
     named = {column.name for column in manifest.columns if column.role == "sensitive"}
     if named != set(described) or len(described) != len(manifest.sensitive):
-        raise ReleaseFormatError("release: the sensitive columns and their descriptions must be the same.")
+        raise ReleaseFormatError("release", "the sensitive columns and their descriptions must be the same")
     attributes = []
     for column in manifest.columns:
         kind = parse_type(column.type)
@@ -141,9 +139,9 @@ def _schema_of(manifest: Manifest) -> Schema:
 def _check_counts(manifest: Manifest, mechanisms: Mapping[str, SetMechanism]) -> None:
     each = mechanisms[manifest.sensitive[0].attribute].l if manifest.data.layout == "exploded" else 1
     if manifest.data.rows != manifest.records * each or (each > 1 and len(manifest.sensitive) > 1):
-        raise ReleaseFormatError("release: rows, records and layout must agree.")
+        raise ReleaseFormatError("release", "rows, records and layout must agree")
     if manifest.data.rows > _MOST_ROWS_A_BYTE * manifest.data.bytes:
-        raise ReleaseFormatError("release: the data file is too small for the rows that release.json names.")
+        raise ReleaseFormatError("release", "the data file is too small for the rows that release.json names")
 
 
 def _check_files(folder: Path, manifest: Manifest) -> None:
@@ -152,9 +150,8 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
     for entry in entries:
         file = folder / entry.file
         if file.is_symlink() or not file.is_file():
-            raise ReleaseFormatError(f"release: folder must contain {entry.file} as a regular file.")
+            raise ReleaseFormatError("release", f"folder must contain {entry.file} as a regular file")
         if file.stat().st_size != entry.bytes or sha256_of(file) != entry.sha256:
             raise ReleaseFormatError(
-                f"release: {entry.file} must have the size and checksum that release.json names.",
-                hint="The file is damaged or was changed; ask the publisher for a good copy.",
-            )
+                "release", f"{entry.file} must have the size and checksum that release.json names"
+            ).with_hint("The file is damaged or was changed; ask the publisher for a good copy.")

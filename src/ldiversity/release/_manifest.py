@@ -211,9 +211,8 @@ def no_cell_in_faults() -> Iterator[None]:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the description"
-        raise SchemaError(
-            f"release: {place} does not fit into {MANIFEST_NAME}: {first['msg']}.",
-            hint="Nothing was published. Shorten or leave out the column.",
+        raise SchemaError("release", f"{place} does not fit into {MANIFEST_NAME}: {first['msg']}").with_hint(
+            "Nothing was published. Shorten or leave out the column."
         ) from None
 
 
@@ -223,10 +222,10 @@ def manifest_text(manifest: Manifest, **how: Any) -> str:  # noqa: ANN401 - as p
     written = content.encode()
     if len(written) > MOST_MANIFEST_BYTES or not has_few_parts(written):
         raise SchemaError(
-            f"release: domains, public values and hierarchies must fit into {MOST_MANIFEST_BYTES} bytes and "
-            f"{MOST_MANIFEST_PARTS} parts together.",
-            hint="Nothing was published. Give coarser values, or drop a column with long ones.",
-        )
+            "release",
+            f"domains, public values and hierarchies must fit into {MOST_MANIFEST_BYTES} bytes and "
+            f"{MOST_MANIFEST_PARTS} parts together",
+        ).with_hint("Nothing was published. Give coarser values, or drop a column with long ones.")
     return content
 
 
@@ -239,16 +238,14 @@ def read_manifest(folder: Path) -> Manifest:
         is_folder = False
     if not is_folder:
         raise ReleaseFormatError(
-            f"release: {str(folder)!r} must be a folder with {MANIFEST_NAME}.",
-            hint="Name the folder of a release.",
+            "release", f"{str(folder)!r} must be a folder with {MANIFEST_NAME}", hint="Name the folder of a release."
         )
     if file.is_symlink() or not file.is_file():
         raise ReleaseFormatError(
-            f"release: folder {str(folder)!r} must contain {MANIFEST_NAME} as a regular file.",
-            hint="The folder is no release, or publishing did not finish.",
-        )
+            "release", f"folder {str(folder)!r} must contain {MANIFEST_NAME} as a regular file"
+        ).with_hint("The folder is no release, or publishing did not finish.")
     if file.stat().st_size > MOST_MANIFEST_BYTES:
-        raise ReleaseFormatError(f"release: {MANIFEST_NAME} must be at most {MOST_MANIFEST_BYTES} bytes long.")
+        raise ReleaseFormatError("release", f"{MANIFEST_NAME} must be at most {MOST_MANIFEST_BYTES} bytes long")
     said = parse_json(file.read_bytes())
     _check_version(said)
     try:
@@ -256,9 +253,8 @@ def read_manifest(folder: Path) -> Manifest:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise ReleaseFormatError(
-            f"release: {MANIFEST_NAME} is damaged at {place}: {first['msg']}.",
-            hint="Ask the publisher for a good copy.",
+        raise ReleaseFormatError("release", f"{MANIFEST_NAME} is damaged at {place}: {first['msg']}").with_hint(
+            "Ask the publisher for a good copy."
         ) from None
 
 
@@ -271,11 +267,9 @@ def _check_version(said: object) -> None:
         header = Header.model_validate(said)
     except ValidationError:
         raise ReleaseFormatError(
-            f"release: {MANIFEST_NAME} is damaged: it must be JSON with a format and a version.",
-            hint="Ask the publisher for a good copy.",
-        ) from None
+            "release", f"{MANIFEST_NAME} is damaged: it must be JSON with a format and a version"
+        ).with_hint("Ask the publisher for a good copy.") from None
     if header.format != "ldiversity-release" or header.version != 1:
         raise ReleaseFormatError(
-            f"release: {MANIFEST_NAME} must be an ldiversity-release of version 1, got version {header.version}.",
-            hint="A newer version of ldiversity may read it.",
-        )
+            "release", f"{MANIFEST_NAME} must be an ldiversity-release of version 1", got=f"version {header.version}"
+        ).with_hint("A newer version of ldiversity may read it.")

@@ -29,17 +29,16 @@ def check_publishable(schema: Schema) -> None:
     """
     names = schema.names()
     if len(names) > MOST_COLUMNS:
-        raise SchemaError(
-            f"table: at most {MOST_COLUMNS} columns may be published, got {len(names)}.",
-            hint="Publish fewer columns: those without a role are left out.",
+        raise SchemaError("table", f"at most {MOST_COLUMNS} columns may be published", got=len(names)).with_hint(
+            "Publish fewer columns: those without a role are left out."
         )
     too_long = [place for place, name in enumerate(names, start=1) if len(name) > MOST_NAME]
     if too_long:
         raise SchemaError(
-            f"table: the name of a published column must have at most {MOST_NAME} characters, got "
-            f"{len(names[too_long[0] - 1])} in published column {too_long[0]}.",
-            hint="Rename the column.",
-        )
+            "table",
+            f"the name of a published column must have at most {MOST_NAME} characters",
+            got=f"{len(names[too_long[0] - 1])} in published column {too_long[0]}",
+        ).with_hint("Rename the column.")
     for name in schema.names(Role.SENSITIVE):
         _check_domain(name, schema.domain(name))
 
@@ -47,12 +46,11 @@ def check_publishable(schema: Schema) -> None:
 def _check_domain(name: str, domain: Domain) -> None:
     if any(isinstance(value, float) and not isfinite(value) for value in domain.values):
         raise SchemaError(
-            f"table: column {name!r} must hold finite numbers to be sensitive, got infinite ones.",
-            hint=f"Make the cells empty, leave the rows out, or open the table with types={{{name!r}: 'text'}}.",
-        )
+            "table", "must hold finite numbers to be sensitive", column=name, got="infinite ones"
+        ).with_hint(f"Make the cells empty, leave the rows out, or open the table with types={{{name!r}: 'text'}}.")
     if len(domain) > MOST_VALUES:
         raise SchemaError(
-            f"table: the domain of column {name!r} must have at most {MOST_VALUES} values, missing ones included, "
-            f"got {len(domain)}.",
-            hint="Bin numbers, group texts into categories, or use missing='drop'.",
-        )
+            "table",
+            f"the domain of column {name!r} must have at most {MOST_VALUES} values, missing ones included",
+            got=len(domain),
+        ).with_hint("Bin numbers, group texts into categories, or use missing='drop'.")

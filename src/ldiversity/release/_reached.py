@@ -89,9 +89,8 @@ def _place_numbers(name: str, form: Form, values: pa.Array, kind: pa.DataType) -
         numbers: NDArray[Any] = numbers_in(values.cast(kind))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise SchemaError(
-            f"original: column {name!r} must hold what the release was made from, {kind}, got {values.type}.",
-            hint="Declare its type, for example types={'age': 'integer'}.",
-        ) from None
+            "original", f"must hold what the release was made from, {kind}", column=name, got=values.type
+        ).with_hint("Declare its type, for example types={'age': 'integer'}.") from None
     if numbers.dtype.kind == "f":  # the ends of nodes may be beyond what shorter floats hold
         numbers = numbers.astype(np.float64)
     reaches = form.reaches or {}

@@ -138,16 +138,15 @@ class SetRelease(Release):
         self.schema.domain(attribute)
         if self.layout != "sets":
             raise UnsupportedError(
-                f"release: {attribute!r} was published as exploded rows, which have no sets.",
-                hint="Analyse it from counts, with estimator 'linear' or 'simplex'.",
-            )
+                "release", f"{attribute!r} was published as exploded rows, which have no sets"
+            ).with_hint("Analyse it from counts, with estimator 'linear' or 'simplex'.")
         return self._rows.sets(attribute)
 
     def members(self, attribute: str) -> CodeArray:
         """The published codes of an exploded attribute, one a row."""
         self.schema.domain(attribute)
         if self.layout != "exploded":
-            raise UnsupportedError(f"release: {attribute!r} was published as sets.", hint="Use sets().")
+            raise UnsupportedError("release", f"{attribute!r} was published as sets", hint="Use sets().")
         return self._rows.members(attribute)
 
     def batches(self, names: Sequence[str], attributes: Sequence[str] = ()) -> Iterator[RowBatch]:
@@ -169,7 +168,7 @@ class SetRelease(Release):
         """
         (attribute,) = self.sensitive if len(self.sensitive) == 1 else ("",)
         if not attribute:
-            raise UnsupportedError("release: only one sensitive attribute can be exploded.")
+            raise UnsupportedError("release", "only one sensitive attribute can be exploded")
         if self.layout == "exploded":
             return self.table
         coded = self.columns(self._other_columns())
@@ -189,7 +188,7 @@ class SetRelease(Release):
         for claim in self.claims:
             promised = claim_of(claim.attribute, self.mechanisms[claim.attribute])
             if claim.posterior < promised.posterior * (1 - _ROUNDING):
-                raise ClaimError(f"{claim.attribute}: the claim promises more than its mechanism can keep.")
+                raise ClaimError("the claim promises more than its mechanism can keep", column=claim.attribute)
         description = ReleaseDescription(self.schema, self.mechanisms, self.claims, self.layout)
         verify_rows(self._rows, description, n_records=self.n_rows)
 

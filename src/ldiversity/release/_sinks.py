@@ -46,9 +46,8 @@ def not_given_back(column: str, data_format: Format) -> SchemaError:
     """The error of a column with values that a file would change, or does not take."""
     other = "Publish as Parquet, or declare" if data_format == "csv" else "Declare"
     return SchemaError(
-        f"table: column {column!r} must hold values that {_NAMES[data_format]} gives back as they are, got others.",
-        hint=f"{other} types={{{column!r}: 'text'}}, or drop the column.",
-    )
+        "table", f"must hold values that {_NAMES[data_format]} gives back as they are", column=column, got="others"
+    ).with_hint(f"{other} types={{{column!r}: 'text'}}, or drop the column.")
 
 
 def _unwritable(table: pa.Table, data_format: Format) -> SchemaError:
@@ -93,9 +92,8 @@ def no_file(layout: Layout, rows: int) -> DataEntry:
 def no_records_left() -> SchemaError:
     """The error of a table of which no row can be published."""
     return SchemaError(
-        "table: no record is left to publish, because every row has a missing sensitive value.",
-        hint="Use missing='category' instead of 'drop'.",
-    )
+        "table", "no record is left to publish, because every row has a missing sensitive value"
+    ).with_hint("Use missing='category' instead of 'drop'.")
 
 
 def sha256_of(file: Path) -> str:

@@ -43,9 +43,8 @@ def staging_folder(target: Path, *, overwrite: bool) -> Iterator[Path]:
         if lacks_memory(error):
             raise not_enough_memory("output") from None
         reason = error.strerror or "the disk may be full"
-        raise StorageError(
-            f"output: folder {str(target)!r} cannot be written: {reason}.",
-            hint="Nothing was published. Choose another folder, or make room on the disk.",
+        raise StorageError("output", f"folder {str(target)!r} cannot be written: {reason}").with_hint(
+            "Nothing was published. Choose another folder, or make room on the disk."
         ) from None
 
 
@@ -53,10 +52,10 @@ def _resolved(target: Path) -> Path:
     try:
         return target.resolve()
     except ValueError:
-        raise ParameterError("output: the path of the folder must not contain a zero byte.") from None
+        raise ParameterError("output", "the path of the folder must not contain a zero byte") from None
     except RuntimeError:  # so older Pythons call it; newer ones say nothing, and the folder cannot be made
         raise ParameterError(
-            f"output: {str(target)!r} must not be a link that leads back to itself.", hint="Choose another folder."
+            "output", f"{str(target)!r} must not be a link that leads back to itself", hint="Choose another folder."
         ) from None
 
 
@@ -64,13 +63,12 @@ def _check_replaceable(target: Path, *, overwrite: bool) -> None:
     """Refuse a target that exists, unless it is a release, and nothing but one, that may be overwritten."""
     if not overwrite:
         raise ParameterError(
-            f"output: folder {str(target)!r} must not exist yet.", hint="Choose another folder, or allow overwriting."
+            "output", f"folder {str(target)!r} must not exist yet", hint="Choose another folder, or allow overwriting."
         )
     if not _is_release_alone(target):
         raise ParameterError(
-            f"output: {str(target)!r} must be a release, and hold nothing else, to be overwritten.",
-            hint="Choose another folder.",
-        )
+            "output", f"{str(target)!r} must be a release, and hold nothing else, to be overwritten"
+        ).with_hint("Choose another folder.")
 
 
 def _is_release_alone(target: Path) -> bool:

@@ -42,7 +42,7 @@ def verify_rows(rows: Rows, description: ReleaseDescription, *, n_records: int) 
     """Raise `ClaimError` unless every sensitive attribute has a claim and every row satisfies it."""
     sensitive = description.schema.names(Role.SENSITIVE)
     if {claim.attribute for claim in description.claims} != set(sensitive):
-        raise ClaimError("release: every sensitive attribute must have a claim.")
+        raise ClaimError("release", "every sensitive attribute must have a claim")
     for claim in description.claims:
         if description.layout == "exploded":
             others = description.schema.names(Role.QUASI, Role.PLAIN)
@@ -60,7 +60,7 @@ def _verify_all_sets(rows: Rows, claim: Claim, description: ReleaseDescription, 
         verify_sets(claim, sets, len(domain), distances)
         seen += len(sets)
     if seen != n_records:
-        raise ClaimError(f"{claim.attribute}: there must be {n_records} records, got {seen}.")
+        raise ClaimError(f"there must be {n_records} records", column=claim.attribute, got=seen)
 
 
 def _distances(claim: Claim, description: ReleaseDescription) -> FloatArray | None:

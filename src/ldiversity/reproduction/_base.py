@@ -66,10 +66,9 @@ class Setting:
             lack = "no data folder is named"
         else:
             lack = f"the data folder {str(folder)!r}{'' if self.data else f' of {_VARIABLE}'} does not hold it"
-        raise UnsupportedError(
-            f"reproduce: {name} is needed, but {lack}.",
-            hint="Name the folder with the public tables: --data on the command line, data= in Python, or the "
-            f"environment variable {_VARIABLE}.",
+        raise UnsupportedError("reproduce", f"{name} is needed, but {lack}").with_hint(
+            "Name the folder with the public tables: --data on the command line, data= in Python, or the "
+            f"environment variable {_VARIABLE}."
         )
 
 
@@ -135,7 +134,7 @@ def _reason(error: UnsupportedError) -> str:
 
 
 def _no_picture() -> Figure:
-    raise UnsupportedError("reproduce: what was not run has no picture.")
+    raise UnsupportedError("reproduce", "what was not run has no picture")
 
 
 class Study(ABC):

@@ -111,7 +111,7 @@ def _receive(pipe: Any) -> tuple[str, Any]:  # noqa: ANN401 - a connection or a 
         kind, content = pipe.recv()
     except (EOFError, OSError):
         raise InternalError(
-            "reproduce: a process of the rerun ended early.", hint="Memory may have run out; try one worker."
+            "reproduce", "a process of the rerun ended early", hint="Memory may have run out; try one worker."
         ) from None
     return kind, content
 
@@ -138,4 +138,4 @@ def _answer(pipe: Connection[Any, Any], answer: tuple[str, Any]) -> None:
     try:
         pipe.send(answer)
     except (AttributeError, TypeError, ValueError, pickle.PicklingError) as error:
-        pipe.send((_FAILED, InternalError(f"reproduce: a result cannot be handed over ({type(error).__name__}).")))
+        pipe.send((_FAILED, InternalError("reproduce", f"a result cannot be handed over ({type(error).__name__})")))

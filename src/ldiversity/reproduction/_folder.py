@@ -37,15 +37,13 @@ def _check_content(folder: Path, *, overwrite: bool) -> None:
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not overwrite:
-        raise ParameterError(
-            f"output: folder {str(folder)!r} must not exist yet, or be empty.",
-            hint="Choose another folder, or allow overwriting.",
+        raise ParameterError("output", f"folder {str(folder)!r} must not exist yet, or be empty").with_hint(
+            "Choose another folder, or allow overwriting."
         )
     if not _is_rerun_alone(folder):
         raise ParameterError(
-            f"output: {str(folder)!r} must hold an earlier rerun, and nothing else, to be overwritten.",
-            hint="Choose another folder.",
-        )
+            "output", f"{str(folder)!r} must hold an earlier rerun, and nothing else, to be overwritten"
+        ).with_hint("Choose another folder.")
 
 
 @contextmanager
@@ -80,7 +78,7 @@ def _refused(folder: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or "the disk may be full"
         raise StorageError(
-            f"output: folder {str(folder)!r} cannot be written: {reason}.", hint="Choose another folder."
+            "output", f"folder {str(folder)!r} cannot be written: {reason}", hint="Choose another folder."
         ) from None
 
 

@@ -172,7 +172,7 @@ def _simulated(
 
 def _mse(estimated: FloatArray | None, truth: NDArray[np.int64]) -> float:
     if estimated is None:
-        raise InternalError("reproduce: maximum likelihood gave no estimate.")
+        raise InternalError("reproduce", "maximum likelihood gave no estimate")
     return float(((estimated - truth) ** 2).mean() / truth.sum() ** 2)
 
 

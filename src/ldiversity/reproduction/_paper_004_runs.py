@@ -125,7 +125,7 @@ def draw_sets(mechanism: SetMechanism, codes: CodeArray, words: FreshWords) -> S
         sets[rows] = again
         short = np.zeros(len(codes), dtype=np.bool_)
         short[rows[still]] = True
-    raise InternalError("reproduce: a record found no words for its set.")
+    raise InternalError("reproduce", "a record found no words for its set")
 
 
 @dataclass(frozen=True, eq=False)

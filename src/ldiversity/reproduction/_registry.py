@@ -46,6 +46,6 @@ def choose_papers(papers: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
     wrong = [paper for paper in asked if paper not in STUDIES and paper != "all"]
     if wrong or not asked:
         raise ParameterError(
-            f"reproduce: papers must be 'all' or some of {name_some(list(STUDIES))}, got {name_some(wrong)}."
+            "reproduce", f"papers must be 'all' or some of {name_some(list(STUDIES))}", got=name_some(wrong)
         )
     return tuple(STUDIES) if "all" in asked else tuple(dict.fromkeys(asked))

@@ -141,7 +141,7 @@ def _check_header(path: Path, columns: tuple[str, ...]) -> None:
              "repeated": [name for name in columns if found.count(name) > 1]}  # fmt: skip
     shown = "; ".join(f"{what}: {name_some(names)}" for what, names in wrong.items() if names)
     if shown:
-        raise SchemaError(f"reproduce: file {str(path)!r} must have the columns of the table; {shown}.", hint=_HINT)
+        raise SchemaError("reproduce", f"file {str(path)!r} must have the columns of the table; {shown}", hint=_HINT)
 
 
 @lru_cache(maxsize=2)
@@ -155,14 +155,14 @@ def _read(path: Path, columns: tuple[str, ...]) -> pa.Table:
         table = csv.read_csv(path, convert_options=options)
     if table.num_rows != _RECORDS[path.name]:
         raise SchemaError(
-            f"reproduce: file {str(path)!r} must have the {_RECORDS[path.name]:,} records of the table, got "
-            f"{table.num_rows:,}.",
-            hint=_HINT,
-        )
+            "reproduce",
+            f"file {str(path)!r} must have the {_RECORDS[path.name]:,} records of the table",
+            got=f"{table.num_rows:,}",
+        ).with_hint(_HINT)
     empty = [name for name in columns if table[name].null_count]
     if empty:
         raise SchemaError(
-            f"reproduce: file {str(path)!r} must have a number in every cell of {name_some(empty)}.", hint=_HINT
+            "reproduce", f"file {str(path)!r} must have a number in every cell of {name_some(empty)}", hint=_HINT
         )
     return table
 
@@ -179,4 +179,4 @@ def _refused(path: Path) -> Iterator[None]:
         if isinstance(error, SchemaError):
             raise
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is no such table, or damaged"
-        raise SchemaError(f"reproduce: file {str(path)!r} cannot be read: {reason}.", hint=_HINT) from None
+        raise SchemaError("reproduce", f"file {str(path)!r} cannot be read: {reason}", hint=_HINT) from None

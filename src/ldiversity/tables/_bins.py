@@ -70,29 +70,27 @@ class Bins:
     def __post_init__(self) -> None:
         given = [name for name in ("width", "edges", "quantiles") if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ParameterError(
-                f"Bins: exactly one of width, edges and quantiles must be given, got {len(given)}.",
-            )
+            raise ParameterError("Bins", "exactly one of width, edges and quantiles must be given", got=len(given))
         if self.edges is not None:
             object.__setattr__(self, "edges", _checked_edges(self.edges))
         if self.quantiles is not None:
             check_integer("Bins", "quantiles", self.quantiles, minimum=2, maximum=MOST_BINS)
         if self.width is not None and check_number("Bins", "width", self.width, maximum=LARGEST_NUMBER) <= 0:
-            raise ParameterError(f"Bins: width must be a number above 0, got {self.width!r}.")
+            raise ParameterError("Bins", "width", "must be a number above 0", got=repr(self.width))
         self._check_bounds()
 
     def _check_bounds(self) -> None:
         if self.low is None and self.high is None:
             return
         if self.width is None:
-            raise ParameterError("Bins: low and high must be given with width only.")
+            raise ParameterError("Bins", "low and high must be given with width only")
         if self.low is None or self.high is None:
-            raise ParameterError("Bins: low and high must be given together.")
+            raise ParameterError("Bins", "low and high must be given together")
         low, high = (_measurable(name, bound) for name, bound in (("low", self.low), ("high", self.high)))
         if not low < high:
-            raise ParameterError(f"Bins: low must be below high, got {low} and {high}.")
+            raise ParameterError("Bins", "low", "must be below high", got=f"{low} and {high}")
         if (high - low) / self.width > MOST_BINS:
-            raise ParameterError(f"Bins: width must give at most {MOST_BINS} bins, got {self.width}.")
+            raise ParameterError("Bins", "width", f"must give at most {MOST_BINS} bins", got=self.width)
 
     @property
     def fixed_edges(self) -> tuple[float, ...] | None:
@@ -125,11 +123,11 @@ class Bins:
             return fixed
         numbers, known = numbers_of(values)
         if not known.any():
-            raise SchemaError("Bins: the column must hold at least one number, got none.")
+            raise SchemaError("Bins", "the column must hold at least one number", got="none")
         if not np.isfinite(numbers).all():
-            raise SchemaError("Bins: the column must hold finite numbers, got infinite ones.", hint=_INFINITE_HINT)
+            raise SchemaError("Bins", "the column must hold finite numbers", got="infinite ones", hint=_INFINITE_HINT)
         if not are_measurable(numbers):
-            raise SchemaError(f"Bins: the column must hold numbers {NUMBERS_THAT_CAN_BE_CUT}.", hint=TOO_LARGE_HINT)
+            raise SchemaError("Bins", f"the column must hold numbers {NUMBERS_THAT_CAN_BE_CUT}", hint=TOO_LARGE_HINT)
         if self.width is not None:
             grid = Grid(self.width)
             least, greatest = numbers[known].min().item(), numbers[known].max().item()
@@ -163,10 +161,10 @@ class Bins:
         outside = int(np.count_nonzero((codes == -1) & known))
         if outside:
             raise SchemaError(
-                f"Bins: every number must lie from {_short(edges[0])} to {_short(edges[-1])}, "
-                f"got {outside} rows outside.",
-                hint="Widen the edges or the bounds.",
-            )
+                "Bins",
+                f"every number must lie from {_short(edges[0])} to {_short(edges[-1])}",
+                got=f"{outside} rows outside",
+            ).with_hint("Widen the edges or the bounds.")
         codes[~known] = -1
         return codes
 
@@ -193,10 +191,11 @@ class Grid:
         if last - first > MOST_BINS:
             # How many there would be tells the range of the table.
             raise SchemaError(
-                f"Bins: width must give at most {MOST_BINS} bins, got more than {MOST_BINS} bins "
-                f"with {_short(self.width)}.",
-                hint="Choose a greater width.",
-            )
+                "Bins",
+                "width",
+                f"must give at most {MOST_BINS} bins",
+                got=f"more than {MOST_BINS} bins with {_short(self.width)}",
+            ).with_hint("Choose a greater width.")
         start, width = Decimal(str(self.start)), Decimal(str(self.width))
         return tuple(float(start + i * width) for i in range(first, last + 1))
 
@@ -204,9 +203,8 @@ class Grid:
         """The greatest `i` whose edge is not above `number`."""
         if self.width < math.ulp(number):
             raise SchemaError(
-                f"Bins: width must be wide enough to tell numbers of this size apart, got {_short(self.width)}.",
-                hint="Choose a greater width.",
-            )
+                "Bins", "width", "must be wide enough to tell numbers of this size apart", got=_short(self.width)
+            ).with_hint("Choose a greater width.")
         i = int((Decimal(str(number)) - Decimal(str(self.start))) // Decimal(str(self.width)))
         while self.edge(i) > number:
             i -= 1
@@ -231,8 +229,7 @@ def numbers_of(column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:  # noqa: 
     numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     if not numeric and not pa.types.is_null(kind):
         raise SchemaError(
-            f"Bins: the column must hold numbers, got {kind}.",
-            hint="Only integers, floats and decimals can be binned.",
+            "Bins", "the column must hold numbers", got=kind, hint="Only integers, floats and decimals can be binned."
         )
     cast = pc.cast(array, pa.int64() if integer else pa.float64(), safe=False)
     known = np.asarray(pc.invert(pc.is_null(cast, nan_is_null=True)))
@@ -261,12 +258,12 @@ def locate(numbers: NDArray[Any], edges: Sequence[float]) -> CodeArray:
 
 def _checked_edges(edges: Sequence[float]) -> tuple[float, ...]:
     if isinstance(edges, str) or not isinstance(edges, Sequence) or len(edges) < 2:  # noqa: PLR2004 - a bin has two edges
-        raise ParameterError("Bins: edges must be at least two numbers, got fewer.")
+        raise ParameterError("Bins", "edges", "must be at least two numbers", got="fewer")
     checked = tuple(_measurable("edges", edge) for edge in edges)
     if any(not low < high for low, high in pairwise(checked)):
-        raise ParameterError("Bins: edges must be strictly increasing.")
+        raise ParameterError("Bins", "edges", "must be strictly increasing")
     if len(checked) > MOST_BINS + 1:
-        raise ParameterError(f"Bins: edges must give at most {MOST_BINS} bins, got {len(checked) - 1}.")
+        raise ParameterError("Bins", "edges", f"must give at most {MOST_BINS} bins", got=len(checked) - 1)
     return checked
 
 

@@ -106,15 +106,15 @@ class Coder:
         if n_rows:
             n_values = int(np.count_nonzero(self._lookup(cells) == _OUTSIDE))
             raise SchemaError(
-                f"table: column {self.name!r} must hold values of its domain only, "
-                f"got {n_rows} rows with {n_values} others.",
-                hint="Add the values to the declared domain, or correct the rows.",
-            )
+                "table",
+                "must hold values of its domain only",
+                column=self.name,
+                got=f"{n_rows} rows with {n_values} others",
+            ).with_hint("Add the values to the declared domain, or correct the rows.")
 
     def _other_type(self, kind: pa.DataType) -> SchemaError:
-        return SchemaError(
-            f"table: column {self.name!r} must hold values of the type {self.type}, got {kind}.",
-            hint="Code the same column that the coder was fitted to.",
+        return SchemaError("table", f"must hold values of the type {self.type}", column=self.name, got=kind).with_hint(
+            "Code the same column that the coder was fitted to."
         )
 
     @cached_property
@@ -135,7 +135,6 @@ def missing_refused(owner: str, name: str, n_missing: int) -> SchemaError:
     patients.csv: column 'disease' must have a value in every row, got 3 rows without.
     Hint: Use missing="category" to publish them as a value of their own, or missing="drop" to leave them out.
     """
-    return SchemaError(
-        f"{owner}: column {name!r} must have a value in every row, got {n_missing} rows without.",
-        hint='Use missing="category" to publish them as a value of their own, or missing="drop" to leave them out.',
+    return SchemaError(owner, "must have a value in every row", column=name, got=f"{n_missing} rows without").with_hint(
+        'Use missing="category" to publish them as a value of their own, or missing="drop" to leave them out.'
     )

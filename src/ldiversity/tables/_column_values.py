@@ -35,9 +35,8 @@ def column_values(source: Source, column: str) -> ColumnValues:
         tally.add(batch.column(0) if kind is None else to_values(batch.column(0), kind))
     if tally.full or kind is None:
         raise SchemaError(
-            f"{source.name}: column {column!r} must have at most {MAX_LEAVES:,} distinct numbers, texts or dates.",
-            hint="Numbers and dates are generalized to intervals without a hierarchy.",
-        )
+            source.name, f"must have at most {MAX_LEAVES:,} distinct numbers, texts or dates", column=column
+        ).with_hint("Numbers and dates are generalized to intervals without a hierarchy.")
     values, counts = tally.result()
     missing = [tally.n_missing] if tally.n_missing else []
     known = [] if values is None else values.to_pylist()

@@ -38,12 +38,11 @@ class BinCounter(ABC):
         """Count one more chunk."""
         kind = cells.type
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-            raise SchemaError(
-                f"{self.owner}: column {self.column!r} must hold numbers to be binned, got {kind}.",
-                hint=f"If it holds numbers, with a point in fractions, declare types={{{self.column!r}: 'number'}}; "
+            raise SchemaError(self.owner, "must hold numbers to be binned", column=self.column, got=kind).with_hint(
+                f"If it holds numbers, with a point in fractions, declare types={{{self.column!r}: 'number'}}; "
                 "else leave the bins out."
                 if pa.types.is_string(kind) or pa.types.is_large_string(kind)
-                else "Leave the bins out, or add a column of numbers to the table.",
+                else "Leave the bins out, or add a column of numbers to the table."
             )
         numbers, known = numbers_of(cells)
         self.n_rows += len(numbers)
@@ -51,13 +50,11 @@ class BinCounter(ABC):
         self.n_missing += len(numbers) - n_known
         if not np.isfinite(numbers).all():
             raise SchemaError(
-                f"{self.owner}: column {self.column!r} must hold finite numbers to be binned, got infinite ones.",
-                hint="Make the cells empty, or leave the rows out.",
-            )
+                self.owner, "must hold finite numbers to be binned", column=self.column, got="infinite ones"
+            ).with_hint("Make the cells empty, or leave the rows out.")
         if not are_measurable(numbers):
             raise SchemaError(
-                f"{self.owner}: column {self.column!r} must hold numbers {NUMBERS_THAT_CAN_BE_CUT}.",
-                hint=TOO_LARGE_HINT,
+                self.owner, f"must hold numbers {NUMBERS_THAT_CAN_BE_CUT}", column=self.column, hint=TOO_LARGE_HINT
             )
         if n_known:
             self._count(numbers if n_known == len(numbers) else numbers[known])
@@ -100,10 +97,11 @@ class _EdgeCounter(BinCounter):
     def result(self) -> tuple[tuple[float, ...], NDArray[np.int64]]:
         if self._counts[0]:
             raise SchemaError(
-                f"{self.owner}: column {self.column!r} must lie within its declared edges, "
-                f"got {self._counts[0]} rows outside.",
-                hint="Widen the edges, or the bounds low and high.",
-            )
+                self.owner,
+                "must lie within its declared edges",
+                column=self.column,
+                got=f"{self._counts[0]} rows outside",
+            ).with_hint("Widen the edges, or the bounds low and high.")
         return self._edges, self._counts[1:].copy()
 
 

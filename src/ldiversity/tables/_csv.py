@@ -54,9 +54,8 @@ class CsvSource(Source):
         text = _decode_head(self._path.name, head)
         if not text.strip("\r\n"):
             raise SchemaError(
-                f"{self._path.name}: the file must have a row of column names, got an empty file.",
-                hint="Check that the right file was saved completely.",
-            )
+                self._path.name, "the file must have a row of column names", got="an empty file"
+            ).with_hint("Check that the right file was saved completely.")
         options = {sep: _first_rows(text, sep) for sep in ([delimiter] if delimiter else _DELIMITERS)}
         chosen = max(options, key=lambda sep: len(options[sep][0]))
         names, skip, bare = options[chosen]
@@ -82,9 +81,8 @@ class CsvSource(Source):
         cell = None if last is None else last.column(last.num_columns - 1)[-1].as_py()
         if cell is not None and cell.endswith("\n"):
             raise SchemaError(
-                f"{self.name}: every quotation mark must be closed, got one that is open at the end of the file.",
-                hint='Inside a quoted cell, write a quotation mark as "".',
-            )
+                self.name, "every quotation mark must be closed", got="one that is open at the end of the file"
+            ).with_hint('Inside a quoted cell, write a quotation mark as "".')
 
     def _read(
         self,
@@ -148,9 +146,8 @@ def _decode_head(owner: str, head: bytes) -> str:
 
 
 def _not_utf8(owner: str) -> SchemaError:
-    return SchemaError(
-        f"{owner}: the file must be UTF-8 text, got bytes that are not.",
-        hint='Save it again with the encoding "UTF-8" (in Excel: "CSV UTF-8").',
+    return SchemaError(owner, "the file must be UTF-8 text", got="bytes that are not").with_hint(
+        'Save it again with the encoding "UTF-8" (in Excel: "CSV UTF-8").'
     )
 
 
@@ -165,8 +162,7 @@ def _speaking_of(owner: str) -> Iterator[None]:
         if lacks_memory(error):
             raise not_enough_memory(owner) from None
         raise SchemaError(
-            f"{owner}: the file must be readable to its end, got a damaged one.",
-            hint="Copy or compress the file again.",
+            owner, "the file must be readable to its end", got="a damaged one", hint="Copy or compress the file again."
         ) from None
 
 
@@ -175,17 +171,14 @@ def _explain(owner: str, message: str) -> SchemaError:
     if ragged:
         row, expected, got = ragged.groups()
         return SchemaError(
-            f"{owner}: every row must have {expected} cells as the header does, got {got} in row {row}.",
-            hint="The header is row 1; quote cells that contain the delimiter.",
-        )
+            owner, f"every row must have {expected} cells as the header does", got=f"{got} in row {row}"
+        ).with_hint("The header is row 1; quote cells that contain the delimiter.")
     if "UTF8" in message:
         return _not_utf8(owner)
     if "straddling" in message:
-        return SchemaError(
-            f"{owner}: a row must be shorter than {_BLOCK_BYTES >> 20} MB, got a longer one.",
-            hint="Look for a quotation mark that is not closed.",
+        return SchemaError(owner, f"a row must be shorter than {_BLOCK_BYTES >> 20} MB", got="a longer one").with_hint(
+            "Look for a quotation mark that is not closed."
         )
-    return SchemaError(
-        f"{owner}: the file must be a well-formed table, got one that cannot be read.",
-        hint="Check the delimiter and the quotation marks.",
+    return SchemaError(owner, "the file must be a well-formed table", got="one that cannot be read").with_hint(
+        "Check the delimiter and the quotation marks."
     )

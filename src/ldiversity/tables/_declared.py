@@ -40,10 +40,10 @@ def match_declared(owner: str, column: str, values: Sequence[object], kind: pa.D
             strange.append(_nameable(value))
     if strange:
         raise SchemaError(
-            f"{owner}: the declared domain of column {column!r} must hold values of the column's type {kind}, "
-            f"got {name_some(strange)}.",
-            hint=f"Correct the values, or open the table with types={{{column!r}: 'text'}}.",
-        )
+            owner,
+            f"the declared domain of column {column!r} must hold values of the column's type {kind}",
+            got=name_some(strange),
+        ).with_hint(f"Correct the values, or open the table with types={{{column!r}: 'text'}}.")
     numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     positions = tuple(math.nan if v is None else float(v) for v in matched) if numbers else None
     return Domain(tuple(matched), ordered=True, positions=positions)

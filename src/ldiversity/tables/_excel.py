@@ -24,9 +24,8 @@ def open_excel(path: Path, types: Mapping[str, str] | None = None) -> Source:
         import openpyxl
     except ImportError:
         raise UnsupportedError(
-            f"{path.name}: reading Excel files needs the package openpyxl, which is not installed.",
-            hint="Run: pip install ldiversity[excel]",
-        ) from None
+            path.name, "reading Excel files needs the package openpyxl, which is not installed"
+        ).with_hint("Run: pip install ldiversity[excel]") from None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # some quote cells
@@ -35,18 +34,16 @@ def open_excel(path: Path, types: Mapping[str, str] | None = None) -> Source:
             book.close()
     except Exception:  # noqa: BLE001 - openpyxl lets through whatever zip and XML readers raise
         raise SchemaError(
-            f"{path.name}: the file must be an Excel workbook (.xlsx), got one that cannot be read.",
-            hint="Save it again as .xlsx, or as CSV UTF-8.",
-        ) from None
+            path.name, "the file must be an Excel workbook (.xlsx)", got="one that cannot be read"
+        ).with_hint("Save it again as .xlsx, or as CSV UTF-8.") from None
     return FrameSource(path.name, _table(path.name, rows), types=types, from_file=True)
 
 
 def _table(owner: str, rows: list[tuple[Any, ...]]) -> pa.Table:
     filled = [row for row in rows if any(cell is not None for cell in row)]
     if not filled:
-        raise SchemaError(
-            f"{owner}: the first sheet must have a row of column names, got an empty sheet.",
-            hint="Move the table to the first sheet of the workbook.",
+        raise SchemaError(owner, "the first sheet must have a row of column names", got="an empty sheet").with_hint(
+            "Move the table to the first sheet of the workbook."
         )
     columns = list(zip_longest(*filled))
     while columns and all(cell is None for cell in columns[-1]):

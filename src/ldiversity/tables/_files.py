@@ -46,24 +46,21 @@ def open_file(path: Path, types: Mapping[str, str] | None = None) -> Source:
     opener = next((FILE_ENDINGS[end] for end in _endings(path) if end in FILE_ENDINGS), None)
     if path.is_dir():
         raise ParameterError(
-            f"open_source: {str(path)!r} must be a file, got a folder.",
-            hint="Name one file of the folder.",
+            "open_source", f"{str(path)!r} must be a file", got="a folder", hint="Name one file of the folder."
         )
     if opener is None:
-        raise ParameterError(
-            f"open_source: {path.name!r} must end in a known way, got {path.suffix!r}.",
-            hint=f"Known endings are {', '.join(FILE_ENDINGS)}.",
+        raise ParameterError("open_source", f"{path.name!r} must end in a known way", got=repr(path.suffix)).with_hint(
+            f"Known endings are {', '.join(FILE_ENDINGS)}."
         )
     try:
         with path.open("rb"):
             pass
     except FileNotFoundError:
-        raise ParameterError(
-            f"open_source: file {str(path)!r} does not exist.",
-            hint="Check the path; a relative one starts at the current folder.",
+        raise ParameterError("open_source", f"file {str(path)!r} does not exist").with_hint(
+            "Check the path; a relative one starts at the current folder."
         ) from None
     except OSError as error:
-        raise ParameterError(f"open_source: file {str(path)!r} cannot be read ({error.strerror}).") from None
+        raise ParameterError("open_source", f"file {str(path)!r} cannot be read ({error.strerror})") from None
     with guarded(
         f"{path.name}: the file must be a table that can be read, got one that cannot.",
         hint="Write or copy the file again.",

@@ -69,10 +69,8 @@ def fit_coder(
     values = value_type(kind)
     if values is None:
         raise SchemaError(
-            f"{source.name}: column {sensitive.name!r} must hold texts, numbers, booleans or dates "
-            f"to be sensitive, got {kind}.",
-            hint="Convert it to text, or make one column of each part.",
-        )
+            source.name, "must hold texts, numbers, booleans or dates to be sensitive", column=sensitive.name, got=kind
+        ).with_hint("Convert it to text, or make one column of each part.")
     if sensitive.bins is not None:
         return _fit_bins(source, sensitive, sensitive.bins, chunk_rows)
     return _fit_values(source, sensitive, values, chunk_rows, order)
@@ -148,10 +146,11 @@ def _count_codes(
     outside = np.asarray(positions.is_null())
     if outside.any():
         raise SchemaError(
-            f"{source.name}: column {coder.name!r} must hold values of its declared domain only, "
-            f"got {int(counts[outside].sum())} rows with {int(outside.sum())} others.",
-            hint="Add the values to the domain, or correct the rows.",
-        )
+            source.name,
+            "must hold values of its declared domain only",
+            column=coder.name,
+            got=f"{int(counts[outside].sum())} rows with {int(outside.sum())} others",
+        ).with_hint("Add the values to the domain, or correct the rows.")
     totals = np.zeros(len(coder.domain), dtype=np.int64)
     np.add.at(totals, positions.to_numpy(), counts)
     if None in coder.domain.code_of:
@@ -161,24 +160,21 @@ def _count_codes(
 
 def _too_many(source: Source, sensitive: Sensitive, what: str) -> SchemaError:
     return SchemaError(
-        f"{source.name}: column {sensitive.name!r} must have few enough values to publish as a domain, got {what}.",
-        hint="Bin numbers with width, edges or quantiles; group texts into categories; or declare the domain.",
-    )
+        source.name, "must have few enough values to publish as a domain", column=sensitive.name, got=what
+    ).with_hint("Bin numbers with width, edges or quantiles; group texts into categories; or declare the domain.")
 
 
 def _check_missing(source: Source, sensitive: Sensitive, n_rows: int, n_missing: int) -> None:
     if n_rows == 0:
-        raise SchemaError(
-            f"{source.name}: the table must have at least one row, got none.",
-            hint="Check that the table was written completely.",
+        raise SchemaError(source.name, "the table must have at least one row", got="none").with_hint(
+            "Check that the table was written completely."
         )
     if n_missing and sensitive.missing == "refuse":
         raise missing_refused(source.name, sensitive.name, n_missing)
     if n_missing == n_rows and sensitive.missing == "drop":
         raise SchemaError(
-            f"{source.name}: column {sensitive.name!r} must have a value in at least one row, got none.",
-            hint="Choose another sensitive column.",
-        )
+            source.name, "must have a value in at least one row", column=sensitive.name, got="none"
+        ).with_hint("Choose another sensitive column.")
 
 
 def _fit_bins(source: Source, sensitive: Sensitive, bins: Bins, chunk_rows: int) -> tuple[Coder, NDArray[np.int64]]:

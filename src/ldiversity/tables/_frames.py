@@ -86,9 +86,8 @@ def to_native(table: pa.Table, frame_kind: str) -> Any:  # noqa: ANN401 - the ki
         return _to_pandas(table) if frame_kind == "pandas" else _to_frame(table, frame_kind)
     except ImportError:
         raise UnsupportedError(
-            f"to_native: a {frame_kind} frame needs the package {frame_kind}, which is not installed.",
-            hint=f"Run: pip install {frame_kind}",
-        ) from None
+            "to_native", f"a {frame_kind} frame needs the package {frame_kind}, which is not installed"
+        ).with_hint(f"Run: pip install {frame_kind}") from None
 
 
 def _check_kind(frame_kind: str) -> None:
@@ -98,7 +97,7 @@ def _check_kind(frame_kind: str) -> None:
         known = False
     if not known:
         raise ParameterError(
-            f"to_native: frame_kind must be 'arrow' or a kind that narwhals knows, got {frame_kind!r}."
+            "to_native", "frame_kind", "must be 'arrow' or a kind that narwhals knows", got=repr(frame_kind)
         )
 
 
@@ -181,9 +180,8 @@ def _read_stream(data: Any) -> pa.Table:  # noqa: ANN401 - whatever came
         reader = _open_stream(data)
         if reader is not None:
             return reader.read_all()
-    raise ParameterError(
-        f"open_source: data must be a path or a data frame, got {type(data).__name__}.",
-        hint="Pass a path, or a frame of pandas, polars or pyarrow.",
+    raise ParameterError("open_source", "data", "must be a path or a data frame", got=type(data).__name__).with_hint(
+        "Pass a path, or a frame of pandas, polars or pyarrow."
     )
 
 
@@ -209,9 +207,8 @@ def _to_arrow(frame: nw.DataFrame[Any]) -> pa.Table:
             return _with_order(table, bare)
         broken = [name for name in bare.columns if _converted(bare.select(name)) is None]
     raise SchemaError(
-        f"table: column {name_some(broken, most=1)} must hold values of one type that Arrow knows, got others.",
-        hint="Convert it, for example with .astype(str), or leave it out.",
-    )
+        "table", f"column {name_some(broken, most=1)} must hold values of one type that Arrow knows", got="others"
+    ).with_hint("Convert it, for example with .astype(str), or leave it out.")
 
 
 def _with_order(table: pa.Table, frame: nw.DataFrame[Any]) -> pa.Table:

@@ -44,9 +44,8 @@ class JsonLinesSource(Source):
                 self._refuse_wide(name, table.column(name), block)
             n_rows += table.num_rows
         if not found:
-            raise SchemaError(
-                f"{self.name}: the file must have at least one object with a key, got none.",
-                hint="Write one JSON object a line.",
+            raise SchemaError(self.name, "the file must have at least one object with a key", got="none").with_hint(
+                "Write one JSON object a line."
             )
         check_names(self.name, list(found))
         self.n_rows = n_rows
@@ -82,9 +81,8 @@ class JsonLinesSource(Source):
         except (OSError, pa.ArrowException) as error:
             if lacks_memory(error):
                 raise not_enough_memory(self.name) from None
-            raise SchemaError(
-                f"{self.name}: the file must be readable to its end, got a damaged one.",
-                hint="Copy or compress the file again.",
+            raise SchemaError(self.name, "the file must be readable to its end", got="a damaged one").with_hint(
+                "Copy or compress the file again."
             ) from None
         if rest.strip():
             yield rest
@@ -93,9 +91,8 @@ class JsonLinesSource(Source):
         try:
             block.decode()
         except UnicodeDecodeError:
-            raise SchemaError(
-                f"{self.name}: the file must be UTF-8 text, got bytes that are not.",
-                hint='Save it again with the encoding "UTF-8".',
+            raise SchemaError(self.name, "the file must be UTF-8 text", got="bytes that are not").with_hint(
+                'Save it again with the encoding "UTF-8".'
             ) from None
         if not block.strip():
             return pa.table({})
@@ -120,14 +117,12 @@ class JsonLinesSource(Source):
         if changed and changed[1]:
             return self._mixed(changed[1].strip("/"), f"{changed[3]} after {changed[2]} in row {row}")
         return SchemaError(
-            f"{self.name}: every line must be one JSON object with distinct keys, got another in row {row}.",
-            hint="Write one object a line, without commas between the lines.",
-        )
+            self.name, "every line must be one JSON object with distinct keys", got=f"another in row {row}"
+        ).with_hint("Write one object a line, without commas between the lines.")
 
     def _mixed(self, column: str, what: str) -> SchemaError:
-        return SchemaError(
-            f"{self.name}: column {column!r} must hold values of one type, got {what}.",
-            hint="Write all of its values as texts, or all as numbers.",
+        return SchemaError(self.name, "must hold values of one type", column=column, got=what).with_hint(
+            "Write all of its values as texts, or all as numbers."
         )
 
     def _unify(self, name: str, one: pa.DataType, other: pa.DataType) -> pa.DataType:
@@ -146,9 +141,8 @@ class JsonLinesSource(Source):
         key = re.escape(json.dumps(name, ensure_ascii=False).encode())
         if re.search(key + rb"\s*:\s*-?[0-9]{16,}\s*[,}]", block):
             raise SchemaError(
-                f"{self.name}: column {name!r} must hold numbers that fit their type, got integers too wide for it.",
-                hint="Write them as texts, in quotation marks.",
-            )
+                self.name, "must hold numbers that fit their type", column=name, got="integers too wide for it"
+            ).with_hint("Write them as texts, in quotation marks.")
 
 
 def _kind(kind: pa.DataType) -> pa.DataType:

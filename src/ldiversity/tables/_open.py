@@ -44,7 +44,7 @@ def open_source(data: Any, *, types: Mapping[str, str] | None = None) -> Source:
     """
     if isinstance(data, Source):
         if types:
-            raise ParameterError("open_source: types must be declared when the table is first opened.")
+            raise ParameterError("open_source", "types", "must be declared when the table is first opened")
         return data
     if isinstance(data, str | os.PathLike):
         return open_file(Path(data), types)

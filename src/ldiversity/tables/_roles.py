@@ -83,9 +83,8 @@ def check_roles(
         if roles.get(name) in {None, "sensitive"}:
             _give(source, roles, name, "record_id")
     if "sensitive" not in roles.values():
-        raise SchemaError(
-            f"{source.name}: at least one column must be sensitive, got none.",
-            hint="Name the column whose values nobody may learn about one person.",
+        raise SchemaError(source.name, "at least one column must be sensitive", got="none").with_hint(
+            "Name the column whose values nobody may learn about one person."
         )
     _refuse_nested(source, [name for name, role in roles.items() if role in {"quasi", "plain"}])
     return [name for name in source.columns if name not in roles]
@@ -96,10 +95,7 @@ def _give(source: Source, roles: dict[str, str], name: str, role: str) -> None:
         raise unknown_column(source.name, name, source.columns, from_file=source.from_file)
     if name in roles:
         both = f"{roles[name]} and {role}" if roles[name] != role else f"{role} twice"
-        raise SchemaError(
-            f"{source.name}: column {name!r} must have one role, got {both}.",
-            hint="Name each column once.",
-        )
+        raise SchemaError(source.name, "must have one role", column=name, got=both, hint="Name each column once.")
     roles[name] = role
 
 
@@ -107,9 +103,8 @@ def _refuse_nested(source: Source, names: list[str]) -> None:
     nested = [name for name in names if _is_nested(source.columns[name])]
     if nested:
         raise SchemaError(
-            f"{source.name}: published columns must hold single plain values, got others in {name_some(nested)}.",
-            hint="Drop these columns, convert them to text, or make one column of each part.",
-        )
+            source.name, "published columns must hold single plain values", got=f"others in {name_some(nested)}"
+        ).with_hint("Drop these columns, convert them to text, or make one column of each part.")
 
 
 def _is_nested(kind: pa.DataType) -> bool:

@@ -52,23 +52,22 @@ class Sensitive:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
-            raise ParameterError(f"Sensitive: name must be the name of a column, got {type(self.name).__name__}.")
+            raise ParameterError("Sensitive", "name", "must be the name of a column", got=type(self.name).__name__)
         check_choice("Sensitive", "missing", self.missing, MISSING_POLICIES)
         if self.domain is not None:
             if isinstance(self.domain, str) or not self.domain:
-                raise ParameterError("Sensitive: domain must be a list of at least one value.")
+                raise ParameterError("Sensitive", "domain", "must be a list of at least one value")
             object.__setattr__(self, "domain", tuple(self.domain))
         if self.edges is not None:
             object.__setattr__(self, "edges", tuple(self.edges))
         binned = self.bins is not None  # also checks how
         if self.domain is not None and binned:
-            raise ParameterError(
-                f"Sensitive: domain must be left out when {self.name!r} is binned.",
-                hint="The bins are the domain; declare edges instead.",
+            raise ParameterError("Sensitive", "domain", f"must be left out when {self.name!r} is binned").with_hint(
+                "The bins are the domain; declare edges instead."
             )
         if self.domain is not None and None in self.domain and self.missing != "category":
             raise ParameterError(
-                f"Sensitive: missing must be 'category' when the domain holds None, got {self.missing!r}."
+                "Sensitive", "missing", "must be 'category' when the domain holds None", got=repr(self.missing)
             )
 
     @property

@@ -90,9 +90,9 @@ def encode_sets(column: pa.Array | pa.ChunkedArray, domain: Domain, *, as_writte
 
 def _encode(lists: pa.Array, domain: Domain, *, as_written: bool) -> SetArray:
     if not _is_list(lists.type):
-        raise SchemaError(f"sets: the column must hold lists, got {lists.type}.")
+        raise SchemaError("sets", "the column must hold lists", got=lists.type)
     if lists.null_count:
-        raise SchemaError(f"sets: every row must have a set, got {lists.null_count} rows without.")
+        raise SchemaError("sets", "every row must have a set", got=f"{lists.null_count} rows without")
     if len(lists) == 0:
         return np.zeros((0, 0), dtype=np.int32)
     lengths = pc.min_max(pc.list_value_length(lists)).as_py()
@@ -120,14 +120,13 @@ def _codes(members: pa.Array, domain: Domain) -> CodeArray:
             indices = pc.fill_null(indices.cast(pa.int64()), len(coded.dictionary))
         places = indices.to_numpy()
         if len(places) and (places.min() < 0 or places.max() > len(coded.dictionary)):
-            raise SchemaError("sets: the column must not be damaged, got members without a value.")
+            raise SchemaError("sets", "the column must not be damaged", got="members without a value")
         codes = lookup[places]
     outside = int(np.count_nonzero(codes == _OUTSIDE))
     if outside:
         raise SchemaError(
-            f"sets: every member must be a value of the domain, got {outside} that are not.",
-            hint="The table and the domain do not belong together.",
-        )
+            "sets", "every member must be a value of the domain", got=f"{outside} that are not"
+        ).with_hint("The table and the domain do not belong together.")
     return codes
 
 
@@ -136,7 +135,7 @@ def _lookup(cells: pa.Array, domain: Domain) -> CodeArray:
     try:
         values = to_values(cells, known.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise SchemaError(f"sets: members must have the type {known.type} of the domain, got {cells.type}.") from None
+        raise SchemaError("sets", f"members must have the type {known.type} of the domain", got=cells.type) from None
     found = pc.index_in(values, value_set=known, skip_nulls=True)
     lookup: CodeArray = pc.fill_null(found, _OUTSIDE).to_numpy().astype(np.int32)
     lookup[np.asarray(values.is_null())] = domain.code_of.get(None, _OUTSIDE)
@@ -148,19 +147,17 @@ def _ascending(codes: SetArray) -> SetArray:
         codes = np.sort(codes, axis=1)
         twice = int(np.count_nonzero(np.any(codes[:, 1:] == codes[:, :-1], axis=1)))
         if twice:
-            raise SchemaError(f"sets: the members of a set must be distinct, got {twice} sets with a repeated one.")
+            raise SchemaError("sets", "the members of a set must be distinct", got=f"{twice} sets with a repeated one")
     return codes
 
 
 def _other_type(known: pa.DataType, got: pa.DataType) -> SchemaError:
-    return SchemaError(
-        f"sets: members must have the type {known} of the domain, got {got}.",
-        hint="The table and the domain do not belong together.",
+    return SchemaError("sets", f"members must have the type {known} of the domain", got=got).with_hint(
+        "The table and the domain do not belong together."
     )
 
 
 def _uneven() -> SchemaError:
-    return SchemaError(
-        "sets: all sets must have the same number of members, got different ones.",
-        hint="The table was damaged or does not come from one publication.",
+    return SchemaError("sets", "all sets must have the same number of members", got="different ones").with_hint(
+        "The table was damaged or does not come from one publication."
     )

@@ -141,9 +141,8 @@ class Source(ABC):
             if lacks_memory(error):
                 raise not_enough_memory(self.name) from None
             raise SchemaError(
-                f"{self.name}: column {name!r} must hold well-formed cells and texts in UTF-8, got others.",
-                hint="Write the table again; texts in another encoding must be converted first.",
-            ) from None
+                self.name, "must hold well-formed cells and texts in UTF-8", column=name, got="others"
+            ).with_hint("Write the table again; texts in another encoding must be converted first.") from None
 
     def _convert(self, name: str, array: pa.Array) -> pa.Array:
         target = self.columns[name]
@@ -160,8 +159,9 @@ class Source(ABC):
                 raise not_enough_memory(self.name) from None
             # The cause is left out on purpose: Arrow quotes the cell.
             raise SchemaError(
-                f"{self.name}: column {name!r} must hold values that can be read as {target}, got others.",
-                hint=f"{_WRITTEN.get(str(target), '')}Leave its type out, or declare types={{{name!r}: 'text'}}.",
+                self.name, f"must hold values that can be read as {target}", column=name, got="others"
+            ).with_hint(
+                f"{_WRITTEN.get(str(target), '')}Leave its type out, or declare types={{{name!r}: 'text'}}."
             ) from None
 
 
@@ -236,18 +236,16 @@ def check_names(owner: str, names: Sequence[object], *, from_file: bool = True) 
     ['age', 'sex']
     """
     if not names:
-        raise SchemaError(f"{owner}: the table must have at least one column, got none.")
+        raise SchemaError(owner, "the table must have at least one column", got="none")
     checked = [name for name in names if isinstance(name, str)]
     if len(checked) < len(names):
         raise SchemaError(
-            f"{owner}: column names must be texts, got {len(names) - len(checked)} that are not.",
-            hint="Rename the columns, for example frame.columns = frame.columns.map(str).",
-        )
+            owner, "column names must be texts", got=f"{len(names) - len(checked)} that are not"
+        ).with_hint("Rename the columns, for example frame.columns = frame.columns.map(str).")
     empty = [position for position, name in enumerate(checked, start=1) if not name.strip()]
     if empty:
-        raise SchemaError(
-            f"{owner}: every column must have a name, got none for column {name_some(empty)}.",
-            hint="Name the columns in the first row of the table.",
+        raise SchemaError(owner, "every column must have a name", got=f"none for column {name_some(empty)}").with_hint(
+            "Name the columns in the first row of the table."
         )
     repeated = sorted(name for name, count in Counter(checked).items() if count > 1)
     if repeated:
@@ -258,8 +256,7 @@ def check_names(owner: str, names: Sequence[object], *, from_file: bool = True) 
             else f"{name_some(repeated)} more than once"
         )
         raise SchemaError(
-            f"{owner}: column names must be distinct, got {got}.",
-            hint="Rename the columns so that each name occurs once.",
+            owner, "column names must be distinct", got=got, hint="Rename the columns so that each name occurs once."
         )
     return checked
 
@@ -274,9 +271,8 @@ def check_header(owner: str, names: Sequence[str]) -> list[str]:
     """
     checked = check_names(owner, names)
     if all(_NUMBER.fullmatch(name) for name in checked):
-        raise SchemaError(
-            f"{owner}: the first row must hold the column names, got numbers only.",
-            hint="Add a row of names at the top of the file.",
+        raise SchemaError(owner, "the first row must hold the column names", got="numbers only").with_hint(
+            "Add a row of names at the top of the file."
         )
     return checked
 
@@ -303,4 +299,4 @@ def unknown_column(owner: str, column: object, known: Collection[str], *, from_f
         hint = f"The first row of the file must hold the names; to see the columns, run: ldiversity describe {owner}"
     else:
         hint = f"The columns are {name_some(known)}."
-    return SchemaError(f"{owner}: column {column!r} does not exist.", hint=hint)
+    return SchemaError(owner, "does not exist", column=str(column), hint=hint)

@@ -47,7 +47,7 @@ def declared_types(
             raise unknown_column(owner, column, columns, from_file=from_file)
         if word not in TYPE_NAMES:
             raise ParameterError(
-                f"open_source: types[{column!r}] must be one of text, integer, number, boolean, date, got {word!r}."
+                "open_source", f"types[{column!r}] must be one of text, integer, number, boolean, date", got=repr(word)
             )
         declared[column] = TYPE_NAMES[word]
     return declared

@@ -101,7 +101,7 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
             reason = one.why_not(release, people, attribute)
             if reason is not None:
                 if by_name:
-                    raise UnsupportedError(f"attack: {one.name!r} cannot be run on {attribute!r}: {reason}.")
+                    raise UnsupportedError("attack", f"{one.name!r} cannot be run on {attribute!r}: {reason}")
                 skipped.append(Skipped(one.label, attribute, reason))
                 continue
             believed = one.beliefs(release, people, attribute)
@@ -116,7 +116,10 @@ def _attributes(release: Release, sensitive: str | Sequence[str] | None) -> tupl
     unknown = [name for name in names if name not in release.sensitive]
     if unknown or not names:
         raise ParameterError(
-            f"attack: sensitive must name attributes of the release, {name_some(release.sensitive)}, got {names!r}."
+            "attack",
+            "sensitive",
+            f"must name attributes of the release, {name_some(release.sensitive)}",
+            got=repr(names),
         )
     return tuple(dict.fromkeys(names))
 
@@ -141,12 +144,14 @@ def _chosen(
     """The attacks on each attribute, and whether they were asked for."""
     check_integer("attack", "exclude", exclude, minimum=1)
     if (distance is None) != (d is None):
-        raise ParameterError("attack: distance and d must be given together.")
+        raise ParameterError("attack", "distance and d must be given together")
     if second is not None:
         check_release("attack", second, "second")
     asked = [attacks] if isinstance(attacks, str | Attack) else attacks
     if asked is not None and not asked:
-        raise ParameterError("attack: attacks must name at least one attack.", hint=f"Known are {name_some(ATTACKS)}.")
+        raise ParameterError(
+            "attack", "attacks", "must name at least one attack", hint=f"Known are {name_some(ATTACKS)}."
+        )
     found: dict[str, list[Attack]] = {}
     for attribute in release.sensitive:
         made = {name: _made(name, release, attribute, second, exclude, distance, d, known) for name in ATTACKS}
@@ -158,12 +163,11 @@ def _chosen(
             if isinstance(one, Attack):
                 found[attribute].append(one)
             elif one not in made:
-                raise ParameterError(
-                    f"attack: attacks must be names or attacks, got {one!r}.",
-                    hint=f"Known are {name_some(ATTACKS, most=20)}.",
+                raise ParameterError("attack", "attacks", "must be names or attacks", got=repr(one)).with_hint(
+                    f"Known are {name_some(ATTACKS, most=20)}."
                 )
             elif not made[one]:
-                raise ParameterError(f"attack: {one!r} needs {_NEEDS[one]}.")
+                raise ParameterError("attack", f"{one!r} needs {_NEEDS[one]}")
             else:
                 found[attribute].extend(made[one])
     return found, asked is not None
@@ -218,9 +222,8 @@ def _targets(release: Release, source: Any, attribute: str, wanted: int | None =
     place = np.flatnonzero(truth >= 0).astype(np.int64)
     if not len(place):
         raise ParameterError(
-            f"attack: original must have people with a value of {attribute!r}, but there is none.",
-            hint="Give the table that the release was made from, or leave the original out.",
-        )
+            "attack", "original", f"must have people with a value of {attribute!r}, but there is none"
+        ).with_hint("Give the table that the release was made from, or leave the original out.")
     population = table.select(list(quasi))
     columns = population.take(pa.array(place)) if quasi else population
     everyone = Targets(columns, len(place), truth[place], population, place)

@@ -171,7 +171,7 @@ class DeFinetti(Attack):
 
     def _fit(self, features: Any, codes: Any, weights: FloatArray) -> Any:  # noqa: ANN401 - scikit-learn's
         if find_spec("sklearn") is None:
-            raise UnsupportedError("DeFinetti: it needs scikit-learn.", hint="Install ldiversity[attacks].")
+            raise UnsupportedError("DeFinetti", "it needs scikit-learn", hint="Install ldiversity[attacks].")
         from sklearn.base import clone
         from sklearn.naive_bayes import MultinomialNB
 

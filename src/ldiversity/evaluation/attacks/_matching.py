@@ -218,6 +218,5 @@ def _as_type(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.Chunke
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         # The cause is left out on purpose: Arrow quotes the cell.
         raise SchemaError(
-            f"original: column {name!r} must hold what the release publishes, {kind}, got {column.type}.",
-            hint="Declare its type, for example types={'zip': 'text'}.",
-        ) from None
+            "original", f"must hold what the release publishes, {kind}", column=name, got=column.type
+        ).with_hint("Declare its type, for example types={'zip': 'text'}.") from None

@@ -110,9 +110,8 @@ def _interval_side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.Chu
         numbers, known = to_numbers(cells.cast(kind))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise SchemaError(
-            f"original: column {name!r} must hold what the release was made from, {kind}, got {cells.type}.",
-            hint="Declare its type, for example types={'age': 'integer'}.",
-        ) from None
+            "original", f"must hold what the release was made from, {kind}", column=name, got=cells.type
+        ).with_hint("Declare its type, for example types={'age': 'integer'}.") from None
     distinct, code_of = np.unique(np.where(known, numbers, 0), return_inverse=True)
     code_of = np.where(known, code_of, len(distinct))  # the last one is a missing number
     low, high, unknown = intervals.low, intervals.high, intervals.unknown

@@ -53,8 +53,9 @@ def score(
     n = int(np.count_nonzero(found))
     if n == 0:
         raise ParameterError(
-            "attack: original must share people with the release, but none of its records fits a published one.",
-            hint="Give the table that the release was made from, and declare types of columns that are read otherwise.",
+            "attack", "original", "must share people with the release, but none of its records fits a published one"
+        ).with_hint(
+            "Give the table that the release was made from, and declare types of columns that are read otherwise."
         )
     marginal = marginal_of(release, attribute)
     guesses = _guess(beliefs.probability, beliefs.alike)

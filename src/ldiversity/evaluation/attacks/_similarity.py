@@ -45,7 +45,7 @@ class Similarity(Attack):
     def __post_init__(self) -> None:
         check_number("Similarity", "d", self.d, minimum=0)
         if not isinstance(self.distance, Distance):
-            raise ParameterError(f"Similarity: distance must be a Distance, got {type(self.distance).__name__}.")
+            raise ParameterError("Similarity", "distance", "must be a Distance", got=type(self.distance).__name__)
 
     @property
     def label(self) -> str:

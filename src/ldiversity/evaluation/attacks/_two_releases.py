@@ -39,7 +39,7 @@ class _TwoReleases(Attack):
 
     def __post_init__(self) -> None:
         if not isinstance(self.second, Release):
-            raise ParameterError(f"{type(self).__name__}: second must be a release, got {type(self.second).__name__}.")
+            raise ParameterError(type(self).__name__, "second", "must be a release", got=type(self.second).__name__)
 
     @property
     def knowledge(self) -> str:

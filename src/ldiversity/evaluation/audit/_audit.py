@@ -169,7 +169,7 @@ def check(
     seen, _ = _see(data, quasi, as_sensitive("check", given), missing, joint_knowledge=False, types=types)
     if not isinstance(wanted, KAnonymity) and len(seen.views) != 1:
         named = f"one of {name_some(seen.views)}" if seen.views else "the sensitive column"
-        raise ParameterError(f"check: sensitive must name {named} to check {wanted.name!r}.")
+        raise ParameterError("check", "sensitive", f"must name {named} to check {wanted.name!r}")
     return ask(seen, [wanted])[0].verdict
 
 
@@ -189,9 +189,8 @@ def _see(
     if isinstance(data, Release):
         if joint_knowledge:
             raise UnsupportedError(
-                "audit: joint_knowledge must be left out for a release, where every attribute is hidden on its own.",
-                hint="The attack 'joint' shows what attributes say about each other.",
-            )
+                "audit", "joint_knowledge", "must be left out for a release, where every attribute is hidden on its own"
+            ).with_hint("The attack 'joint' shows what attributes say about each other.")
         return see_release(data, quasi=names, sensitive=[one.name for one in attributes]), data
     source = open_source(data, types=types)
     check_others(source, others, [*names, *(one.name for one in attributes)])
@@ -220,7 +219,9 @@ def _models(
     texts: dict[PrivacyModel, str] = {}
     for one in several:
         if not isinstance(one, str | PrivacyModel):
-            raise ParameterError(f"audit: models must be privacy models or their text forms, got {type(one).__name__}.")
+            raise ParameterError(
+                "audit", "models", "must be privacy models or their text forms", got=type(one).__name__
+            )
         model = parse_model(one) if isinstance(one, str) else one
         models.append(model)
         if isinstance(one, str):
@@ -233,9 +234,8 @@ def _check_looked_at(seen: Seen, wanted: Sequence[PrivacyModel]) -> None:
     unseen = [model.name for model in wanted if not isinstance(model, KAnonymity)]
     if unseen and not seen.views:
         raise ParameterError(
-            f"audit: sensitive must name the sensitive columns to check {name_some(unseen)}.",
-            hint="Only k-anonymity can be checked without them.",
-        )
+            "audit", "sensitive", f"must name the sensitive columns to check {name_some(unseen)}"
+        ).with_hint("Only k-anonymity can be checked without them.")
 
 
 def _by_class_id(seen: Seen) -> dict[str, Any]:

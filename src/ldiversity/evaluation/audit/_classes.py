@@ -109,9 +109,8 @@ def count_table(
     filter_rows.finish(missing)
     cells = [tally.result() for tally in tallies]
     if cells[0].num_rows == 0:
-        raise SchemaError(
-            f"{source.name}: the table must have at least one row to count, got none.",
-            hint="Check that the table was written completely, and what becomes of missing values.",
+        raise SchemaError(source.name, "the table must have at least one row to count", got="none").with_hint(
+            "Check that the table was written completely, and what becomes of missing values."
         )
     of_attribute = {name: part for some, part in zip(together, cells, strict=True) for name in some}
     counts = {
@@ -180,9 +179,8 @@ class _Filter:
     def finish(self, missing: MissingQuasi) -> None:
         if missing == "refuse" and self.n_lacking:
             raise SchemaError(
-                f"{self.owner}: quasi-identifiers must have a value in every row, got {self.n_lacking} rows without.",
-                hint="Count a missing value as a value (category), or leave such rows out (drop).",
-            )
+                self.owner, "quasi-identifiers must have a value in every row", got=f"{self.n_lacking} rows without"
+            ).with_hint("Count a missing value as a value (category), or leave such rows out (drop).")
 
 
 def _lacks(batch: pa.Table, names: Sequence[str]) -> NDArray[np.bool_]:
@@ -235,7 +233,7 @@ def check_others(source: Source, others: Sequence[str], roles: Sequence[str]) ->
         if name not in source.columns:
             raise unknown_column(source.name, name, source.columns, from_file=source.from_file)
         if name in roles or name in others[:place]:
-            raise SchemaError(f"{source.name}: column {name!r} must have one role.", hint="Name each column once.")
+            raise SchemaError(source.name, "must have one role", column=name, hint="Name each column once.")
 
 
 def _check_columns(source: Source, quasi: Sequence[str], sensitive: Sequence[str]) -> None:
@@ -246,14 +244,13 @@ def _check_columns(source: Source, quasi: Sequence[str], sensitive: Sequence[str
             raise unknown_column(source.name, name, source.columns, from_file=source.from_file)
         if value_type(source.columns[name]) is None:
             raise SchemaError(
-                f"{source.name}: quasi-identifiers must hold texts, numbers, booleans or dates, "
-                f"got {source.columns[name]} in {name_some([name])}.",
-                hint="Convert the column to text, or make one column of each part.",
-            )
+                source.name,
+                "quasi-identifiers must hold texts, numbers, booleans or dates",
+                got=f"{source.columns[name]} in {name_some([name])}",
+            ).with_hint("Convert the column to text, or make one column of each part.")
         if name in quasi[:place]:
-            raise SchemaError(f"{source.name}: column {name!r} must be named once.")
+            raise SchemaError(source.name, "must be named once", column=name)
     if not quasi and not sensitive:
-        raise SchemaError(
-            f"{source.name}: at least one column must be named, got none.",
-            hint="Name the quasi-identifiers, by which people might be recognized, and the sensitive columns.",
+        raise SchemaError(source.name, "at least one column must be named", got="none").with_hint(
+            "Name the quasi-identifiers, by which people might be recognized, and the sensitive columns."
         )

@@ -49,13 +49,13 @@ def see_release(release: Release, *, quasi: Sequence[str], sensitive: Sequence[s
     quasi = _chosen("quasi", quasi, release.schema.names(Role.QUASI))
     sensitive = _chosen("sensitive", sensitive, release.sensitive)
     if not release.n_rows:
-        raise SchemaError("release: there must be at least one record to audit, got none.")
+        raise SchemaError("release", "there must be at least one record to audit", got="none")
     if isinstance(release, SetRelease):
         return _see_sets(release, quasi, sensitive)
     if isinstance(release, ClassRelease):
         see = _see_buckets if release.layout == "bucketized" else _see_regions
         return see(release, quasi, sensitive)
-    raise UnsupportedError(f"audit: a release of the kind {type(release).__name__} is not known.")
+    raise UnsupportedError("audit", f"a release of the kind {type(release).__name__} is not known")
 
 
 def _see_sets(release: SetRelease, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> Seen:
@@ -188,7 +188,6 @@ def _chosen(owner: str, given: Sequence[str], known: tuple[str, ...]) -> tuple[s
     unknown = [name for name in given if name not in known]
     if unknown:
         raise ParameterError(
-            f"audit: {owner} must be among {name_some(known)} for this release, got {unknown[0]!r}.",
-            hint="Leave it out to take what the release says.",
-        )
+            "audit", owner, f"must be among {name_some(known)} for this release", got=repr(unknown[0])
+        ).with_hint("Leave it out to take what the release says.")
     return tuple(given) or known

@@ -148,8 +148,9 @@ def _population_sizes(seen: Seen, population: CountedTable) -> NDArray[np.int64]
     """Shape (classes,): how many people of the population look like each class; 0 when none does."""
     if seen.keys is None:
         raise UnsupportedError(
-            "audit: population must be left out for a release with generalized quasi-identifiers.",
-            hint="Regions of the release overlap people of the population; the risk without a population is no less.",
+            "audit", "population", "must be left out for a release with generalized quasi-identifiers"
+        ).with_hint(
+            "Regions of the release overlap people of the population; the risk without a population is no less."
         )
     names = list(seen.quasi)
     if not names:
@@ -157,9 +158,8 @@ def _population_sizes(seen: Seen, population: CountedTable) -> NDArray[np.int64]
     for name in names:
         own, other = seen.keys.schema.field(name).type, population.keys.schema.field(name).type
         if own != other:
-            raise SchemaError(
-                f"population: column {name!r} must be of the type {own}, got {other}.",
-                hint="Declare the types of both tables, for example types={'zip': 'text'}.",
+            raise SchemaError("population", f"must be of the type {own}", column=name, got=other).with_hint(
+                "Declare the types of both tables, for example types={'zip': 'text'}."
             )
     both = pa.concat_tables([seen.keys.select(names), population.keys.select(names)])
     ids, _ = number_rows(both, names)

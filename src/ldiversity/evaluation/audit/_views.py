@@ -71,10 +71,10 @@ class View(ABC):
         """Refuse what would take hours: a model looks at every value of every class."""
         if len(self.sizes) * len(self.domain) > MOST_CELLS:
             raise UnsupportedError(
-                f"audit: classes times sensitive values must be at most {MOST_CELLS:,}, "
-                f"got {len(self.sizes):,} times {len(self.domain):,}.",
-                hint="Is the sensitive column an identifier or a fine measurement? Bin it, or leave it out.",
-            )
+                "audit",
+                f"classes times sensitive values must be at most {MOST_CELLS:,}",
+                got=f"{len(self.sizes):,} times {len(self.domain):,}",
+            ).with_hint("Is the sensitive column an identifier or a fine measurement? Bin it, or leave it out.")
 
     @property
     def n_records(self) -> int:

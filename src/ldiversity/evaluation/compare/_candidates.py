@@ -115,10 +115,12 @@ def candidates(
     several = _levels(levels)
     chosen = [name for name in CATALOG if not _lacking(name, options)] if methods is None else list(methods)
     if not chosen:
-        raise ParameterError("compare: methods must name at least one method.", hint=f"Known are {_known()}.")
+        raise ParameterError("compare", "methods", "must name at least one method", hint=f"Known are {_known()}.")
     unknown = [one for one in chosen if not isinstance(one, Method) and one not in CATALOG]
     if unknown:
-        raise ParameterError(f"compare: methods must be known ones, got {unknown[0]!r}.", hint=f"Known are {_known()}.")
+        raise ParameterError(
+            "compare", "methods", "must be known ones", got=repr(unknown[0]), hint=f"Known are {_known()}."
+        )
     asked = {**options, **({"model": models} if models else {})}
     _check_used(asked, [one for one in chosen if not isinstance(one, Method)])
     found: list[Candidate] = []
@@ -157,12 +159,13 @@ def _levels(levels: Iterable[int]) -> list[int]:
     for l in levels:
         several[check_integer("compare", "l", l, minimum=2)] = None
         if len(several) > _MOST_LEVELS:
-            raise ParameterError(
-                f"compare: l must hold at most {_MOST_LEVELS} numbers.",
-                hint="No l can exceed the number of values of a sensitive column by which records are told apart.",
+            raise ParameterError("compare", "l", f"must hold at most {_MOST_LEVELS} numbers").with_hint(
+                "No l can exceed the number of values of a sensitive column by which records are told apart."
             )
     if not several:
-        raise ParameterError("compare: l must hold at least one number, got none.", hint="For example range(2, 8).")
+        raise ParameterError(
+            "compare", "l", "must hold at least one number", got="none", hint="For example range(2, 8)."
+        )
     return list(several)
 
 
@@ -171,8 +174,9 @@ def _check_options(options: Mapping[str, Any]) -> None:
     unknown = [name for name in options if name not in offered]
     if unknown:
         raise ParameterError(
-            f"compare: options must be some of {name_some(offered, most=len(offered))}, got {unknown[0]!r}.",
-            hint="The argument models asks for a model, or a method such as ld.Mondrian(model='k-anonymity:5') itself.",
+            "compare", "options", f"must be some of {name_some(offered, most=len(offered))}", got=repr(unknown[0])
+        ).with_hint(
+            "The argument models asks for a model, or a method such as ld.Mondrian(model='k-anonymity:5') itself."
         )
 
 
@@ -184,9 +188,8 @@ def _check_used(options: Mapping[str, Any], names: Sequence[str]) -> None:
             others = {name: _lacking(name, options) for name in takers}
             needs = "; ".join(f"{name!r} also needs {name_some(few)}" for name, few in others.items() if few)
             raise ParameterError(
-                f"compare: options must be of methods that are run by name, got {option!r}.",
-                hint=f"It is an option of {name_some(takers)}{f'; {needs}' if needs else ''}.",
-            )
+                "compare", "options", "must be of methods that are run by name", got=repr(option)
+            ).with_hint(f"It is an option of {name_some(takers)}{f'; {needs}' if needs else ''}.")
 
 
 def _different(found: Sequence[Candidate]) -> list[Candidate]:

@@ -230,7 +230,7 @@ class Comparison:
 
         runs = [run for run in self.rows if run.measured]
         if not runs:
-            raise UnsupportedError("compare: there is no map, because no run was measured.", hint=self.recommendation)
+            raise UnsupportedError("compare", "there is no map, because no run was measured", hint=self.recommendation)
         best = [run.best_attack or {} for run in runs]
         ends = {
             name: [max(0.0, (one[name] if one[name] is not None else one["success"]) - one["baseline"]) for one in best]

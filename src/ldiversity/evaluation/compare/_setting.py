@@ -117,7 +117,7 @@ def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
     if person is not None:
         column_name("compare", "person", person)
     if not names:
-        raise ParameterError("compare: quasi must name at least one column: people are recognized by them.")
+        raise ParameterError("compare", "quasi", "must name at least one column: people are recognized by them")
     check_roles(
         source, quasi=names, sensitive=[one.name for one in attributes], drop=_left_out(person, drop), plain=plain
     )
@@ -127,7 +127,7 @@ def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
     fields = pa.schema([(name, source.columns[name]) for name in columns])
     table = pa.Table.from_batches(batches) if batches else fields.empty_table()
     if not table.num_rows:
-        raise ParameterError("compare: data must have at least one record, got none.")
+        raise ParameterError("compare", "data", "must have at least one record", got="none")
     chosen = _attacks(attacks)
     attributes = tuple(_in_order(one, source, table) for one in attributes)
     workloads = _workloads(queries, table, names, attributes, seed)
@@ -208,12 +208,11 @@ def _attacks(given: str | Attack | Sequence[str | Attack] | None) -> tuple[str |
     known = list(ATTACKS)
     for one in several:
         if not isinstance(one, Attack) and one not in known:
-            raise ParameterError(
-                f"compare: attacks must be known ones, got {one!r}.",
-                hint=f"Known are {name_some(known, most=len(known))}.",
+            raise ParameterError("compare", "attacks", "must be known ones", got=repr(one)).with_hint(
+                f"Known are {name_some(known, most=len(known))}."
             )
     if not several:
-        raise ParameterError("compare: attacks must name at least one attack.")
+        raise ParameterError("compare", "attacks", "must name at least one attack")
     return tuple(_MADE.get(one, one) if isinstance(one, str) else one for one in several)
 
 
@@ -228,7 +227,7 @@ def _workloads(
     domains = {one.name: fit_coder(source, one)[0].domain for one in sensitive}  # says what is wrong with a column
     if isinstance(queries, QueryWorkload):
         if queries.sensitive not in domains:
-            raise ParameterError(f"compare: queries must be about a sensitive column, got {queries.sensitive!r}.")
+            raise ParameterError("compare", "queries", "must be about a sensitive column", got=repr(queries.sensitive))
         return (queries,)
     number = 300 if queries is None else check_integer("compare", "queries", queries, minimum=1)
     return tuple(

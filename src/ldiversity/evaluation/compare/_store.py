@@ -60,13 +60,13 @@ class RunStore:
             if not key_file.is_file():
                 if path.exists() and (not path.is_dir() or any(path.iterdir())):
                     raise ParameterError(
-                        f"compare: folder must be new, empty or one of earlier comparisons, got {str(path)!r}.",
+                        "compare", "folder", "must be new, empty or one of earlier comparisons", got=repr(str(path))
                     )
                 path.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _write_own(path / "README.txt", _README)
                 Key.new().save(key_file)
         except OSError as error:
-            raise StorageError(f"compare: folder {str(path)!r} cannot be written: {error.strerror}.") from None
+            raise StorageError("compare", f"folder {str(path)!r} cannot be written: {error.strerror}") from None
         return cls(path, Key.load(key_file).derive("comparison"))
 
     def mark(self, **decides: Any) -> str | None:  # noqa: ANN401 - whatever decides a run
@@ -101,7 +101,7 @@ class RunStore:
             temporary.replace(self.folder / f"{mark}{_ENDING}")
         except OSError as error:
             temporary.unlink(missing_ok=True)
-            raise StorageError(f"compare: a run cannot be kept in {str(self.folder)!r}: {error.strerror}.") from None
+            raise StorageError("compare", f"a run cannot be kept in {str(self.folder)!r}: {error.strerror}") from None
 
 
 def _write_own(path: Path, text: str) -> None:

@@ -60,7 +60,7 @@ def make_axis(name: str, column: pa.ChunkedArray) -> Axis:
     [20, 30, None]
     """
     if pa.types.is_nested(column.type):
-        raise SchemaError(f"QueryWorkload: column {name!r} must hold single values, got {column.type}.")
+        raise SchemaError("QueryWorkload", "must hold single values", column=name, got=column.type)
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
     distinct = pc.unique(column)

@@ -142,11 +142,11 @@ def _sizes(owner: str, release: Release, sensitive: str | None) -> tuple[NDArray
     check_release(owner, release)
     if not isinstance(release, ClassRelease):
         raise UnsupportedError(
-            f"{owner}: a release of sets has no classes.", hint="Compare it by distribution_mse or a QueryWorkload."
+            owner, "a release of sets has no classes", hint="Compare it by distribution_mse or a QueryWorkload."
         )
     if sensitive is None and len(set(release.class_columns.values())) > 1:
         raise ParameterError(
-            f"{owner}: sensitive must name one of {name_some(release.sensitive)}: each has classes of its own."
+            owner, "sensitive", f"must name one of {name_some(release.sensitive)}: each has classes of its own"
         )
     name = release.sensitive[0] if sensitive is None else _check_name(owner, release, sensitive)
     class_of = release.class_of(name)
@@ -157,11 +157,11 @@ def _sizes(owner: str, release: Release, sensitive: str | None) -> tuple[NDArray
 def _claimed(release: Release, sensitive: str | None) -> int:
     claimed = release.claim(sensitive or release.sensitive[0]).l
     if claimed is None:
-        raise ParameterError("additional_loss: l must be given, because the claim of this release has none.")
+        raise ParameterError("additional_loss", "l", "must be given, because the claim of this release has none")
     return claimed
 
 
 def _check_name(owner: str, release: Release, sensitive: str) -> str:
     if column_name(owner, "sensitive", sensitive) not in release.sensitive:
-        raise ParameterError(f"{owner}: sensitive must be one of {name_some(release.sensitive)}, got {sensitive!r}.")
+        raise ParameterError(owner, "sensitive", f"must be one of {name_some(release.sensitive)}", got=repr(sensitive))
     return sensitive

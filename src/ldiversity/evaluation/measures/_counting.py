@@ -73,7 +73,7 @@ def count_estimated(
     if isinstance(release, ClassRelease):
         counts = _count_classes(queries, axes, release, name)
         return _unmixed(counts, release, name) if unmix else counts
-    raise UnsupportedError(f"QueryWorkload: a release must be of sets or classes, got {type(release).__name__}.")
+    raise UnsupportedError("QueryWorkload", "a release must be of sets or classes", got=type(release).__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def _rows(release: Release, axes: Mapping[str, Axis], names: Sequence[str]) -> _
 def _count_sets(queries: Sequence[Chosen], axes: Mapping[str, Axis], release: SetRelease, name: str) -> FloatArray:
     mechanism = release.mechanism(name)
     if not mechanism.condition < SINGULAR_CONDITION:
-        raise UnsupportedError(f"QueryWorkload: the matrix of {name!r} has no inverse, so nothing can be estimated.")
+        raise UnsupportedError("QueryWorkload", f"the matrix of {name!r} has no inverse, so nothing can be estimated")
     members: SetArray = release.sets(name) if release.layout == "sets" else release.members(name).reshape(-1, 1)
     rows = _rows(release, axes, _named(queries))
     n_values = mechanism.n_values
@@ -132,15 +132,15 @@ def _unmixed(counts: FloatArray, release: ClassRelease, name: str) -> FloatArray
         if exchange.condition < SINGULAR_CONDITION:
             return exchange.undo(counts)
         raise UnsupportedError(
-            f"QueryWorkload: linear is not offered here, because classes mix some values of {name!r} so evenly "
-            "that they cannot be told apart (every class has all values when l is their number).",
-            hint="Use 'classes', or a release with a smaller l.",
-        )
+            "QueryWorkload",
+            f"linear is not offered here, because classes mix some values of {name!r} so evenly that they cannot be "
+            "told apart (every class has all values when l is their number)",
+        ).with_hint("Use 'classes', or a release with a smaller l.")
     raise UnsupportedError(
-        "QueryWorkload: linear is offered where classes were formed by one sensitive attribute alone, and "
-        "quasi-identifiers are published as they are.",
-        hint="Use 'classes'.",
-    )
+        "QueryWorkload",
+        "linear is offered where classes were formed by one sensitive attribute alone, and quasi-identifiers are "
+        "published as they are",
+    ).with_hint("Use 'classes'.")
 
 
 def _weigher(
@@ -150,7 +150,7 @@ def _weigher(
     names = _named(queries)
     unknown = [column for column in names if column not in release.forms]
     if unknown:
-        raise SchemaError(f"QueryWorkload: column {unknown[0]!r} must be a quasi-identifier of the release.")
+        raise SchemaError("QueryWorkload", "must be a quasi-identifier of the release", column=unknown[0])
     exact = [column for column in names if release.forms[column].kind == "exact"]
     generalized = [column for column in names if column not in exact]
     regions = release.regions() if generalized else None

@@ -175,10 +175,10 @@ def _compare(
     kept = np.flatnonzero(codes >= 0)
     table, codes = table.take(pa.array(kept)), codes[kept]
     if not len(codes):
-        raise ParameterError(f"{owner}: original must have at least one record, got none.")
+        raise ParameterError(owner, "original", "must have at least one record", got="none")
     divisions: Sequence[tuple[By, ...]] = [parts] if by is not None else [(_cut(column, table),) for column in quasi]
     if not divisions:
-        raise ParameterError(f"{owner}: by must be given for a release without quasi-identifiers.", hint="Use by=().")
+        raise ParameterError(owner, "by", "must be given for a release without quasi-identifiers", hint="Use by=().")
     return [_compare_once(table, codes, release, name, division, estimator) for division in divisions]
 
 

@@ -155,10 +155,9 @@ def _check_weights(weights: Mapping[str, float], losses: Mapping[str, float]) ->
     unknown = [name for name in weights if name not in losses]
     if unknown:
         raise ParameterError(
-            f"ncp: weights must name quasi-identifiers, but {name_some(unknown)} are none.",
-            hint=f"The quasi-identifiers are {name_some(losses)}.",
-        )
+            "ncp", "weights", f"must name quasi-identifiers, but {name_some(unknown)} are none"
+        ).with_hint(f"The quasi-identifiers are {name_some(losses)}.")
     shares = {name: check_number("ncp", "weight", weights.get(name, 1.0), minimum=0) for name in losses}
     if not sum(shares.values()) > 0:
-        raise ParameterError("ncp: weights must not all be 0.")
+        raise ParameterError("ncp", "weights", "must not all be 0")
     return shares

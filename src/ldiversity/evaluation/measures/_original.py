@@ -34,9 +34,8 @@ def read_columns(
     table = pa.Table.from_batches(batches, schema=None if batches else fields)
     if release is not None and wanted and table.num_rows < n_records(release):
         raise ParameterError(
-            f"{owner}: original must be the table that the release was made from, got one with fewer records.",
-            hint=f"The release was made from {n_records(release)} records.",
-        )
+            owner, "original", "must be the table that the release was made from", got="one with fewer records"
+        ).with_hint(f"The release was made from {n_records(release)} records.")
     return table
 
 
@@ -52,7 +51,7 @@ def chosen_sensitive(owner: str, release: Release, sensitive: str | None) -> str
     if sensitive is None and len(known) == 1:
         return known[0]
     if sensitive is None or column_name(owner, "sensitive", sensitive) not in known:
-        raise ParameterError(f"{owner}: sensitive must name one of {name_some(known)}, got {sensitive!r}.")
+        raise ParameterError(owner, "sensitive", f"must name one of {name_some(known)}", got=repr(sensitive))
     return sensitive
 
 

@@ -121,13 +121,13 @@ class QueryWorkload:
         check_integer(_OWNER, "qd", qd, minimum=1, maximum=max(1, len(set(names))))
         check_integer(_OWNER, "n_queries", n_queries, minimum=1)
         if not 0 < check_number(_OWNER, "selectivity", selectivity) <= 1:
-            raise ParameterError(f"{_OWNER}: selectivity must be above 0 and at most 1, got {selectivity!r}.")
+            raise ParameterError(_OWNER, "selectivity", "must be above 0 and at most 1", got=repr(selectivity))
         if not names or len(set(names)) < len(names) or sensitive in names:
-            raise ParameterError(f"{_OWNER}: quasi must name distinct columns that are not sensitive, got {names!r}.")
+            raise ParameterError(_OWNER, "quasi", "must name distinct columns that are not sensitive", got=repr(names))
         rng = np.random.default_rng(check_integer(_OWNER, "seed", seed, minimum=0))
         table = read_columns(_OWNER, original, [*names, sensitive])
         if not table.num_rows:
-            raise ParameterError(f"{_OWNER}: original must have at least one record, got none.")
+            raise ParameterError(_OWNER, "original", "must have at least one record", got="none")
         axes = {name: make_axis(name, table[name]) for name in names}
         known, kind = _domain_of(sensitive, table[sensitive], domain)
         portion = selectivity ** (1 / (qd + 1))
@@ -258,14 +258,13 @@ class QueryWorkload:
     def _estimated(self, release: Release, estimator: str) -> FloatArray:
         check_release(_OWNER, release)
         if self.sensitive not in release.sensitive:
-            raise SchemaError(f"{_OWNER}: column {self.sensitive!r} must be sensitive in the release.")
+            raise SchemaError(_OWNER, "must be sensitive in the release", column=self.sensitive)
         code_of = release.domain(self.sensitive).code_of
         lacking = sum(value not in code_of for value in self.domain.values)
         if lacking:
             raise SchemaError(
-                f"{_OWNER}: the release must know every value of the workload, got {lacking} that its domain lacks.",
-                hint="Draw the queries with domain=release.domain(...).",
-            )
+                _OWNER, "the release must know every value of the workload", got=f"{lacking} that its domain lacks"
+            ).with_hint("Draw the queries with domain=release.domain(...).")
         order = [code_of[value] for value in self.domain.values]
         chosen = [query.chosen for query in self.queries]
         return count_estimated(chosen, self._axes, release, self.sensitive, unmix=estimator == "linear")[:, order]
@@ -298,7 +297,7 @@ def _draw(rng: np.random.Generator, size: int, portion: float) -> NDArray[np.boo
 def _domain_of(name: str, column: pa.ChunkedArray, domain: Domain | None) -> tuple[Domain, str]:
     kind = value_type(column.type)
     if kind is None:
-        raise SchemaError(f"{_OWNER}: column {name!r} must hold single values, got {column.type}.")
+        raise SchemaError(_OWNER, "must hold single values", column=name, got=column.type)
     if domain is not None:
         texts = any(isinstance(value, str) for value in domain.values)
         return domain, "string" if texts and domain.edges is not None else str(kind)

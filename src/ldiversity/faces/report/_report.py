@@ -93,7 +93,7 @@ class Report:
         """
         file = Path(path)
         if file.suffix.lower() not in {".html", ".htm"}:
-            raise ParameterError(f"Report.save: path must end in .html, got {file.suffix!r}.")
+            raise ParameterError("Report.save", "path", "must end in .html", got=repr(file.suffix))
         self._check_audience(file)
         temporary = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
         try:
@@ -101,7 +101,7 @@ class Report:
             temporary.replace(file)
         except OSError as error:
             temporary.unlink(missing_ok=True)
-            raise StorageError(f"Report.save: {str(file)!r} cannot be written: {error.strerror}.") from None
+            raise StorageError("Report.save", f"{str(file)!r} cannot be written: {error.strerror}") from None
         return file
 
     def _check_audience(self, file: Path) -> None:
@@ -115,10 +115,11 @@ class Report:
             return  # there is none, or writing will say what is wrong
         if taken:
             raise StorageError(
-                f"Report.save: path must not name the report for the {other}, which {str(file)!r} is; this one is for "
-                f"the {self.audience}.",
-                hint="Choose another name, or delete that file first.",
-            )
+                "Report.save",
+                "path",
+                f"must not name the report for the {other}, which {str(file)!r} is; this one is for the "
+                f"{self.audience}",
+            ).with_hint("Choose another name, or delete that file first.")
 
     def pictures(self, folder: str | os.PathLike[str], *, formats: Sequence[str] = ("png",)) -> tuple[Path, ...]:
         """Write every picture, and its table as CSV, into a folder, which is made when it does not exist.
@@ -139,7 +140,9 @@ class Report:
 
         unknown = [one for one in formats if one not in _PICTURES]
         if unknown or isinstance(formats, str):
-            raise ParameterError(f"Report.pictures: formats must be some of {name_some(_PICTURES)}, got {formats!r}.")
+            raise ParameterError(
+                "Report.pictures", "formats", f"must be some of {name_some(_PICTURES)}", got=repr(formats)
+            )
         target, written = Path(folder), []
         try:
             target.mkdir(parents=True, exist_ok=True)
@@ -153,7 +156,7 @@ class Report:
             for one in {str(one.message): one for one in caught}.values():  # not once for every file
                 warnings.warn(one.message, stacklevel=2)
         except OSError as error:
-            raise StorageError(f"Report.pictures: {str(target)!r} cannot be written: {error.strerror}.") from None
+            raise StorageError("Report.pictures", f"{str(target)!r} cannot be written: {error.strerror}") from None
         return tuple(written)
 
 
@@ -246,7 +249,7 @@ def _opened(owner: str, release: Any) -> tuple[Release, str]:  # noqa: ANN401 - 
     if isinstance(release, Release):
         return release, "RELEASE"
     if not isinstance(release, str | os.PathLike):
-        raise ParameterError(f"{owner}: release must be a release or its folder, got {type(release).__name__}.")
+        raise ParameterError(owner, "release", "must be a release or its folder", got=type(release).__name__)
     return load_release(release), os.fspath(release)
 
 
@@ -288,7 +291,7 @@ def _path(given: Any, placeholder: str) -> str:  # noqa: ANN401 - a path or any 
 def _chosen(owner: str, release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:
     names = release.sensitive if sensitive is None else tuple(column_names(owner, "sensitive", sensitive))
     if not names or any(name not in release.sensitive for name in names):
-        raise ParameterError(f"{owner}: sensitive must name some of {name_some(release.sensitive)}, got {names!r}.")
+        raise ParameterError(owner, "sensitive", f"must name some of {name_some(release.sensitive)}", got=repr(names))
     return tuple(dict.fromkeys(names))
 
 
@@ -353,7 +356,7 @@ def _truth(
     columns = dict.fromkeys([*(name for division in divided for name in division.columns), *chosen])
     unknown = [name for name in columns if name not in release.schema.names(Role.QUASI, Role.PLAIN, Role.SENSITIVE)]
     if unknown:
-        raise ParameterError(f"{owner}: by must name columns of the release, got {name_some(unknown)}.")
+        raise ParameterError(owner, "by", "must name columns of the release", got=name_some(unknown))
     return Truth(read_columns(owner, open_source(original, types=types), list(columns), release))
 
 
