@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ldiversity.errors import StorageError as StorageError
     from ldiversity.errors import UnsupportedError as UnsupportedError
     from ldiversity.estimation import Estimate as Estimate
+    from ldiversity.estimation import Estimator as Estimator
     from ldiversity.estimation import bins as bins
     from ldiversity.estimation import estimate as estimate
     from ldiversity.estimation import groups as groups
@@ -152,7 +153,7 @@ _ROOMS = {
         "StorageError",
         "UnsupportedError",
     ),
-    "estimation": ("Estimate", "bins", "estimate", "groups"),
+    "estimation": ("Estimate", "Estimator", "bins", "estimate", "groups"),
     "hierarchies": ("Hierarchy",),
     "evaluation.measures": (
         "QueryWorkload",

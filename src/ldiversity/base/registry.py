@@ -13,9 +13,10 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Final, Generic, TypeVar, cast
 
+from ldiversity.entries import ENTRIES
 from ldiversity.errors import ParameterError
 
-__all__ = ["Registry"]
+__all__ = ["Registry", "registered"]
 
 Entry = TypeVar("Entry")
 _GROUP: Final = "ldiversity."
@@ -70,8 +71,12 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             When the name is taken: a release that names it must not change its meaning.
         """
         if name in self:
-            raise ParameterError(f"{self.kind}: {name!r} is registered already.", hint="Choose another name.")
+            raise ParameterError(self.kind, f"{name!r} is registered already", hint="Choose another name.")
         self._given[name] = entry
+
+    def withdraw(self, name: str) -> None:
+        """Take back what `register` added."""
+        del self._given[name]
 
     @contextmanager
     def registered(self, name: str, entry: Entry) -> Iterator[None]:
@@ -80,7 +85,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         try:
             yield
         finally:
-            del self._given[name]
+            self.withdraw(name)
 
     @cached_property
     def _announced(self) -> Mapping[str, EntryPoint]:
@@ -94,3 +99,14 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             module, _, attribute = self._homes[name].partition(":")
             return cast("Entry", getattr(import_module(module), attribute))
         return cast("Entry", self._announced[name].load())  # a KeyError, as of any mapping
+
+
+def registered(kind: str) -> list[str]:
+    """The names of all entries of a kind, for help texts: nothing is loaded.
+
+    Examples
+    --------
+    >>> registered("distances")[:2]
+    ['discrete', 'ordered']
+    """
+    return list(Registry[object](kind, ENTRIES[kind]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from pathlib import Path
 from typing import Any, ClassVar
 
 from ldiversity.base.arrays import FloatArray
@@ -20,6 +21,30 @@ class Distance(ABC):
 
     kind: ClassVar[str]
     """The name under which releases and the command line know this distance."""
+
+    form: ClassVar[str]
+    """How the command line and policies write it, for messages: ``numeric:<unit>``."""
+
+    @classmethod
+    def from_text(cls, argument: str | None, base: Path) -> Distance:
+        """Make it from what stands behind the colon of its text form; a plain kind has none.
+
+        Parameters
+        ----------
+        argument
+            The text behind the colon; None when there is no colon.
+        base
+            The folder that relative paths start from.
+
+        Raises
+        ------
+        ValueError
+            When the text is not of this form; `parse_distance` says so in a sentence.
+        """
+        del base  # only distances that read files need it
+        if argument is not None:
+            raise ValueError(argument)
+        return cls()
 
     @abstractmethod
     def matrix(self, domain: Domain) -> FloatArray:

@@ -32,6 +32,7 @@ class DiscreteDistance(Distance):
     """
 
     kind: ClassVar[str] = "discrete"
+    form: ClassVar[str] = "discrete"
 
     def matrix(self, domain: Domain) -> FloatArray:
         """Distances between all values of `domain`, shape (F, F), in code order."""

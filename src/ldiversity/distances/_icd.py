@@ -33,6 +33,7 @@ class IcdDistance(Distance):
     """
 
     kind: ClassVar[str] = TreeDistance.kind
+    form: ClassVar[str] = "tree:icd10cm"
 
     def matrix(self, domain: Domain) -> FloatArray:
         """Distances between all values of `domain`, shape (F, F), in code order."""

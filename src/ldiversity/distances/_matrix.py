@@ -17,6 +17,7 @@ from ldiversity.hierarchies import check_unique, read_cells, text_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
+    from pathlib import Path
 
     from numpy.typing import ArrayLike
 
@@ -53,6 +54,7 @@ class MatrixDistance(Distance):
     distances: FloatArray
 
     kind: ClassVar[str] = "matrix"
+    form: ClassVar[str] = "matrix:<file>"
 
     def __init__(self, values: Sequence[Scalar], distances: ArrayLike) -> None:
         if len(values) > MAX_VALUES:
@@ -68,6 +70,13 @@ class MatrixDistance(Distance):
         checked.flags.writeable = False
         object.__setattr__(self, "values", tuple(values))
         object.__setattr__(self, "distances", checked)
+
+    @classmethod
+    def from_text(cls, argument: str | None, base: Path) -> Distance:
+        """Read the file that is named."""
+        if not argument:
+            raise ValueError(argument)
+        return cls.read(base / argument)
 
     @classmethod
     def read(cls, path: str | PathLike[str], *, delimiter: str | None = None) -> MatrixDistance:

@@ -14,6 +14,8 @@ from ldiversity.distances._shared import check_keys, check_size, refusing, sprea
 from ldiversity.errors import ParameterError, SchemaError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ldiversity.base.arrays import FloatArray
     from ldiversity.schema import Domain
 
@@ -51,6 +53,13 @@ class NumericDistance(Distance):
     unit: float = 1.0
 
     kind: ClassVar[str] = "numeric"
+    form: ClassVar[str] = "numeric:<unit>"
+
+    @classmethod
+    def from_text(cls, argument: str | None, base: Path) -> Distance:
+        """Take the number behind the colon as the unit; without one, differences of positions themselves."""
+        del base
+        return cls() if argument is None else cls(float(argument))
 
     def __post_init__(self) -> None:
         unit = check_number("NumericDistance", "unit", self.unit)

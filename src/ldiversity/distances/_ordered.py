@@ -49,6 +49,7 @@ class OrderedDistance(Distance):
     _told: set[tuple[Scalar, ...]] = field(default_factory=set, init=False, repr=False, compare=False)
 
     kind: ClassVar[str] = "ordered"
+    form: ClassVar[str] = "ordered"
 
     def matrix(self, domain: Domain) -> FloatArray:
         """Distances between all values of `domain`, shape (F, F), in code order."""

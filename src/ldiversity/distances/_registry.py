@@ -5,33 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ldiversity.base.checks import name_some
-from ldiversity.distances._discrete import DiscreteDistance
-from ldiversity.distances._matrix import MatrixDistance
-from ldiversity.distances._numeric import NumericDistance
-from ldiversity.distances._ordered import OrderedDistance
-from ldiversity.distances._semilattice import SemilatticeDistance
-from ldiversity.distances._tree import TreeDistance
+from ldiversity.base.registry import Registry
+from ldiversity.distances._base import Distance
+from ldiversity.entries import ENTRIES
 from ldiversity.errors import ReleaseFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ldiversity.distances._base import Distance
     from ldiversity.schema import Domain
 
 __all__ = ["DISTANCES", "distance_from_dict"]
 
-DISTANCES: Final[Mapping[str, type[Distance]]] = {
-    distance.kind: distance
-    for distance in (
-        DiscreteDistance,
-        OrderedDistance,
-        NumericDistance,
-        TreeDistance,
-        SemilatticeDistance,
-        MatrixDistance,
-    )
-}
+DISTANCES: Final = Registry[type[Distance]]("distances", ENTRIES["distances"])
 """The class of each kind; a kind is never removed and never changes its meaning."""
 
 

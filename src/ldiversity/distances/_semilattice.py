@@ -14,6 +14,7 @@ from ldiversity.hierarchies import SemiLattice
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -55,6 +56,14 @@ class SemilatticeDistance(Distance):
     lattice: SemiLattice
 
     kind: ClassVar[str] = "semilattice"
+    form: ClassVar[str] = "semilattice:<file>"
+
+    @classmethod
+    def from_text(cls, argument: str | None, base: Path) -> Distance:
+        """Read the file that is named."""
+        if not argument:
+            raise ValueError(argument)
+        return cls.read(base / argument)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> SemilatticeDistance:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -16,10 +16,13 @@ from ldiversity.schema import Domain
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
+    from pathlib import Path
 
     from ldiversity.base.arrays import FloatArray, Scalar
 
 __all__ = ["TreeDistance"]
+
+_ICD: Final = "icd10cm"
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,18 @@ class TreeDistance(Distance):
     hierarchy: Hierarchy
 
     kind: ClassVar[str] = "tree"
+    form: ClassVar[str] = "tree:<file>, tree:icd10cm"
+
+    @classmethod
+    def from_text(cls, argument: str | None, base: Path) -> Distance:
+        """Read the file that is named, or take the tree of ICD-10-CM (the extra `icd`)."""
+        if argument == _ICD:
+            from ldiversity.distances._icd import IcdDistance
+
+            return IcdDistance()
+        if not argument:
+            raise ValueError(argument)
+        return cls.read(base / argument)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> TreeDistance:

@@ -7,13 +7,13 @@ from ldiversity.estimation._by import BinnedColumn, By, ByLike, GroupedColumn, P
 from ldiversity.estimation._by_text import parse_by
 from ldiversity.estimation._calendar import CalendarColumn
 from ldiversity.estimation._cells import CellData
-from ldiversity.estimation._class_estimators import CLASS_ESTIMATORS, ClassEstimator
+from ldiversity.estimation._class_estimators import ClassEstimator, ClassSolution
 from ldiversity.estimation._estimate import estimate
 from ldiversity.estimation._exchange import Exchange
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._paper import Paper
 from ldiversity.estimation._regions import read_intervals, read_lists
-from ldiversity.estimation._registry import ESTIMATORS
+from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
 from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._where import Filter, parse_where
 
@@ -26,6 +26,7 @@ __all__ = [
     "CalendarColumn",
     "CellData",
     "ClassEstimator",
+    "ClassSolution",
     "Estimate",
     "Estimator",
     "Exchange",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from ldiversity.errors import UnsupportedError
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from ldiversity.estimation._class_cells import ClassCells
     from ldiversity.estimation._exchange import Exchange
 
-__all__ = ["CLASS_ESTIMATORS", "ClassEstimator", "ClassSolution"]
+__all__ = ["ClassEstimator", "ClassSolution"]
 
 WELL_CONDITIONED: Final = 100.0
 """Up to this condition of the mixing, auto takes linear."""
@@ -139,12 +138,6 @@ class ClassAuto(ClassEstimator):
             reason = "classes mix some values so evenly that it would be very noisy; it can be asked for by name"
         shares = ClassShares().solve(cells)
         return replace(shares, caveats=(*shares.caveats, f"The unbiased linear was not taken, because {reason}."))
-
-
-CLASS_ESTIMATORS: Final[Mapping[str, ClassEstimator]] = MappingProxyType(
-    {kind.name: kind() for kind in (ClassAuto, ClassShares, ClassLinear, ClassSimplex)}
-)
-"""Every estimator of grouped releases, by the name under which users ask for it."""
 
 
 def _exchange(cells: ClassCells, name: str) -> Exchange:

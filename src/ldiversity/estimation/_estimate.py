@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final, TypeVar, cast
@@ -11,15 +11,17 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.checks import check_choice, check_integer, check_number, column_names, name_some
+from ldiversity.base.registry import Registry
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._admissible import admissible_sets
+from ldiversity.estimation._base import Estimator, Solution
 from ldiversity.estimation._by import By, ByLike, as_by
 from ldiversity.estimation._cells import CellData, CellIndex, count_cells, index_cells
 from ldiversity.estimation._class_estimate import SPREADS, ClassQuestion, estimate_classes
-from ldiversity.estimation._class_estimators import CLASS_ESTIMATORS
+from ldiversity.estimation._class_estimators import ClassEstimator
 from ldiversity.estimation._errors import Asked, Errors
 from ldiversity.estimation._likelihood import global_marginal
-from ldiversity.estimation._registry import ESTIMATORS
+from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
 from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._threads import map_threads
 from ldiversity.estimation._where import Filter, WhereLike, as_filters
@@ -28,7 +30,6 @@ from ldiversity.schema import Role
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import SetArray
-    from ldiversity.estimation._base import Estimator, Solution
     from ldiversity.release import Release, SetRelease
 
 Kind = TypeVar("Kind")
@@ -51,7 +52,7 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     *,
     sensitive: str | Sequence[str] | None = None,
     where: WhereLike = None,
-    estimator: str = "auto",
+    estimator: str | Estimator | ClassEstimator = "auto",
     confidence: float = 0.95,
     min_records: int = MIN_RECORDS,
     spread: str = "auto",
@@ -71,9 +72,9 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
         ``"zip starts with 130"``, ``"age >= 50"``, ``"sex != male"``, ``"age between 20 and 29"``,
         ``"job is missing"``.
     estimator
-        A name in `ESTIMATORS`, or in `CLASS_ESTIMATORS` for a grouped release. ``"auto"`` takes ``mle`` for cells with
-        at least 10 records a value and ``map`` below; of grouped releases ``linear`` where it is offered and
-        ``classes`` elsewhere.
+        A name in `ESTIMATORS`, or in `CLASS_ESTIMATORS` for a grouped release; or an estimator itself. ``"auto"`` takes
+        ``mle`` for cells with at least 10 records per value and ``map`` below; of grouped releases ``linear`` where it
+        is offered and ``classes`` elsewhere.
     confidence
         How often an interval is to hold the true count.
     min_records
@@ -123,7 +124,8 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     check_release("estimate", release)
     names = _sensitive_names(release, sensitive)
     divided, filters = as_by(by), as_filters(where)
-    check_choice("estimate", "estimator", estimator, list(dict.fromkeys([*ESTIMATORS, *CLASS_ESTIMATORS])))
+    if not isinstance(estimator, Estimator | ClassEstimator):
+        check_choice("estimate", "estimator", estimator, list(dict.fromkeys([*ESTIMATORS, *CLASS_ESTIMATORS])))
     check_choice("estimate", "spread", spread, SPREADS)
     if not 0 < check_number("estimate", "confidence", confidence) < 1:
         raise ParameterError("estimate", "confidence", "must be between 0 and 1", got=repr(confidence))
@@ -131,13 +133,17 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     _check_columns(release, divided, filters)
     _check_joint(release, names)
     if isinstance(release, ClassRelease):
-        grouped = _known_estimator(estimator, CLASS_ESTIMATORS, "grouped records into classes")
+        grouped = (
+            estimator
+            if isinstance(estimator, ClassEstimator)
+            else _made(estimator, CLASS_ESTIMATORS, "grouped records into classes")
+        )
         question = ClassQuestion(
             release, names, divided, filters, grouped, float(confidence), min_records, _checked_spread(release, spread)
         )
         return estimate_classes(question)
     _checked_spread(release, spread)
-    solver = _known_estimator(estimator, ESTIMATORS, "hid every value in a set")
+    solver = estimator if isinstance(estimator, Estimator) else _made(estimator, ESTIMATORS, "hid every value in a set")
     sets = cast("SetRelease", release)
     selected = _select(sets, names, divided, filters)
     coded = map_threads(lambda part: part.encode(selected.columns[part.column]), divided)
@@ -233,12 +239,14 @@ def _check_columns(release: Release, by: tuple[By, ...], filters: tuple[Filter, 
             ).with_hint("A joint distribution comes from naming several attributes in sensitive.")
 
 
-def _known_estimator(name: str, known: Mapping[str, Kind], what: str) -> Kind:
-    if name not in known:
+def _made(given: object, known: Registry[type[Kind]], what: str) -> Kind:
+    """Make the estimator that is named, unless it is one for releases of the other kind."""
+    if not isinstance(given, str) or given not in known:
+        name = given if isinstance(given, str) else type(given).__name__
         raise UnsupportedError("estimate", f"estimator {name!r} is not offered for a release that {what}").with_hint(
             f"Use one of {name_some(known)}."
         )
-    return known[name]
+    return known[given]()
 
 
 def _checked_spread(release: Release, spread: str) -> str:

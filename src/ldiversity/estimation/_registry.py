@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
-from ldiversity.estimation._auto import Auto
+from ldiversity.base.registry import Registry
+from ldiversity.entries import ENTRIES
 from ldiversity.estimation._base import Estimator
-from ldiversity.estimation._existing import Existing
-from ldiversity.estimation._linear import Linear
-from ldiversity.estimation._map import MaximumPosterior
-from ldiversity.estimation._mle import MaximumLikelihood
-from ldiversity.estimation._naive import Naive
-from ldiversity.estimation._paper import Paper
-from ldiversity.estimation._simplex import Simplex
+from ldiversity.estimation._class_estimators import ClassEstimator
 
-__all__ = ["ESTIMATORS"]
+__all__ = ["CLASS_ESTIMATORS", "ESTIMATORS"]
 
-_KNOWN: Final = (Auto, Linear, MaximumLikelihood, MaximumPosterior, Simplex, Paper, Existing, Naive)
+ESTIMATORS: Final = Registry[type[Estimator]]("estimators", ENTRIES["estimators"])
+"""Every estimator of sets, by the name under which users ask for it."""
 
-ESTIMATORS: Final[Mapping[str, Estimator]] = MappingProxyType({kind.name: kind() for kind in _KNOWN})
-"""Every estimator, by the name under which users ask for it."""
+CLASS_ESTIMATORS: Final = Registry[type[ClassEstimator]]("class_estimators", ENTRIES["class_estimators"])
+"""Every estimator of grouped releases, by the name under which users ask for it."""

@@ -6,6 +6,15 @@ from ldiversity.hierarchies._automatic import automatic_hierarchy
 from ldiversity.hierarchies._dates import are_dates, calendar_level
 from ldiversity.hierarchies._files import read_cells
 from ldiversity.hierarchies._icd import icd_hierarchy
+from ldiversity.hierarchies._makers import (
+    HIERARCHY_MAKERS,
+    AutomaticMaker,
+    DateMaker,
+    HierarchyMaker,
+    PrefixMaker,
+    QuantileMaker,
+    WidthMaker,
+)
 from ldiversity.hierarchies._origin import Origin
 from ldiversity.hierarchies._reach import days_of, span_of, starts_of
 from ldiversity.hierarchies._semilattice import SemiLattice
@@ -14,12 +23,19 @@ from ldiversity.hierarchies._tree import MAX_LEAVES, Hierarchy, Node
 from ldiversity.hierarchies._unambiguous import check_unambiguous, free_label
 
 __all__ = [
+    "HIERARCHY_MAKERS",
     "MATCHED_BY_TEXT",
     "MAX_LEAVES",
+    "AutomaticMaker",
+    "DateMaker",
     "Hierarchy",
+    "HierarchyMaker",
     "Node",
     "Origin",
+    "PrefixMaker",
+    "QuantileMaker",
     "SemiLattice",
+    "WidthMaker",
     "are_dates",
     "automatic_hierarchy",
     "calendar_level",

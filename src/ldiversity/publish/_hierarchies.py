@@ -4,51 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
 
 from ldiversity.base.checks import name_some
 from ldiversity.base.typed import point_hint
 from ldiversity.errors import LDiversityError, ParameterError
-from ldiversity.hierarchies import Hierarchy, automatic_hierarchy
+from ldiversity.hierarchies import HIERARCHY_MAKERS, Hierarchy
 from ldiversity.tables import ColumnValues, Source, column_values
 
-__all__ = ["HIERARCHY_FORMS", "is_automatic", "is_made", "read_hierarchies"]
-
-HIERARCHY_FORMS: Final = (
-    "a file, auto, date, prefix, prefix:3/2, width:5/10/20, width:5/10,low:0,high:119 or quantiles:16/4"
-)
-"""What may stand for a hierarchy."""
+__all__ = ["hierarchy_forms", "is_automatic", "is_made", "read_hierarchies"]
 
 
-def _auto(column: ColumnValues, _: str, **limits: Any) -> Hierarchy:  # noqa: ANN401 - checked by it
-    return automatic_hierarchy(column.values, **limits)
-
-
-def _date(column: ColumnValues, _: str, **limits: Any) -> Hierarchy:  # noqa: ANN401 - same
-    return Hierarchy.by_date(column.values, **limits)
-
-
-def _prefix(column: ColumnValues, text: str) -> Hierarchy:
-    return Hierarchy.by_prefix(column.values, [int(part) for part in text.split("/")] if text else None)
-
-
-def _width(column: ColumnValues, text: str, **limits: Any) -> Hierarchy:  # noqa: ANN401 - same
-    return Hierarchy.by_width(column.values, [_number(part) for part in text.split("/")], **limits)
-
-
-def _quantiles(column: ColumnValues, text: str) -> Hierarchy:
-    return Hierarchy.by_quantiles(column.values, [int(part) for part in text.split("/")], counts=column.counts)
-
-
-_MADE: Final[Mapping[str, Callable[..., Hierarchy]]] = {
-    "auto": _auto,
-    "date": _date,
-    "prefix": _prefix,
-    "width": _width,
-    "quantiles": _quantiles,
-}
+def hierarchy_forms() -> str:
+    """What may stand for a hierarchy, for messages."""
+    forms = [form for maker in HIERARCHY_MAKERS.values() for form in maker.form.split(", ")]
+    return f"a file, {', '.join(forms[:-1])} or {forms[-1]}"
 
 
 def is_automatic(text: str) -> bool:
@@ -59,7 +30,7 @@ def is_automatic(text: str) -> bool:
     >>> is_automatic("width:5/10"), is_automatic("zip.csv"), is_automatic("date")
     (True, False, True)
     """
-    return re.split("[:,]", text, maxsplit=1)[0].strip() in _MADE
+    return re.split("[:,]", text, maxsplit=1)[0].strip() in HIERARCHY_MAKERS
 
 
 def is_made(given: Hierarchy | str | os.PathLike[str]) -> bool:
@@ -84,7 +55,7 @@ def read_hierarchies(
     Parameters
     ----------
     given
-        By column: a hierarchy, the path of its file, or a text in one of the `HIERARCHY_FORMS`.
+        By column: a hierarchy, the path of its file, or a text as in `hierarchy_forms`.
     source
         The table, from whose values automatic hierarchies are made.
     quasi
@@ -109,13 +80,14 @@ def _hierarchy(column: str, given: Hierarchy | str | os.PathLike[str], source: S
             return Hierarchy.read(folder / (given if text is None else text))
         first, *limits = text.split(",")
         word, _, argument = (part.strip() for part in first.partition(":"))
-        return _MADE[word](column_values(source, column), argument, **_limits(limits))
+        values: ColumnValues = column_values(source, column)
+        return HIERARCHY_MAKERS[word](values.values, values.counts).make(argument, _limits(limits))
     except (TypeError, ValueError) as error:
         if isinstance(error, LDiversityError):
             error.about(column, f"hierarchy of {column!r}")
             raise
         raise ParameterError(
-            f"hierarchy of {column!r}: it must be {HIERARCHY_FORMS}, got {given!r}.",
+            f"hierarchy of {column!r}: it must be {hierarchy_forms()}, got {given!r}.",
             hint=point_hint(str(given)) or None,
         ) from None
 

@@ -134,7 +134,7 @@ def _errors(
     records = np.bincount(of_row[kept], minlength=repetitions)
     counts = _count(of_row[kept], members[kept], repetitions, mechanism.n_values)
     cells = CellData((mechanism,), records, counts, of_row[kept], (members[kept],), lambda: shares)
-    found = (ESTIMATORS[name].solve(cells).counts for name in ("linear", "mle"))
+    found = (ESTIMATORS[name]().solve(cells).counts for name in ("linear", "mle"))
     linear, likely = (squared_errors(truth.astype(np.float64), counted) for counted in found)
     return linear, likely
 

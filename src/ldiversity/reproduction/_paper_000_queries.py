@@ -110,7 +110,7 @@ class Asked:
             cells = self._cells(release)
             found = {name: _linear(cells)}
             if improved:
-                found[f"{name}, MAP (ours)"] = ESTIMATORS["map"].solve(cells).counts
+                found[f"{name}, MAP (ours)"] = ESTIMATORS["map"]().solve(cells).counts
         else:
             chosen = [query.chosen for query in self.workload.queries]
             found = {name: count_estimated(chosen, self._axes, release, self.sensitive)}

@@ -137,7 +137,8 @@ class Fitted:
     @cached_property
     def matrices(self) -> dict[str, FloatArray]:
         """By estimator; without those that would need the inverse of a singular matrix."""
-        found = {name: each for name, each in ESTIMATORS.items() if isinstance(each, MatrixEstimator)}
+        made = {name: kind() for name, kind in ESTIMATORS.items()}
+        found = {name: each for name, each in made.items() if isinstance(each, MatrixEstimator)}
         return {name: each.matrix(self.mechanism) for name, each in found.items() if each.supports(self.mechanism)}
 
     def analyze(
@@ -155,7 +156,7 @@ class Fitted:
         records = np.bincount(cell_of, minlength=n_cells).astype(np.int64)
         flat = np.full(size, 1.0 / size)
         cells = CellData((self.mechanism,), records, counts, cell_of, (sets,), lambda: flat)
-        return ESTIMATORS[estimator].solve(cells).counts
+        return ESTIMATORS[estimator]().solve(cells).counts
 
 
 def prepare(survey: Survey, l: int, d: int) -> dict[Selection, Fitted | str]:

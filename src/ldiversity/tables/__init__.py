@@ -5,12 +5,17 @@ from __future__ import annotations
 from ldiversity.tables._bins import Bins, locate, numbers_of
 from ldiversity.tables._coder import Coder
 from ldiversity.tables._column_values import ColumnValues, column_values
+from ldiversity.tables._csv import CsvSource
+from ldiversity.tables._excel import open_excel
 from ldiversity.tables._files import FILE_ENDINGS
 from ldiversity.tables._fit import fit_coder
 from ldiversity.tables._frames import to_native
 from ldiversity.tables._guard import guarded
+from ldiversity.tables._ipc import IpcSource
+from ldiversity.tables._jsonl import JsonLinesSource
 from ldiversity.tables._matching import matcher
 from ldiversity.tables._open import open_source
+from ldiversity.tables._parquet import ParquetSource
 from ldiversity.tables._roles import Suggestion, check_roles, suggest_role
 from ldiversity.tables._selected import SelectedRows, have_value
 from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive, as_sensitive
@@ -31,6 +36,10 @@ __all__ = [
     "Coder",
     "ColumnSummary",
     "ColumnValues",
+    "CsvSource",
+    "IpcSource",
+    "JsonLinesSource",
+    "ParquetSource",
     "SelectedRows",
     "Sensitive",
     "Source",
@@ -48,6 +57,7 @@ __all__ = [
     "locate",
     "matcher",
     "numbers_of",
+    "open_excel",
     "open_source",
     "python_rows",
     "role_words",

@@ -4,40 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
+from ldiversity.base.registry import Registry
+from ldiversity.entries import ENTRIES
 from ldiversity.errors import ParameterError
-from ldiversity.tables._csv import CsvSource
-from ldiversity.tables._excel import open_excel
 from ldiversity.tables._guard import guarded
-from ldiversity.tables._ipc import IpcSource
-from ldiversity.tables._jsonl import JsonLinesSource
-from ldiversity.tables._parquet import ParquetSource
 from ldiversity.tables._source import Source
 
 __all__ = ["FILE_ENDINGS", "open_file"]
 
 _Opener = Callable[[Path, Mapping[str, str] | None], Source]
 
-FILE_ENDINGS: Final[Mapping[str, _Opener]] = MappingProxyType(
-    {
-        ".csv": CsvSource,
-        ".csv.gz": CsvSource,
-        ".tsv": CsvSource,
-        ".tsv.gz": CsvSource,
-        ".parquet": ParquetSource,
-        ".pq": ParquetSource,
-        ".arrow": IpcSource,
-        ".feather": IpcSource,
-        ".ipc": IpcSource,
-        ".jsonl": JsonLinesSource,
-        ".jsonl.gz": JsonLinesSource,
-        ".ndjson": JsonLinesSource,
-        ".ndjson.gz": JsonLinesSource,
-        ".xlsx": open_excel,
-    }
-)
+FILE_ENDINGS: Final = Registry[_Opener]("file_endings", ENTRIES["file_endings"])
 """What opens a file whose name ends so."""
 
 

@@ -76,12 +76,12 @@ def test_a_missing_file_is_one_sentence(tmp_path: Path, kind: str) -> None:
         ("", "start with a known kind, got ''"),
         ("near", "start with a known kind, got 'near'"),
         ("near:file", "start with a known kind"),
-        ("tree", "'tree' must name its file"),
-        ("matrix:", "'matrix' must name its file"),
-        ("ordered:3", "'ordered' must stand alone"),
-        ("discrete:", "'discrete' must stand alone"),
-        ("numeric:", "the unit must be a number"),
-        ("numeric:ten", "the unit must be a number"),
+        ("tree", "must be written tree:<file>"),
+        ("matrix:", "must be written matrix:<file>"),
+        ("ordered:3", "must be written ordered,"),
+        ("discrete:", "must be written discrete,"),
+        ("numeric:", "must be written numeric:<unit>"),
+        ("numeric:ten", "must be written numeric:<unit>"),
     ],
 )
 def test_a_wrong_form_is_refused_with_the_known_ones(text: str, rule: str) -> None:

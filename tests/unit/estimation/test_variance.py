@@ -94,7 +94,7 @@ def test_variances_are_the_larger_of_the_unbiased_and_the_expected_ones(
 
     result = estimate(release, "g", estimator=estimator)
 
-    matrix = ESTIMATORS[estimator].matrix(semantic)
+    matrix = ESTIMATORS[estimator]().matrix(semantic)
     expected = expected_variance(semantic, matrix, possible_counts(result, 1))
     assert np.allclose(result.std_error[1] ** 2, np.maximum(np.diag(result.covariance(1)), expected))
 
@@ -164,7 +164,7 @@ def test_the_covariance_estimate_is_unbiased_for_every_true_value(semantic: SetM
 
     averages = np.einsum("rv,rjk->vjk", given, estimated)
 
-    a = (sets[:, :, None] == np.arange(9)).any(axis=1) @ ESTIMATORS[estimator].matrix(semantic).T
+    a = (sets[:, :, None] == np.arange(9)).any(axis=1) @ ESTIMATORS[estimator]().matrix(semantic).T
     means = given.T @ a
     exact = np.einsum("rv,rj,rk->vjk", given, a, a) - means[:, :, None] * means[:, None, :]
     assert np.allclose(averages, exact)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -12,14 +13,11 @@ from numpy.typing import NDArray
 from ldiversity.base.checks import check_integer, column_names, name_some
 from ldiversity.distances import Distance
 from ldiversity.errors import ParameterError, UnsupportedError
-from ldiversity.evaluation.attacks._background import BackgroundKnowledge
-from ldiversity.evaluation.attacks._base import Attack, Targets
+from ldiversity.evaluation.attacks._base import Attack, Knowledge, Targets
 from ldiversity.evaluation.attacks._matching import pick_class
-from ldiversity.evaluation.attacks._mechanism import MechanismAware
 from ldiversity.evaluation.attacks._registry import ATTACKS
 from ldiversity.evaluation.attacks._report import AttackReport, Skipped
 from ldiversity.evaluation.attacks._score import score
-from ldiversity.evaluation.attacks._similarity import Similarity
 from ldiversity.evaluation.measures import code_sensitive, read_columns
 from ldiversity.release import ClassRelease, Release, check_release
 from ldiversity.schema import Role
@@ -90,14 +88,20 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     """
     check_release("attack", release)
     names = _attributes(release, sensitive)
-    chosen, by_name = _chosen(attacks, release, second, exclude, distance, d, known)
+    check_integer("attack", "exclude", exclude, minimum=1)
+    if (distance is None) != (d is None):
+        raise ParameterError("attack", "distance and d must be given together")
+    if second is not None:
+        check_release("attack", second, "second")
+    given = Knowledge(release, names[0], second, exclude, distance, d, known)
+    chosen, by_name = _chosen(attacks, release, given)
     source = None if original is None else open_source(original, types=types)
     most = None if targets is None else check_integer("attack", "targets", targets, minimum=1)
     results, skipped = [], []
     for attribute in names:
         people = _targets(release, source, attribute, most)
         together = _together(release, people, attribute)
-        for one in chosen[attribute] if isinstance(chosen, dict) else chosen:
+        for one in chosen[attribute]:
             reason = one.why_not(release, people, attribute)
             if reason is not None:
                 if by_name:
@@ -133,20 +137,9 @@ def _together(release: Release, targets: Targets, attribute: str) -> NDArray[np.
 
 
 def _chosen(
-    attacks: str | Attack | Sequence[str | Attack] | None,
-    release: Release,
-    second: Release | None,
-    exclude: int,
-    distance: Distance | None,
-    d: float | None,
-    known: Any,  # noqa: ANN401 - a path or any frame
+    attacks: str | Attack | Sequence[str | Attack] | None, release: Release, given: Knowledge
 ) -> tuple[dict[str, list[Attack]], bool]:
     """The attacks on each attribute, and whether they were asked for."""
-    check_integer("attack", "exclude", exclude, minimum=1)
-    if (distance is None) != (d is None):
-        raise ParameterError("attack", "distance and d must be given together")
-    if second is not None:
-        check_release("attack", second, "second")
     asked = [attacks] if isinstance(attacks, str | Attack) else attacks
     if asked is not None and not asked:
         raise ParameterError(
@@ -154,57 +147,21 @@ def _chosen(
         )
     found: dict[str, list[Attack]] = {}
     for attribute in release.sensitive:
-        made = {name: _made(name, release, attribute, second, exclude, distance, d, known) for name in ATTACKS}
-        if asked is None:
-            found[attribute] = [one for several in made.values() for one in several]
-            continue
+        knowledge = replace(given, attribute=attribute)
         found[attribute] = []
-        for one in asked:
+        for one in ATTACKS if asked is None else asked:
             if isinstance(one, Attack):
                 found[attribute].append(one)
-            elif one not in made:
+                continue
+            if one not in ATTACKS:
                 raise ParameterError("attack", "attacks", "must be names or attacks", got=repr(one)).with_hint(
-                    f"Known are {name_some(ATTACKS, most=20)}."
+                    f"Known are {name_some(ATTACKS, most=len(ATTACKS))}."
                 )
-            elif not made[one]:
-                raise ParameterError("attack", f"{one!r} needs {_NEEDS[one]}")
-            else:
-                found[attribute].extend(made[one])
+            made = ATTACKS[one].from_knowledge(knowledge)
+            if not made and asked is not None:
+                raise ParameterError("attack", f"{one!r} needs {ATTACKS[one].needs}")
+            found[attribute].extend(made)
     return found, asked is not None
-
-
-_NEEDS: Final = {
-    "similarity": "a distance and d",
-    "intersection": "a second release",
-    "composition": "a second release",
-}
-
-
-def _made(  # noqa: PLR0913, PLR0917 - the knowledge of the attacker
-    name: str,
-    release: Release,
-    attribute: str,
-    second: Release | None,
-    exclude: int,
-    distance: Distance | None,
-    d: float | None,
-    known: Any,  # noqa: ANN401 - a path or any frame
-) -> list[Attack]:
-    """The attacks of one name that the given knowledge allows."""
-    if name == "background":
-        return [BackgroundKnowledge(exclude, "strongest"), BackgroundKnowledge(exclude, "random")]
-    if name == "mechanism":
-        return [MechanismAware("uniform"), MechanismAware("marginal")]
-    if name == "similarity":
-        mechanism = release.mechanism(attribute)
-        own, apart = getattr(mechanism, "distance", None), getattr(mechanism, "d", None)
-        if distance is not None and d is not None:
-            return [Similarity(d, distance)]
-        return [Similarity(float(apart) / 2, own)] if isinstance(own, Distance) and apart else []
-    kind: Any = ATTACKS[name]
-    if name in {"intersection", "composition"}:
-        return [] if second is None else [kind(second)]
-    return [kind(known) if name == "joint" else kind()]
 
 
 def _targets(release: Release, source: Any, attribute: str, wanted: int | None = None) -> Targets:  # noqa: ANN401

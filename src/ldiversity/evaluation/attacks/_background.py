@@ -9,7 +9,7 @@ import numpy as np
 
 from ldiversity.base.arrays import CodeArray, FloatArray
 from ldiversity.base.checks import check_choice, check_integer
-from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
+from ldiversity.evaluation.attacks._base import Attack, Beliefs, Knowledge, Targets
 from ldiversity.evaluation.attacks._homogeneity import Homogeneity
 from ldiversity.release import Release
 
@@ -43,6 +43,11 @@ class BackgroundKnowledge(Attack):
 
     exclude: int = 1
     choice: Literal["strongest", "random"] = "strongest"
+
+    @classmethod
+    def from_knowledge(cls, knowledge: Knowledge) -> tuple[Attack, ...]:
+        """One who can rule out the values that hide best, and one who can rule out any."""
+        return cls(knowledge.exclude, "strongest"), cls(knowledge.exclude, "random")
 
     def __post_init__(self) -> None:
         check_integer("BackgroundKnowledge", "exclude", self.exclude, minimum=1)

@@ -11,9 +11,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray
+from ldiversity.distances import Distance
 from ldiversity.release import Release
 
-__all__ = ["Attack", "AttackResult", "Beliefs", "Targets"]
+__all__ = ["Attack", "AttackResult", "Beliefs", "Knowledge", "Targets"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +189,33 @@ class AttackResult:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """What whoever runs attacks gives the attackers; each takes from it what it can use.
+
+    Parameters
+    ----------
+    release, attribute
+        What is attacked.
+    second
+        Another release about the same people.
+    exclude
+        How many values an attacker can rule out.
+    distance, d
+        Values closer than `d` count as one.
+    known
+        A table that tells how the sensitive columns go together: a path or any frame.
+    """
+
+    release: Release
+    attribute: str
+    second: Release | None = None
+    exclude: int = 1
+    distance: Distance | None = None
+    d: float | None = None
+    known: object = None
+
+
 class Attack(ABC):
     """A frozen description of an attack; running it changes nothing.
 
@@ -197,11 +225,27 @@ class Attack(ABC):
     name: ClassVar[str]
     """How users ask for it."""
 
+    needs: ClassVar[str] = ""
+    """What must be given besides the release, as in ``a second release``; for the message when it is not."""
+
+    compared: ClassVar[bool] = False
+    """Whether a comparison of methods runs it unless told otherwise: for attacks that need the release alone."""
+
     extra: ClassVar[str | None] = None
     """What an attacker whose beliefs have a `Beliefs.without` would go without, such as ``the order``."""
 
     caution: ClassVar[str | None] = None
     """Why the attacker's own expectation cannot be trusted, in one sentence; None when it can."""
+
+    @classmethod
+    def from_knowledge(cls, knowledge: Knowledge) -> tuple[Attack, ...]:  # noqa: ARG003 - subclasses use it
+        """The attacks of this name that the knowledge allows; none when something that it `needs` is missing."""
+        return (cls(),)
+
+    @classmethod
+    def quick(cls) -> Attack | None:
+        """The attack as a comparison of many releases runs it, where that is quicker and tells nearly as much."""
+        return None
 
     @property
     def label(self) -> str:

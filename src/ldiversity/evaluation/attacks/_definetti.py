@@ -60,6 +60,7 @@ class DeFinetti(Attack):
     """
 
     name: ClassVar[str] = "definetti"
+    compared: ClassVar[bool] = True
     caution: ClassVar[str | None] = (
         "What he expects is far too much where there is nothing to learn: round after round his classifier confirms "
         "what it said before. Only the original tells how often he is right."
@@ -70,6 +71,11 @@ class DeFinetti(Attack):
 
     def __post_init__(self) -> None:
         check_integer("DeFinetti", "rounds", self.rounds, minimum=1)
+
+    @classmethod
+    def quick(cls) -> Attack:
+        """Two rounds find nearly all that ten do."""
+        return cls(rounds=2)
 
     @property
     def knowledge(self) -> str:

@@ -34,6 +34,7 @@ class Homogeneity(Attack):
     """
 
     name: ClassVar[str] = "homogeneity"
+    compared: ClassVar[bool] = True
 
     @property
     def knowledge(self) -> str:

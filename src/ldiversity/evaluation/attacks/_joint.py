@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import FloatArray
 from ldiversity.evaluation.attacks._assign import deal_out, make_entries
-from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
+from ldiversity.evaluation.attacks._base import Attack, Beliefs, Knowledge, Targets
 from ldiversity.evaluation.attacks._matching import Matches, match_rows, match_shown_rows
 from ldiversity.evaluation.attacks._posterior import class_shares, marginal_of, plain_beliefs, set_posteriors
 from ldiversity.evaluation.measures import code_sensitive, read_columns
@@ -47,9 +47,15 @@ class JointAttributes(Attack):
     """
 
     name: ClassVar[str] = "joint"
+    compared: ClassVar[bool] = True
     extra: ClassVar[str | None] = "the other attributes"
 
     known: Any = field(default=None, repr=False)
+
+    @classmethod
+    def from_knowledge(cls, knowledge: Knowledge) -> tuple[Attack, ...]:
+        """With the table that is given, if any."""
+        return (cls(knowledge.known),)
 
     @property
     def knowledge(self) -> str:

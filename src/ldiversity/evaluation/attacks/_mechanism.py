@@ -9,7 +9,7 @@ import numpy as np
 
 from ldiversity.base.arrays import FloatArray, SetArray
 from ldiversity.base.checks import check_choice
-from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
+from ldiversity.evaluation.attacks._base import Attack, Beliefs, Knowledge, Targets
 from ldiversity.evaluation.attacks._matching import match_rows
 from ldiversity.evaluation.attacks._posterior import marginal_of, pick_sets, set_posteriors
 from ldiversity.mechanisms import SetMechanism, distinct_rows
@@ -41,8 +41,15 @@ class MechanismAware(Attack):
     """
 
     name: ClassVar[str] = "mechanism"
+    compared: ClassVar[bool] = True
 
     prior: Literal["uniform", "marginal"] = "uniform"
+
+    @classmethod
+    def from_knowledge(cls, knowledge: Knowledge) -> tuple[Attack, ...]:
+        """One to whom all values were equally likely, and one who knows how frequent they are."""
+        del knowledge
+        return cls("uniform"), cls("marginal")
 
     def __post_init__(self) -> None:
         check_choice("MechanismAware", "prior", self.prior, ("uniform", "marginal"))

@@ -8,7 +8,7 @@ from typing import ClassVar
 from ldiversity.base.checks import check_number
 from ldiversity.distances import Distance
 from ldiversity.errors import ParameterError
-from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
+from ldiversity.evaluation.attacks._base import Attack, Beliefs, Knowledge, Targets
 from ldiversity.evaluation.attacks._homogeneity import Homogeneity
 from ldiversity.release import Release
 
@@ -38,9 +38,19 @@ class Similarity(Attack):
     """
 
     name: ClassVar[str] = "similarity"
+    needs: ClassVar[str] = "a distance and d"
 
     d: float
     distance: Distance
+
+    @classmethod
+    def from_knowledge(cls, knowledge: Knowledge) -> tuple[Attack, ...]:
+        """By the distance that is given; else by the one of the mechanism and half its d."""
+        if knowledge.distance is not None and knowledge.d is not None:
+            return (cls(knowledge.d, knowledge.distance),)
+        mechanism = knowledge.release.mechanism(knowledge.attribute)
+        own, apart = getattr(mechanism, "distance", None), getattr(mechanism, "d", None)
+        return (cls(float(apart) / 2, own),) if isinstance(own, Distance) and apart else ()
 
     def __post_init__(self) -> None:
         check_number("Similarity", "d", self.d, minimum=0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ldiversity.base.arrays import FloatArray
 from ldiversity.errors import ParameterError
-from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
+from ldiversity.evaluation.attacks._base import Attack, Beliefs, Knowledge, Targets
 from ldiversity.evaluation.attacks._consistent import fit_cells, make_cells, only_class
 from ldiversity.evaluation.attacks._matching import match_classes
 from ldiversity.evaluation.attacks._posterior import marginal_of, plain_beliefs
@@ -31,11 +31,17 @@ class _TwoReleases(Attack):
         Another release about the same people, with the same public values.
     """
 
+    needs: ClassVar[str] = "a second release"
     extra: ClassVar[str | None] = "the other release"
     family: ClassVar[type[Release]]
     noun: ClassVar[str]
 
     second: Release = field(repr=False)
+
+    @classmethod
+    def from_knowledge(cls, knowledge: Knowledge) -> tuple[Attack, ...]:
+        """With the second release, when there is one."""
+        return () if knowledge.second is None else (cls(knowledge.second),)
 
     def __post_init__(self) -> None:
         if not isinstance(self.second, Release):

@@ -284,7 +284,7 @@ def estimated_marginal(mechanism: SetMechanism, shown: NDArray[np.number[Any]]) 
     records = counts.sum(axis=1) // mechanism.l
     cells = CellData((mechanism,), records, counts, np.zeros(0, dtype=np.int64), None, lambda: np.zeros(0))
     try:
-        found = ESTIMATORS["simplex"].solve(cells).counts[0]
+        found = ESTIMATORS["simplex"]().solve(cells).counts[0]
     except LDiversityError:
         found = np.full(mechanism.n_values, records[0] / mechanism.n_values)
     rounded: NDArray[np.int64] = np.rint(np.clip(found, 0, None)).astype(np.int64)

@@ -6,11 +6,9 @@ from ldiversity.evaluation.compare._choice import Choice, choose, pareto_set
 from ldiversity.evaluation.compare._compare import compare
 from ldiversity.evaluation.compare._result import Comparison
 from ldiversity.evaluation.compare._run import ComparedRun
-from ldiversity.evaluation.compare._setting import DEFAULT_ATTACKS
 from ldiversity.evaluation.compare._table import LEGEND, exposure_table, failures, figures_table
 
 __all__ = [
-    "DEFAULT_ATTACKS",
     "LEGEND",
     "Choice",
     "ComparedRun",

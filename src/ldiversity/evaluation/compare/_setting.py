@@ -15,19 +15,15 @@ import pyarrow.compute as pc
 from ldiversity.base.arrays import FloatArray
 from ldiversity.base.checks import check_integer, column_name, column_names, name_some
 from ldiversity.errors import LDiversityError, ParameterError
-from ldiversity.evaluation.attacks import ATTACKS, Attack, DeFinetti
+from ldiversity.evaluation.attacks import ATTACKS, Attack
 from ldiversity.evaluation.audit import audit
 from ldiversity.evaluation.measures import QueryWorkload
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.publish import read_hierarchies
 from ldiversity.tables import Sensitive, Source, as_sensitive, check_roles, fit_coder, open_source
 
-__all__ = ["DEFAULT_ATTACKS", "Setting", "make_setting", "relative_error"]
+__all__ = ["Setting", "make_setting", "relative_error"]
 
-DEFAULT_ATTACKS: Final = ("homogeneity", "mechanism", "definetti", "joint")
-"""Attacks by people who know quasi-identifiers and the release, and nothing else."""
-
-_MADE: Final[Mapping[str, Attack]] = {"definetti": DeFinetti(rounds=2)}
 _MOST_DIMENSIONS: Final = 3
 _SANITY: Final = 0.001
 
@@ -204,8 +200,9 @@ def _learner() -> str | None:
 
 
 def _attacks(given: str | Attack | Sequence[str | Attack] | None) -> tuple[str | Attack, ...]:
-    several = DEFAULT_ATTACKS if given is None else (given,) if isinstance(given, str | Attack) else tuple(given)
     known = list(ATTACKS)
+    usual = [name for name in known if ATTACKS[name].compared]
+    several = usual if given is None else (given,) if isinstance(given, str | Attack) else tuple(given)
     for one in several:
         if not isinstance(one, Attack) and one not in known:
             raise ParameterError("compare", "attacks", "must be known ones", got=repr(one)).with_hint(
@@ -213,7 +210,7 @@ def _attacks(given: str | Attack | Sequence[str | Attack] | None) -> tuple[str |
             )
     if not several:
         raise ParameterError("compare", "attacks", "must name at least one attack")
-    return tuple(_MADE.get(one, one) if isinstance(one, str) else one for one in several)
+    return tuple((ATTACKS[one].quick() or one) if isinstance(one, str) else one for one in several)
 
 
 def _workloads(

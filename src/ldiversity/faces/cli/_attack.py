@@ -8,6 +8,7 @@ from typing import Any, Final
 import click
 
 from ldiversity.base.numbers import number, percent
+from ldiversity.base.registry import registered
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import parse_types, type_option
 from ldiversity.faces.cli._paths import READ
@@ -46,8 +47,7 @@ _HEADS: Final = (
     "--attacks",
     multiple=True,
     metavar="NAMES",
-    help="homogeneity, background, similarity, skewness, mechanism, intersection, composition, minimality, definetti, "
-    "joint, order; all that apply by default.",
+    help=f"{', '.join(registered('attacks'))}; all that apply by default.",
 )
 @click.option("--second", type=READ, help="Another release about the same people.")
 @click.option(

@@ -10,6 +10,7 @@ import click
 
 from ldiversity.base.numbers import level as level_text
 from ldiversity.base.numbers import number, percent
+from ldiversity.base.registry import registered
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._paths import READ, WRITTEN
 from ldiversity.faces.cli._show import Facts, Page, show
@@ -43,8 +44,7 @@ __all__ = ["command"]
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="auto, linear, mle, map or simplex; paper, existing and naive to compare with the papers. Of grouped releases "
-    "auto, classes, linear or simplex.",
+    help=f"{', '.join(registered('estimators'))}. Of grouped releases {', '.join(registered('class_estimators'))}.",
 )
 @click.option(
     "--spread",

@@ -12,13 +12,15 @@ from typing import Final
 
 import click
 
+from ldiversity.base.registry import registered
+
 __all__ = ["opened_table", "read_as_option", "read_as_words"]
 
 _STDIN: Final = Path("-")
 
 read_as_option: Final = click.option(
     "--read-as",
-    type=click.Choice(["csv", "tsv", "jsonl", "parquet"]),
+    type=click.Choice([name[1:] for name in registered("file_endings") if not name.endswith(".gz")]),
     help="What TABLE is when the ending of its name does not say it; must be given for stdin, which is -.",
 )
 

@@ -1,0 +1,83 @@
+"""What this package registers: one line for each entry, by kind and name, as plain data.
+
+A registry (`ldiversity.base.registry`) loads an entry when somebody asks for it, so that ``--help`` can name all of
+them without loading any. Other packages announce theirs as entry points in the group ``ldiversity.<kind>``. Methods,
+which have options besides, stand in `ldiversity.catalog`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+__all__ = ["ENTRIES"]
+
+_ATTACKS: Final = "ldiversity.evaluation.attacks"
+_ESTIMATION: Final = "ldiversity.estimation"
+_DISTANCES: Final = "ldiversity.distances"
+_HIERARCHIES: Final = "ldiversity.hierarchies"
+_TABLES: Final = "ldiversity.tables"
+
+ENTRIES: Final[Mapping[str, Mapping[str, str]]] = {
+    "attacks": {
+        "homogeneity": f"{_ATTACKS}:Homogeneity",
+        "background": f"{_ATTACKS}:BackgroundKnowledge",
+        "similarity": f"{_ATTACKS}:Similarity",
+        "skewness": f"{_ATTACKS}:Skewness",
+        "mechanism": f"{_ATTACKS}:MechanismAware",
+        "intersection": f"{_ATTACKS}:Intersection",
+        "composition": f"{_ATTACKS}:Composition",
+        "minimality": f"{_ATTACKS}:Minimality",
+        "definetti": f"{_ATTACKS}:DeFinetti",
+        "joint": f"{_ATTACKS}:JointAttributes",
+        "order": f"{_ATTACKS}:OrderLinkage",
+    },
+    "estimators": {
+        "auto": f"{_ESTIMATION}._auto:Auto",
+        "linear": f"{_ESTIMATION}._linear:Linear",
+        "mle": f"{_ESTIMATION}._mle:MaximumLikelihood",
+        "map": f"{_ESTIMATION}._map:MaximumPosterior",
+        "simplex": f"{_ESTIMATION}._simplex:Simplex",
+        "paper": f"{_ESTIMATION}._paper:Paper",
+        "existing": f"{_ESTIMATION}._existing:Existing",
+        "naive": f"{_ESTIMATION}._naive:Naive",
+    },
+    "class_estimators": {
+        "auto": f"{_ESTIMATION}._class_estimators:ClassAuto",
+        "classes": f"{_ESTIMATION}._class_estimators:ClassShares",
+        "linear": f"{_ESTIMATION}._class_estimators:ClassLinear",
+        "simplex": f"{_ESTIMATION}._class_estimators:ClassSimplex",
+    },
+    "distances": {
+        "discrete": f"{_DISTANCES}:DiscreteDistance",
+        "ordered": f"{_DISTANCES}:OrderedDistance",
+        "numeric": f"{_DISTANCES}:NumericDistance",
+        "tree": f"{_DISTANCES}:TreeDistance",
+        "semilattice": f"{_DISTANCES}:SemilatticeDistance",
+        "matrix": f"{_DISTANCES}:MatrixDistance",
+    },
+    "hierarchies": {
+        "auto": f"{_HIERARCHIES}:AutomaticMaker",
+        "date": f"{_HIERARCHIES}:DateMaker",
+        "prefix": f"{_HIERARCHIES}:PrefixMaker",
+        "width": f"{_HIERARCHIES}:WidthMaker",
+        "quantiles": f"{_HIERARCHIES}:QuantileMaker",
+    },
+    "file_endings": {
+        ".csv": f"{_TABLES}:CsvSource",
+        ".csv.gz": f"{_TABLES}:CsvSource",
+        ".tsv": f"{_TABLES}:CsvSource",
+        ".tsv.gz": f"{_TABLES}:CsvSource",
+        ".parquet": f"{_TABLES}:ParquetSource",
+        ".pq": f"{_TABLES}:ParquetSource",
+        ".arrow": f"{_TABLES}:IpcSource",
+        ".feather": f"{_TABLES}:IpcSource",
+        ".ipc": f"{_TABLES}:IpcSource",
+        ".jsonl": f"{_TABLES}:JsonLinesSource",
+        ".jsonl.gz": f"{_TABLES}:JsonLinesSource",
+        ".ndjson": f"{_TABLES}:JsonLinesSource",
+        ".ndjson.gz": f"{_TABLES}:JsonLinesSource",
+        ".xlsx": f"{_TABLES}:open_excel",
+    },
+}
+"""The homes of the entries, each ``module:name``. A name is never removed and never changes its meaning."""
