@@ -12,7 +12,7 @@ CHECK_VERSION := -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python
 OLDEST := .venv-oldest
 OLDEST_PYTHON = $(if $(filter python3,$(PYTHON)),$(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3),$(PYTHON))
 # Not papers and statistical: they test mathematics, take long, and are run with the newest versions.
-OLDEST_TESTS := tests/unit tests/contract tests/property tests/e2e src
+OLDEST_TESTS := tests/unit tests/contract tests/property tests/e2e tests/papers_gallery src papers
 
 .PHONY: demo test test-oldest lint types layers unit setup bench docs picture gallery clean
 
@@ -60,9 +60,9 @@ bench: setup
 picture: setup
 	$(BIN)/python docs/pictures/make.py
 
-# The papers' evaluations in full, into docs/gallery; needs the public tables (LDIVERSITY_DATA).
+# Runs the papers' evaluations in full and writes docs/gallery. Needs the public tables (LDIVERSITY_DATA).
 gallery: setup
-	$(BIN)/ldiversity reproduce all -o docs/gallery --overwrite
+	$(BIN)/python -m papers all -o docs/gallery --overwrite
 
 clean:
 	rm -rf $(VENV) $(OLDEST) demo-output .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -104,7 +104,6 @@ if TYPE_CHECKING:
     from ldiversity.release import Release as Release
     from ldiversity.release import SetRelease as SetRelease
     from ldiversity.release import load_release as load_release
-    from ldiversity.reproduction import reproduce as reproduce
     from ldiversity.schema import Domain as Domain
     from ldiversity.tables import Sensitive as Sensitive
 
@@ -198,7 +197,6 @@ _ROOMS = {
     ),
     "release": ("ClassRelease", "Release", "SetRelease", "load_release"),
     "faces.report": ("Report", "describe", "holder_report", "user_report"),
-    "reproduction": ("reproduce",),
     "schema": ("Domain",),
     "tables": ("Sensitive",),
 }

@@ -32,7 +32,6 @@ _MODULES: Final = MappingProxyType(
         "report": "_report",
         "key": "_key",
         "schema": "_schema",
-        "reproduce": "_reproduce",
         "demo": "_demo",
     }
 )

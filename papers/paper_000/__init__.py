@@ -1,0 +1,1 @@
+"""The evaluation of paper 000: randomized addition of sensitive values."""

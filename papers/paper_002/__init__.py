@@ -1,0 +1,1 @@
+"""The evaluation of paper 002: L-LMSU."""

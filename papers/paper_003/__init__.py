@@ -1,0 +1,1 @@
+"""The evaluation of paper 003: BSGI."""

@@ -1,0 +1,1 @@
+"""The evaluation of paper 004: (l, d)-semantic diversity."""

@@ -1,0 +1,268 @@
+"""The rerun of paper 003: verdicts follow from the data, whatever the data are."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from matplotlib.text import Text
+
+from ldiversity.errors import SchemaError, UnsupportedError
+from ldiversity.methods import Grouping, Partition
+from ldiversity.pictures._figures import style
+from papers import Setting
+from papers.paper_003.data import WIDTHS, Tables, describe_table, measure, read_tables
+from papers.paper_003.runs import METHODS, NEAR, PUBLISHED, SWAPS, column
+from papers.paper_003.study import Paper003, make_exhibits
+from papers.paper_003.verdicts import (
+    PRINTED_SIZES,
+    compare_models,
+    judge_discernibility,
+    judge_gain,
+    judge_loss,
+    judge_privacy,
+    judge_sizes,
+    judge_times,
+)
+
+Judge: TypeAlias = Callable[[pa.Table], tuple[str, str]]
+RECORDS = 30_162
+
+
+def row(method: str, l: int) -> dict[str, str | int | float]:
+    """A measurement as the paper has it, the loss of our BSGI at a tenth of the published one's."""
+    kind = method.split(",", maxsplit=1)[0]
+    wide = {"Mondrian, entropy": 1.7, "Mondrian, frequency": 5.0}.get(method, 1.0)
+    size = PRINTED_SIZES[kind][l] * wide
+    loss = {"BSGI": 0.07 * l, "Mondrian": 0.1 * l, "Incognito": 1.0}[kind] * (0.1 if "ours" in method else 1.0)
+    return {
+        "method": method, "l": l, "records": RECORDS, "classes": int(RECORDS / size), "average size": size,
+        "discernibility": RECORDS * size, "loss": loss, "greatest share": 0.9 if "distinct" in method else 1 / l,
+        "mean share": 0.4, "time": {"BSGI": 1.0, "Mondrian": 3.0, "Incognito": 1000.0}[kind],
+        "seconds": {"BSGI": 0.2, "Mondrian": 0.6, "Incognito": 200.0}[kind],
+    }  # fmt: skip
+
+
+@pytest.fixture
+def as_printed() -> pa.Table:
+    return pa.Table.from_pylist([row(method, l) for method in METHODS for l in range(2, 8)])
+
+
+def changed(data: pa.Table, methods: str, name: str, factor: float) -> pa.Table:
+    """The same measurements, one of them multiplied for the methods whose names begin so."""
+    values = [one[name] * (factor if one["method"].startswith(methods) else 1) for one in data.to_pylist()]
+    return data.set_column(data.column_names.index(name), name, pa.array(values))
+
+
+# --- Verdicts ------------------------------------------------------------------------------------------
+
+JUDGES = [judge_sizes, judge_times, judge_loss, judge_privacy, judge_discernibility]
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_data_as_the_paper_has_them_agree(as_printed: pa.Table, judge: Judge) -> None:
+    assert judge(as_printed)[0] == "agrees"
+
+
+@pytest.mark.parametrize(
+    ("judge", "methods", "name", "factor"),
+    [
+        (judge_sizes, PUBLISHED, "average size", 1.01),
+        (judge_sizes, NEAR, "average size", 1.01),
+        (judge_sizes, "Incognito", "average size", 0.1),
+        (judge_times, PUBLISHED, "time", 4.0),
+        (judge_times, "Incognito", "time", 0.02),
+        (judge_loss, PUBLISHED, "loss", 2.0),
+        (judge_privacy, NEAR, "greatest share", 1.1),
+        (judge_privacy, "Mondrian, distinct", "greatest share", 0.1),
+        (judge_gain, NEAR, "loss", 20.0),
+        (judge_discernibility, "Mondrian", "discernibility", 0.5),
+        (judge_discernibility, "Incognito", "discernibility", 0.1),
+    ],
+)
+def test_other_data_give_another_verdict(
+    as_printed: pa.Table, judge: Judge, methods: str, name: str, factor: float
+) -> None:
+    assert judge(changed(as_printed, methods, name, factor))[0] == "differs"
+
+
+def test_the_model_nearest_to_the_printed_sizes_is_named(as_printed: pa.Table) -> None:
+    assert next(iter(compare_models(as_printed))) == "Mondrian, distinct"
+    assert (
+        next(iter(compare_models(changed(as_printed, "Mondrian, distinct", "average size", 9)))) == "Mondrian, entropy"
+    )
+
+
+def test_the_ratio_that_contradicts_seventy_percent_is_said(as_printed: pa.Table) -> None:
+    words = judge_loss(changed(as_printed, PUBLISHED, "loss", 4.0))[1]
+
+    assert "loses 2.80 times what Mondrian loses" in words
+    assert "not 0.70" in words
+
+
+def test_a_time_that_grows_with_l_is_said(as_printed: pa.Table) -> None:
+    times = [0.1 * one["l"] if one["method"] == PUBLISHED else one["time"] for one in as_printed.to_pylist()]
+    data = as_printed.set_column(as_printed.column_names.index("time"), "time", pa.array(times))
+
+    outcome, words = judge_times(data)
+
+    assert outcome == "differs"
+    assert "What does not come out: independent of l." in words
+
+
+def test_the_loss_of_ours_is_also_compared_with_the_mondrian_of_table_5(as_printed: pa.Table) -> None:
+    words = judge_loss(changed(as_printed, NEAR, "loss", 30.0))[1]
+
+    assert "and ours 2.10 times (less than that Mondrian at no l)" in words
+
+
+def test_the_time_of_swaps_is_said(as_printed: pa.Table) -> None:
+    words = judge_times(changed(as_printed, SWAPS, "time", 3.0))[1]
+
+    assert "Ours with swaps takes 3.0 to 3.0 times as long as the published BSGI." in words
+
+
+def test_times_are_told_in_seconds(as_printed: pa.Table) -> None:
+    assert "BSGI, published 0.2 to 0.2" in judge_times(as_printed)[1]
+    assert "seconds" in list(make_exhibits(as_printed))[1].data.column_names
+
+
+def test_a_missed_goal_is_not_better(as_printed: pa.Table) -> None:
+    outcome, words = judge_gain(changed(as_printed, NEAR, "loss", 9.9))
+
+    assert outcome == "differs"
+    assert "missed at l=2, 4, 7." in words
+
+
+def test_goals_are_met_or_missed_on_the_whole_table(as_printed: pa.Table) -> None:
+    assert "83 % at l=7: met." in judge_gain(as_printed)[1]
+    assert "missed at l=2." in judge_gain(changed(as_printed, NEAR, "loss", 2.0))[1]
+
+
+def test_goals_are_not_named_for_a_sample(as_printed: pa.Table) -> None:
+    sample = as_printed.set_column(2, "records", pa.array([6000] * as_printed.num_rows))
+
+    assert "Aimed at" not in judge_gain(sample)[1]
+    assert {exhibit.item: exhibit for exhibit in make_exhibits(sample)}["Fig. 5 (ours)"].data[
+        "aimed at"
+    ].null_count == 12
+
+
+# --- Exhibits ------------------------------------------------------------------------------------------
+
+
+def test_every_figure_and_table_is_there_in_order(as_printed: pa.Table) -> None:
+    items = [exhibit.item for exhibit in make_exhibits(as_printed)]
+
+    assert items == ["Table 5", "Fig. 4", "Fig. 5", "Fig. 5 (privacy)", "Fig. 5 (ours)", "Fig. 6"]
+
+
+@pytest.mark.parametrize("place", range(6))
+def test_pictures_have_a_legend_a_title_and_words(as_printed: pa.Table, place: int) -> None:
+    exhibit = list(make_exhibits(as_printed))[place]
+
+    with style():
+        figure = exhibit.draw()
+
+    assert figure.legends
+    assert figure.get_suptitle()
+    assert "at l=7" in exhibit.alt
+
+
+def test_table_5_shows_the_printed_sizes_beside_ours(as_printed: pa.Table) -> None:
+    data = next(make_exhibits(as_printed)).data
+
+    assert column(data, "Mondrian, distinct", "printed in the paper")[7] == 18.73
+
+
+def test_lines_of_shares_that_hide_each_other_are_named_below_the_picture(as_printed: pa.Table) -> None:
+    figure = list(make_exhibits(as_printed))[3].draw()
+    written = " ".join(" ".join(text.get_text().split()) for text in figure.findobj(Text))
+
+    assert "lines on each other: BSGI, published / BSGI, ours" in written
+
+
+def test_the_first_exhibit_says_what_is_measured_and_the_others_point_to_it(as_printed: pa.Table) -> None:
+    first, *others = make_exhibits(as_printed, "Which columns.")
+
+    assert first.words.endswith("Which columns.")
+    assert all(exhibit.words.endswith("(Sensitive: occupation; see Table 5.)") for exhibit in others)
+
+
+# --- Measurements --------------------------------------------------------------------------------------
+
+
+def test_the_sensitive_column_is_the_one_whose_value_the_paper_names(public_data: Path) -> None:
+    words = describe_table(Setting(data=public_data))
+
+    assert "is that of occupation (Prof-specialty, 13.4 %)" in words
+    assert "education as the number education-num" in words
+
+
+@pytest.fixture(scope="module")
+def tables(public_data: Path) -> Tables:
+    return read_tables(Setting(data=public_data), 300)
+
+
+def test_one_class_of_all_loses_everything_that_the_sample_spans(tables: Tables) -> None:
+    whole = Grouping((Partition(np.zeros(300, dtype=np.int32), 1),))
+
+    assert measure(tables, whole).loss == pytest.approx(1.0)
+
+
+def test_classes_of_one_lose_nothing_and_tell_all(tables: Tables) -> None:
+    alone = measure(tables, Grouping((Partition(np.arange(300, dtype=np.int32), 300),)))
+
+    assert alone.loss == 0
+    assert alone.greatest_share == 1
+    assert alone.discernibility == 300
+
+
+def test_the_highest_levels_lose_everything_and_the_lowest_nothing(tables: Tables) -> None:
+    one_class = Partition(np.zeros(300, dtype=np.int32), 1)
+    categories = {"marital-status": 2, "race": 1, "sex": 1}
+    top = {**{name: len(widths) + 1 for name, widths in WIDTHS.items()}, **categories}
+    bottom = dict.fromkeys(top, 0)
+
+    assert measure(tables, Grouping((one_class,), levels=top)).loss == pytest.approx(1.0)
+    assert measure(tables, Grouping((one_class,), levels=bottom)).loss == 0
+
+
+def test_intervals_lose_their_length_within_the_range(tables: Tables) -> None:
+    one_class = Partition(np.zeros(300, dtype=np.int32), 1)
+    bottom = {column.name: 0 for column in tables.plain.quasi}
+    age = tables.plain.numbers[0]
+    low, high = age.values // 10 * 10, age.values // 10 * 10 + 9
+    length = np.minimum(high, age.values.max()) - np.maximum(low, age.values.min())
+
+    loss = measure(tables, Grouping((one_class,), levels={**bottom, "age": 2})).loss
+
+    assert loss == pytest.approx(length.mean() / np.ptp(age.values) / 7)
+
+
+def test_another_table_under_the_name_of_adult_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "adult.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n"))
+
+    with pytest.raises(SchemaError, match=r"adult\.csv\.gz"):
+        list(Paper003().exhibits(Setting(data=tmp_path)))
+
+
+def test_without_the_data_the_study_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match=r"adult\.csv\.gz is needed"):
+        list(Paper003().exhibits(Setting(data=tmp_path)))
+
+
+@pytest.mark.slow
+def test_a_quick_rerun_reaches_the_sizes_of_table_5_and_less_loss(public_data: Path) -> None:
+    exhibits = {exhibit.item: exhibit for exhibit in Paper003().exhibits(Setting(quick=True, data=public_data))}
+
+    assert exhibits["Table 5"].outcome == "agrees"
+    assert exhibits["Fig. 5"].outcome == "differs"
+    assert exhibits["Fig. 5 (privacy)"].outcome == "agrees"
+    assert exhibits["Fig. 5 (ours)"].outcome == "better"
+    assert exhibits["Fig. 6"].outcome == "agrees"
