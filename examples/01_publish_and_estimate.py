@@ -1,4 +1,4 @@
-"""Publish a table of patients, then play the data user who has only the release.
+"""Publish a table of patients, then estimate from the release as a data user does.
 
 Run: python examples/01_publish_and_estimate.py
 """
@@ -35,7 +35,7 @@ def main() -> None:
         received = ld.load_release(Path(folder) / "release")
         estimate = ld.estimate(received, by=["sex", ld.bins("age", edges=[0, 40, 60, 100])])
 
-    # --- both, to see how good it is ---------------------------------------------------------------------
+    # --- the holder again, who can check -----------------------------------------------------------------
     truth = Counter(
         disease
         for age, sex, disease in zip(*(patients[name].to_pylist() for name in ("age", "sex", "disease")), strict=True)
@@ -43,7 +43,7 @@ def main() -> None:
     )
     rows = [row for row in estimate.to_frame().to_pylist() if row["sex"] == "female" and row["age"].startswith("[60")]
     rows.sort(key=lambda row: -row["count"])
-    print("\nWomen of 60 and more, the six most frequent diseases:")
+    print("\nWomen aged 60 or older, the six most frequent diseases:")
     print(f"  {'disease':24} {'estimate':>8}   {'95 % interval':>13}   {'truth':>5}")
     for row in rows[:6]:
         interval = f"{row['low']:.0f} to {row['high']:.0f}"

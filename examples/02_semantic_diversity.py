@@ -1,4 +1,4 @@
-"""Three values are not enough when all three are alike: (l, d)-semantic diversity.
+"""Show why three values are not enough when all three are alike: (l, d)-semantic diversity.
 
 Run: python examples/02_semantic_diversity.py
 """
@@ -22,7 +22,7 @@ def main() -> None:
         "from three blocks (d=2)": ld.SemanticDiversity(l=3, d=2, distance=tree),
         "from three chapters (d=3)": ld.SemanticDiversity(l=3, d=3, distance=tree),
     }
-    # The letter of a disease's code is its chapter: C is heart and vessels, M is mind and behavior.
+    # The first letter of a disease code is its chapter: C is heart and vessels, M is mind and behavior.
     print(f"{'':26} {'two of a':>9} {'all of a':>9} {'worst':>10} {'error of':>9}")
     print(f"{'published sets':26} {'chapter':>9} {'chapter':>9} {'posterior':>10} {'a share':>9}")
     for name, method in methods.items():
@@ -36,8 +36,8 @@ def main() -> None:
             f" {mechanism.worst_posterior():10.1%} {error:9.2%}"
         )
     print(
-        "\nA set within one chapter tells that chapter for certain, though it names three diseases."
-        "\nThe worst posterior is for someone who believed all diseases equally likely before."
+        "\nA set within one chapter reveals that chapter for certain, although it names three diseases."
+        "\nThe worst posterior is for someone to whom all diseases were equally likely before."
     )
 
 

@@ -1,4 +1,4 @@
-"""Publishing the same table twice: what two releases tell together, and how a key prevents it.
+"""Publish the same table twice: what two releases reveal together, and how a key prevents it.
 
 Run: python examples/03_republish_with_a_key.py
 """
@@ -16,7 +16,7 @@ QUASI = ["age", "sex", "zip", "job"]
 
 
 def publish(patients: Any, key: ld.Key | None) -> dict[tuple[Any, ...], set[str]]:  # noqa: ANN401 - any frame
-    """Publish, and keep what an attacker can link: the sets of people whose quasi-identifiers are unique."""
+    """Publish, and return what an attacker can link: the sets of people whose quasi-identifiers are unique."""
     release = ld.anonymize(
         patients,
         quasi=QUASI,
@@ -32,7 +32,7 @@ def publish(patients: Any, key: ld.Key | None) -> dict[tuple[Any, ...], set[str]
 
 
 def disclosed(first: dict[tuple[Any, ...], set[str]], second: dict[tuple[Any, ...], set[str]]) -> str:
-    """Count the people of whom only one disease is left when both of their sets are intersected."""
+    """Count the people who have only one disease left when their two sets are intersected."""
     known = sum(len(first[person] & second[person]) == 1 for person in first)
     return f"{known} of {len(first)} people ({known / len(first):.1%})"
 
@@ -49,7 +49,7 @@ def main() -> None:
         ld.Key.new().save(Path(folder) / "holder.key")
         key = ld.Key.load(Path(folder) / "holder.key")
         print(f"  with a key      {disclosed(publish(patients, key), publish(patients, key))}")
-    print("\nWith the key a patient whose disease did not change gets the same set again, in any order of rows.")
+    print("\nWith the key, a patient whose disease did not change gets the same set again, in any order of rows.")
 
 
 if __name__ == "__main__":
