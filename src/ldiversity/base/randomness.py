@@ -20,7 +20,7 @@ import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, NoReturn, Protocol, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from ldiversity.errors import ParameterError, StorageError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
 
-__all__ = ["FreshWords", "Key", "KeyedWords", "RecordDigests", "Words", "random_order"]
+__all__ = ["FreshWords", "Key", "KeyedWords", "RecordDigests", "Secret", "Words", "random_order"]
 
 _KEY_BYTES: Final = 32
 _BLOCK_BYTES: Final = 16
@@ -50,8 +50,38 @@ class Words(Protocol):
         """Words of shape (n, n_words); asking for more words never changes the first ones of a keyed source."""
 
 
-class FreshWords:
+class Secret:
+    """What holds a secret: it stays in its process, and shows nothing of itself.
+
+    Pickling and copying are refused, whatever the protocol, because a pickle is a clear text that ends up in files,
+    queues and logs. A worker in another process loads the holder's key where it runs, and derives the rest.
+
+    Examples
+    --------
+    >>> FreshWords()
+    FreshWords(<secret>)
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(<secret>)"
+
+    def __reduce_ex__(self, _: SupportsIndex) -> NoReturn:
+        raise ParameterError(
+            type(self).__name__,
+            "what holds a secret must not be pickled or copied",
+            hint="Load the key from its file where it is needed.",
+        )
+
+    def __getstate__(self) -> NoReturn:
+        self.__reduce_ex__(0)
+
+
+class FreshWords(Secret):
     """Words from AES-256 in counter mode, keyed by the operating system for this object alone."""
+
+    __slots__ = ("_encryptor", "_zeros")
 
     def __init__(self) -> None:
         self._encryptor = _counter_mode(os.urandom(_KEY_BYTES), os.urandom(_BLOCK_BYTES))
@@ -80,7 +110,7 @@ class FreshWords:
         return self.draw(len(codes), n_words)
 
 
-class Key:
+class Key(Secret):
     """The data holder's secret, from which keyed draws are made.
 
     Whoever has the key and a release can work out true values: keep it like the table itself. It is never
@@ -92,18 +122,14 @@ class Key:
     Key(<secret>)
     """
 
+    __slots__ = ("_secret",)
+
     def __init__(self, secret: bytes) -> None:
         if len(secret) != _KEY_BYTES:
             raise ParameterError("Key", "secret", f"must be {_KEY_BYTES} bytes long", got=len(secret)).with_hint(
                 "Make a key with `ldiversity key new holder.key` or ld.Key.new()."
             )
         self._secret = bytes(secret)
-
-    def __repr__(self) -> str:
-        return "Key(<secret>)"
-
-    def __reduce__(self) -> str:
-        raise ParameterError("Key", "a key must not be pickled", hint="Load it from its file where it is needed.")
 
     @classmethod
     def new(cls) -> Key:
@@ -158,7 +184,7 @@ class Key:
         return np.frombuffer(digests, dtype="<u8").reshape(-1, _WORDS_PER_BLOCK)
 
 
-class KeyedWords:
+class KeyedWords(Secret):
     """Words that are a pseudo-random function of key, context, record id and true value.
 
     Notes
@@ -168,6 +194,8 @@ class KeyedWords:
     messages of one fixed length. The true value must be in it: without it a record whose value changed
     would keep its random words, and its two sets would give the values away.
     """
+
+    __slots__ = ("_secret",)
 
     def __init__(self, key: Key, context: bytes) -> None:
         self._secret = key.derive("draw", context)

@@ -1,6 +1,23 @@
-"""Where batches of rows are computed."""
+"""Where the rows of a table are computed."""
 
-from ldiversity.engines._base import BatchFunction, Engine
+from ldiversity.engines._base import (
+    COUNT,
+    BatchFunction,
+    Engine,
+    Factory,
+    NumberedBatch,
+    PartFunction,
+    Secrets,
+)
 from ldiversity.engines._local import LocalEngine
 
-__all__ = ["BatchFunction", "Engine", "LocalEngine"]
+__all__ = [
+    "COUNT",
+    "BatchFunction",
+    "Engine",
+    "Factory",
+    "LocalEngine",
+    "NumberedBatch",
+    "PartFunction",
+    "Secrets",
+]

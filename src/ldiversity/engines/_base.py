@@ -1,28 +1,154 @@
-"""What an engine is: the place where batches of rows are computed."""
+"""What an engine is: the place where the rows of a table are read, computed, ordered and written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-__all__ = ["BatchFunction", "Engine"]
+from ldiversity.base.randomness import FreshWords, Key, Secret
+from ldiversity.tables import Source
 
-BatchFunction: TypeAlias = Callable[[pa.RecordBatch], pa.RecordBatch]
+__all__ = ["COUNT", "BatchFunction", "Engine", "Factory", "NumberedBatch", "PartFunction", "Secrets"]
+
+COUNT: Final = "count"
+"""The column in which an engine counts rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberedBatch:
+    """Some rows of a table, and which ones they are.
+
+    Parameters
+    ----------
+    cells
+        The rows.
+    file
+        The number of the file that they are from; a table of one file has file 0.
+    first
+        The number of the first of them in its file; the others follow it.
+
+    Examples
+    --------
+    >>> NumberedBatch(pa.record_batch({"age": [41, 50]}), file=0, first=7).identities.tolist()
+    [[0, 7], [0, 8]]
+    """
+
+    cells: pa.RecordBatch
+    file: int
+    first: int
+
+    @property
+    def identities(self) -> NDArray[np.uint64]:
+        """Shape (n, 2): file and row of each row; the same however the table is cut into batches."""
+        rows = np.arange(self.first, self.first + self.cells.num_rows, dtype=np.uint64)
+        return np.column_stack([np.full(len(rows), self.file, dtype=np.uint64), rows])
+
+
+class Secrets(Secret):
+    """What a worker makes its draws from: the holder's key, if there is one, and words that nobody can repeat.
+
+    It cannot be pickled. An engine with workers elsewhere makes it there, from a key file that they can read.
+
+    Parameters
+    ----------
+    key
+        The holder's key.
+    insecure
+        Words that can be repeated, for tests.
+    """
+
+    __slots__ = ("_insecure", "key")
+
+    def __init__(self, key: Key | None = None, *, insecure: FreshWords | None = None) -> None:
+        self.key = key
+        self._insecure = insecure
+
+    def words(self) -> FreshWords:
+        """Secure words for the caller alone; those for tests, where there are such."""
+        return FreshWords() if self._insecure is None else self._insecure
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the words can be repeated; then only one thread may ask for them."""
+        return self._insecure is not None
+
+
+BatchFunction: TypeAlias = Callable[[NumberedBatch], pa.RecordBatch]
 """Arrow in, Arrow out: the same function serves every engine."""
 
+PartFunction: TypeAlias = Callable[[pa.Table], pa.Table]
+"""All rows with the same key, and maybe other keys, at once."""
 
-class Engine(Protocol):
-    """Maps functions over batches and shuffles rows; knows nothing of privacy."""
+Factory: TypeAlias = Callable[[Secrets], BatchFunction]
+"""Makes the function where it will run. It can be pickled; the secrets are handed to it there."""
 
-    name: str
-    chunk_rows: int
-    """How many rows are worked on at once."""
 
-    def map_batches(self, function: BatchFunction, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Apply `function` to every batch; the batches come back in their order."""
+class Engine(ABC):
+    """Reads, maps, orders and writes rows; knows nothing of privacy.
 
-    def shuffle(self, batches: Iterable[pa.RecordBatch], *, n_rows: int, scratch: Path | None) -> Iterator[pa.Table]:
-        """All rows in a uniformly random order; in memory without a `scratch` folder, else bucket by bucket."""
+    Whatever an engine does more than once, with other batches, threads or workers, gives the same: a function that is
+    mapped must depend on the cells, the identities and the secrets alone.
+    """
+
+    name: ClassVar[str]
+    """As in `Method.engines`."""
+
+    workers: int
+    """How many threads or processes compute at the same time."""
+
+    @abstractmethod
+    def rows(self, source: Source, columns: Sequence[str]) -> Iterator[NumberedBatch]:
+        """The rows of a table in their order, for what needs all of them in one place."""
+
+    @abstractmethod
+    def count(self, source: Source, by: Sequence[str]) -> pa.Table:
+        """How many rows have each combination of values: the columns `by`, and `COUNT`; in no particular order."""
+
+    @abstractmethod
+    def map(
+        self, factory: Factory, source: Source, columns: Sequence[str], *, secrets: Secrets
+    ) -> Generator[pa.RecordBatch]:
+        """Apply the function that `factory` makes to every batch of a table; the batches come back in their order.
+
+        Whoever does not read to the end closes it, which ends the threads.
+        """
+
+    @abstractmethod
+    def partition(
+        self, function: PartFunction, batches: Iterable[pa.RecordBatch], *, by: str, n_rows: int, scratch: Path | None
+    ) -> Iterator[pa.Table]:
+        """Bring rows with the same key together, and apply `function` to parts of all rows.
+
+        `by` is a column of 128-bit keys (``fixed_size_binary[16]``). A part holds about as many rows as are worked on
+        at once; parts, but not the rows in them, come in the order of their keys.
+        """
+
+    @abstractmethod
+    def order(
+        self,
+        batches: Iterable[pa.RecordBatch],
+        *,
+        n_rows: int,
+        scratch: Path | None,
+        secrets: Secrets | None = None,
+        by: str | None = None,
+    ) -> Iterator[pa.Table]:
+        """All rows in a uniformly random order, or ascending by a column of 128-bit keys, which is taken off.
+
+        When this returns, every batch was taken; in memory without a `scratch` folder, else in buckets on disk.
+        """
+
+    @abstractmethod
+    def staging(self, target: Path, *, overwrite: bool) -> AbstractContextManager[Path]:
+        """A private folder to write into and to read back from; it becomes `target` when the block ends well.
+
+        Whatever else happens, nothing is left of it, and a release that was at `target` is untouched.
+        """

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 import pyarrow as pa
 
 from ldiversity.base.checks import check_integer
-from ldiversity.base.randomness import FreshWords
-from ldiversity.engines._base import BatchFunction
-from ldiversity.engines._shuffle import shuffle_batches, shuffle_table
+from ldiversity.engines._base import COUNT, BatchFunction, Engine, Factory, NumberedBatch, PartFunction, Secrets
+from ldiversity.engines._buckets import AtRandom, ByKey, TogetherByKey, put_in_order
+from ldiversity.release import staging_folder
+from ldiversity.tables import Source
 
 __all__ = ["LocalEngine"]
 
 _CHUNK_ROWS: Final = 1 << 18
 
 
-class LocalEngine:
+class LocalEngine(Engine):
     """Work on this machine.
 
     Parameters
@@ -30,29 +33,63 @@ class LocalEngine:
         Threads that compute at the same time; as many as there are cores when None.
     chunk_rows
         How many rows are worked on at once; memory grows with it, not with the table.
-    words
-        Repeatable words for the shuffle, in tests; secure and fresh for every shuffle when None.
+
+    Examples
+    --------
+    >>> from ldiversity.tables import open_source
+    >>> people = open_source(pa.table({"sex": ["f", "m", "f"]}))
+    >>> sorted(LocalEngine().count(people, ["sex"]).to_pylist(), key=str)
+    [{'sex': 'f', 'count': 2}, {'sex': 'm', 'count': 1}]
     """
 
-    name = "local"
+    name: ClassVar[str] = "local"
 
-    def __init__(
-        self, *, workers: int | None = None, chunk_rows: int = _CHUNK_ROWS, words: FreshWords | None = None
-    ) -> None:
+    def __init__(self, *, workers: int | None = None, chunk_rows: int = _CHUNK_ROWS) -> None:
         self.workers = check_integer("LocalEngine", "workers", workers or os.cpu_count() or 1, minimum=1)
         self.chunk_rows = check_integer("LocalEngine", "chunk_rows", chunk_rows, minimum=1)
-        self._words = words
 
-    def map_batches(self, function: BatchFunction, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Apply `function` to every batch, a few at a time; the batches come back in their order."""
-        if self.workers == 1:
-            yield from map(function, batches)
+    def rows(self, source: Source, columns: Sequence[str]) -> Iterator[NumberedBatch]:
+        """The rows of a table in their order, in batches of `chunk_rows`."""
+        first = 0
+        for batch in source.batches(columns, chunk_rows=self.chunk_rows):
+            yield NumberedBatch(batch, 0, first)
+            first += batch.num_rows
+
+    def count(self, source: Source, by: Sequence[str]) -> pa.Table:
+        """How many rows have each combination of values; memory grows with the combinations."""
+        names = list(by)
+        total: pa.Table | None = None
+        for batch in self.rows(source, names):
+            counted = pa.table(batch.cells).group_by(names).aggregate([([], "count_all")])
+            counted = counted.rename_columns([*names, COUNT])
+            joined = counted if total is None else pa.concat_tables([total, counted])
+            summed = joined.group_by(names).aggregate([(COUNT, "sum")])
+            total = summed.rename_columns([*names, COUNT])
+        if total is not None:
+            return total
+        return pa.schema([*((name, source.columns[name]) for name in names), (COUNT, pa.int64())]).empty_table()
+
+    def map(
+        self, factory: Factory, source: Source, columns: Sequence[str], *, secrets: Secrets
+    ) -> Generator[pa.RecordBatch]:
+        """Apply a function to every batch, a few at a time; every thread makes one of its own."""
+        batches = self.rows(source, columns)
+        if self.workers == 1 or secrets.repeatable:
+            yield from map(factory(secrets), batches)
             return
+        own = threading.local()
+
+        def run(batch: NumberedBatch) -> pa.RecordBatch:
+            if not hasattr(own, "function"):
+                own.function = factory(secrets)
+            function: BatchFunction = own.function
+            return function(batch)
+
         with ThreadPoolExecutor(self.workers) as pool:
             waiting: deque[Future[pa.RecordBatch]] = deque()
             try:
                 for batch in batches:
-                    waiting.append(pool.submit(function, batch))
+                    waiting.append(pool.submit(run, batch))
                     if len(waiting) > self.workers:
                         yield waiting.popleft().result()
                 while waiting:
@@ -61,11 +98,27 @@ class LocalEngine:
                 for future in waiting:
                     future.cancel()
 
-    def shuffle(self, batches: Iterable[pa.RecordBatch], *, n_rows: int, scratch: Path | None) -> Iterator[pa.Table]:
-        """All rows in a uniformly random order."""
-        # Words of its own for every shuffle: an engine may be used again, by threads, and by forked processes.
-        words = self._words or FreshWords()
-        if scratch is None:
-            yield shuffle_table(pa.Table.from_batches(batches), words)
-            return
-        yield from shuffle_batches(batches, n_rows=n_rows, bucket_rows=self.chunk_rows, words=words, scratch=scratch)
+    def partition(
+        self, function: PartFunction, batches: Iterable[pa.RecordBatch], *, by: str, n_rows: int, scratch: Path | None
+    ) -> Iterator[pa.Table]:
+        """Apply `function` to parts in which all rows of a key are together."""
+        rule = TogetherByKey(by)
+        return map(function, put_in_order(batches, rule, n_rows=n_rows, bucket_rows=self.chunk_rows, scratch=scratch))
+
+    def order(
+        self,
+        batches: Iterable[pa.RecordBatch],
+        *,
+        n_rows: int,
+        scratch: Path | None,
+        secrets: Secrets | None = None,
+        by: str | None = None,
+    ) -> Iterator[pa.Table]:
+        """All rows in a uniformly random order, or ascending by a column of 128-bit keys, which is taken off."""
+        # Words of its own for every order: an engine may be used again, by threads, and by forked processes.
+        rule = AtRandom((secrets or Secrets()).words()) if by is None else ByKey(by)
+        return put_in_order(batches, rule, n_rows=n_rows, bucket_rows=self.chunk_rows, scratch=scratch)
+
+    def staging(self, target: Path, *, overwrite: bool) -> AbstractContextManager[Path]:
+        """A private folder beside `target`."""
+        return staging_folder(target, overwrite=overwrite)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -13,14 +12,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldiversity.base.arrays import CodeArray, Scalar, SetArray
-from ldiversity.base.randomness import FreshWords, Key, KeyedWords, RecordDigests, Words
+from ldiversity.base.randomness import Key, KeyedWords, RecordDigests, Secret, Words
+from ldiversity.engines import NumberedBatch, Secrets
 from ldiversity.errors import SchemaError
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.release import explode_rows, wrap_sets
 from ldiversity.schema import Domain
 from ldiversity.tables import Coder, time_texts
 
-__all__ = ["HiddenAttribute", "Randomizer", "RecordIds", "draw_context", "draw_sets"]
+__all__ = [
+    "DIGEST",
+    "DistinctIds",
+    "DrawSets",
+    "HiddenAttribute",
+    "Randomizer",
+    "RecordIds",
+    "draw_context",
+    "draw_sets",
+]
+
+DIGEST: Final = "\0digest"
+"""The column of digests of ids; no column of a table may have such a name."""
 
 _BLOCK_ROWS: Final = 1 << 15
 
@@ -78,36 +90,22 @@ class HiddenAttribute:
     name: str
     coder: Coder
     mechanism: SetMechanism
-    context_words: KeyedWords | None = None
 
 
-@dataclass
-class RecordIds:
-    """Digests of the records' ids, kept to see that no id comes twice (16 bytes a record)."""
+class RecordIds(Secret):
+    """Keyed digests of the records' ids."""
 
-    key: Key
-    columns: Sequence[str]
-    _seen: list[RecordDigests] = field(default_factory=list, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    __slots__ = ("_columns", "_key")
+
+    def __init__(self, key: Key, columns: Sequence[str]) -> None:
+        self._key, self._columns = key, columns
 
     def digests(self, batch: pa.RecordBatch) -> RecordDigests:
         """The keyed digest of each record's id."""
-        texts = [self._texts(batch.column(name), name) for name in self.columns]
+        texts = [self._texts(batch.column(name), name) for name in self._columns]
         # Lengths before contents: ("a", "bc") and ("ab", "c") are different ids.
         ids = [b"".join(b"%d:%s" % (len(part), part) for part in parts) for parts in zip(*texts, strict=True)]
-        digests = self.key.digest_records(ids)
-        with self._lock:
-            self._seen.append(digests)
-        return digests
-
-    def check_unique(self) -> None:
-        """Raise `SchemaError` when two records have the same id."""
-        seen = np.concatenate(self._seen)
-        repeated = len(seen) - len(np.unique(seen, axis=0))
-        if repeated:
-            raise SchemaError(
-                "record_id", "ids must be unique", got=f"{repeated} repeated among {len(seen)} records"
-            ).with_hint("Name more columns that together tell records apart.")
+        return self._key.digest_records(ids)
 
     def _texts(self, column: pa.Array, name: str) -> list[bytes]:
         if column.null_count:
@@ -116,6 +114,45 @@ class RecordIds:
             ).with_hint("Fill them in, or name another column.")
         decoded = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
         return [text.encode() for text in _id_texts(decoded, name).to_pylist()]
+
+
+class DistinctIds:
+    """Sees that no id comes twice: 16 bytes per record, kept until the last one came.
+
+    Examples
+    --------
+    >>> batch = pa.record_batch({"age": [41, 50], DIGEST: pa.array([bytes(16), b"another digest.."], pa.binary(16))})
+    >>> ids = DistinctIds()
+    >>> [rows.schema.names for rows in ids.taken_off([batch])]
+    [['age']]
+    >>> ids.check()
+    """
+
+    def __init__(self) -> None:
+        self._seen: list[RecordDigests] = []
+
+    def taken_off(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The batches without their digests."""
+        for batch in batches:
+            if DIGEST not in batch.schema.names:
+                yield batch
+                continue
+            digests = batch.column(DIGEST).drop_null()
+            start = 2 * digests.offset
+            words = np.frombuffer(digests.buffers()[1], dtype="<u8")[start : start + 2 * len(digests)]
+            self._seen.append(words.reshape(-1, 2))
+            yield batch.drop_columns([DIGEST])
+
+    def check(self) -> None:
+        """Raise `SchemaError` when two records have the same id."""
+        seen = np.concatenate([np.zeros((0, 2), dtype="<u8"), *self._seen])
+        self._seen.clear()
+        ordered = seen[np.lexsort((seen[:, 1], seen[:, 0]))]
+        repeated = int(np.count_nonzero((ordered[1:] == ordered[:-1]).all(axis=1)))
+        if repeated:
+            raise SchemaError(
+                "record_id", "ids must be unique", got=f"{repeated} repeated among {len(seen)} records"
+            ).with_hint("Name more columns that together tell records apart.")
 
 
 def _id_texts(cells: pa.Array, name: str) -> pa.Array:
@@ -139,8 +176,8 @@ def _no_id(name: str, got: str) -> SchemaError:
 
 
 @dataclass(frozen=True)
-class Randomizer:
-    """Turns a batch of the source into a batch of the release: codes for sensitive values, nothing else new.
+class DrawSets:
+    """Makes a `Randomizer` on the worker that draws. It holds no secret, and can be pickled.
 
     Parameters
     ----------
@@ -148,57 +185,75 @@ class Randomizer:
         The other columns that are published, with their types.
     hidden
         The sensitive attributes.
-    fresh
-        Random words for attributes without a key, one source a thread.
-    record_ids
-        How records are told apart under a key.
+    record_id
+        The columns by which records are told apart under a key.
     exploded
-        One row a member instead of one row a record.
+        One row per member instead of one row per record.
     """
 
-    published: dict[str, pa.DataType]
+    published: Mapping[str, pa.DataType]
     hidden: tuple[HiddenAttribute, ...]
-    fresh: FreshWordsPerThread
-    record_ids: RecordIds | None = None
+    record_id: tuple[str, ...] = ()
     exploded: bool = False
 
-    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def __call__(self, secrets: Secrets) -> Randomizer:
+        """A randomizer of the worker's own."""
+        return Randomizer(self, secrets)
+
+
+class Randomizer(Secret):
+    """Turns a batch of the source into a batch of the release: codes for sensitive values, nothing else new.
+
+    Under a key, the digest of each record's id stands in the column `DIGEST` of its (first) row, until `DistinctIds`
+    takes it off.
+    """
+
+    __slots__ = ("_choices", "_record_ids", "_words")
+
+    def __init__(self, choices: DrawSets, secrets: Secrets) -> None:
+        self._choices = choices
+        key = secrets.key
+        if key is None:
+            self._record_ids = None
+            self._words: list[Words] = [secrets.words()] * len(choices.hidden)
+        else:
+            self._record_ids = RecordIds(key, choices.record_id)
+            contexts = (draw_context(a.name, a.coder.domain, a.mechanism) for a in choices.hidden)
+            self._words = [KeyedWords(key, context) for context in contexts]
+
+    def __call__(self, rows: NumberedBatch) -> pa.RecordBatch:
         """The batch as it will be published, in its old order."""
-        coded = [attribute.coder.codes(batch.column(attribute.name)) for attribute in self.hidden]
+        batch, hidden = rows.cells, self._choices.hidden
+        coded = [attribute.coder.codes(batch.column(attribute.name)) for attribute in hidden]
         kept = np.logical_and.reduce([codes >= 0 for codes in coded])
         if not kept.all():
             batch = batch.filter(pa.array(kept))
             coded = [codes[kept] for codes in coded]
-        digests = None if self.record_ids is None else self.record_ids.digests(batch)
-        others = pa.table({name: batch.column(name).cast(kind) for name, kind in self.published.items()})
-        for attribute, codes in zip(self.hidden, coded, strict=True):
-            words: Words = attribute.context_words or self.fresh.words()
+        digests = None if self._record_ids is None else self._record_ids.digests(batch)
+        others = pa.table({name: batch.column(name).cast(kind) for name, kind in self._choices.published.items()})
+        for attribute, codes, words in zip(hidden, coded, self._words, strict=True):
             sets = draw_sets(attribute.mechanism, codes, words, digests)
             others = self._append(others, attribute.name, sets)
+        if digests is not None:
+            others = others.append_column(DIGEST, _in_first_rows(digests, others.num_rows))
         return others.combine_chunks().to_batches()[0] if others.num_rows else _empty(others.schema)
 
     def _append(self, others: pa.Table, name: str, sets: SetArray) -> pa.Table:
-        if self.exploded:
+        if self._choices.exploded:
             return explode_rows(others, name, sets)
         column = wrap_sets(sets)
         return others.append_column(name, column) if others.num_columns else pa.table({name: column})
 
 
-class FreshWordsPerThread:
-    """Secure words, a source of its own for each thread; or one repeatable source for tests."""
-
-    def __init__(self, insecure: FreshWords | None = None) -> None:
-        self._insecure = insecure
-        self._local = threading.local()
-
-    def words(self) -> FreshWords:
-        """The source of the calling thread."""
-        if self._insecure is not None:
-            return self._insecure
-        if not hasattr(self._local, "words"):
-            self._local.words = FreshWords()
-        words: FreshWords = self._local.words
-        return words
+def _in_first_rows(digests: RecordDigests, n_rows: int) -> pa.Array:
+    """The digest of each record in the first of its rows."""
+    content = pa.py_buffer(np.ascontiguousarray(digests).tobytes())
+    cells = pa.Array.from_buffers(pa.binary(16), len(digests), [None, content])
+    if n_rows == len(digests):
+        return cells
+    places = np.arange(n_rows)
+    per_record = n_rows // max(len(digests), 1)
+    return cells.take(pa.array(places // per_record, mask=places % per_record > 0))
 
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:

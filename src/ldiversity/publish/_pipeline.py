@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ldiversity._kernels.compiling import say_compiling
 from ldiversity.base.checks import check_choice
+from ldiversity.base.progress import reports_progress
 from ldiversity.base.randomness import Key
 from ldiversity.engines import Engine
 from ldiversity.errors import LDiversityWarning, ParameterError, UnsupportedError
@@ -27,6 +27,7 @@ from ldiversity.tables import Sensitive
 __all__ = ["anonymize"]
 
 
+@reports_progress
 def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision of the holder
     data: Any,  # noqa: ANN401 - any frame or path
     *,
@@ -46,7 +47,7 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
     overwrite: bool = False,
     types: Mapping[str, str] | None = None,
     engine: Engine | None = None,
-    progress: Callable[[float, str], None] | None = None,
+    progress: Callable[[float, str], None] | None = None,  # noqa: ARG001 - heard of at the door
     insecure_seed: int | None = None,
 ) -> Release:
     """Publish a table so that nobody learns any one person's sensitive value from it.
@@ -99,7 +100,8 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
     engine
         Where to compute; this machine when None.
     progress
-        Called now and then with the share of the work that is done and a word for it, by methods that group.
+        Called now and then with the share of the work that is done and a word for it. What it raises stops the work,
+        and nothing is left behind.
     insecure_seed
         Draw from a seed that can be repeated. For tests: whoever learns the seed learns the true values.
 
@@ -136,9 +138,8 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
         caution = caution_about_classes(target if overwrite else None, groups.coders)
         notes = (*groups.notes, *domain_notes(groups.undeclared), *_warned(caution))
         groups = replace(groups, notes=notes)
-        with say_compiling(progress, "grouping") as told:
-            choices = Choices(marginals, told, engine, insecure_seed)
-            return publish_classes(groups, choices, output=target, data_format=data_format, overwrite=overwrite)
+        choices = Choices(marginals, engine, insecure_seed)
+        return publish_classes(groups, choices, output=target, data_format=data_format, overwrite=overwrite)
     _check_left_out(
         "a method that hides values in sets", hierarchies=hierarchies, person=person, marginals=marginals or None
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
@@ -13,11 +13,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
+from ldiversity.base.progress import stage, tell, unwatched
 from ldiversity.base.randomness import FreshWords, random_order
-from ldiversity.engines import Engine
+from ldiversity.engines import Engine, LocalEngine
 from ldiversity.errors import LDiversityWarning
 from ldiversity.mechanisms import ClassMechanism
-from ldiversity.methods import Grouping, GroupingRun, Partition
+from ldiversity.methods import Grouping, Partition
 from ldiversity.models import count_classes
 from ldiversity.publish._coding import Reading
 from ldiversity.publish._cut import cut_forms
@@ -35,7 +36,6 @@ from ldiversity.release import (
     MemoryClassRows,
     check_classes,
     load_release,
-    staging_folder,
     verify_class_rows,
     write_classes,
 )
@@ -43,24 +43,14 @@ from ldiversity.schema import Role, Schema
 
 __all__ = ["Choices", "publish_classes"]
 
-Progress = Callable[[float, str], None]
-
 
 @dataclass(frozen=True)
 class Choices:
     """What the holder chose besides."""
 
     marginals: bool = False
-    progress: Progress | None = None
     engine: Engine | None = None
     insecure_seed: int | None = None
-
-    @property
-    def run(self) -> GroupingRun:
-        """Where the method runs."""
-        run = GroupingRun() if self.progress is None else GroupingRun(progress=self.progress)
-        workers = getattr(self.engine, "workers", None)
-        return run if workers is None else replace(run, workers=workers)
 
 
 def publish_classes(
@@ -74,13 +64,18 @@ def publish_classes(
     """Group the records of a table, and publish the classes."""
     if output is None:
         made = _make(preparation, choices)
+        tell(0.9, "checking")
         check_classes(made.description, made.rows, made.n_rows)
         verify_class_rows(made.rows, made.description, n_rows=made.n_rows, n_records=made.n_records)
+        tell(1.0)
         return made.release(preparation.source.frame_kind)
-    with staging_folder(output, overwrite=overwrite) as staging:
+    engine = choices.engine or LocalEngine()
+    with engine.staging(output, overwrite=overwrite) as staging:
         made = _make(preparation, choices)
         write_classes(staging, made.description, made.rows, data_format=data_format, n_records=made.n_records)
-    release = cast("ClassRelease", load_release(output, frame=preparation.source.frame_kind))
+        tell(1.0, "writing")
+    with unwatched():  # it has its name now
+        release = cast("ClassRelease", load_release(output, frame=preparation.source.frame_kind))
     return replace(release, notes=made.notes)
 
 
@@ -116,7 +111,8 @@ def _make(preparation: GroupPreparation, choices: Choices) -> _Made:
     seed = choices.insecure_seed
     words = FreshWords() if seed is None else FreshWords.from_insecure_seed(seed)
     method = preparation.method
-    done = group_records(preparation, choices.run, words)
+    with stage("grouping", until=0.7):
+        done = group_records(preparation, choices.engine or LocalEngine(), words)
     grouping, reading = done.grouping, done.reading
     for warning in grouping.warnings:
         warnings.warn(warning, LDiversityWarning, stacklevel=4)

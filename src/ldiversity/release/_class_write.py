@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ldiversity._version import __version__
+from ldiversity.base.progress import stage
 from ldiversity.release._class_publish import publish_counts, publish_rows
 from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_rows import ClassRows
@@ -61,7 +62,8 @@ def write_classes(
     file = staging / f"data.{data_format}"
     content: dict[str, Content] = {file.name: Content()}
     published = publish_rows(description, rows, as_texts=data_format == "csv")
-    n_rows = write_tables(file, content[file.name].watch(published), data_format)
+    with stage("writing"):
+        n_rows = write_tables(file, content[file.name].watch(published), data_format)
     if n_rows == 0:
         raise no_records_left()
     with no_cell_in_faults():
@@ -69,11 +71,12 @@ def write_classes(
         tables = _write_counts(staging, description, rows, data_format, content) if apart else []
         manifest = _manifest(description, rows, describe_file(file, description.layout, n_rows), tables)
     written = FolderClassRows(staging, manifest, description)
-    check_survival(written.file, content[file.name], {})
-    for entry in tables:
-        table = written.table_file(entry, description.class_columns[entry.attribute], entry.attribute)
-        check_survival(table, content[entry.file], {"value": entry.attribute})
-    verify_class_rows(written, description, n_rows=n_rows, n_records=n_records)
+    with stage("checking what was written"):
+        check_survival(written.file, content[file.name], {})
+        for entry in tables:
+            table = written.table_file(entry, description.class_columns[entry.attribute], entry.attribute)
+            check_survival(table, content[entry.file], {"value": entry.attribute})
+        verify_class_rows(written, description, n_rows=n_rows, n_records=n_records)
     (staging / MANIFEST_NAME).write_text(manifest_text(manifest), encoding="utf-8")
     return manifest
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from ldiversity.base.memory import lacks_memory, not_enough_memory
+from ldiversity.base.progress import reading
 from ldiversity.errors import LDiversityError, ReleaseFormatError
 from ldiversity.release._damage import damaged
 from ldiversity.release._description import Format
@@ -63,9 +64,10 @@ class DataFile:
         if file.stat().st_size != self.n_bytes:
             raise damaged(f"{self.name} must be {self.n_bytes} bytes long")
         tables = self._csv_batches(file, names) if self.data_format == "csv" else self._parquet_batches(file, names)
-        rows = 0
+        rows, step = 0, reading(self.n_rows)
         for table in tables:
             rows += table.num_rows
+            step(table.num_rows)
             yield table
         if rows != self.n_rows:
             raise damaged(f"{self.name} must hold {self.n_rows} rows")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
+
+from ldiversity.base.progress import in_context
 
 __all__ = ["prefetch"]
 
 Item = TypeVar("Item")
 
 
-def prefetch(items: Iterable[Item]) -> Iterator[Item]:
-    """The same items, each made by a second thread while the caller uses the one before.
+def prefetch(items: Iterable[Item]) -> Generator[Item]:
+    """The same items, each made by a second thread while the caller uses the one before; close it to end the thread.
 
     Examples
     --------
@@ -21,8 +23,14 @@ def prefetch(items: Iterable[Item]) -> Iterator[Item]:
     """
     iterator = iter(items)
     end = object()
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(next, iterator, end)
-        while (item := waiting.result()) is not end:
-            waiting = pool.submit(next, iterator, end)
-            yield item  # type: ignore[misc]  # `end` never leaves the loop
+    following = in_context(lambda: next(iterator, end))
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(following)
+            while (item := waiting.result()) is not end:
+                waiting = pool.submit(following)
+                yield item  # type: ignore[misc]  # `end` never leaves the loop
+    finally:
+        # What the items are made from, such as files, is let go of now and not when nobody remembers a fault.
+        if isinstance(iterator, Generator):
+            iterator.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -27,15 +28,15 @@ def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) ->
     rows = 0
     sink: pq.ParquetWriter | pa_csv.CSVWriter | None = None
     try:
-        for made in prefetch(tables):
-            table = made.replace_schema_metadata(None)
-            if sink is None:
-                sink = _open_sink(file, table.schema, data_format)
-            try:
-                sink.write_table(table)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-                raise _unwritable(table, data_format) from None  # theirs may quote a cell
-            rows += table.num_rows
+        with closing(prefetch(tables)) as made:
+            for table in (one.replace_schema_metadata(None) for one in made):
+                if sink is None:
+                    sink = _open_sink(file, table.schema, data_format)
+                try:
+                    sink.write_table(table)
+                except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                    raise _unwritable(table, data_format) from None  # theirs may quote a cell
+                rows += table.num_rows
     finally:
         if sink is not None:
             sink.close()

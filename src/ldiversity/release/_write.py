@@ -9,6 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ldiversity._version import __version__
+from ldiversity.base.progress import stage
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.release._claims import NOT_PROTECTED, Claim
 from ldiversity.release._coded import check_member_names, publish_batch
@@ -58,15 +59,17 @@ def write_release(
     as_columns = data_format == "csv"
     published = (publish_batch(coded, schema, layout=description.layout, as_columns=as_columns) for coded in tables)
     content = Content()
-    rows = write_tables(file, content.watch(published), data_format)
+    with stage("writing"):
+        rows = write_tables(file, content.watch(published), data_format)
     if rows == 0:
         raise no_records_left()
     with no_cell_in_faults():
         manifest = _manifest(description, describe_file(file, description.layout, rows))
     written = FolderData(staging, manifest, schema, dict(description.mechanisms))
     members = {member: name for name in schema.names(Role.SENSITIVE) for member in written.published(name)}
-    check_survival(written.file, content, members)
-    verify_rows(written, description, n_records=manifest.records)
+    with stage("checking what was written"):
+        check_survival(written.file, content, members)
+        verify_rows(written, description, n_records=manifest.records)
     (staging / MANIFEST_NAME).write_text(manifest_text(manifest, exclude=_OF_CLASSES), encoding="utf-8")
     return manifest
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from ldiversity.base.memory import lacks_memory, not_enough_memory
+from ldiversity.base.progress import reading
 from ldiversity.errors import SchemaError
 from ldiversity.tables._csv_types import FALSE_WORDS, TRUE_WORDS, TypeGuess
 from ldiversity.tables._source import Source, check_header
@@ -66,7 +67,9 @@ class CsvSource(Source):
         guesses = {name: TypeGuess() for name in self.columns if name not in self._as_text}
         last: pa.RecordBatch | None = None
         n_rows = 0
+        step = reading(None if self._gzip else self._path.stat().st_size)
         for batch in self._read(list(self.columns), 0, frozenset()):
+            step(batch.nbytes)
             for name, guess in guesses.items():
                 guess.see(batch.column(name))
             for name in self._as_text:  # refuse now what does not fit, not in the middle of the work

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import datetime as dt
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
+from ldiversity.base.progress import reading
 from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.tables._frames import FrameSource
 from ldiversity.tables._source import Source, check_header
 
 __all__ = ["open_excel"]
+
+_TOLD_ROWS: Final = 1 << 12
 
 
 def open_excel(path: Path, types: Mapping[str, str] | None = None) -> Source:
@@ -30,13 +33,23 @@ def open_excel(path: Path, types: Mapping[str, str] | None = None) -> Source:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # some quote cells
             book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-            rows = list(book.worksheets[0].iter_rows(values_only=True))
+            rows = _rows(book.worksheets[0].iter_rows(values_only=True))
             book.close()
     except Exception:  # noqa: BLE001 - openpyxl lets through whatever zip and XML readers raise
         raise SchemaError(
             path.name, "the file must be an Excel workbook (.xlsx)", got="one that cannot be read"
         ).with_hint("Save it again as .xlsx, or as CSV UTF-8.") from None
     return FrameSource(path.name, _table(path.name, rows), types=types, from_file=True)
+
+
+def _rows(sheet: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    step = reading(None)
+    rows = []
+    for row in sheet:
+        rows.append(row)
+        if len(rows) % _TOLD_ROWS == 0:
+            step(_TOLD_ROWS)
+    return rows
 
 
 def _table(owner: str, rows: list[tuple[Any, ...]]) -> pa.Table:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pajson
 
 from ldiversity.base.memory import lacks_memory, not_enough_memory
+from ldiversity.base.progress import reading
 from ldiversity.errors import SchemaError
 from ldiversity.tables._source import Source, check_names, plain_type
 from ldiversity.tables._type_names import declared_types
@@ -37,7 +38,9 @@ class JsonLinesSource(Source):
         super().__init__(path.name, {})
         found: dict[str, pa.DataType] = {}
         n_rows = 0
+        step = reading(None if self._gzip else path.stat().st_size)
         for block in self._blocks():
+            step(len(block))
             table = self._parse(block, n_rows, None)
             for name, kind in zip(table.schema.names, table.schema.types, strict=True):
                 found[name] = self._unify(name, found.get(name, pa.null()), _kind(kind))

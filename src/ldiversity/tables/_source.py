@@ -6,7 +6,7 @@ import difflib
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from ldiversity.base.checks import check_integer, name_some
 from ldiversity.base.memory import lacks_memory, not_enough_memory
+from ldiversity.base.progress import reading
 from ldiversity.errors import SchemaError
 from ldiversity.tables._guard import guarded
 from ldiversity.tables._order import category_order
@@ -93,7 +94,7 @@ class Source(ABC):
                 raise unknown_column(self.name, column, self.columns, from_file=self.from_file)
         chunk_rows = check_integer("batches", "chunk_rows", chunk_rows, minimum=1)
         keep = frozenset(encoded)
-        return rechunk(self._settled(wanted, chunk_rows, keep), chunk_rows)
+        return _told(rechunk(self._settled(wanted, chunk_rows, keep), chunk_rows), reading(self.n_rows))
 
     def category_order(self, column: str) -> pa.Array | None:
         """The categories of a column in their order, in the column's type; None unless it says that they have one.
@@ -215,6 +216,13 @@ def rechunk(batches: Iterator[pa.RecordBatch], chunk_rows: int) -> Iterator[pa.R
             n_waiting += batch.num_rows - start
     if waiting:
         yield _join(waiting)
+
+
+def _told(batches: Iterator[pa.RecordBatch], step: Callable[[int], None]) -> Iterator[pa.RecordBatch]:
+    """Hand the batches on, and say how many rows were read."""
+    for batch in batches:
+        step(batch.num_rows)
+        yield batch
 
 
 def _join(batches: list[pa.RecordBatch]) -> pa.RecordBatch:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ldiversity._kernels.compiling import say_compiling
 from ldiversity.base.checks import check_integer, check_number, column_names
+from ldiversity.base.progress import reports_progress, stage, tell
 from ldiversity.base.typed import join_assignment
 from ldiversity.evaluation.attacks import Attack
 from ldiversity.evaluation.compare._candidates import candidates, left_out
@@ -28,6 +28,7 @@ from ldiversity.tables import Sensitive, role_words
 __all__ = ["compare"]
 
 
+@reports_progress
 def compare(  # noqa: PLR0913 - the public door; every argument is a decision of the holder
     data: Any,  # noqa: ANN401 - any frame or path
     *,
@@ -47,7 +48,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     risk: float | None = None,
     folder: str | os.PathLike[str] | None = None,
     types: Mapping[str, str] | None = None,
-    progress: Callable[[float, str], None] | None = None,
+    progress: Callable[[float, str], None] | None = None,  # noqa: ARG001 - heard of at the door
     seed: int | None = None,
 ) -> Comparison:
     """Run several methods on a table, measure each release, and say which one to publish. For the holder alone.
@@ -112,27 +113,26 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     if seed is not None:
         check_integer("compare", "seed", seed, minimum=0)
     limit = None if risk is None else check_number("compare", "risk", risk, minimum=0, maximum=1)
-    with say_compiling(progress, "reading") as tell:
-        tell(0.0, "reading")
+    with stage("reading", until=0.1):
         left, kept = column_names("compare", "drop", drop), column_names("compare", "plain", plain)
         setting = make_setting(
             data, quasi, sensitive, hierarchies, person, queries, attacks, targets, seed, types, left, kept
         )
-        store = RunStore.open(folder)
-        shared = store.mark(**setting.decides)
-        rows: list[ComparedRun] = []
-        for place, candidate in enumerate(runs):
-            tell(place / len(runs), candidate.label)
-            mark = None if shared is None else store.mark(setting=shared, method=candidate.name, run=candidate.method)
-            row = store.load(mark)
-            if row is not None:
-                rows.append(replace(row, **identity(candidate)))  # files may have other names by now
-                continue
+    store = RunStore.open(folder)
+    shared = store.mark(**setting.decides)
+    rows: list[ComparedRun] = []
+    for place, candidate in enumerate(runs):
+        mark = None if shared is None else store.mark(setting=shared, method=candidate.name, run=candidate.method)
+        row = store.load(mark)
+        if row is not None:
+            rows.append(replace(row, **identity(candidate)))  # files may have other names by now
+            continue
+        with stage(candidate.label, until=0.1 + 0.9 * (place + 1) / len(runs)):
             row, lasting = run_candidate(candidate, setting)
-            if lasting:
-                store.save(mark, row)
-            rows.append(row)
-        tell(1.0, "comparing")
+        if lasting:
+            store.save(mark, row)
+        rows.append(row)
+    tell(1.0, "comparing")
     roles, grouping_roles = _roles(data, setting, hierarchies or {}, left, kept, types or {})
     return Comparison(
         rows=tuple(rows),

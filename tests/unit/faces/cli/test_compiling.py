@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity._kernels.compiling import COMPILING, say_compiling, tell_of_compiling
+from ldiversity._kernels.compiling import COMPILING, tell_of_compiling
+from ldiversity.base.progress import watched
 from ldiversity.faces.cli._progress import compiling_notice, progress_bar
 
 IN_PYTHON = """
@@ -45,7 +46,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 def test_the_bar_says_that_loops_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = terminal(monkeypatch)
-    with progress_bar() as progress, say_compiling(progress, "grouping"):
+    with progress_bar() as progress, watched(progress):
         tell_of_compiling(begins=True)
 
     assert COMPILING in screen.getvalue()
@@ -64,10 +65,10 @@ def test_a_command_without_a_bar_says_it_and_takes_it_back(monkeypatch: pytest.M
 def test_a_bar_is_not_written_over(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = terminal(monkeypatch)
     told: list[str] = []
-    with compiling_notice(), say_compiling(lambda _, what: told.append(what), "grouping"):
+    with compiling_notice(), watched(lambda _, what: told.append(what)):
         tell_of_compiling(begins=True)
 
-    assert told == [COMPILING]
+    assert told == ["reading", COMPILING]
     assert not screen.getvalue()
 
 
@@ -83,12 +84,12 @@ def test_a_file_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nobody_is_told_afterwards() -> None:
     told: list[str] = []
-    with say_compiling(lambda _, what: told.append(what), "grouping"):
+    with watched(lambda _, what: told.append(what)):
         pass
 
     tell_of_compiling(begins=True)
 
-    assert not told
+    assert told == ["reading"]
 
 
 def test_progress_is_told_of_compiling_at_the_first_use_alone(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
 
@@ -11,7 +12,13 @@ import pytest
 from scipy import stats
 
 from ldiversity.base.randomness import FreshWords
-from ldiversity.engines._shuffle import shuffle_batches, shuffle_table
+from ldiversity.engines._buckets import AtRandom, put_in_order
+
+
+def shuffle_batches(
+    given: list[pa.RecordBatch], *, n_rows: int, bucket_rows: int, words: FreshWords, scratch: Path
+) -> Iterator[pa.Table]:
+    return put_in_order(given, AtRandom(words), n_rows=n_rows, bucket_rows=bucket_rows, scratch=scratch)
 
 
 def batches(n: int, size: int) -> list[pa.RecordBatch]:
@@ -66,7 +73,7 @@ def test_all_orders_are_equally_likely_through_buckets(tmp_path: Path) -> None:
 
 
 def test_a_table_in_memory_keeps_its_rows_together() -> None:
-    rows = shuffle_table(pa.Table.from_batches(batches(1000, 64)), FreshWords())
+    rows = AtRandom(FreshWords()).finish(pa.Table.from_batches(batches(1000, 64)))
 
     assert rows["text"].to_pylist() == [f"t{i}" for i in rows["row"].to_pylist()]
 

@@ -1,0 +1,220 @@
+"""How far a run is, told to whoever watches it; and where a watcher can stop it.
+
+A run is a sequence of stages, which may have stages of their own. Whatever reads, draws, groups or writes rows tells
+the stage it is in, some times a second: it needs no argument for that, because the stage is that of its context. The
+share that the watcher hears never falls.
+
+A watcher stops the run by raising any exception. It travels as a `BaseException` of this module, so that no handler
+on the way takes it for a fault of the table or the disk, and is raised again where the run began. Until then it is
+raised in every thread that tells anything: all of them stop.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from typing import Final, ParamSpec, TypeAlias, TypeVar
+
+from ldiversity._kernels.compiling import COMPILING, hear_of_compiling
+
+__all__ = ["Progress", "in_context", "reading", "reports_progress", "stage", "tell", "unwatched", "watched"]
+
+Progress: TypeAlias = Callable[[float, str], None]
+"""Takes the share of the work that is done, and a word for what is being done."""
+
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+_UNANNOUNCED: Final = 0.25
+"""The share of a stage up to which it is filled by reading, when nobody knows how often it will read its rows."""
+
+_HALF_LIFE: Final = 1 << 20
+"""Of a reading whose length nobody knows, half of what remains is told after so many rows."""
+
+
+class _StopRequest(BaseException):
+    """Carries what a watcher raised to where the run began."""
+
+    def __init__(self, reason: BaseException) -> None:
+        super().__init__()
+        self.reason = reason
+
+
+class _Watch:
+    """One run and its watcher."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._lock = threading.RLock()
+        self._last = (0.0, "")
+        self._reason: BaseException | None = None
+
+    def tell(self, share: float, word: str) -> None:
+        with self._lock:
+            if self._reason is None:
+                self._last = (max(share, self._last[0]), word)
+                self._call(*self._last)
+            if self._reason is not None:
+                raise _StopRequest(self._reason)
+
+    def tell_of_compiling(self, begins: bool) -> None:  # noqa: FBT001 - one plain fact
+        with self._lock:
+            share, word = self._last
+            self._call(share, COMPILING if begins else word)
+
+    def _call(self, share: float, word: str) -> None:
+        try:
+            self._progress(share, word)
+        except BaseException as reason:  # noqa: BLE001 - whatever the watcher stops the run with
+            self._reason = reason
+
+
+class _Stage:
+    """A part of a run, from one share of all work to another."""
+
+    def __init__(self, watch: _Watch, word: str, low: float, high: float, passes: int) -> None:
+        self._watch, self._word, self._low, self._high = watch, word, low, high
+        self._passes = passes
+        self.done = 0.0
+
+    def tell(self, share: float, word: str | None = None) -> None:
+        self.done = max(self.done, min(share, 1.0))
+        self._watch.tell(self._low + self.done * (self._high - self._low), word or self._word)
+
+    def part(self, until: float, word: str, passes: int) -> _Stage:
+        width = self._high - self._low
+        low, high = self._low + self.done * width, self._low + max(until, self.done) * width
+        return _Stage(self._watch, word, low, high, passes)
+
+    def reading(self, total: int | None) -> Callable[[int], None]:
+        """Take a pass over the rows: one of the announced ones, or half of what is left for passes of any number."""
+        start, width = self.done, max(_UNANNOUNCED - self.done, 0.0) / 2
+        if self._passes:
+            width = (1 - start) / self._passes
+            self._passes -= 1
+        seen = 0
+
+        def step(amount: int) -> None:
+            nonlocal seen
+            seen += amount
+            share = 1 - 2 ** (-seen / _HALF_LIFE) if total is None else min(seen / max(total, 1), 1.0)
+            self.tell(start + width * share)
+
+        return step
+
+
+_current: ContextVar[_Stage | None] = ContextVar("stage", default=None)
+
+
+@contextmanager
+def watched(progress: Progress | None, word: str = "reading") -> Iterator[None]:
+    """Let `progress` hear of everything that happens in the block; whatever it raises ends the block.
+
+    Without `progress`, a run inside another one tells the watcher of that.
+
+    Examples
+    --------
+    >>> with watched(lambda share, word: print(round(share, 2), word)):
+    ...     with stage("cutting", until=0.5):
+    ...         tell(0.5)
+    ...     tell(1.0, "done")
+    0.0 reading
+    0.0 cutting
+    0.25 cutting
+    0.5 cutting
+    1.0 done
+    """
+    if progress is None:
+        yield
+        return
+    watch = _Watch(progress)
+    token = _current.set(_Stage(watch, word, 0.0, 1.0, passes=0))
+    try:
+        with hear_of_compiling(watch.tell_of_compiling):
+            tell(0.0)
+            yield
+    except _StopRequest as stop:
+        reason = stop.reason
+    else:
+        return
+    finally:
+        _current.reset(token)
+    raise reason from reason.__cause__  # not from the request, which is nobody's business
+
+
+def reports_progress(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    """Let the keyword argument `progress` of a function hear of all that the function does."""
+
+    @functools.wraps(function)
+    def run(*args: _Given.args, **given: _Given.kwargs) -> _Result:
+        with watched(given.get("progress")):  # type: ignore[arg-type]  # as the function declares it
+            return function(*args, **given)
+
+    return run
+
+
+@contextmanager
+def stage(word: str, *, until: float | None = None, passes: int = 0) -> Iterator[Progress]:
+    """Make the block a stage: from where the stage around it stands, to this share of that one.
+
+    It takes half of what is left when None, for stages of which nobody knows how many will follow. Gives a function
+    that tells how much of the stage is done, for those who run in other threads. `passes` is how often the stage reads
+    its rows, where that is all that takes time in it.
+    """
+    outer = _current.get()
+    if outer is None:
+        yield _silent
+        return
+    end = outer.done + (1 - outer.done) / 2 if until is None else until
+    inner = outer.part(end, word, passes)
+    token = _current.set(inner)
+    try:
+        inner.tell(0.0)
+        yield inner.tell
+    finally:
+        _current.reset(token)
+    outer.tell(end, word)
+
+
+def tell(share: float, word: str | None = None) -> None:
+    """Say how much of the present stage is done; raises what stops the run."""
+    present = _current.get()
+    if present is not None:
+        present.tell(share, word)
+
+
+def reading(total: int | None) -> Callable[[int], None]:
+    """Begin a pass over `total` rows (or bytes); gives a function that is told how many more were read."""
+    present = _current.get()
+    return _ignore if present is None else present.reading(total)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Tell nobody what happens in the block, because it is too late to stop the run."""
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def in_context(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    """A function that another thread may call, which then tells the stage that this thread is in now."""
+    context = copy_context()
+
+    def run(*args: _Given.args, **given: _Given.kwargs) -> _Result:
+        # A copy of its own for each call: several threads may be at it.
+        return context.copy().run(function, *args, **given)
+
+    return run
+
+
+def _silent(share: float, word: str) -> None:
+    """Show no progress."""
+
+
+def _ignore(amount: int) -> None:
+    """Count nothing."""
