@@ -84,7 +84,7 @@ def judge_adult(data: pa.Table) -> tuple[Outcome, str]:
     if not most:
         words += " So another method publishes more often."
     if wrong:
-        words += " So that the proposal has the smallest average MSE does not come out for every l."
+        words += " So the proposal does not have the smallest average MSE for every l."
     words += _ours(rows) + asked_words(data)
     if wrong or not most or not common:
         return "differs", words

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
 
 import ldiversity as ld
 from ldiversity.base.numbers import plain_number
-from ldiversity.methods import METHODS
 from ldiversity.pictures import BLUE, GRAY, new_figure, style, write_title
 from papers.exhibits import Exhibit, Outcome, Setting
 from papers.tables import adult_table
@@ -36,12 +35,15 @@ def measure_cells(setting: Setting) -> pa.Table:
     """Publish Adult several times and estimate education in many small cells."""
     setting.progress(0.98, "small cells")
     table = adult_table(setting, unknown=True)
-    method: Any = METHODS["randomized-addition"]
     keys = np.unique(np.array(["|".join(row.values()) for row in table.select(_BY).to_pylist()]), return_counts=True)[1]
     rows = []
     for repetition in range(1 if setting.quick else 5):
         release = ld.anonymize(
-            table, quasi=list(_BY), sensitive=_SENSITIVE, method=method(l=_L), insecure_seed=setting.seed + repetition
+            table,
+            quasi=list(_BY),
+            sensitive=_SENSITIVE,
+            method=ld.RandomizedAddition(l=_L),
+            insecure_seed=setting.seed + repetition,
         )
         for name in _LABELS:
             error = ld.distribution_mse(table, release, by=list(_BY), estimator=name)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 import ldiversity as ld
 from ldiversity.estimation import ESTIMATORS, CellData, global_marginal
 from ldiversity.evaluation.measures import Axis, code_sensitive, count_estimated, count_true, make_axis, squared_errors
-from ldiversity.methods import METHODS
 from ldiversity.tables import value_type
 
 if TYPE_CHECKING:
@@ -23,17 +22,22 @@ if TYPE_CHECKING:
 
 __all__ = ["PAPER_METHODS", "Answer", "Asked", "publish"]
 
-PAPER_METHODS: Final[Mapping[str, str]] = {"Proposal": "randomized-addition", "Anatomy": "anatomy", "TP": "tp"}
-"""The methods that the paper compares, and their names here."""
+PAPER_METHODS: Final[Mapping[str, Callable[..., ld.Method]]] = {
+    "Proposal": ld.RandomizedAddition,
+    "Anatomy": ld.Anatomy,
+    "TP": ld.TP,
+}
+"""The methods that the paper compares."""
 
 _SANITY: Final = 0.001
 
 
 def publish(table: pa.Table, quasi: list[str], sensitive: str, name: str, l: int, seed: int) -> ld.Release | str:
-    """Publish by a method of the paper, or give the reason why it cannot."""
-    method: Any = METHODS[PAPER_METHODS[name]]
+    """Publish by a method of the paper, or return the reason why it cannot."""
     try:
-        return ld.anonymize(table, quasi=quasi, sensitive=sensitive, method=method(l=l), insecure_seed=seed)
+        return ld.anonymize(
+            table, quasi=quasi, sensitive=sensitive, method=PAPER_METHODS[name](l=l), insecure_seed=seed
+        )
     except ld.InfeasibleError as error:
         return error.message
 

@@ -47,9 +47,9 @@ def stand_in(data: pa.Table) -> str:
     values = {row["data"]: (row["values"], row["records"]) for row in data.to_pylist()}
     (jobs, workers), (classes, paid) = values["OCC-like"], values["SAL-like"]
     return (
-        "OCC and SAL are not public. Census-Income (KDD) stands for them: OCC-like has the occupation of the people "
-        f"who have one ({workers:,} records, {jobs} values), SAL-like for income the hourly wage of those paid by the "
-        f"hour ({paid:,} records), in {classes} classes of about equal size."
+        "OCC and SAL are not public. Census-Income (KDD) is used instead: OCC-like has the occupation of the people "
+        f"who have one ({workers:,} records, {jobs} values), SAL-like has, for income, the hourly wage of those "
+        f"paid by the hour ({paid:,} records), in {classes} classes of about equal size."
     )
 
 
@@ -113,7 +113,9 @@ def judge_l(data: pa.Table) -> tuple[Outcome, str]:
     refused = sorted({(row["data"], row["l"]) for row in rows if row["note"]})
     if refused:
         where = ", ".join(f"{name} l = {l}" for name, l in refused)
-        words += f" At {where} one value has more than 1/l of the records: others refuse, the proposal publishes."
+        words += (
+            f" At {where} one value has more than 1/l of the records: the other methods refuse, the proposal publishes."
+        )
     words += _why(rows, keys, least) + _ours(settings) + asked_words(data)
     return _outcome(settings, *least.values(), *grow.values()), words
 
@@ -159,7 +161,7 @@ def _papers(errors: dict[str, float]) -> list[str]:
 
 
 def _verdict(holds: dict[str, bool]) -> str:
-    """Say on which tables the paper's statement comes out."""
+    """Say on which tables the paper's statement holds."""
     parts = {
         word: [data for data, held in holds.items() if held is value]
         for word, value in (("agrees", True), ("differs", False))
@@ -168,7 +170,7 @@ def _verdict(holds: dict[str, bool]) -> str:
 
 
 def _outcome(settings: Settings, *holds: bool) -> Outcome:
-    """All statements must come out on all tables; better where this package's estimator then has less error."""
+    """All statements must hold on all tables; better where our estimator then has less error."""
     if not all(holds):
         return "differs"
     ours, theirs = _BETTER[0]
@@ -215,8 +217,8 @@ def _why(rows: Rows, keys: Sequence[str], least: dict[str, bool]) -> str:
     return (
         f" The proposal's MSE is {np.median(ratios):.2f} times the exact formula of its noise in the median, which "
         "falls with the number of records. If that went on, and the errors of Anatomy and TP stayed as they are, which "
-        "is an extrapolation and was not measured, the proposal would equal the better of the two at about so many "
-        f"records in the median setting: {shown}."
+        "is an extrapolation and was not measured, the proposal would equal the better of the two, in the median "
+        f"setting, at about this many records: {shown}."
     )
 
 

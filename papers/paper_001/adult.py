@@ -89,9 +89,9 @@ def judge_adult(data: pa.Table) -> tuple[Outcome, str]:
     apart, apart_jobs = (own["Proposal"] / own[_PLAIN] for own in (errors, jobs))
     sizes = dict(zip(data["method"].to_pylist(), data[_SIZE].to_pylist(), strict=True))
     words = (
-        f"The order Mondrian, Proposal, Existing, Simple {'comes out' if ordered else 'does not come out'} "
+        f"The order Mondrian, Proposal, Existing, Simple {'holds' if ordered else 'does not hold'} "
         f"({', '.join(f'{each:.2g}' for each in four)}). That Proposal's error is little above Mondrian's "
-        f"{'comes out' if apart <= SMALL else 'does not come out'}: it is {apart:.1f} times as large by age and gender "
+        f"{'holds' if apart <= SMALL else 'does not hold'}: it is {apart:.1f} times as large by age and gender "
         f"and {apart_jobs:.1f} times by work class and occupation, printed "
         f"{PRINTED['Proposal'] / PRINTED['Mondrian']:.2f} (if the unreadable exponent is as assumed; up to {SMALL:g} "
         f"counts as small). With 2-diversity alone Mondrian's classes have {sizes[_PLAIN]:.1f} records on average, and "
@@ -105,7 +105,7 @@ def judge_adult(data: pa.Table) -> tuple[Outcome, str]:
         "of balanced "
         f"selection with maximum likelihood is {_times(equal)} of Mondrian's by age and gender and "
         f"{_times(jobs[_FREQUENCY] / jobs[_BEST])} of it by work class and occupation. A set's 1/{_L} is for values "
-        f"that are equally likely before; who knows their shares reaches {percent(known[_BEST])} with the most "
+        f"that are equally likely before; someone who knows their shares reaches {percent(known[_BEST])} with the most "
         "telling set."
     )
     if not ordered or apart > SMALL:

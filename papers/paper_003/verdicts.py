@@ -114,12 +114,12 @@ def judge_times(data: pa.Table) -> tuple[Outcome, str]:
     )
     missing = [statement for statement, true in holds.items() if not true]
     if not missing:
-        return "agrees", f"{words}Every statement comes out."
+        return "agrees", f"{words}Every statement holds."
     searches = (1 - 1 / max(published)) / (1 - 1 / min(published))
     return "differs", (
-        f"{words}What does not come out: {'; '.join(missing)}. The published greedy compares records with whole "
+        f"{words}What does not hold: {'; '.join(missing)}. The published greedy compares records with whole "
         "buckets, so its time grows with the square of their number, Mondrian's hardly faster than the number; and "
-        f"it searches l-1 times a class, {searches:.1f} times as often at l={max(published)} as at "
+        f"it searches l-1 times per class, {searches:.1f} times as often at l={max(published)} as at "
         f"l={min(published)}. Incognito counts distinct combinations once, and prunes."
     )
 
@@ -182,7 +182,7 @@ def judge_gain(data: pa.Table) -> tuple[Outcome, str]:
     if is_whole(data):
         missed = [l for l, goal in GOALS.items() if near[l] > goal]
         goals = ", ".join(f"{percent(goal, 2)} at l={l}" for l, goal in GOALS.items())
-        words += f" Aimed at were at most {goals}: {'met' if not missed else f'missed at {_at(missed)}'}."
+        words += f" The goals were at most {goals}: {'met' if not missed else f'missed at {_at(missed)}'}."
     return ("better" if max(*near.values(), *swaps.values()) < 1 and not missed else "differs"), words
 
 

@@ -131,7 +131,7 @@ def test_fig_5_differs_where_the_proposal_is_least_over_other_settings_only() ->
     outcome, words = judge_adult(published(1.0, 0.9, together=False))
 
     assert outcome == "differs"
-    assert "does not come out for every l" in words
+    assert "does not have the smallest average MSE for every l" in words
 
 
 def test_fig_5_agrees_though_the_proposal_publishes_what_others_refuse() -> None:

@@ -54,7 +54,7 @@ def test_incomes_agree_when_ours_is_no_better(incomes: Exhibit) -> None:
 
 
 def test_the_order_of_the_four_methods_on_adult_comes_out(comparison: Exhibit) -> None:
-    assert "The order Mondrian, Proposal, Existing, Simple comes out" in comparison.words
+    assert "The order Mondrian, Proposal, Existing, Simple holds" in comparison.words
 
 
 def test_the_printed_setting_on_adult_cannot_be_analyzed(comparison: Exhibit) -> None:
@@ -81,14 +81,14 @@ NEARER = {"Mondrian, 2-diversity": 8.0}
 
 def test_the_comparison_differs_when_the_proposal_is_far_above_mondrian(comparison: Exhibit) -> None:
     assert comparison.outcome == "differs"
-    assert "is little above Mondrian's does not come out" in comparison.words
+    assert "is little above Mondrian's does not hold" in comparison.words
 
 
 def test_the_comparison_is_better_when_the_proposal_is_little_above_mondrian(comparison: Exhibit) -> None:
     outcome, words = judge_adult(changed(comparison, "MSE by age and gender", NEARER, "method"))
 
     assert outcome == "better"
-    assert "is little above Mondrian's comes out" in words
+    assert "is little above Mondrian's holds" in words
 
 
 def test_the_comparison_agrees_when_ours_is_no_better(comparison: Exhibit) -> None:

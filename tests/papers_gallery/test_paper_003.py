@@ -112,7 +112,7 @@ def test_a_time_that_grows_with_l_is_said(as_printed: pa.Table) -> None:
     outcome, words = judge_times(data)
 
     assert outcome == "differs"
-    assert "What does not come out: independent of l." in words
+    assert "What does not hold: independent of l." in words
 
 
 def test_the_loss_of_ours_is_also_compared_with_the_mondrian_of_table_5(as_printed: pa.Table) -> None:
