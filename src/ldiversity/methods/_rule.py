@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,7 @@ def check_whole(owner: str, rule: PrivacyModel, columns: tuple[SensitiveColumn, 
         nearest: dict[str, float] = {} if weaker is None else {rule.scale: getattr(weaker, rule.scale)}
         raise InfeasibleError(
             owner,
-            f"the whole table must satisfy {_text(rule)!r} for {column.name!r}, but all records together reach "
+            f"the whole table must satisfy {rule.text!r} for {column.name!r}, but all records together reach "
             f"{reached:.6g}",
             nearest=[nearest] if nearest else None,
         ).with_hint(way_out(_readable(weaker, whole)))
@@ -98,14 +98,7 @@ def way_out(weaker: PrivacyModel | None) -> str:
         return "No setting of this model holds; choose another model."
     if isinstance(weaker, FrequencyDiversity):
         return f"l={weaker.l} holds."
-    return f"model={_text(weaker)!r} holds."
-
-
-def _text(rule: PrivacyModel) -> str:
-    """The text form of a rule, where it has one."""
-    values = [getattr(rule, field.name) for field in fields(rule)]  # type: ignore[arg-type]
-    simple = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    return ":".join([rule.name, *(f"{value:.12g}" for value in values)]) if simple else repr(rule)
+    return f"model={weaker.text!r} holds."
 
 
 def _readable(weaker: PrivacyModel | None, whole: ClassCounts) -> PrivacyModel | None:

@@ -14,6 +14,7 @@ from ldiversity.models._frequency import FrequencyDiversity
 from ldiversity.models._k_anonymity import KAnonymity
 from ldiversity.models._level import LevelDiversity
 from ldiversity.models._level_unique import LevelUnique
+from ldiversity.models._measured import Figures, Measured
 from ldiversity.models._recursive import RecursiveDiversity
 from ldiversity.models._registry import MODELS, model_from_dict, parse_model
 from ldiversity.models._semantic import SemanticClassDiversity
@@ -29,10 +30,12 @@ __all__ = [
     "DeltaDisclosure",
     "DistinctDiversity",
     "EntropyDiversity",
+    "Figures",
     "FrequencyDiversity",
     "KAnonymity",
     "LevelDiversity",
     "LevelUnique",
+    "Measured",
     "Population",
     "PrivacyModel",
     "RecursiveDiversity",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,9 @@ from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.checks import check_integer, check_number
 from ldiversity.errors import ParameterError
 from ldiversity.models._base import PrivacyModel
-from ldiversity.models._counts import Population
+from ldiversity.models._counts import ClassCounts, Population
 from ldiversity.models._exact import as_written, at_most
+from ldiversity.models._measured import Figures, Measured
 
 __all__ = ["AlphaK"]
 
@@ -54,6 +56,13 @@ class AlphaK(PrivacyModel):
     higher_is_safer: ClassVar[bool] = False
     scale: ClassVar[str] = "alpha"
     example: ClassVar[str] = "alpha-k:0.5:5"
+    not_of_sets: ClassVar[str] = (
+        "In a release of sets, k is about records that look alike and alpha about the values of one set: ask for "
+        "k-anonymity and frequency instead."
+    )
+    measured: ClassVar[Measured] = Measured(
+        "alpha_k", "the greatest share of one value in a class (alpha), together with the smallest class (k)"
+    )
 
     alpha: float
     k: int
@@ -64,11 +73,25 @@ class AlphaK(PrivacyModel):
             raise ParameterError("AlphaK", "alpha", "must be greater than 0", got="0")
         object.__setattr__(self, "k", check_integer("AlphaK", "k", self.k, minimum=1))
 
+    @classmethod
+    def survey(cls) -> tuple[Self, ...]:
+        """What every audit measures."""
+        return (cls(1.0, 1),)
+
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The share of the most frequent value; infinite below k records."""
         sizes = counts.sum(axis=1)
         reached: FloatArray = np.where(sizes >= self.k, counts.max(axis=1) / sizes, np.inf)
         return reached
+
+    def overall(self, classes: ClassCounts, smallest: int) -> Figures:
+        """Both parameters that the classes reach."""
+        largest = np.maximum.reduceat(classes.counts, classes.starts[:-1]) if classes.n_classes else classes.counts
+        return {"alpha": float((largest / classes.sizes).max(initial=0.0)), "k": smallest}
+
+    def worst_of(self, figures: Sequence[Figures]) -> Figures:
+        """Of the attribute with the greatest share."""
+        return max((one for one in figures if isinstance(one, Mapping)), key=lambda one: one["alpha"])
 
     def holds(self, counts: NDArray[np.int64], population: Population) -> BoolArray:  # noqa: ARG002 - the class alone decides
         """Whether there are k records and no value has too many of them."""

@@ -7,15 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from math import floor, inf, isfinite, nextafter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.above import from_above
 from ldiversity.base.arrays import BoolArray, FloatArray
+from ldiversity.base.typed import number_text
 from ldiversity.errors import ParameterError
 from ldiversity.models._counts import ClassCounts, Population
+from ldiversity.models._measured import Figures, Measured
+from ldiversity.schema import Domain
 
 if TYPE_CHECKING:
     from ldiversity.models._verdict import Verdict
@@ -30,11 +33,39 @@ _LEAST: Final = 1e-9
 class PrivacyModel(ABC):
     """A frozen rule about the sensitive values of a class. Stateless; decides exactly where integers can.
 
+    A model is a frozen dataclass whose fields are its parameters. It must bring `name`, `monotone`, `scale`,
+    `measured`, `example`, `reached`, `holds` and `statement`. Everything else has a default that is right for most
+    models. A model is registered under its name in `MODELS`, or announced by another package as an entry point in the
+    group ``ldiversity.models``. Methods, audits, plans, reports and releases then take it; nothing else lists models.
+
     The text form is the name and the parameters in the order of the fields: ``"recursive:3:2"``.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Few(PrivacyModel):
+    ...     name, monotone, higher_is_safer, scale, example = "few", False, False, "most", "few:9"
+    ...     measured = Measured("few", "records in the largest class", "whole")
+    ...     most: int
+    ...
+    ...     def reached(self, counts, population):
+    ...         return counts.sum(axis=1).astype(float)
+    ...
+    ...     def holds(self, counts, population):
+    ...         return counts.sum(axis=1) <= self.most
+    ...
+    ...     def statement(self, attribute):
+    ...         return f"No class has more than {self.most} records."
+    >>> Few(9).text, Few(9).figure.meaning
+    ('few:9', 'records in the largest class')
     """
 
     name: ClassVar[str]
     """The name in text forms, releases and policies."""
+
+    measured: ClassVar[Measured]
+    """What the model measures. A model whose parameters choose between figures overrides the property `figure`."""
 
     monotone: ClassVar[bool]
     """Whether a class that holds the records of two classes which satisfy the rule satisfies it too."""
@@ -53,6 +84,73 @@ class PrivacyModel(ABC):
 
     example: ClassVar[str] = ""
     """A text form, for messages; empty when there is none."""
+
+    of_people: ClassVar[bool] = False
+    """Whether it counts people who look alike and no sensitive values: then audits need no sensitive column."""
+
+    shares_decide: ClassVar[bool] = False
+    """Whether classes that satisfy it exist exactly when no value has more than 1/l of all records: then `plan` can
+    tell the largest l before records are grouped."""
+
+    of_sets: ClassVar[Literal["possible", "likely", "learned"]] = "likely"
+    """What the model looks at in a release of sets: which values are ``possible``; how ``likely`` each is to someone to
+    whom all were equally likely; or what is ``learned`` by someone who knows how frequent each value is overall."""
+
+    not_of_sets: ClassVar[str] = ""
+    """Why a release of sets cannot be judged by the model; empty when it can."""
+
+    @property
+    def figure(self) -> Measured:
+        """What the model measures."""
+        return self.measured
+
+    @property
+    def text(self) -> str:
+        """The text form, without the files of trees and distances.
+
+        Examples
+        --------
+        >>> from ldiversity.models import RecursiveDiversity
+        >>> RecursiveDiversity(c=3, l=2).text
+        'recursive:c=3:l=2'
+        """
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        own = {name: value for name, value in values.items() if isinstance(value, bool | int | float | str)}
+        parts = [number_text(value) if isinstance(value, float) else str(value) for value in own.values()]
+        named = [f"{name}={part}" for name, part in zip(own, parts, strict=True)] if len(own) > 1 else parts
+        return ":".join([self.name, *named])
+
+    @property
+    def phrase(self) -> str:
+        """The rule in a few words, for tables; the text form unless the model knows better."""
+        return self.text
+
+    @classmethod
+    def survey(cls) -> tuple[Self, ...]:
+        """Models of this kind that every audit measures. What they reach must not depend on their parameters."""
+        return ()
+
+    def unfit(self, domain: Domain) -> str | None:  # noqa: ARG002 - most models fit all values
+        """Why the figure makes no sense for these values, as a sentence; None when it does."""
+        return None
+
+    def overall(self, classes: ClassCounts, smallest: int) -> Figures | None:  # noqa: ARG002 - most figures are one number
+        """The figure of all classes, where it is not simply what the worst class reaches; None where it is.
+
+        Parameters
+        ----------
+        classes
+            The classes.
+        smallest
+            The fewest people who look alike.
+        """
+        return None
+
+    def worst_of(self, figures: Sequence[Figures]) -> Figures | None:
+        """The worst of the figures of several attributes; None when they have nothing in common."""
+        safest_is_greatest = self.higher_is_safer != (self.figure.written == "share")
+        numbers = [figure for figure in figures if isinstance(figure, int | float)]
+        return min(numbers) if safest_is_greatest else max(numbers)
 
     @abstractmethod
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:

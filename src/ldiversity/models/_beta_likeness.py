@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,17 @@ from ldiversity.errors import ParameterError
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
 from ldiversity.models._exact import as_written, at_most, is_positive, to_decimal, widened
+from ldiversity.models._measured import Measured
 
 __all__ = ["BetaLikeness"]
 
 _BORDER: Final = 1e-9
 _ENHANCED: Final = "enhanced"
+_OF_ENHANCED: Final = Measured(
+    "beta_enhanced",
+    "the same, where a frequent value may gain less; none where no beta holds",
+    infinite="A frequent value gains more in a class than the enhanced form allows for any beta.",
+)
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,10 @@ class BetaLikeness(PrivacyModel):
     higher_is_safer: ClassVar[bool] = False
     scale: ClassVar[str] = "beta"
     example: ClassVar[str] = "beta-likeness:1 or beta-likeness:1:enhanced"
+    of_sets: ClassVar[Literal["possible", "likely", "learned"]] = "learned"
+    measured: ClassVar[Measured] = Measured(
+        "beta", "how many times its overall share a value gains in a class, at worst"
+    )
 
     beta: float
     enhanced: bool = False
@@ -78,6 +88,16 @@ class BetaLikeness(PrivacyModel):
             raise ParameterError("BetaLikeness", "beta", "must be greater than 0", got=repr(self.beta))
         if not isinstance(self.enhanced, bool):
             raise ParameterError("BetaLikeness", "enhanced", "must be True or False", got=repr(self.enhanced))
+
+    @property
+    def figure(self) -> Measured:
+        """The two forms have a figure each."""
+        return _OF_ENHANCED if self.enhanced else self.measured
+
+    @classmethod
+    def survey(cls) -> tuple[Self, ...]:
+        """What every audit measures."""
+        return (cls(1.0), cls(1.0, enhanced=True))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:
         """The greatest gain of a value; infinite where no beta helps."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from ldiversity.errors import ParameterError
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
 from ldiversity.models._exact import as_written, is_positive, to_decimal
+from ldiversity.models._measured import Measured
 
 __all__ = ["DeltaDisclosure"]
 
@@ -59,6 +60,12 @@ class DeltaDisclosure(PrivacyModel):
     strict: ClassVar[bool] = True
     scale: ClassVar[str] = "delta"
     example: ClassVar[str] = "delta-disclosure:1"
+    not_of_sets: ClassVar[str] = "A set rules out all values that are not in it, so no delta holds for sets."
+    measured: ClassVar[Measured] = Measured(
+        "delta",
+        "the greatest logarithm of a value's share in a class over that overall; none where one is absent",
+        infinite="A class lacks a value that occurs elsewhere, so that no delta holds.",
+    )
 
     delta: float
 
@@ -66,6 +73,11 @@ class DeltaDisclosure(PrivacyModel):
         object.__setattr__(self, "delta", check_number("DeltaDisclosure", "delta", self.delta))
         if self.delta <= 0:
             raise ParameterError("DeltaDisclosure", "delta", "must be greater than 0", got=repr(self.delta))
+
+    @classmethod
+    def survey(cls) -> tuple[Self, ...]:
+        """What every audit measures."""
+        return (cls(1.0),)
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:
         """The greatest logarithm of a ratio of shares, whatever its sign."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.checks import check_integer
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
+from ldiversity.models._measured import Measured
 
 __all__ = ["DistinctDiversity"]
 
@@ -48,11 +49,18 @@ class DistinctDiversity(PrivacyModel):
     monotone: ClassVar[bool] = True
     only_counts: ClassVar[bool] = True
     example: ClassVar[str] = "distinct:3"
+    of_sets: ClassVar[Literal["possible", "likely", "learned"]] = "possible"
+    measured: ClassVar[Measured] = Measured("distinct_l", "different values in the least diverse class", "whole")
 
     l: int
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", check_integer("DistinctDiversity", "l", self.l, minimum=2))
+
+    @classmethod
+    def survey(cls) -> tuple[Self, ...]:
+        """What every audit measures."""
+        return (cls(2),)
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The number of different values of each class."""
@@ -63,6 +71,11 @@ class DistinctDiversity(PrivacyModel):
         """Whether there are l different values."""
         holds: BoolArray = np.count_nonzero(counts, axis=1) >= self.l
         return holds
+
+    @property
+    def phrase(self) -> str:
+        """The rule in a few words."""
+        return f"at least {self.l} different values"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

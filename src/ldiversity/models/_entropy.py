@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import gcd, log
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from ldiversity.errors import ParameterError
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
 from ldiversity.models._exact import as_written, is_positive, to_decimal
+from ldiversity.models._measured import Measured
 
 __all__ = ["EntropyDiversity"]
 
@@ -63,6 +64,9 @@ class EntropyDiversity(PrivacyModel):
     monotone: ClassVar[bool] = True
     only_counts: ClassVar[bool] = True
     example: ClassVar[str] = "entropy:2.5"
+    measured: ClassVar[Measured] = Measured(
+        "entropy_l", "equally frequent values that would be as uncertain as the least uncertain class"
+    )
 
     l: float
 
@@ -70,6 +74,11 @@ class EntropyDiversity(PrivacyModel):
         object.__setattr__(self, "l", check_number("EntropyDiversity", "l", self.l))
         if self.l <= 1:
             raise ParameterError("EntropyDiversity", "l", "must be greater than 1", got=repr(self.l))
+
+    @classmethod
+    def survey(cls) -> tuple[Self, ...]:
+        """What every audit measures."""
+        return (cls(2),)
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The exponential of the entropy of each class; exact where all its values are equally frequent."""
@@ -87,6 +96,11 @@ class EntropyDiversity(PrivacyModel):
             decided = np.array([_reaches(kind[kind > 0].tolist(), as_written(self.l)) for kind in kinds])
             holds[border] = decided[kind_of.ravel()]
         return holds
+
+    @property
+    def phrase(self) -> str:
+        """The rule in a few words."""
+        return f"as uncertain as {self.l:g} equally frequent values"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.checks import check_integer
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
+from ldiversity.models._measured import Measured
 
 __all__ = ["FrequencyDiversity"]
 
@@ -39,11 +40,20 @@ class FrequencyDiversity(PrivacyModel):
     monotone: ClassVar[bool] = True
     only_counts: ClassVar[bool] = True
     example: ClassVar[str] = "frequency:3"
+    shares_decide: ClassVar[bool] = True
+    measured: ClassVar[Measured] = Measured(
+        "frequency", "the greatest share of one value in a class: how sure an attacker can be", "share"
+    )
 
     l: int
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", check_integer("FrequencyDiversity", "l", self.l, minimum=2))
+
+    @classmethod
+    def survey(cls) -> tuple[Self, ...]:
+        """What every audit measures."""
+        return (cls(2),)
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The size of each class over the count of its most frequent value."""
@@ -59,6 +69,11 @@ class FrequencyDiversity(PrivacyModel):
     def posterior(self) -> float:
         """1/l."""
         return 1 / self.l
+
+    @property
+    def phrase(self) -> str:
+        """The rule in a few words."""
+        return f"no value has more than 1 of {self.l} records"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

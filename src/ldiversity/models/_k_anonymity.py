@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.checks import check_integer
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
+from ldiversity.models._measured import Measured
 
 __all__ = ["KAnonymity"]
 
@@ -49,11 +50,20 @@ class KAnonymity(PrivacyModel):
     only_counts: ClassVar[bool] = True
     scale: ClassVar[str] = "k"
     example: ClassVar[str] = "k-anonymity:5"
+    of_people: ClassVar[bool] = True
+    measured: ClassVar[Measured] = Measured(
+        "k_anonymity", "records in the smallest class: nobody can be told from fewer", "whole"
+    )
 
     k: int
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", check_integer("KAnonymity", "k", self.k, minimum=2))
+
+    @classmethod
+    def survey(cls) -> tuple[Self, ...]:
+        """What every audit measures."""
+        return (cls(2),)
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The size of each class."""
@@ -64,6 +74,11 @@ class KAnonymity(PrivacyModel):
         """Whether there are k records."""
         holds: BoolArray = counts.sum(axis=1) >= self.k
         return holds
+
+    @property
+    def phrase(self) -> str:
+        """The rule in a few words."""
+        return f"at least {self.k} records look alike"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from ldiversity.hierarchies import Hierarchy
 from ldiversity.models._apart import Apart, apart
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
+from ldiversity.models._measured import Measured
 
 __all__ = ["LevelDiversity"]
 
@@ -59,6 +60,8 @@ class LevelDiversity(PrivacyModel):
     name: ClassVar[str] = "level"
     monotone: ClassVar[bool] = True
     example: ClassVar[str] = "level:3:1:<file of the tree>"
+    of_sets: ClassVar[Literal["possible", "likely", "learned"]] = "possible"
+    measured: ClassVar[Measured] = Measured("l_e", "different nodes at depth e of the tree in the worst class", "whole")
 
     l: int
     e: int

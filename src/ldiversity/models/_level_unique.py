@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from ldiversity.base.checks import check_integer
 from ldiversity.errors import ParameterError
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
+from ldiversity.models._measured import Measured
 
 __all__ = ["LevelUnique"]
 
@@ -47,6 +48,10 @@ class LevelUnique(PrivacyModel):
 
     name: ClassVar[str] = "level-unique"
     monotone: ClassVar[bool] = False
+    of_sets: ClassVar[Literal["possible", "likely", "learned"]] = "possible"
+    measured: ClassVar[Measured] = Measured(
+        "level_unique_l", "records in the smallest class when no level repeats in any class; else 0", "whole"
+    )
 
     l: int
     levels: tuple[int, ...] = ()
@@ -75,6 +80,11 @@ class LevelUnique(PrivacyModel):
     def posterior(self) -> float:
         """1/l: also one value has at most 1/l of a class, because its level has."""
         return 1 / self.l
+
+    @property
+    def phrase(self) -> str:
+        """The rule in a few words."""
+        return f"at least {self.l} records, all with values of different levels"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,9 @@ from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.checks import check_integer, check_number
 from ldiversity.errors import ParameterError
 from ldiversity.models._base import PrivacyModel
-from ldiversity.models._counts import Population
+from ldiversity.models._counts import ClassCounts, Population
 from ldiversity.models._exact import as_written, less_than
+from ldiversity.models._measured import Figures, Measured
 
 __all__ = ["RecursiveDiversity"]
 
@@ -63,6 +65,11 @@ class RecursiveDiversity(PrivacyModel):
     strict: ClassVar[bool] = True
     scale: ClassVar[str] = "c"
     example: ClassVar[str] = "recursive:3:2"
+    measured: ClassVar[Measured] = Measured(
+        "recursive_c",
+        "for each l: how many times the rarer values the most frequent one has, in the worst class",
+        infinite="A class has one value only, so that no c holds.",
+    )
 
     c: float
     l: int
@@ -73,12 +80,44 @@ class RecursiveDiversity(PrivacyModel):
             raise ParameterError("RecursiveDiversity", "c", "must be greater than 0", got=repr(self.c))
         object.__setattr__(self, "l", check_integer("RecursiveDiversity", "l", self.l, minimum=2))
 
+    @classmethod
+    def survey(cls) -> tuple[Self, ...]:
+        """What every audit measures."""
+        return (cls(1.0, 2),)
+
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The greatest count over the sum of the rare ones; infinite when there are none."""
         greatest, rare = self._sums(counts)
         reached: FloatArray = np.full(len(counts), np.inf)
         np.divide(greatest, rare, out=reached, where=rare > 0)
         return reached
+
+    def overall(self, classes: ClassCounts, smallest: int) -> Figures:  # noqa: ARG002 - the values alone decide
+        """The c that is reached for each l, all in one pass: every greater c holds. Infinite ones are left out.
+
+        Examples
+        --------
+        >>> from ldiversity.models import count_classes
+        >>> from ldiversity.schema import Domain
+        >>> values = np.repeat([0, 1, 2], [3, 2, 1])
+        >>> classes = count_classes(np.zeros(6, dtype=np.int64), values, 1, Domain(("a", "b", "c")))
+        >>> RecursiveDiversity(1, 2).overall(classes, 6)
+        {'2': 1.0, '3': 3.0}
+        """
+        worst = np.zeros(max(len(classes.domain) - 1, 0))
+        for _, dense in classes.blocks():
+            ordered = -np.sort(-dense, axis=1)
+            rare = ordered[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
+            reached = np.full(rare.shape, np.inf)
+            np.divide(ordered[:, :1], rare, out=reached, where=rare > 0)
+            worst = np.maximum(worst, reached.max(axis=0, initial=0.0))
+        return {str(l): float(c) for l, c in enumerate(worst, start=2) if np.isfinite(c)}
+
+    def worst_of(self, figures: Sequence[Figures]) -> Figures | None:
+        """The greatest c of each l for which every attribute has one."""
+        by_l = [one for one in figures if isinstance(one, Mapping)]
+        shared = set.intersection(*(set(one) for one in by_l))
+        return {l: max(one[l] for one in by_l) for l in sorted(shared, key=int)} or None
 
     def holds(self, counts: NDArray[np.int64], population: Population) -> BoolArray:  # noqa: ARG002 - the class alone decides
         """Whether the greatest count is less than c times the sum of the rare ones."""

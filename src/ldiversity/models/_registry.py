@@ -9,43 +9,33 @@ from pathlib import Path
 from typing import Any, Final
 
 from ldiversity.base.checks import name_some
+from ldiversity.base.registry import Registry
 from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError
-from ldiversity.models._alpha_k import AlphaK
 from ldiversity.models._base import PrivacyModel
-from ldiversity.models._beta_likeness import BetaLikeness
-from ldiversity.models._delta_disclosure import DeltaDisclosure
-from ldiversity.models._distinct import DistinctDiversity
-from ldiversity.models._entropy import EntropyDiversity
-from ldiversity.models._frequency import FrequencyDiversity
-from ldiversity.models._k_anonymity import KAnonymity
-from ldiversity.models._level import LevelDiversity
-from ldiversity.models._level_unique import LevelUnique
-from ldiversity.models._recursive import RecursiveDiversity
-from ldiversity.models._semantic import SemanticClassDiversity
-from ldiversity.models._t_closeness import TCloseness
-from ldiversity.models._unique import UniqueDiversity
 
 __all__ = ["MODELS", "model_from_dict", "parse_model"]
 
-MODELS: Final[Mapping[str, type[PrivacyModel]]] = {
-    model.name: model
-    for model in (
-        FrequencyDiversity,
-        UniqueDiversity,
-        LevelUnique,
-        KAnonymity,
-        DistinctDiversity,
-        EntropyDiversity,
-        RecursiveDiversity,
-        AlphaK,
-        LevelDiversity,
-        SemanticClassDiversity,
-        TCloseness,
-        BetaLikeness,
-        DeltaDisclosure,
-    )
-}
-"""The class of each model; a name is never removed and never changes its meaning."""
+_HOME: Final = "ldiversity.models._"
+
+MODELS: Final = Registry[type[PrivacyModel]](
+    "models",
+    {
+        "frequency": f"{_HOME}frequency:FrequencyDiversity",
+        "unique": f"{_HOME}unique:UniqueDiversity",
+        "level-unique": f"{_HOME}level_unique:LevelUnique",
+        "k-anonymity": f"{_HOME}k_anonymity:KAnonymity",
+        "distinct": f"{_HOME}distinct:DistinctDiversity",
+        "entropy": f"{_HOME}entropy:EntropyDiversity",
+        "recursive": f"{_HOME}recursive:RecursiveDiversity",
+        "alpha-k": f"{_HOME}alpha_k:AlphaK",
+        "level": f"{_HOME}level:LevelDiversity",
+        "semantic": f"{_HOME}semantic:SemanticClassDiversity",
+        "t-closeness": f"{_HOME}t_closeness:TCloseness",
+        "beta-likeness": f"{_HOME}beta_likeness:BetaLikeness",
+        "delta-disclosure": f"{_HOME}delta_disclosure:DeltaDisclosure",
+    },
+)
+"""The class of each model. A name is never removed and never changes its meaning."""
 
 _ALIASES: Final[Mapping[str, str]] = {"(l,d)": "semantic", "(l,e)": "level", "(c,l)": "recursive"}
 """Other names that text forms may use."""
@@ -78,7 +68,7 @@ def parse_model(text: str, base: Path | None = None) -> PrivacyModel:
     if model is None:
         written = [known for known, one in MODELS.items() if one.example]  # others have no text form
         near = get_close_matches(name, written, n=1, cutoff=0.5)
-        example = MODELS[near[0]].example if near else KAnonymity.example
+        example = MODELS[near[0] if near else "k-anonymity"].example
         raise ParameterError(
             "model", f"name must be one of {name_some(written, most=len(written))}", got=repr(name)
         ).with_hint(f"Write for example {example}.")

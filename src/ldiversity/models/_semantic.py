@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.models._apart import apart
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
+from ldiversity.models._measured import Measured
 from ldiversity.schema import Domain
 
 __all__ = ["SemanticClassDiversity"]
@@ -70,6 +71,8 @@ class SemanticClassDiversity(PrivacyModel):
     name: ClassVar[str] = "semantic"
     monotone: ClassVar[bool] = True
     example: ClassVar[str] = "semantic:3:2:ordered, semantic:3:2:numeric:10 or semantic:3:2:tree:<file>"
+    of_sets: ClassVar[Literal["possible", "likely", "learned"]] = "possible"
+    measured: ClassVar[Measured] = Measured("l_d", "values pairwise at least d apart in the worst class", "whole")
 
     l: int
     d: float

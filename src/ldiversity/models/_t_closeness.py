@@ -12,15 +12,25 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.checks import check_choice, check_number
+from ldiversity.base.numbers import percent
 from ldiversity.errors import ParameterError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
 from ldiversity.models._exact import as_written, at_most, widened
+from ldiversity.models._measured import Measured
+from ldiversity.schema import Domain
 
 __all__ = ["TCloseness"]
 
-_GROUNDS: Final = ("equal", "ordered", "hierarchical")
+_FIGURES: Final = {
+    "equal": Measured(
+        "t_equal", "the share of a class that would have to change its value to look like all records, at worst"
+    ),
+    "ordered": Measured("t_ordered", "the same, where near values in their order are cheaper to change into"),
+    "hierarchical": Measured("t_hierarchical", "the same, where near values in their tree are cheaper to change into"),
+}
+_GROUNDS: Final = tuple(_FIGURES)
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,7 @@ class TCloseness(PrivacyModel):
     higher_is_safer: ClassVar[bool] = False
     scale: ClassVar[str] = "t"
     example: ClassVar[str] = "t-closeness:0.2, t-closeness:0.2:ordered or t-closeness:0.2:hierarchical:<file>"
+    of_sets: ClassVar[Literal["possible", "likely", "learned"]] = "learned"
 
     t: float
     ground: Literal["equal", "ordered", "hierarchical"] = "equal"
@@ -81,6 +92,20 @@ class TCloseness(PrivacyModel):
                 "TCloseness", "hierarchy", "must be given with ground='hierarchical', and only then"
             ).with_hint("Hierarchy.read reads one from a file.")
 
+    @property
+    def figure(self) -> Measured:
+        """Every ground has a figure of its own."""
+        return _FIGURES[self.ground]
+
+    def unfit(self, domain: Domain) -> str | None:
+        """The ordered ground needs values in order."""
+        return "The values have no order." if self.ground == "ordered" and not domain.ordered else None
+
+    @classmethod
+    def survey(cls) -> tuple[Self, ...]:
+        """What every audit measures."""
+        return (cls(1.0), cls(1.0, "ordered"))
+
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:
         """The earth mover's distance of each class from all records."""
         cost, whole = self._costs(counts, population)
@@ -91,6 +116,11 @@ class TCloseness(PrivacyModel):
         """Whether the distance is at most t."""
         cost, whole = self._costs(counts, population)
         return at_most(cost, as_written(self.t), whole)
+
+    @property
+    def phrase(self) -> str:
+        """The rule in a few words."""
+        return f"values are spread as in all records, but for at most {percent(self.t)} (t-closeness)"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.checks import check_integer
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
+from ldiversity.models._measured import Measured
 
 __all__ = ["UniqueDiversity"]
 
@@ -43,11 +44,21 @@ class UniqueDiversity(PrivacyModel):
     monotone: ClassVar[bool] = False
     only_counts: ClassVar[bool] = True
     example: ClassVar[str] = "unique:3"
+    shares_decide: ClassVar[bool] = True
+    of_sets: ClassVar[Literal["possible", "likely", "learned"]] = "possible"
+    measured: ClassVar[Measured] = Measured(
+        "unique_l", "records in the smallest class when no value repeats in any class; else 0", "whole"
+    )
 
     l: int
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", check_integer("UniqueDiversity", "l", self.l, minimum=2))
+
+    @classmethod
+    def survey(cls) -> tuple[Self, ...]:
+        """What every audit measures."""
+        return (cls(2),)
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The number of records, or 0 when a value repeats."""
@@ -62,6 +73,11 @@ class UniqueDiversity(PrivacyModel):
     def posterior(self) -> float:
         """1/l."""
         return 1 / self.l
+
+    @property
+    def phrase(self) -> str:
+        """The rule in a few words."""
+        return f"at least {self.l} records, all with different values"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

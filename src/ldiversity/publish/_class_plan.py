@@ -22,9 +22,6 @@ from ldiversity.tables import Coder, Source, column_values
 
 __all__ = ["largest_l", "plan_classes"]
 
-_BY_COUNTS: Final = frozenset({"unique", "frequency"})
-"""Models whose l is bounded by how often the most frequent value occurs."""
-
 _SMALLER: Final = 3
 _LARGER: Final = 2
 
@@ -153,7 +150,7 @@ def _check_values(source: Source, column: str, hierarchy: Hierarchy) -> None:
 def _of_counts(method: GroupingMethod, question: _Question) -> ClassOutlook:
     rule = method.promise(question.domain)
     l = _l_of(method)
-    if l is None or rule.name not in _BY_COUNTS:
+    if l is None or not rule.shares_decide:
         return ClassOutlook(l) if _suppression(method) else _of_whole(rule, question, l)
     counts, n = question.counts, int(question.counts.sum())
     classes = most_classes(counts, l)
@@ -197,7 +194,7 @@ def _attribute(method: GroupingMethod, question: _Question, cautions: tuple[str,
         n_occurring=int(np.count_nonzero(counts)),
         largest_count=int(counts.max(initial=0)),
         largest_share=float(counts.max(initial=0) / max(1, counts.sum())),
-        largest_l=largest_l(counts) if rule.name in _BY_COUNTS else None,
+        largest_l=largest_l(counts) if rule.shares_decide else None,
         claim=rule.statement(question.name),
         posterior=rule.posterior,
         cautions=cautions,
@@ -209,7 +206,7 @@ def _choices(
 ) -> Iterator[ClassOutlook]:
     """The same for neighboring l, where it can be told."""
     l = _l_of(method)
-    by_counts = all(method.promise(question.domain).name in _BY_COUNTS for question in questions)
+    by_counts = all(method.promise(question.domain).shares_decide for question in questions)
     if l is None or not (method.blind or by_counts):
         return
     reached = [int(near["l"]) for near in chosen.nearest if "l" in near]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ldiversity.evaluation.audit._advice import Advice
 from ldiversity.evaluation.audit._audit import audit, check
 from ldiversity.evaluation.audit._classes import CountedTable, count_table
-from ldiversity.evaluation.audit._figures import Asked, Figure, figure_name
+from ldiversity.evaluation.audit._figures import Asked, Figure
 from ldiversity.evaluation.audit._html import fragment
 from ldiversity.evaluation.audit._result import Audit
 from ldiversity.evaluation.audit._words import learned
@@ -19,7 +19,6 @@ __all__ = [
     "audit",
     "check",
     "count_table",
-    "figure_name",
     "fragment",
     "learned",
 ]

@@ -1,7 +1,7 @@
 """The first thing to do about what an audit found: a command is advised only where its result is sure to pass.
 
-A method that groups records promises one thing. Where several models are asked for, a command is known to satisfy
-all of them when classes of enough different values do; else the advice says that none is known.
+Classes of enough different values satisfy all models that look at counts alone. Other models are kept by cutting the
+table, where all records together satisfy them; else the advice says that no command is known.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 
 from ldiversity.base.checks import name_some
 from ldiversity.base.numbers import counted
-from ldiversity.base.typed import number_text
-from ldiversity.evaluation.audit._figures import Asked, model_text
+from ldiversity.errors import LDiversityError
+from ldiversity.evaluation.audit._figures import Asked
 from ldiversity.evaluation.audit._seen import Seen
 from ldiversity.evaluation.audit._views import View
-from ldiversity.models import AlphaK, DistinctDiversity, FrequencyDiversity, KAnonymity, Population, PrivacyModel
+from ldiversity.models import Population, PrivacyModel, parse_model
 from ldiversity.schema import Domain
 
 __all__ = ["Advice", "advise"]
@@ -121,11 +121,10 @@ class _Search:
         wanted = max(known, default=min(_GOOD_L, max(self.largest, _LEAST_L)))
         if len(known) == len(needed) and wanted <= self.largest:
             return self._classes(wanted)
-        if len(self.models) == 1 and (text := self.texts.get(self.models[0])) and self._holds_together(self.models[0]):
-            return self._cuts(text)
-        both = _all_in_one(self.models)
-        if both is not None and self._holds_together(both):
-            return self._cuts(f"{both.name}:{number_text(both.alpha)}:{both.k}")
+        texts = [self.texts.get(model) or _written(model) for model in self.models]
+        written = [text for text in texts if text is not None]
+        if written and len(written) == len(texts) and all(map(self._holds_together, self.models)):
+            return self._cuts(written)
         if len(known) == len(needed):
             return self._leaving_out(wanted)
         return self._say(self._why_none(values, needed))
@@ -133,11 +132,11 @@ class _Search:
     def _say(self, text: str, words: Sequence[str] = ()) -> Advice:
         return Advice(text, (*self.start, *words) if words else (), self.largest)
 
-    def _cuts(self, text: str) -> Advice:
-        """Classes that satisfy a model, with all records."""
-        also = f", and with it {' and '.join(map(model_text, self.models))}" if len(self.models) > 1 else ""
-        words = ("--method", "mondrian", "--model", text, "--output", "release")
-        return self._say(f"Group the records into classes that satisfy {text}{also}.", words)
+    def _cuts(self, texts: Sequence[str]) -> Advice:
+        """Classes that satisfy all models, with all records."""
+        models = [word for text in texts for word in ("--model", text)]
+        words = ("--method", "mondrian", *models, "--output", "release")
+        return self._say(f"Group the records into classes that satisfy {' and '.join(texts)}.", words)
 
     def _classes(self, l: int) -> Advice:
         """Classes of l different values, with all records where that is sure."""
@@ -163,8 +162,6 @@ class _Search:
 
     def _holds_together(self, model: PrivacyModel) -> bool:
         """Whether all records together satisfy a model: else no cutting into classes does."""
-        if isinstance(model, KAnonymity):
-            return self.seen.n_records >= model.k
         return all(bool(_holds(model, view)) for view in self.seen.views.values())
 
     def _why_none(self, values: int, needed: Sequence[int | None]) -> str:
@@ -173,38 +170,21 @@ class _Search:
         if short:
             fewest = min(self.seen.views, key=lambda name: int(np.count_nonzero(self.seen.views[name].marginal)))
             return (
-                f"No release of this table is known to satisfy {name_some([model_text(model) for model in short])}: "
+                f"No release of this table is known to satisfy {name_some([model.text for model in short])}: "
                 f"{fewest!r} has {counted(values, 'value')}, of which one may be too frequent. Ask for less."
             )
-        if len(self.models) == 1:
-            (model,) = self.models
-            if self._holds_together(model):
-                return f"Group the records by a method that keeps {model.name}, such as Mondrian."
-            return f"Not even all records together satisfy {model_text(model)}: ask for less, or leave records out."
-        texts = ", ".join(model_text(model) for model in self.models)
-        return (
-            f"No one method here is sure to satisfy all of {texts}: publish with the one that matters most, and audit "
-            "the release for the others before you hand it on."
-        )
+        too_much = [model.text for model in self.models if not self._holds_together(model)]
+        if too_much:
+            return f"Not even all records together satisfy {name_some(too_much)}: ask for less, or leave records out."
+        return f"Group the records by a method that keeps {name_some([m.name for m in self.models])}, such as Mondrian."
 
 
-def _all_in_one(models: Sequence[PrivacyModel]) -> AlphaK | None:
-    """The (alpha, k)-anonymity that implies all models; None where none is known to.
-
-    Where no value has more than 1/l of a class, it holds at least l values.
-    """
-    shares, sizes = [1.0], [1]
-    for model in models:
-        if isinstance(model, KAnonymity | AlphaK):
-            sizes.append(model.k)
-        if isinstance(model, DistinctDiversity | FrequencyDiversity):
-            shares.append(1 / model.l)
-        if isinstance(model, AlphaK):
-            shares.append(model.alpha)
-        if not isinstance(model, KAnonymity | AlphaK | DistinctDiversity | FrequencyDiversity):
-            return None
-    alpha, k = min(shares), max(sizes)
-    return AlphaK(alpha, k) if alpha < 1 and k > 1 else None
+def _written(model: PrivacyModel) -> str | None:
+    """The text form of a model; None when it does not say all, as where there is a tree."""
+    try:
+        return model.text if parse_model(model.text) == model else None
+    except LDiversityError:
+        return None
 
 
 def _largest_l(seen: Seen) -> int | None:

@@ -21,7 +21,7 @@ from ldiversity.evaluation.audit._risk import attribute_risk, class_figures, rei
 from ldiversity.evaluation.audit._seen import Seen
 from ldiversity.evaluation.audit._views import ClassView
 from ldiversity.evaluation.audit._words import say
-from ldiversity.models import DistinctDiversity, KAnonymity, PrivacyModel, SemanticClassDiversity, Verdict, parse_model
+from ldiversity.models import DistinctDiversity, PrivacyModel, SemanticClassDiversity, Verdict, parse_model
 from ldiversity.release import ClassRelease, Release, SetRelease, load_release
 from ldiversity.tables import Sensitive, as_sensitive, open_source, role_words
 
@@ -167,7 +167,7 @@ def check(
     (wanted,), _ = _models(model)
     given = () if sensitive is None else sensitive
     seen, _ = _see(data, quasi, as_sensitive("check", given), missing, joint_knowledge=False, types=types)
-    if not isinstance(wanted, KAnonymity) and len(seen.views) != 1:
+    if not wanted.of_people and len(seen.views) != 1:
         named = f"one of {name_some(seen.views)}" if seen.views else "the sensitive column"
         raise ParameterError("check", "sensitive", f"must name {named} to check {wanted.name!r}")
     return ask(seen, [wanted])[0].verdict
@@ -231,7 +231,7 @@ def _models(
 
 def _check_looked_at(seen: Seen, wanted: Sequence[PrivacyModel]) -> None:
     """Refuse a model that would look at no value at all."""
-    unseen = [model.name for model in wanted if not isinstance(model, KAnonymity)]
+    unseen = [model.name for model in wanted if not model.of_people]
     if unseen and not seen.views:
         raise ParameterError(
             "audit", "sensitive", f"must name the sensitive columns to check {name_some(unseen)}"

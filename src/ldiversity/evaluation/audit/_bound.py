@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.numbers import percent
-from ldiversity.models import Population, PrivacyModel
+from ldiversity.models import FrequencyDiversity, Measured, Population, PrivacyModel
 
 __all__ = ["PosteriorBound"]
 
@@ -34,6 +34,7 @@ class PosteriorBound(PrivacyModel):
     monotone: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = False
     scale: ClassVar[str] = "p"
+    measured: ClassVar[Measured] = FrequencyDiversity.measured
 
     p: float
 
@@ -51,6 +52,16 @@ class PosteriorBound(PrivacyModel):
     def posterior(self) -> float:
         """The bound itself."""
         return self.p
+
+    @property
+    def text(self) -> str:
+        """The bound, rounded: it has no text form that could be read."""
+        return f"{self.name}:{self.p:g}"
+
+    @property
+    def phrase(self) -> str:
+        """The rule in a few words."""
+        return f"no value is more likely than {percent(self.p)}"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

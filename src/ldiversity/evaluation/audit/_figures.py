@@ -2,90 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from math import isfinite
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ldiversity.errors import UnsupportedError
-from ldiversity.evaluation.audit._bound import PosteriorBound
 from ldiversity.evaluation.audit._seen import Seen
 from ldiversity.evaluation.audit._sets import ExplodedView, SetView
-from ldiversity.evaluation.audit._views import View, judge_sizes, recursive_reach, worst_reached
-from ldiversity.models import (
-    AlphaK,
-    BetaLikeness,
-    DeltaDisclosure,
-    DistinctDiversity,
-    EntropyDiversity,
-    FrequencyDiversity,
-    KAnonymity,
-    LevelDiversity,
-    LevelUnique,
-    PrivacyModel,
-    RecursiveDiversity,
-    SemanticClassDiversity,
-    TCloseness,
-    UniqueDiversity,
-    Verdict,
-)
+from ldiversity.evaluation.audit._views import View, people_alike, worst_reached
+from ldiversity.models import MODELS, Figures, PrivacyModel, Verdict
 
-__all__ = ["Asked", "Figure", "all_figures", "ask", "figure_name", "model_text"]
+__all__ = ["Asked", "Figure", "all_figures", "ask"]
 
-_MEANINGS: Final[Mapping[str, str]] = {
-    "k_anonymity": "records in the smallest class: nobody can be told from fewer",
-    "distinct_l": "different values in the least diverse class",
-    "entropy_l": "equally frequent values that would be as uncertain as the least uncertain class",
-    "recursive_c": "for each l: how many times the rarer values the most frequent one has, in the worst class",
-    "frequency": "the greatest share of one value in a class: how sure an attacker can be",
-    "frequency_informed": "the same, to someone who knows how frequent each value is overall",
-    "alpha_k": "the greatest share of one value in a class (alpha), together with the smallest class (k)",
-    "t_equal": "the share of a class that would have to change its value to look like all records, at worst",
-    "t_ordered": "the same, where near values in their order are cheaper to change into",
-    "t_hierarchical": "the same, where near values in their tree are cheaper to change into",
-    "beta": "how many times its overall share a value gains in a class, at worst",
-    "beta_enhanced": "the same, where a frequent value may gain less; none where no beta holds",
-    "delta": "the greatest logarithm of a value's share in a class over that overall; none where one is absent",
-    "unique_l": "records in the smallest class when no value repeats in any class; else 0",
-    "l_d": "values pairwise at least d apart in the worst class",
-    "l_e": "different nodes at depth e of the tree in the worst class",
-    "level_unique_l": "records in the smallest class when no level repeats in any class; else 0",
-}
-
-_NAMES: Final[Mapping[type[PrivacyModel], str]] = {
-    KAnonymity: "k_anonymity",
-    DistinctDiversity: "distinct_l",
-    EntropyDiversity: "entropy_l",
-    RecursiveDiversity: "recursive_c",
-    FrequencyDiversity: "frequency",
-    AlphaK: "alpha_k",
-    DeltaDisclosure: "delta",
-    UniqueDiversity: "unique_l",
-    SemanticClassDiversity: "l_d",
-    LevelDiversity: "l_e",
-    LevelUnique: "level_unique_l",
-    PosteriorBound: "frequency",
-}
-
-_GREATER_IS_SAFER: Final = frozenset(
-    {"k_anonymity", "distinct_l", "entropy_l", "unique_l", "l_d", "l_e", "level_unique_l"}
-)
-
-_ALWAYS: Final[Sequence[PrivacyModel]] = (
-    DistinctDiversity(2),
-    EntropyDiversity(2),
-    FrequencyDiversity(2),
-    TCloseness(1.0),
-    BetaLikeness(1.0),
-    BetaLikeness(1.0, enhanced=True),
-    DeltaDisclosure(1.0),
-    UniqueDiversity(2),
-)
+_INFORMED: Final = "the same, to someone who knows how frequent each value is overall"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A model that was asked for, and how one attribute's classes fare; the attribute is None for k-anonymity."""
+    """A model that was asked for, and how one attribute's classes fare; no attribute where people are counted."""
 
     model: PrivacyModel
     attribute: str | None
@@ -95,7 +29,13 @@ class Asked:
         """In JSON's types, without the numbers of classes, which say nothing to others."""
         found = self.verdict.to_dict()
         worst = [{name: value for name, value in one.items() if name != "index"} for one in found["worst"]]
-        return {"text": model_text(self.model), "attribute": self.attribute, **found, "worst": worst}
+        return {
+            "text": self.model.text,
+            "promise": self.model.phrase,
+            "attribute": self.attribute,
+            **found,
+            "worst": worst,
+        }
 
 
 @dataclass(frozen=True)
@@ -107,9 +47,11 @@ class Figure:
     name
         Such as ``"entropy_l"``.
     value
-        Of the worst class of any attribute; by l for ``recursive_c``; None when there is none, or it is infinite.
+        Of the worst class of any attribute, or several by name; None when there is none, or it is infinite.
     by_attribute
         The same for each attribute.
+    meaning, scale
+        What the value says, in plain words, and the parameter of the model that it is compared to.
     passed
         Whether the models of this name that were asked for hold; None when none was.
     why
@@ -117,16 +59,13 @@ class Figure:
     """
 
     name: str
-    value: Any
-    by_attribute: Mapping[str, Any]
+    value: Figures | None
+    by_attribute: Mapping[str, Figures | None]
+    meaning: str
+    scale: str
     passed: bool | None = None
     required: tuple[str, ...] = ()
     why: str | None = None
-
-    @property
-    def meaning(self) -> str:
-        """What the value says, in plain words."""
-        return _MEANINGS[self.name]
 
     def to_dict(self) -> dict[str, Any]:
         """In JSON's types."""
@@ -150,8 +89,8 @@ def ask(seen: Seen, models: Sequence[PrivacyModel], attributes: Sequence[str] | 
     """
     asked: list[Asked] = []
     for model in models:
-        if isinstance(model, KAnonymity):
-            asked.append(Asked(model, None, judge_sizes(model, seen.sizes)))
+        if model.of_people:
+            asked.append(Asked(model, None, people_alike(seen.sizes).judge(model)))
             continue
         names = seen.views if attributes is None else attributes
         asked += [Asked(model, name, _judged(seen.view(name, type(model)), model)) for name in names]
@@ -160,52 +99,39 @@ def ask(seen: Seen, models: Sequence[PrivacyModel], attributes: Sequence[str] | 
 
 def all_figures(seen: Seen, asked: Sequence[Asked]) -> dict[str, Figure]:
     """Every figure that can be computed of what is seen, by name."""
-    k = int(seen.sizes.min(initial=seen.n_records))
-    values: dict[str, dict[str, Any]] = {}
-    whys: dict[str, str] = {}
+    surveyed = [model for kind in MODELS.values() for model in kind.survey()]
+    people = people_alike(seen.sizes)
+    smallest = int(seen.sizes.min(initial=seen.n_records))
+    figures = {}
+    for model in (model for model in surveyed if model.of_people):
+        (told,) = _measure(people, [model], smallest).values()
+        figures[model.figure.name] = Figure(
+            model.figure.name, told.value, {}, model.figure.meaning, model.scale, why=told.why
+        )
+    by_name: dict[str, dict[str, _Told]] = {}
     for attribute, view in seen.views.items():
-        extra = [one.model for one in asked if one.attribute == attribute]
-        smallest = int(view.sizes.min(initial=k)) if seen.joint else k
-        for name, (value, why) in _figures_of(view, smallest, extra).items():
-            values.setdefault(name, {})[attribute] = value
-            if why is not None:
-                whys[name] = why
-    for attribute, view in seen.by_class_id.items():
-        (unique,) = worst_reached(view, [UniqueDiversity(2)])
-        values["unique_l"][attribute] = _told(UniqueDiversity(2), unique)[0]
-    figures = {"k_anonymity": Figure("k_anonymity", k, {})}
-    for name, found in values.items():
-        figures[name] = Figure(name, _worst(name, found), found, why=whys.get(name))
+        view.check_size()
+        wanted = [*surveyed, *(one.model for one in asked if one.attribute == attribute)]
+        known = {model.figure.name: model for model in reversed(wanted) if not model.of_people}
+        fewest = int(view.sizes.min(initial=smallest)) if seen.joint else smallest
+        for monotone in (True, False):  # what is not monotone speaks of classes as they are numbered
+            some = [model for model in known.values() if model.monotone == monotone]
+            if some:
+                for name, told in _measure(seen.view(attribute, type(some[0])), some, fewest).items():
+                    by_name.setdefault(name, {})[attribute] = told
+    for name, found in by_name.items():
+        figures[name] = _figure(name, found)
     return {name: _with_verdict(figure, asked) for name, figure in figures.items()}
 
 
-def figure_name(model: PrivacyModel) -> str:
-    """The name of the figure that a model is about.
+@dataclass(frozen=True)
+class _Told:
+    """The figure of a model for one attribute, or why there is none."""
 
-    Examples
-    --------
-    >>> figure_name(TCloseness(0.2, ground="ordered"))
-    't_ordered'
-    """
-    if isinstance(model, TCloseness):
-        return f"t_{model.ground}"
-    if isinstance(model, BetaLikeness):
-        return "beta_enhanced" if model.enhanced else "beta"
-    return _NAMES[type(model)]
-
-
-def model_text(model: PrivacyModel) -> str:
-    """Write a model as users do, without the rows of trees.
-
-    Examples
-    --------
-    >>> model_text(RecursiveDiversity(c=3, l=2))
-    'recursive:c=3:l=2'
-    """
-    own = {name: value for name, value in model.__dict__.items() if isinstance(value, bool | int | float | str)}
-    parts = [f"{value:g}" if isinstance(value, float) else str(value) for value in own.values()]
-    named = [f"{name}={part}" for name, part in zip(own, parts, strict=True)] if len(own) > 1 else parts
-    return ":".join([model.name, *named])
+    model: PrivacyModel
+    value: Figures | None
+    why: str | None = None
+    meaning: str = ""
 
 
 def _judged(view: View, model: PrivacyModel) -> Verdict:
@@ -217,79 +143,51 @@ def _judged(view: View, model: PrivacyModel) -> Verdict:
         ) from None
 
 
-def _figures_of(view: View, k: int, extra: Sequence[PrivacyModel]) -> dict[str, tuple[Any, str | None]]:
-    """The value of each figure of one attribute, or None and why."""
-    view.check_size()
-    ordered = [TCloseness(1.0, ground="ordered")] if view.domain.ordered else []
-    always = [*_ALWAYS, *ordered]
-    known = {figure_name(model) for model in always} | {"k_anonymity", "recursive_c", "alpha_k"}
-    models = [*always, *(model for model in extra if figure_name(model) not in known)]
-    found: dict[str, tuple[Any, str | None]] = {}
-    for model, reached in zip(models, worst_reached(view, models), strict=True):
-        found.setdefault(figure_name(model), _told(model, reached))
-    if not ordered:
-        found["t_ordered"] = (None, "The values have no order.")
-    if isinstance(view, ExplodedView):
-        found["frequency"] = (view.bound, None)
-    if isinstance(view, SetView):
-        found["frequency_informed"] = (float(view.largest_informed.max(initial=0.0)), None)
-    found["recursive_c"] = _recursive(view)
-    try:
-        view.picture(AlphaK)
-        found["alpha_k"] = ({"alpha": float(view.largest.max(initial=0.0)), "k": k}, None)
-    except UnsupportedError as refused:
-        found["alpha_k"] = (None, refused.message)
+def _measure(view: View, models: Sequence[PrivacyModel], smallest: int) -> dict[str, _Told]:
+    """The figure of each model for one attribute; `smallest` is the number of the fewest people who look alike."""
+    found: dict[str, _Told] = {}
+    simple: list[PrivacyModel] = []
+    for model in models:
+        name, why = model.figure.name, model.unfit(view.domain)
+        if why is not None:
+            found[name] = _Told(model, None, why)
+            continue
+        try:
+            whole = model.overall(view.picture(type(model)), smallest)
+        except UnsupportedError as refused:
+            found[name] = _Told(model, None, refused.message)
+            continue
+        if whole is None:
+            simple.append(model)
+        else:
+            found[name] = _Told(model, whole) if whole else _Told(model, None, model.figure.infinite)
+    for model, reached in zip(simple, worst_reached(view, simple), strict=True):
+        told = None if isinstance(reached, str) else model.figure.told(reached)
+        why = reached if isinstance(reached, str) else model.figure.infinite
+        found[model.figure.name] = _Told(model, told, None if told is not None else why)
+    frequency = found.get("frequency")
+    if frequency is not None and isinstance(view, ExplodedView):
+        found["frequency"] = _Told(frequency.model, view.bound)
+    if frequency is not None and isinstance(view, SetView):
+        informed = float(view.largest_informed.max(initial=0.0))
+        found["frequency_informed"] = _Told(frequency.model, informed, meaning=_INFORMED)
     return found
 
 
-def _recursive(view: View) -> tuple[Any, str | None]:
-    try:
-        counts = view.picture(RecursiveDiversity)
-    except UnsupportedError as refused:
-        return None, refused.message
-    reach = {str(l): c for l, c in recursive_reach(counts).items()}
-    return (reach, None) if reach else (None, "A class has one value only, so that no c holds.")
-
-
-def _told(model: PrivacyModel, reached: float | str) -> tuple[Any, str | None]:
-    if isinstance(reached, str):
-        return None, reached
-    if not isfinite(reached):
-        return None, _INFINITE.get(figure_name(model), "Nothing that is greater holds.")
-    return _SHOWN.get(figure_name(model), float)(reached), None
-
-
-def _share(reached: float) -> float:
-    return 1 / reached if reached else 0.0
-
-
-_SHOWN: Final[Mapping[str, Callable[[float], Any]]] = {
-    **dict.fromkeys(("distinct_l", "unique_l", "l_d", "l_e", "level_unique_l"), int),
-    "frequency": _share,
-}
-
-_INFINITE: Final[Mapping[str, str]] = {
-    "delta": "A class lacks a value that occurs elsewhere, so that no delta holds.",
-    "beta_enhanced": "A frequent value gains more in a class than the enhanced form allows for any beta.",
-}
-
-
-def _worst(name: str, found: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a number, or numbers by l
-    values = list(found.values())
-    if any(value is None for value in values):
-        return None
-    if name == "recursive_c":
-        shared = set.intersection(*(set(value) for value in values))
-        return {l: max(value[l] for value in values) for l in sorted(shared, key=int)} or None
-    if name == "alpha_k":
-        return max(values, key=lambda value: float(value["alpha"]))
-    return min(values) if name in _GREATER_IS_SAFER else max(values)
+def _figure(name: str, found: Mapping[str, _Told]) -> Figure:
+    """The figure of all attributes together."""
+    told = list(found.values())
+    values = [one.value for one in told if one.value is not None]
+    worst = told[0].model.worst_of(values) if len(values) == len(told) else None
+    whys = [one.why for one in told if one.why is not None]
+    meaning = told[0].meaning or told[0].model.figure.meaning
+    by_attribute = {attribute: one.value for attribute, one in found.items()}
+    return Figure(name, worst, by_attribute, meaning, told[0].model.scale, why=whys[-1] if whys else None)
 
 
 def _with_verdict(figure: Figure, asked: Sequence[Asked]) -> Figure:
-    mine = [one for one in asked if figure_name(one.model) == figure.name]
+    mine = [one for one in asked if one.model.figure.name == figure.name]
     if not mine:
         return figure
-    texts = tuple(dict.fromkeys(model_text(one.model) for one in mine))
-    passed = all(one.verdict.passed for one in mine)
-    return Figure(figure.name, figure.value, figure.by_attribute, passed, texts, figure.why)
+    texts = tuple(dict.fromkeys(one.model.text for one in mine))
+    return replace(figure, passed=all(one.verdict.passed for one in mine), required=texts)

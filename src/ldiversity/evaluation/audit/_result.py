@@ -13,6 +13,7 @@ import pyarrow as pa
 from ldiversity.base.notebook import ShownInNotebooks
 from ldiversity.evaluation.audit._advice import Advice
 from ldiversity.evaluation.audit._figures import Asked, Figure
+from ldiversity.models import Figures
 from ldiversity.tables import to_native
 
 __all__ = ["VERSION", "Audit"]
@@ -88,7 +89,8 @@ class Audit(ShownInNotebooks):
         ``k_anonymity``, ``distinct_l``, ``entropy_l`` (exp of the least entropy, not truncated), ``recursive_c`` (the
         c reached for each l), ``frequency`` (the greatest share of one value in a class), ``alpha_k``, ``t_equal``,
         ``t_ordered``, ``beta``, ``beta_enhanced``, ``delta`` and ``unique_l``; ``t_hierarchical``, ``l_d``, ``l_e``
-        and ``level_unique_l`` where asked for; ``frequency_informed`` for releases of sets.
+        and ``level_unique_l`` where asked for; ``frequency_informed`` for releases of sets. A model of another package
+        brings a name of its own.
 
         ``asked``: the verdict on each model that was asked for, for each attribute, with the sizes of the worst
         classes. ``classes``: how many there are, and how large. ``risk``: ``prosecutor``, ``journalist``,
@@ -125,7 +127,7 @@ class Audit(ShownInNotebooks):
             {"model": name, "attribute": attribute, "value": number, "passed": figure.passed, "meaning": figure.meaning}
             for figure in self.models.values()
             for attribute, value in _by_attribute(figure)
-            for name, number in _numbers(figure.name, value)
+            for name, number in _numbers(figure, value)
         ]
         kinds = {
             "model": pa.string(),
@@ -144,16 +146,16 @@ class Audit(ShownInNotebooks):
         return page(self.to_dict())
 
 
-def _by_attribute(figure: Figure) -> list[tuple[str | None, Any]]:
+def _by_attribute(figure: Figure) -> list[tuple[str | None, Figures | None]]:
     return list(figure.by_attribute.items()) or [(None, figure.value)]
 
 
-def _numbers(name: str, value: Any) -> list[tuple[str, float | None]]:  # noqa: ANN401 - a number, or numbers by name
+def _numbers(figure: Figure, value: Figures | None) -> list[tuple[str, float | None]]:
     if not isinstance(value, Mapping):
-        return [(name, None if value is None else float(value))]
-    if name == "alpha_k":
-        return [(name, float(value["alpha"]))]
-    return [(f"{name}[{part}]", float(number)) for part, number in value.items()]
+        return [(figure.name, None if value is None else float(value))]
+    if figure.scale in value:
+        return [(figure.name, float(value[figure.scale]))]
+    return [(f"{figure.name}[{part}]", float(number)) for part, number in value.items()]
 
 
 def _finite(facts: Any) -> Any:  # noqa: ANN401 - any JSON

@@ -1,17 +1,15 @@
 """What an attacker sees of a release of sets: a record's set is its own little class.
 
 Whoever finds a person's record reads a set. What he then believes of each member is its posterior, by the published
-mechanism: ``P(set | value) * prior(value)``, normalized over the members. Each kind of model looks at that belief in
-one of three ways.
+mechanism: ``P(set | value) * prior(value)``, normalized over the members. A model says in `of_sets` in which of three
+ways it looks at that belief.
 
-*Which values are possible* (distinct, unique, (l,d), (l,e)): every member once.
-*How likely they are to someone without prior knowledge* (entropy, recursive, frequency): all values equally likely
-before. This is what the claim of a release speaks of.
-*How much the belief of someone who knows the marginal changes* (t-closeness, beta-likeness): the marginal is estimated
-from the release, serves as the prior, and is what the posterior is compared to.
+``possible``: every member once.
+``likely``: to someone without prior knowledge, all values equally likely before. This is what the claim of a release
+speaks of.
+``learned``: the marginal is estimated from the release, serves as the prior, and is what the posterior is compared to.
 
-Delta-disclosure has no answer, as a set always rules out the values that are not in it; neither has (alpha,k), whose k
-is about records and whose alpha is about values.
+Some models have no answer, and say why in `not_of_sets`.
 """
 
 from __future__ import annotations
@@ -31,27 +29,12 @@ from ldiversity.evaluation.audit._numbering import number_rows
 from ldiversity.evaluation.audit._tally import Tally, counts_of
 from ldiversity.evaluation.audit._views import View
 from ldiversity.mechanisms import SetMechanism
-from ldiversity.models import (
-    AlphaK,
-    BetaLikeness,
-    ClassCounts,
-    DeltaDisclosure,
-    DistinctDiversity,
-    LevelDiversity,
-    LevelUnique,
-    Population,
-    PrivacyModel,
-    SemanticClassDiversity,
-    TCloseness,
-    UniqueDiversity,
-)
+from ldiversity.models import ClassCounts, Population, PrivacyModel
 from ldiversity.release import SetRelease
 from ldiversity.schema import Domain
 
 __all__ = ["ExplodedView", "SetTally", "SetView", "estimated_marginal"]
 
-_POSSIBLE: Final = (DistinctDiversity, LevelDiversity, LevelUnique, SemanticClassDiversity, UniqueDiversity)
-_COMPARED: Final = (BetaLikeness, TCloseness)
 _WHOLE: Final = 10**8
 """Posteriors as whole numbers of this part, so that models can look at them as at counts."""
 
@@ -134,16 +117,11 @@ class SetView(View):
 
     def picture(self, model: type[PrivacyModel]) -> ClassCounts:
         """The beliefs that a kind of model looks at."""
-        if issubclass(model, DeltaDisclosure):
-            raise UnsupportedError("A set rules out all values that are not in it, so no delta holds for sets.")
-        if issubclass(model, AlphaK):
-            raise UnsupportedError(
-                "In a release of sets, k is about records that look alike and alpha about the values of one set: ask "
-                "for k-anonymity and frequency instead."
-            )
-        if issubclass(model, _POSSIBLE):
+        if model.not_of_sets:
+            raise UnsupportedError(model.not_of_sets)
+        if model.of_sets == "possible":
             return self._possible
-        return self._compared if issubclass(model, _COMPARED) else self._unprejudiced
+        return self._compared if model.of_sets == "learned" else self._unprejudiced
 
     @cached_property
     def _possible(self) -> ClassCounts:
@@ -225,7 +203,8 @@ class ExplodedView(View):
 
     def picture(self, model: type[PrivacyModel]) -> ClassCounts:
         """Which values are possible in each class."""
-        if not issubclass(model, _POSSIBLE) or issubclass(model, UniqueDiversity | LevelUnique):
+        # Members of several sets stand together: what is not monotone may be broken by that alone.
+        if model.of_sets != "possible" or not model.monotone:
             raise UnsupportedError(
                 "The sets of an exploded release cannot be told apart, so that only possible values are counted."
             )

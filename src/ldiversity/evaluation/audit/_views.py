@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import FloatArray
 from ldiversity.errors import UnsupportedError
-from ldiversity.models import ClassCounts, KAnonymity, PrivacyModel, Verdict, judge
+from ldiversity.models import ClassCounts, PrivacyModel, Verdict, judge
 from ldiversity.schema import Domain
 
-__all__ = ["MOST_CELLS", "ClassView", "View", "judge_sizes", "recursive_reach", "worst_reached"]
+__all__ = ["MOST_CELLS", "ClassView", "View", "people_alike", "worst_reached"]
 
 MOST_CELLS: Final = 1_000_000_000
 """Classes times values that are gone through; about a minute a billion."""
@@ -128,16 +128,17 @@ class ClassView(View):
         return self.counts
 
 
-def judge_sizes(model: KAnonymity, sizes: NDArray[np.int64]) -> Verdict:
-    """Judge classes by how many records they have.
+def people_alike(sizes: NDArray[np.int64]) -> ClassView:
+    """How many people look alike, for models that look at nothing else.
 
     Examples
     --------
-    >>> judge_sizes(KAnonymity(3), np.array([3, 1])).n_records_failing
+    >>> from ldiversity.models import KAnonymity
+    >>> people_alike(np.array([3, 1])).judge(KAnonymity(3)).n_records_failing
     1
     """
     starts = np.arange(len(sizes) + 1, dtype=np.int64)
-    return judge([model], ClassCounts(starts, np.zeros(len(sizes), dtype=np.int32), sizes, Domain(("*",))))[0]
+    return ClassView(ClassCounts(starts, np.zeros(len(sizes), dtype=np.int32), sizes, Domain(("*",))))
 
 
 def worst_reached(view: View, models: Sequence[PrivacyModel]) -> list[float | str]:
@@ -166,25 +167,3 @@ def _worse(model: PrivacyModel, known: float, reached: FloatArray) -> float:
     if not len(reached):
         return known
     return min(known, float(reached.min())) if model.higher_is_safer else max(known, float(reached.max()))
-
-
-def recursive_reach(counts: ClassCounts) -> dict[int, float]:
-    """The c that recursive (c,l)-diversity reaches for each l: every greater c holds. Infinite c are left out.
-
-    With counts sorted descending, ``r_1 / (r_l + ... + r_m)`` of the worst class, for all l in one pass.
-
-    Examples
-    --------
-    >>> from ldiversity.models import count_classes
-    >>> values = np.repeat([0, 1, 2], [3, 2, 1])
-    >>> recursive_reach(count_classes(np.zeros(6, dtype=np.int64), values, 1, Domain(("a", "b", "c"))))
-    {2: 1.0, 3: 3.0}
-    """
-    worst = np.zeros(max(len(counts.domain) - 1, 0))
-    for _, dense in counts.blocks():
-        ordered = -np.sort(-dense, axis=1)
-        rare = ordered[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
-        reached = np.full(rare.shape, inf)
-        np.divide(ordered[:, :1], rare, out=reached, where=rare > 0)
-        worst = np.maximum(worst, reached.max(axis=0, initial=0.0))
-    return {l: float(c) for l, c in enumerate(worst, start=2) if np.isfinite(c)}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ldiversity.base.numbers import counted, level, number, percent
-from ldiversity.evaluation.audit._figures import Asked, model_text
+from ldiversity.evaluation.audit._figures import Asked
 from ldiversity.evaluation.audit._risk import recognized
 from ldiversity.evaluation.audit._seen import Seen
 
@@ -122,7 +122,7 @@ def _of_uniques(risk: Mapping[str, Any], knows: str) -> str:
 def _of_model(one: Asked) -> str:
     verdict, about = one.verdict, "" if one.attribute is None else f" of {one.attribute!r}"
     if verdict.passed:
-        return f"{model_text(one.model)}{about} holds: the worst class reaches {number(verdict.reached)}."
+        return f"{one.model.text}{about} holds: the worst class reaches {number(verdict.reached)}."
     records = counted(verdict.n_records_failing, "record", "records")
     border = verdict.model.strict and verdict.margin == 0
     must = f", and must be strictly less than {number(verdict.required)}" if border else ""
@@ -130,7 +130,7 @@ def _of_model(one: Asked) -> str:
         broken = f"the only class, of {records}, breaks it; it reaches"
     else:
         broken = f"{verdict.n_failing:,} of {verdict.n_classes:,} classes with {records} break it; the worst reaches"
-    return f"{model_text(one.model)}{about} does not hold: {broken} {number(verdict.reached)}{must}."
+    return f"{one.model.text}{about} does not hold: {broken} {number(verdict.reached)}{must}."
 
 
 def _people(n: int) -> str:

@@ -12,7 +12,6 @@ from ldiversity.faces.report._report_figures import figures
 from ldiversity.faces.report._report_phrases import (
     glossary,
     interval_words,
-    promise_words,
     setting_words,
     short,
     type_words,
@@ -216,7 +215,7 @@ def _risks(facts: Mapping[str, Any]) -> str:
     audit = facts["audit"]
     rows = [
         [
-            promise_words(one),
+            one["promise"],
             "all" if one["attribute"] is None else short(one["attribute"]),
             shown(one["required"]),
             shown(one["reached"]),

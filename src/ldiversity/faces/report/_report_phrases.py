@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ldiversity.base.numbers import level, percent, plain_level
+from ldiversity.base.numbers import level, plain_level
 from ldiversity.pictures import shorten
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "interval_name",
     "interval_words",
     "limit_heads",
-    "promise_words",
     "setting_words",
     "short",
     "type_words",
@@ -30,15 +29,6 @@ _TYPES: Final = (
     (r"timestamp.*", "date and time"),
     (r"time\d+.*", "time of day"),
 )
-_PROMISES: Final[Mapping[str, str]] = {
-    "k-anonymity": "at least {k} records look alike",
-    "distinct": "at least {l} different values",
-    "unique": "at least {l} records, all with different values",
-    "frequency": "no value has more than 1 of {l} records",
-    "posterior": "no value is more likely than {p}",
-    "entropy": "as uncertain as {l} equally frequent values",
-    "t-closeness": "values are spread as in all records, but for at most {t} (t-closeness)",
-}
 _INTERVALS: Final = {
     "exact": "exact{among}. The values themselves are published, only shuffled within classes.",
     "bounds": "limits hold for certain{among}: they are the least and the greatest shares that the classes allow.",
@@ -131,27 +121,6 @@ def setting_words(parameters: Mapping[str, Any]) -> str:
         for key, value in parameters.items()
         if key != "n_values"
     )
-
-
-def promise_words(asked: Mapping[str, Any]) -> str:
-    """Say what was checked, from an entry of ``Audit.to_dict()["asked"]``.
-
-    Examples
-    --------
-    >>> promise_words({"text": "posterior:0.333333", "model": {"name": "posterior", "p": 1 / 3}})
-    'no value is more likely than 33.3 %'
-    """
-    model = asked["model"]
-    numbers = {
-        key: percent(value) if key in {"p", "t"} else f"{value:g}"
-        for key, value in model.items()
-        if isinstance(value, int | float)
-    }
-    words = _PROMISES.get(str(model["name"]))
-    try:
-        return str(asked["text"]) if words is None else words.format(**numbers)
-    except KeyError:
-        return str(asked["text"])
 
 
 def interval_name(one: Mapping[str, Any]) -> str:
