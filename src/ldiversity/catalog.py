@@ -34,6 +34,8 @@ class Option:
         The words of a ``choice``; a method may take fewer of them.
     minimum
         The least number.
+    several
+        Whether it may be given several times, and as a list in policies and Python.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Option:
     flag: str | None
     choices: tuple[str, ...] = ()
     minimum: float | None = None
+    several: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,8 +111,10 @@ _OPTIONS = (
     Option(
         "model",
         "text",
-        "What every class must satisfy: frequency:3, distinct:3, entropy:3, k-anonymity:5, ...",
+        "What every class must satisfy: frequency:3, distinct:3, entropy:3, k-anonymity:5, ... Given several times, "
+        "all hold.",
         "--model",
+        several=True,
     ),
     Option("strict", "switch", "Equal values never part.", "--strict/--relaxed"),
     Option(
@@ -178,14 +183,14 @@ _METHODS = (
         "mondrian",
         "ldiversity.methods._mondrian:Mondrian",
         "classes",
-        "Median cuts while every class satisfies a privacy model.",
+        "Median cuts while every class satisfies one or several privacy models.",
         ("l", "model", "strict", "weights"),
     ),
     MethodEntry(
         "incognito",
         "ldiversity.methods._incognito:Incognito",
         "classes",
-        "The least full-domain generalization that satisfies a privacy model.",
+        "The least full-domain generalization that satisfies one or several privacy models.",
         ("l", "model", "suppression"),
     ),
     MethodEntry(

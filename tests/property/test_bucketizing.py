@@ -70,7 +70,7 @@ def broken_classes(method: GroupingMethod, table: CodedTable, grouping: Grouping
     found = []
     for own, partition in zip(table.sensitive, partitions, strict=True):
         classes = count_classes(partition.class_of, own.codes, partition.n_classes, own.domain)
-        found += method.promise(own.domain).failing(classes).tolist()
+        found += method.promises(own.domain)[0].failing(classes).tolist()
     return found
 
 

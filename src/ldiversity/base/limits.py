@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LARGEST_NUMBER",
     "MOST_CHARACTERS",
+    "MOST_CLAIMS",
     "MOST_COLUMNS",
     "MOST_LEVELS",
     "MOST_MANIFEST_BYTES",
@@ -27,6 +28,9 @@ MOST_COLUMNS: Final = 10_000
 
 MOST_VALUES: Final = 100_000
 """Values of a domain, public values of a generalized column, leaves of a published hierarchy, counted values."""
+
+MOST_CLAIMS: Final = 100
+"""Further claims about a sensitive attribute."""
 
 MOST_LEVELS: Final = 64
 """Levels of a hierarchy, leaf and root included."""

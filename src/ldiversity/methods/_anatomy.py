@@ -50,6 +50,7 @@ class Anatomy(GroupingMethod):
     """
 
     name: ClassVar[str] = "anatomy"
+    strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "bucketized"
     blind: ClassVar[bool] = True
 
@@ -76,6 +77,11 @@ class Anatomy(GroupingMethod):
         partition = divide(column.codes, len(column.domain), self.l)
         return Grouping((partition,), facts=losses(partition, self.l))
 
-    def promise(self, domain: Domain) -> UniqueDiversity:  # noqa: ARG002 - the same for every domain
+    @property
+    def may_leave_out(self) -> float:
+        """As many records as it takes, where that was chosen."""
+        return float(self.overflow == "suppress")
+
+    def promises(self, domain: Domain) -> tuple[UniqueDiversity]:  # noqa: ARG002 - the same for every domain
         """At least l records in every class, all with different values."""
-        return UniqueDiversity(self.l)
+        return (UniqueDiversity(self.l),)

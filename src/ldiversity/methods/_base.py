@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -30,6 +30,35 @@ class Method(ABC):
 
     engines: ClassVar[frozenset[str]] = frozenset({"local"})
     """The engines that can run it."""
+
+    strength: ClassVar[str | None] = None
+    """The whole number among its parameters by which people choose how much is hidden: comparisons and plans vary it
+    from 2 on. None when there is no such parameter."""
+
+    @property
+    def level(self) -> int | None:
+        """The parameter that `strength` names; None when there is none, or none was given.
+
+        Examples
+        --------
+        >>> from ldiversity.methods import BSGI, Mondrian
+        >>> BSGI(l=3).level, Mondrian(model="k-anonymity:5").level
+        (3, None)
+        """
+        given = None if self.strength is None else getattr(self, self.strength)
+        return None if given is None else int(given)
+
+    def at(self, level: int) -> Self:
+        """The same method with another strength.
+
+        Examples
+        --------
+        >>> from ldiversity.methods import BSGI
+        >>> BSGI(l=3).at(4).l
+        4
+        """
+        changed: Self = replace(self, **{str(self.strength): level})  # type: ignore[type-var]
+        return changed
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
@@ -174,8 +203,16 @@ class GroupingMethod(Method):
         """
 
     @abstractmethod
-    def promise(self, domain: Domain) -> PrivacyModel:
-        """What every published class satisfies, for a sensitive column with this domain."""
+    def promises(self, domain: Domain) -> tuple[PrivacyModel, ...]:
+        """What every published class satisfies, for a sensitive column with this domain: all of these models.
+
+        Each becomes a claim of the release, and is checked by itself on what was written. At least one.
+        """
+
+    @property
+    def may_leave_out(self) -> float:
+        """The largest share of records that the holder allows the method to leave out."""
+        return 0.0
 
     def parameters(self) -> dict[str, Any]:
         """The public parameters in JSON's types, for the release."""

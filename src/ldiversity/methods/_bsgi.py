@@ -58,11 +58,12 @@ class BSGI(GroupingMethod):
 
     Examples
     --------
-    >>> BSGI(l=4).promise(Domain(("flu", "cold", "cut", "sty", "gout")))
-    UniqueDiversity(l=4)
+    >>> BSGI(l=4).promises(Domain(("flu", "cold", "cut", "sty", "gout")))
+    (UniqueDiversity(l=4),)
     """
 
     name: ClassVar[str] = "bsgi"
+    strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
 
     l: int
@@ -99,9 +100,14 @@ class BSGI(GroupingMethod):
         most = int(known.max(initial=0))
         return max(_LEAST_L, int(known.sum()) // most) if most else _LEAST_L
 
-    def promise(self, domain: Domain) -> UniqueDiversity:  # noqa: ARG002 - the same for every domain
+    @property
+    def may_leave_out(self) -> float:
+        """As many records as it takes, where that was chosen."""
+        return float(self.overflow == "suppress")
+
+    def promises(self, domain: Domain) -> tuple[UniqueDiversity]:  # noqa: ARG002 - the same for every domain
         """At least l records, all with different values."""
-        return UniqueDiversity(self.l)
+        return (UniqueDiversity(self.l),)
 
     def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
         """Form the classes.

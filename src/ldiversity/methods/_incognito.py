@@ -12,7 +12,7 @@ from ldiversity.base.checks import check_number, name_some
 from ldiversity.errors import InternalError, ParameterError, UnsupportedError
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
 from ldiversity.methods._coded import CodedTable, NumberColumn
-from ldiversity.methods._rule import check_whole, describe_rule, refuse_persons, rule_of
+from ldiversity.methods._rule import Models, Rules, check_whole, describe_rules, given_models, refuse_persons, rules_of
 from ldiversity.models import PrivacyModel, as_written
 from ldiversity.schema import Domain
 
@@ -30,9 +30,10 @@ class Incognito(GroupingMethod):
     Parameters
     ----------
     l
-        Short for ``model=FrequencyDiversity(l)``; exactly one of the two must be given.
+        Short for ``model=FrequencyDiversity(l)``. Given together with `model`, both are promised.
     model
-        What every class must satisfy, for every sensitive column: a monotone privacy model, or its text form.
+        What every class must satisfy, for every sensitive column: a monotone privacy model, its text form, or several
+        of them, which then all hold.
     suppression
         The largest share of the records that may be left out because their class does not satisfy the model.
 
@@ -52,32 +53,40 @@ class Incognito(GroupingMethod):
     """
 
     name: ClassVar[str] = "incognito"
+    strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
     needs_hierarchies: ClassVar[bool] = True
 
     l: int | None = None
-    model: PrivacyModel | str | None = None
+    model: Models = None
     suppression: float = 0.0
 
     def __post_init__(self) -> None:
         check_number("Incognito", "suppression", self.suppression, minimum=0, maximum=1)
-        if not self.rule.monotone:
-            raise ParameterError("Incognito", "model", "must be monotone", got=repr(self.rule)).with_hint(
+        object.__setattr__(self, "model", given_models(self.model))
+        unruly = [model for model in self.rules.models if not model.monotone]
+        if unruly:
+            raise ParameterError("Incognito", "model", "must be monotone", got=repr(unruly[0])).with_hint(
                 "Two classes may satisfy it and their union not, so the lattice cannot be searched; use Mondrian."
             )
 
     @cached_property
-    def rule(self) -> PrivacyModel:
+    def rules(self) -> Rules:
         """What every class satisfies."""
-        return rule_of("Incognito", self.l, self.model)
+        return rules_of("Incognito", self.l, self.model)
 
-    def promise(self, domain: Domain) -> PrivacyModel:  # noqa: ARG002 - the same for every domain
+    def promises(self, domain: Domain) -> tuple[PrivacyModel, ...]:  # noqa: ARG002 - the same for every domain
         """What every class satisfies."""
-        return self.rule
+        return self.rules.models
+
+    @property
+    def may_leave_out(self) -> float:
+        """The share that was chosen."""
+        return float(self.suppression)
 
     def parameters(self) -> dict[str, Any]:
         """The public parameters in JSON's types."""
-        return describe_rule(self.l, self.rule) | {"suppression": float(self.suppression)}
+        return describe_rules(self.l, self.rules) | {"suppression": float(self.suppression)}
 
     def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
         """Find the levels of least loss, and the classes of records that agree at them."""
@@ -92,12 +101,12 @@ class Incognito(GroupingMethod):
             ).with_hint("Give one, or an automatic one.")
         most = int(as_written(self.suppression) * table.n_rows)  # without rounding: 0.29 of 100 are 29
         if most == 0 or not table.n_rows:
-            check_whole("Incognito", self.rule, table.sensitive)
+            check_whole("Incognito", self.rules.models, table.sensitive)
         full, combination_of = combine(table, table.categories)
-        found = find_least(full, self.rule, most, run)
+        found = find_least(full, self.rules, most, run)
         if found is None:
             # One class of all records is a node too, so they cannot satisfy the rule.
-            check_whole("Incognito", self.rule, table.sensitive)
+            check_whole("Incognito", self.rules.models, table.sensitive)
             raise InternalError("Incognito", "the root of the lattice satisfies the model and was not found")
         levels, left_out = found
         class_of, _ = full.classes(levels)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import BoolArray
 from ldiversity.methods._coded import CategoryColumn, CodedTable
 from ldiversity.methods._combinations import number_combinations
-from ldiversity.methods._rule import least_size
-from ldiversity.models import ClassCounts, Population, PrivacyModel
+from ldiversity.methods._rule import Rules
+from ldiversity.models import ClassCounts, Population
 from ldiversity.schema import Domain
 
 __all__ = ["Combinations", "combine"]
@@ -94,14 +94,14 @@ class Combinations:
         ]
         return self._number(at_level)
 
-    def suppressed(self, levels: Sequence[int], rule: PrivacyModel, most: int) -> BoolArray | None:
+    def suppressed(self, levels: Sequence[int], rules: Rules, most: int) -> BoolArray | None:
         """Which classes must be left out so that all others satisfy the rule; None when that is over `most` records.
 
         What is left is checked against itself, again and again, because some rules compare a class with all others.
         """
         class_of, n_classes = self.classes(levels)
         sizes = _add_up(self.sizes, class_of, n_classes)
-        kept = sizes >= least_size(rule)
+        kept = sizes >= rules.least_size
         if sizes[~kept].sum() > most:
             return None
         values = [column.roll_up(class_of, n_classes) for column in self.values]
@@ -110,7 +110,7 @@ class Combinations:
             changed = False
             for column in values:
                 counted, old = column.classes(n_classes, kept)
-                failing = _failing(rule, counted)
+                failing = _failing(rules, counted)
                 kept[old[failing]] = False
                 changed |= bool(failing.size)
                 if sizes[~kept].sum() > most:
@@ -140,9 +140,9 @@ def _add_up(sizes: Ints, class_of: Ints, n_classes: int) -> Ints:
     return np.rint(np.bincount(class_of, weights=sizes, minlength=n_classes)).astype(np.int64)
 
 
-def _failing(rule: PrivacyModel, classes: ClassCounts) -> Ints:
+def _failing(rules: Rules, classes: ClassCounts) -> Ints:
     """The classes that break the rule."""
     if classes.n_classes * len(classes.domain) > _DENSE_CELLS:
-        return rule.failing(classes)
+        return rules.failing(classes)
     population = Population(classes.domain, classes.population.counts)
-    return np.flatnonzero(~rule.holds(classes.dense(), population))
+    return np.flatnonzero(~rules.holds(classes.dense(), population))

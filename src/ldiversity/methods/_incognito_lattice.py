@@ -14,7 +14,7 @@ from ldiversity.base.arrays import BoolArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.methods._base import GroupingRun
 from ldiversity.methods._incognito_counts import Combinations
-from ldiversity.models import PrivacyModel
+from ldiversity.methods._rule import Rules
 
 __all__ = ["MOST_NODES", "Levels", "find_least", "losses"]
 
@@ -24,12 +24,12 @@ MOST_NODES: Final = 1 << 17
 Levels: TypeAlias = tuple[int, ...]
 
 
-def find_least(full: Combinations, rule: PrivacyModel, most: int, run: GroupingRun) -> tuple[Levels, BoolArray] | None:
+def find_least(full: Combinations, rules: Rules, most: int, run: GroupingRun) -> tuple[Levels, BoolArray] | None:
     """The node of least loss at which at most `most` records are in classes that must be left out.
 
     Nodes are tried in ascending order of loss, so the first that satisfies the rule is the one. When nothing may be
-    left out, nodes are first ruled out by fewer columns: a node satisfies the rule only if it does for every subset of
-    its columns, because a class of fewer columns is a union of classes, and the rule is monotone. When records may be
+    left out, nodes are first ruled out by fewer columns: a node satisfies the rules only if it does for every subset of
+    its columns, because a class of fewer columns is a union of classes, and every rule is monotone. When records may be
     left out this does not follow (one bad class of a union may be left out, the union is bad as a whole), and no node
     is ruled out.
 
@@ -43,9 +43,9 @@ def find_least(full: Combinations, rule: PrivacyModel, most: int, run: GroupingR
         raise UnsupportedError("Incognito", f"the lattice must have at most {MOST_NODES} nodes", got=n_nodes).with_hint(
             "Use fewer quasi-identifiers, or hierarchies of fewer levels; or Mondrian, which needs no lattice."
         )
-    possible = np.ones(depths, dtype=bool) if most else _possible(full, rule, depths, run)
+    possible = np.ones(depths, dtype=bool) if most else _possible(full, rules, depths, run)
     for levels in _by_loss(full, possible):
-        left_out = full.suppressed(levels, rule, most)
+        left_out = full.suppressed(levels, rules, most)
         if left_out is not None:
             run.progress(1.0, "searching the lattice")
             return levels, left_out
@@ -71,13 +71,13 @@ def _by_loss(full: Combinations, possible: BoolArray) -> Iterator[Levels]:
         yield tuple(int(level) for level in node)
 
 
-def _possible(full: Combinations, rule: PrivacyModel, depths: list[int], run: GroupingRun) -> BoolArray:
+def _possible(full: Combinations, rules: Rules, depths: list[int], run: GroupingRun) -> BoolArray:
     """Which nodes of the whole lattice satisfy the rule for all proper subsets of the columns."""
     n = len(depths)
     surviving: dict[Levels, BoolArray] = {(): np.ones((), dtype=bool)}
     for size in range(1, n):
         surviving |= {
-            chosen: _survivors(full.only(chosen), rule, _candidates(chosen, depths, surviving))
+            chosen: _survivors(full.only(chosen), rules, _candidates(chosen, depths, surviving))
             for chosen in combinations(range(n), size)
         }
         run.progress(size / n, "searching the lattice")
@@ -93,12 +93,12 @@ def _candidates(chosen: Levels, depths: list[int], surviving: dict[Levels, BoolA
     return possible
 
 
-def _survivors(some: Combinations, rule: PrivacyModel, possible: BoolArray) -> BoolArray:
+def _survivors(some: Combinations, rules: Rules, possible: BoolArray) -> BoolArray:
     """Which of the possible nodes satisfy the rule; all above one that does, do."""
     satisfied = np.zeros_like(possible)
     nodes = np.argwhere(possible)
     for node in nodes[np.argsort(nodes.sum(axis=1), kind="stable")]:
         levels = tuple(int(level) for level in node)
-        if not satisfied[levels] and some.suppressed(levels, rule, 0) is not None:
+        if not satisfied[levels] and some.suppressed(levels, rules, 0) is not None:
             satisfied[tuple(slice(level, None) for level in levels)] = True
     return satisfied

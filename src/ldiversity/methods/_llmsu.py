@@ -70,6 +70,7 @@ class LLMSU(GroupingMethod):
     """
 
     name: ClassVar[str] = "llmsu"
+    strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "bucketized"
     blind: ClassVar[bool] = True
 
@@ -102,9 +103,9 @@ class LLMSU(GroupingMethod):
             return grouping
         return replace(grouping, of_values={"levels": levels})
 
-    def promise(self, domain: Domain) -> UniqueDiversity:  # noqa: ARG002 - the same for every domain
+    def promises(self, domain: Domain) -> tuple[UniqueDiversity]:  # noqa: ARG002 - the same for every domain
         """At least l records in every class, all with different values: values of different levels differ."""
-        return UniqueDiversity(self.l)
+        return (UniqueDiversity(self.l),)
 
     def _levels(self, counts: NDArray[np.int64]) -> CodeArray:
         return merge_levels(counts, self.l) if self.merge else np.arange(len(counts), dtype=np.int32)

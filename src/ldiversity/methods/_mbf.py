@@ -49,6 +49,7 @@ class MBF(GroupingMethod):
     """
 
     name: ClassVar[str] = "mbf"
+    strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "bucketized"
     blind: ClassVar[bool] = True
 
@@ -70,6 +71,6 @@ class MBF(GroupingMethod):
         partition = best_of("MBF", [Cells.of(columns, table.person)], self.l, (0.0,), run)
         return describe(partition, self.l)
 
-    def promise(self, domain: Domain) -> UniqueDiversity:  # noqa: ARG002 - the same for every domain
+    def promises(self, domain: Domain) -> tuple[UniqueDiversity]:  # noqa: ARG002 - the same for every domain
         """At least l records in every class, all with different values."""
-        return UniqueDiversity(self.l)
+        return (UniqueDiversity(self.l),)

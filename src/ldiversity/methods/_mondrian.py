@@ -1,4 +1,4 @@
-"""Mondrian: median cuts of the table while every class satisfies a privacy model (LeFevre, DeWitt, Ramakrishnan)."""
+"""Mondrian: median cuts of the table while every class satisfies its privacy models (LeFevre, DeWitt, Ramakrishnan)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ldiversity.base.checks import check_number, name_some
 from ldiversity.errors import ParameterError
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun
 from ldiversity.methods._coded import CodedTable
-from ldiversity.methods._rule import check_whole, describe_rule, refuse_persons, rule_of
+from ldiversity.methods._rule import Models, Rules, check_whole, describe_rules, given_models, refuse_persons, rules_of
 from ldiversity.models import PrivacyModel
 from ldiversity.schema import Domain
 
@@ -23,7 +23,7 @@ __all__ = ["Mondrian"]
 
 @dataclass(frozen=True)
 class Mondrian(GroupingMethod):
-    """Cut the table at medians, again and again, while both sides satisfy a privacy model.
+    """Cut the table at medians, again and again, while both sides satisfy one or several privacy models.
 
     A node is cut on the quasi-identifier of greatest span, as a share of its domain; when no cut of it is allowed, on
     the next one. Numbers are cut at the median, missing ones apart; categories with a hierarchy into the children of
@@ -36,10 +36,10 @@ class Mondrian(GroupingMethod):
     Parameters
     ----------
     l
-        Short for ``model=FrequencyDiversity(l)``; exactly one of the two must be given.
+        Short for ``model=FrequencyDiversity(l)``. Given together with `model`, both are promised.
     model
-        What every class must satisfy, for every sensitive column: a privacy model, or its text form
-        (``"distinct:3"``). It need not be monotone: every class is checked.
+        What every class must satisfy, for every sensitive column: a privacy model, its text form (``"distinct:3"``),
+        or several of them, which then all hold. They need not be monotone: every class is checked.
     strict
         Whether equal values stay together. False: those equal to the median may part, so that sides are even.
     weights
@@ -61,10 +61,11 @@ class Mondrian(GroupingMethod):
     """
 
     name: ClassVar[str] = "mondrian"
+    strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
 
     l: int | None = None
-    model: PrivacyModel | str | None = None
+    model: Models = None
     strict: bool = True
     weights: Mapping[str, float] | None = None
 
@@ -73,21 +74,22 @@ class Mondrian(GroupingMethod):
             raise ParameterError("Mondrian", "strict", "must be True or False", got=repr(self.strict))
         for name, weight in (self.weights or {}).items():
             check_number("Mondrian", f"weights[{name!r}]", weight, minimum=0)
-        _ = self.rule
+        object.__setattr__(self, "model", given_models(self.model))
+        _ = self.rules
 
     @cached_property
-    def rule(self) -> PrivacyModel:
+    def rules(self) -> Rules:
         """What every class satisfies."""
-        return rule_of("Mondrian", self.l, self.model)
+        return rules_of("Mondrian", self.l, self.model)
 
-    def promise(self, domain: Domain) -> PrivacyModel:  # noqa: ARG002 - the same for every domain
+    def promises(self, domain: Domain) -> tuple[PrivacyModel, ...]:  # noqa: ARG002 - the same for every domain
         """What every class satisfies."""
-        return self.rule
+        return self.rules.models
 
     def parameters(self) -> dict[str, Any]:
         """The public parameters in JSON's types."""
         weights = {} if self.weights is None else {"weights": {k: float(v) for k, v in self.weights.items()}}
-        return describe_rule(self.l, self.rule) | {"strict": self.strict} | weights
+        return describe_rules(self.l, self.rules) | {"strict": self.strict} | weights
 
     def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
         """Cut until no side can be cut."""
@@ -96,8 +98,8 @@ class Mondrian(GroupingMethod):
 
         refuse_persons("Mondrian", table)
         weights = self._weights(table)
-        check_whole("Mondrian", self.rule, table.sensitive)
-        partition = Cutter(rank_table(table), table.sensitive, self.rule, weights, self.strict).partition(run)
+        check_whole("Mondrian", self.rules.models, table.sensitive)
+        partition = Cutter(rank_table(table), table.sensitive, self.rules, weights, self.strict).partition(run)
         return Grouping((partition,))
 
     def _weights(self, table: CodedTable) -> NDArray[np.float64]:

@@ -15,8 +15,8 @@ from ldiversity.base.arrays import BoolArray, CodeArray
 from ldiversity.methods._base import GroupingRun, Partition
 from ldiversity.methods._coded import SensitiveColumn
 from ldiversity.methods._mondrian_ranks import Ranks
-from ldiversity.methods._rule import least_size
-from ldiversity.models import Population, PrivacyModel
+from ldiversity.methods._rule import Rules
+from ldiversity.models import Population
 
 __all__ = ["Cutter"]
 
@@ -92,9 +92,9 @@ class Cutter:
     ranks
         The table.
     sensitive
-        Its sensitive columns; every one must satisfy the rule on every side of a cut.
-    rule
-        The rule; all records together satisfy it.
+        Its sensitive columns; every one must satisfy the rules on every side of a cut.
+    rules
+        What every class must satisfy; all records together do.
     weights
         How much each quasi-identifier counts.
     strict
@@ -103,7 +103,7 @@ class Cutter:
 
     ranks: Ranks
     sensitive: tuple[SensitiveColumn, ...]
-    rule: PrivacyModel
+    rules: Rules
     weights: NDArray[np.float64]
     strict: bool
 
@@ -141,7 +141,7 @@ class Cutter:
         threads.run(measure, nodes)
         spans *= self.weights
         order = np.argsort(-spans, axis=1, kind="stable")
-        pending = np.flatnonzero((nodes.sizes >= 2 * least_size(self.rule)) & (spans > 0).any(axis=1))
+        pending = np.flatnonzero((nodes.sizes >= 2 * self.rules.least_size) & (spans > 0).any(axis=1))
         for attempts in _ATTEMPTS:
             for place in range(ranks.n_quasi):
                 for attempt, share in attempts:
@@ -191,7 +191,7 @@ class Cutter:
                 cut = nodes[block]
                 firsts = cut.first_sides
                 counts = self._count(rows, cut, firsts, s, threads)
-                holds = self.rule.holds(counts, population)
+                holds = self.rules.holds(counts, population)
                 allowed[block] &= np.logical_and.reduceat(holds, firsts[:-1])
         return allowed
 

@@ -39,6 +39,7 @@ class RandomizedAddition(RandomizingMethod):
     """
 
     name: ClassVar[str] = "randomized-addition"
+    strength: ClassVar[str | None] = "l"
 
     l: int
 

@@ -1,46 +1,99 @@
-"""The rule that classes must satisfy, for methods that take any privacy model."""
+"""The rules that classes must satisfy, for methods that take any privacy models."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ldiversity.base.arrays import BoolArray
 from ldiversity.errors import InfeasibleError, ParameterError, UnsupportedError
 from ldiversity.methods._coded import CodedTable, SensitiveColumn
-from ldiversity.models import ClassCounts, FrequencyDiversity, PrivacyModel, parse_model
+from ldiversity.models import ClassCounts, FrequencyDiversity, Population, PrivacyModel, parse_model
 
-__all__ = ["check_whole", "describe_rule", "least_size", "refuse_persons", "rule_of", "way_out"]
+__all__ = ["Models", "Rules", "check_whole", "describe_rules", "given_models", "refuse_persons", "rules_of", "way_out"]
+
+Models: TypeAlias = PrivacyModel | str | Sequence[PrivacyModel | str] | None
+"""A privacy model, its text form, or several of them."""
 
 
-def rule_of(owner: str, l: int | None, model: PrivacyModel | str | None) -> PrivacyModel:
-    """Read the two ways of saying what a class must satisfy, of which exactly one must be used.
+@dataclass(frozen=True)
+class Rules:
+    """Several models that every class must satisfy.
 
     Examples
     --------
-    >>> rule_of("Mondrian", 3, None)
-    FrequencyDiversity(l=3)
-    >>> rule_of("Mondrian", None, "unique:2")
-    UniqueDiversity(l=2)
+    >>> rules_of("Mondrian", 2, "frequency:3").least_size
+    3
     """
-    if (l is None) == (model is None):
-        raise ParameterError(
-            owner, "exactly one of l and model must be given", got="neither" if l is None else "both"
-        ).with_hint("l=3 is short for model='frequency:3'.")
-    if l is not None:
-        return FrequencyDiversity(l)
-    if isinstance(model, str):
-        return parse_model(model)
-    if not isinstance(model, PrivacyModel):
+
+    models: tuple[PrivacyModel, ...]
+
+    @cached_property
+    def least_size(self) -> int:
+        """Records that a class needs at least: the share of one record may not exceed what one value may have."""
+        return max(max(1, math.ceil(1 / model.posterior - 1e-9)) for model in self.models)
+
+    def holds(self, counts: NDArray[np.int64], population: Population) -> BoolArray:
+        """Whether each class satisfies all models; a model is asked about the classes that are still in doubt."""
+        first, *others = self.models
+        holds = first.holds(counts, population)
+        if others:
+            holds = holds.copy()
+        for model in others:
+            doubtful = np.flatnonzero(holds)
+            if not doubtful.size:
+                break
+            holds[doubtful] = model.holds(counts[doubtful], population)
+        return holds
+
+    def failing(self, classes: ClassCounts) -> NDArray[np.int64]:
+        """The classes that break a model, in ascending order."""
+        broken = [model.failing(classes) for model in self.models]
+        return broken[0] if len(broken) == 1 else np.unique(np.concatenate(broken))
+
+
+def given_models(given: Models) -> Models:
+    """Several models as a tuple, so that a frozen method stays hashable; anything else as it is."""
+    return tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else given
+
+
+def rules_of(owner: str, l: int | None, model: Models) -> Rules:
+    """Read the ways of saying what a class must satisfy; where both are used, both are promised.
+
+    Examples
+    --------
+    >>> rules_of("Mondrian", 3, None).models
+    (FrequencyDiversity(l=3),)
+    >>> rules_of("Mondrian", 3, ["unique:2", "k-anonymity:5"]).models
+    (FrequencyDiversity(l=3), UniqueDiversity(l=2), KAnonymity(k=5))
+    """
+    given = [] if model is None else [model] if isinstance(model, str | PrivacyModel) else model
+    if not isinstance(given, Sequence):
         raise ParameterError(owner, "model", "must be a privacy model or its text form", got=repr(model))
-    return model
+    models: list[PrivacyModel] = [] if l is None else [FrequencyDiversity(l)]
+    for one in given:
+        if not isinstance(one, str | PrivacyModel):
+            raise ParameterError(owner, "model", "must be a privacy model or its text form", got=repr(one))
+        models.append(parse_model(one) if isinstance(one, str) else one)
+    if not models:
+        raise ParameterError(owner, "l or model must be given", got="neither").with_hint(
+            "l=3 is short for model='frequency:3'."
+        )
+    # The same promise twice is one promise.
+    return Rules(tuple(model for place, model in enumerate(models) if model not in models[:place]))
 
 
-def describe_rule(l: int | None, rule: PrivacyModel) -> dict[str, Any]:
-    """The rule among the public parameters of a method."""
-    return {"model": rule.to_dict()} if l is None else {"l": l}
+def describe_rules(l: int | None, rules: Rules) -> dict[str, Any]:
+    """The rules among the public parameters of a method: ``l``, and ``model`` as one description or a list of them."""
+    by_l = {} if l is None else {"l": l}
+    others = [model.to_dict() for model in rules.models if l is None or model != FrequencyDiversity(l)]
+    return by_l | ({"model": others[0] if len(others) == 1 else others} if others else {})
 
 
 def refuse_persons(owner: str, table: CodedTable) -> None:
@@ -51,21 +104,10 @@ def refuse_persons(owner: str, table: CodedTable) -> None:
         ).with_hint("BSGI keeps records of one person apart.")
 
 
-def least_size(rule: PrivacyModel) -> int:
-    """Records that a class needs at least: the share of one record may not exceed what one value may have.
+def check_whole(owner: str, models: Sequence[PrivacyModel], columns: tuple[SensitiveColumn, ...]) -> None:
+    """Raise `InfeasibleError` when not even all records together satisfy every model.
 
-    Examples
-    --------
-    >>> least_size(FrequencyDiversity(3))
-    3
-    """
-    return max(1, math.ceil(1 / rule.posterior - 1e-9))
-
-
-def check_whole(owner: str, rule: PrivacyModel, columns: tuple[SensitiveColumn, ...]) -> None:
-    """Raise `InfeasibleError` when not even all records together satisfy the rule.
-
-    Names what they reach, and the strongest form of the rule that they satisfy.
+    Names what they reach, and the strongest form of the model that they satisfy.
     """
     for column in columns:
         occurring = np.flatnonzero(column.counts)
@@ -73,17 +115,20 @@ def check_whole(owner: str, rule: PrivacyModel, columns: tuple[SensitiveColumn, 
             raise InfeasibleError(owner, "there must be records to group", got="none")
         ends = np.array([0, len(occurring)], dtype=np.int64)
         whole = ClassCounts(ends, occurring.astype(np.int32), column.counts[occurring], column.domain)
-        if not rule.failing(whole).size:
-            continue
-        reached = float(rule.reached(whole.dense(), whole.population)[0])
-        weaker = rule.weakened(whole)
-        nearest: dict[str, float] = {} if weaker is None else {rule.scale: getattr(weaker, rule.scale)}
-        raise InfeasibleError(
-            owner,
-            f"the whole table must satisfy {rule.text!r} for {column.name!r}, but all records together reach "
-            f"{reached:.6g}",
-            nearest=[nearest] if nearest else None,
-        ).with_hint(way_out(_readable(weaker, whole)))
+        for model in models:
+            if model.failing(whole).size:
+                raise _too_much(owner, model, column.name, whole)
+
+
+def _too_much(owner: str, model: PrivacyModel, column: str, whole: ClassCounts) -> InfeasibleError:
+    reached = float(model.reached(whole.dense(), whole.population)[0])
+    weaker = model.weakened(whole)
+    nearest: dict[str, float] = {} if weaker is None else {model.scale: getattr(weaker, model.scale)}
+    return InfeasibleError(
+        owner,
+        f"the whole table must satisfy {model.text!r} for {column!r}, but all records together reach {reached:.6g}",
+        nearest=[nearest] if nearest else None,
+    ).with_hint(way_out(_readable(weaker, whole)))
 
 
 def way_out(weaker: PrivacyModel | None) -> str:

@@ -56,6 +56,7 @@ class SemanticAnatomy(GroupingMethod):
     """
 
     name: ClassVar[str] = "le-anatomy"
+    strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "bucketized"
     blind: ClassVar[bool] = True
 
@@ -95,9 +96,14 @@ class SemanticAnatomy(GroupingMethod):
         partition = divide(levels[column.codes], len(levels), self.l)
         return Grouping((partition,), facts=losses(partition, self.l))
 
-    def promise(self, domain: Domain) -> LevelUnique:
+    @property
+    def may_leave_out(self) -> float:
+        """As many records as it takes, where that was chosen."""
+        return float(self.overflow == "suppress")
+
+    def promises(self, domain: Domain) -> tuple[LevelUnique]:
         """At least l records in every class, all with different ancestors at depth e."""
-        return LevelUnique(self.l, tuple(self._levels(domain, self.e).tolist()))
+        return (LevelUnique(self.l, tuple(self._levels(domain, self.e).tolist())),)
 
     def parameters(self) -> dict[str, Any]:
         """The public parameters. The tree is in the claim, as the level of each value."""

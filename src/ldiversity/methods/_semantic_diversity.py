@@ -53,6 +53,7 @@ class SemanticDiversity(RandomizingMethod):
     """
 
     name: ClassVar[str] = "semantic"
+    strength: ClassVar[str | None] = "l"
 
     l: int
     d: float

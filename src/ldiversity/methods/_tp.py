@@ -14,7 +14,7 @@ from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Part
 from ldiversity.methods._coded import CodedTable
 from ldiversity.methods._combinations import codes_of, number_combinations
 from ldiversity.methods._rule import check_whole, refuse_persons
-from ldiversity.models import FrequencyDiversity, PrivacyModel
+from ldiversity.models import FrequencyDiversity
 from ldiversity.schema import Domain
 
 __all__ = ["TP"]
@@ -49,6 +49,7 @@ class TP(GroupingMethod):
     """
 
     name: ClassVar[str] = "tp"
+    strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
 
     l: int
@@ -56,9 +57,9 @@ class TP(GroupingMethod):
     def __post_init__(self) -> None:
         check_integer("TP", "l", self.l, minimum=2)
 
-    def promise(self, domain: Domain) -> PrivacyModel:  # noqa: ARG002 - the same for every domain
+    def promises(self, domain: Domain) -> tuple[FrequencyDiversity]:  # noqa: ARG002 - the same for every domain
         """No value has more than 1/l of a class."""
-        return FrequencyDiversity(self.l)
+        return (FrequencyDiversity(self.l),)
 
     def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
         """Make classes of records that agree on everything, and one of the rest."""
@@ -69,7 +70,7 @@ class TP(GroupingMethod):
             raise UnsupportedError("TP", "one sensitive column is offered", got=len(table.sensitive)).with_hint(
                 "Mondrian and BSGI take several."
             )
-        check_whole("TP", FrequencyDiversity(self.l), table.sensitive)
+        check_whole("TP", [FrequencyDiversity(self.l)], table.sensitive)
         column = table.sensitive[0]
         group_of, _ = number_combinations(map(codes_of, table.quasi), table.n_rows)
         run.progress(0.5, "grouping equal records")

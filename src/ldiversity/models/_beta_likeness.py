@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.checks import check_number
+from ldiversity.base.typed import number_text
 from ldiversity.errors import ParameterError
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
@@ -116,6 +117,11 @@ class BetaLikeness(PrivacyModel):
         if self.enhanced:
             holds &= np.all(_below_logarithm(counts, population, _gains(counts, population)), axis=1)
         return holds
+
+    @property
+    def text(self) -> str:
+        """The text form."""
+        return ":".join([self.name, number_text(self.beta), *([_ENHANCED] if self.enhanced else [])])
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.checks import check_choice, check_number
 from ldiversity.base.numbers import percent
+from ldiversity.base.typed import number_text
 from ldiversity.errors import ParameterError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.models._base import PrivacyModel
@@ -116,6 +117,11 @@ class TCloseness(PrivacyModel):
         """Whether the distance is at most t."""
         cost, whole = self._costs(counts, population)
         return at_most(cost, as_written(self.t), whole)
+
+    @property
+    def text(self) -> str:
+        """The text form; of a tree it lacks the file."""
+        return ":".join([self.name, number_text(self.t), *([] if self.ground == "equal" else [self.ground])])
 
     @property
     def phrase(self) -> str:

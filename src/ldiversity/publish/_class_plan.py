@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -83,7 +83,7 @@ class _Tried:
     table: CodedTable
 
     def __call__(self, method: GroupingMethod) -> ClassOutlook:
-        l = _l_of(method)
+        l = method.level
         try:
             grouping = method.group(self.table, GroupingRun())
         except InfeasibleError as error:
@@ -105,7 +105,7 @@ class _Checked:
             return refused[0]
         known = [outlook.most_classes for outlook in outlooks if outlook.most_classes is not None]
         return ClassOutlook(
-            _l_of(method),
+            method.level,
             most_classes=min(known, default=None),
             least_suppressed=max(outlook.least_suppressed for outlook in outlooks),
         )
@@ -148,26 +148,32 @@ def _check_values(source: Source, column: str, hierarchy: Hierarchy) -> None:
 
 
 def _of_counts(method: GroupingMethod, question: _Question) -> ClassOutlook:
-    rule = method.promise(question.domain)
-    l = _l_of(method)
-    if l is None or not rule.shares_decide:
-        return ClassOutlook(l) if _suppression(method) else _of_whole(rule, question, l)
+    """All promises must be possible; the first that is not is what is said."""
+    outlooks = [_of_promise(method, rule, question) for rule in method.promises(question.domain)]
+    refused = [outlook for outlook in outlooks if not outlook.feasible]
+    return refused[0] if refused else max(outlooks, key=lambda outlook: outlook.most_classes is not None)
+
+
+def _of_promise(method: GroupingMethod, rule: PrivacyModel, question: _Question) -> ClassOutlook:
+    l = method.level
+    if l is None or not rule.shares_decide or rule.required != l:
+        return ClassOutlook(l) if method.may_leave_out else _of_whole(rule, question, l)
     counts, n = question.counts, int(question.counts.sum())
     classes = most_classes(counts, l)
     left_out = int(np.maximum(counts - classes, 0).sum())
-    if getattr(method, "overflow", "refuse") == "suppress":
+    if method.may_leave_out == 1:
         limit = int(np.count_nonzero(counts))
         why = f"the number of values of {question.name!r} that occur"
     else:
         limit = largest_l(counts)
         why = f"because the most frequent value of {question.name!r} has {counts.max()} of {n} records"
-    if limit >= l or (classes and left_out <= _suppression(method) * n):
+    if limit >= l or (classes and left_out <= method.may_leave_out * n):
         return ClassOutlook(l, most_classes=classes, least_suppressed=left_out)
     return ClassOutlook(
         l,
-        f"{type(method).__name__}: l must be at most {limit}, {why}, got {l}.",
-        f"Use l={limit}." if limit > 1 else "No l is possible without leaving records out.",
-        ({"l": limit},) if limit > 1 else (),
+        f"{type(method).__name__}: {method.strength} must be at most {limit}, {why}, got {l}.",
+        f"Use {method.strength}={limit}." if limit > 1 else "No l is possible without leaving records out.",
+        ({str(method.strength): limit},) if limit > 1 else (),
     )
 
 
@@ -187,16 +193,16 @@ def _of_whole(rule: PrivacyModel, question: _Question, l: int | None) -> ClassOu
 
 def _attribute(method: GroupingMethod, question: _Question, cautions: tuple[str, ...]) -> ClassAttributePlan:
     counts = question.counts
-    rule = method.promise(question.domain)
+    rules = method.promises(question.domain)
     return ClassAttributePlan(
         attribute=question.name,
         n_values=len(question.domain),
         n_occurring=int(np.count_nonzero(counts)),
         largest_count=int(counts.max(initial=0)),
         largest_share=float(counts.max(initial=0) / max(1, counts.sum())),
-        largest_l=largest_l(counts) if rule.shares_decide else None,
-        claim=rule.statement(question.name),
-        posterior=rule.posterior,
+        largest_l=largest_l(counts) if any(rule.shares_decide for rule in rules) else None,
+        claims=tuple(rule.statement(question.name) for rule in rules),
+        posterior=min(rule.posterior for rule in rules),
         cautions=cautions,
     )
 
@@ -205,26 +211,11 @@ def _choices(
     judge: _Tried | _Checked, method: GroupingMethod, questions: tuple[_Question, ...], chosen: ClassOutlook
 ) -> Iterator[ClassOutlook]:
     """The same for neighboring l, where it can be told."""
-    l = _l_of(method)
-    by_counts = all(method.promise(question.domain).shares_decide for question in questions)
+    l = method.level
+    by_counts = all(any(rule.shares_decide for rule in method.promises(question.domain)) for question in questions)
     if l is None or not (method.blind or by_counts):
         return
-    reached = [int(near["l"]) for near in chosen.nearest if "l" in near]
+    reached = [int(near[key]) for near in chosen.nearest if (key := str(method.strength)) in near]
     middle = l if chosen.feasible else min(l, max([2, *reached]))
     for one in sorted({*range(max(2, middle - _SMALLER), middle + _LARGER + 1), l}):
-        yield chosen if one == l else judge(_with_l(method, one))
-
-
-def _with_l(method: GroupingMethod, l: int) -> GroupingMethod:
-    changed: GroupingMethod = replace(method, l=l)  # type: ignore[type-var]
-    return changed
-
-
-def _suppression(method: GroupingMethod) -> float:
-    """The share of records that may be left out because their class does not satisfy the model."""
-    return float(getattr(method, "suppression", 0.0))
-
-
-def _l_of(method: GroupingMethod) -> int | None:
-    l: Any = getattr(method, "l", None)
-    return None if l is None else int(l)
+        yield chosen if one == l else judge(method.at(one))

@@ -65,8 +65,8 @@ class ClassAttributePlan:
     largest_l
         Records over those of the most frequent value, rounded down: the largest l without leaving records out. None
         when the promise is not about how often a value occurs.
-    claim
-        The promise in words.
+    claims
+        The promises in words.
     posterior
         No value has a greater share of a class; 1.0 when nothing bounds it.
     cautions
@@ -79,9 +79,14 @@ class ClassAttributePlan:
     largest_count: int
     largest_share: float
     largest_l: int | None
-    claim: str
+    claims: tuple[str, ...]
     posterior: float
     cautions: tuple[str, ...] = ()
+
+    @property
+    def claim(self) -> str:
+        """All promises in words."""
+        return " ".join(self.claims)
 
     def to_dict(self) -> dict[str, Any]:
         """Describe it in JSON's types."""
@@ -93,6 +98,7 @@ class ClassAttributePlan:
             "largest_share": self.largest_share,
             "largest_l": self.largest_l,
             "claim": self.claim,
+            "claims": list(self.claims),
             "worst_posterior": self.posterior,
             "cautions": list(self.cautions),
         }
@@ -154,8 +160,8 @@ class ClassPlan:
         Keys: ``table``, ``records``, ``method``, ``layout``, ``parameters``, the keys of a choice, ``exact``,
         ``largest_l``, ``suggested_l``, ``attributes``, ``choices`` for neighboring l, ``notes`` and ``not_protected``.
         An attribute has ``attribute``, ``values``, ``occurring``, ``largest_count``, ``largest_share``, ``largest_l``,
-        ``claim``, ``worst_posterior`` and ``cautions``. A choice has ``l``, ``feasible``, ``reason``, ``hint``,
-        ``nearest``, ``most_classes`` and ``least_suppressed``.
+        ``claim``, ``claims`` (one sentence for each promise), ``worst_posterior`` and ``cautions``. A choice has
+        ``l``, ``feasible``, ``reason``, ``hint``, ``nearest``, ``most_classes`` and ``least_suppressed``.
         """
         return {
             "table": self.table,

@@ -15,7 +15,7 @@ from ldiversity.errors import ClaimError, InfeasibleError, InternalError, Unsupp
 from ldiversity.methods import Grouping, GroupingMethod, GroupingRun, Partition, SensitiveColumn
 from ldiversity.publish._coding import Reading
 from ldiversity.publish._prepare import GroupPreparation
-from ldiversity.publish._public import keeps_rule, public_column, same_hierarchies
+from ldiversity.publish._public import keeps_rules, public_column, same_hierarchies
 
 __all__ = ["Grouped", "group_records"]
 
@@ -92,8 +92,8 @@ def tells_nothing(done: Grouped, alone: GroupPreparation, kept: BoolArray, words
         if alone.coders[name].domain.to_dict() != column.domain.to_dict():
             return False
         partition = done.partition_of[name]
-        promise = done.preparation.method.promise(column.domain)
-        if not keeps_rule(promise, column, partition.class_of, partition.n_classes):
+        promises = done.preparation.method.promises(column.domain)
+        if not keeps_rules(promises, column, partition.class_of, partition.n_classes):
             return False
     return not done.reading.made or same_hierarchies(done.reading, kept, alone.read(words))
 

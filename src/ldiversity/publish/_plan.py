@@ -107,8 +107,8 @@ class _Question:
         return None if d is None else float(d)
 
     @property
-    def l(self) -> int:  # noqa: E743 - the letter of the literature
-        return int(self.method.l)  # type: ignore[attr-defined]
+    def l(self) -> int | None:  # noqa: E743 - the letter of the literature
+        return self.method.level
 
 
 def _infeasible(
@@ -190,12 +190,14 @@ def _outlook(question: _Question, mechanism: SetMechanism) -> Outlook:
 
 def _refused(method: RandomizingMethod, error: LDiversityError) -> Outlook:
     nearest = tuple(error.nearest) if isinstance(error, InfeasibleError) else ()
-    l, d = method.l, getattr(method, "d", None)  # type: ignore[attr-defined]
-    return Outlook(l, None if d is None else float(d), error.message, error.hint, nearest)
+    d = getattr(method, "d", None)
+    return Outlook(method.level, None if d is None else float(d), error.message, error.hint, nearest)
 
 
 def _choices(question: _Question, chosen: Outlook) -> tuple[Outlook, ...]:
     """The outlook for neighboring l: around the one asked for, or below the largest that can be reached."""
+    if question.l is None:
+        return (chosen,)
     if chosen.feasible:
         # The exact facts of the selections that are here for comparison take long for large l.
         larger = _LARGER if getattr(question.method, "selection", "balanced") == "balanced" else 0
@@ -205,7 +207,7 @@ def _choices(question: _Question, chosen: Outlook) -> tuple[Outlook, ...]:
         asked = range(max(2, max(reached, default=0) - _SMALLER), max(reached, default=0) + 1)
     choices = []
     for l in asked:
-        choices.append(chosen if l == question.l else _try(question, replace(question.method, l=l)))  # type: ignore[type-var]
+        choices.append(chosen if l == question.l else _try(question, question.method.at(l)))
         if not choices[-1].feasible and l > question.l:
             break
     return tuple(choices if chosen.feasible else [*choices, chosen])
@@ -220,7 +222,7 @@ def _try(question: _Question, method: RandomizingMethod) -> Outlook:
 
 def _violation(question: _Question) -> dict[str, float | None] | None:
     distance = getattr(question.method, "distance", None)
-    if question.d is None or not isinstance(distance, Distance):
+    if question.d is None or question.l is None or not isinstance(distance, Distance):
         return None
     try:
         uniform = UniformSelection.fit(question.domain, question.l)

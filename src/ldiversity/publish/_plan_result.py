@@ -19,7 +19,7 @@ class Outlook:
     Attributes
     ----------
     l, d
-        The choice.
+        The choice; None where the method has no such parameter.
     reason, hint, nearest
         Why it is not feasible, the way out, and feasible choices nearby; None and empty when it is.
     posterior, posterior_informed
@@ -32,7 +32,7 @@ class Outlook:
         How much estimation magnifies noise.
     """
 
-    l: int
+    l: int | None
     d: float | None
     reason: str | None = None
     hint: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -96,6 +97,8 @@ def _field(option: Option, entries: Mapping[str, MethodEntry]) -> tuple[Any, Any
     takers = [name for name in methods_with(option.name) if name in entries]
     whose = "" if len(takers) == len(entries) else f" For {', '.join(takers)}."
     kind = Literal[option.choices] if option.kind == "choice" else _TYPES[option.kind]
+    if option.several:
+        kind |= types.GenericAlias(list, (kind,))
     description = f"{option.help}{whose}"
     return kind | None, Field(
         default=None, ge=option.minimum, description=description, examples=_EXAMPLES.get(option.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from ldiversity.publish._coding import Reading
 from ldiversity.schema import Domain, Schema
 from ldiversity.tables import Bins
 
-__all__ = ["keeps_rule", "public_column", "public_facts", "same_hierarchies", "with_domains"]
+__all__ = ["keeps_rules", "public_column", "public_facts", "same_hierarchies", "with_domains"]
 
 
 def public_column(column: SensitiveColumn, shown: BoolArray) -> SensitiveColumn:
@@ -73,9 +73,10 @@ def public_facts(
     return facts
 
 
-def keeps_rule(rule: PrivacyModel, column: SensitiveColumn, class_of: CodeArray, n_classes: int) -> bool:
-    """Whether the published classes satisfy a rule by their own counts and their own domain."""
-    return not rule.failing(count_classes(class_of, column.codes, n_classes, column.domain)).size
+def keeps_rules(rules: Sequence[PrivacyModel], column: SensitiveColumn, class_of: CodeArray, n_classes: int) -> bool:
+    """Whether the published classes satisfy all rules by their own counts and their own domain."""
+    counts = count_classes(class_of, column.codes, n_classes, column.domain)
+    return not any(rule.failing(counts).size for rule in rules)
 
 
 def same_hierarchies(used: Reading, kept: BoolArray, fresh: Reading) -> bool:

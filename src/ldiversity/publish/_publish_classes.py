@@ -140,7 +140,7 @@ def _make(preparation: GroupPreparation, choices: Choices) -> _Made:
     description = ClassDescription(
         schema=schema,
         mechanisms=dict.fromkeys(names, mechanism),
-        claims=tuple(ClassClaim(name, method.promise(domains[name])) for name in names),
+        claims=tuple(ClassClaim(name, rule) for name in names for rule in method.promises(domains[name])),
         layout=method.layout,
         forms=forms,
         class_columns=class_columns,

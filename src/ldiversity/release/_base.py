@@ -70,8 +70,12 @@ class Release(ShownInNotebooks, ABC):
         """How a sensitive attribute was hidden, with its exact facts."""
 
     @abstractmethod
+    def claims_of(self, attribute: str) -> Sequence[Claim] | Sequence[ClassClaim]:
+        """All that is promised of a sensitive attribute, in the order in which it was asked for."""
+
+    @abstractmethod
     def claim(self, attribute: str) -> Claim | ClassClaim:
-        """What is promised of a sensitive attribute."""
+        """What is promised of a sensitive attribute; of several claims the first with the smallest `posterior`."""
 
     @abstractmethod
     def columns(self, names: Sequence[str]) -> pa.Table:

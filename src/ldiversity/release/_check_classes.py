@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +20,7 @@ _HINT: Final = "Nothing was published. Please report this with the command that 
 
 
 def verify_classes(
-    claim: ClassClaim,
+    claims: Sequence[ClassClaim],
     *,
     domain: Domain,
     n_classes: int,
@@ -28,12 +29,12 @@ def verify_classes(
     codes: CodeArray,
     counts: NDArray[np.int64] | None = None,
 ) -> None:
-    """Recount the values of every class, and check the claim on it, or raise `ClaimError`.
+    """Recount the values of every class, and check every claim on it, or raise `ClaimError`.
 
     Parameters
     ----------
-    claim
-        What is promised.
+    claims
+        What is promised of one attribute; at least one.
     domain
         The public values.
     n_classes
@@ -49,12 +50,13 @@ def verify_classes(
     >>> from ldiversity.models import FrequencyDiversity
     >>> claim, ids = ClassClaim("x", FrequencyDiversity(l=2)), np.array([0, 0, 1, 1])
     >>> codes = np.array([0, 1, 1, 1], dtype=np.int32)
-    >>> verify_classes(claim, domain=Domain(("a", "b")), n_classes=2, row_classes=ids, classes=ids, codes=codes)
+    >>> verify_classes([claim], domain=Domain(("a", "b")), n_classes=2, row_classes=ids, classes=ids, codes=codes)
     Traceback (most recent call last):
         ...
     ldiversity.errors.ClaimError: x: 1 of 2 published classes break the claim: In every class no value of 'x' belongs to more than 1 of 2 records.
     Hint: Nothing was published. Please report this with the command that was run, without the data.
     """  # noqa: E501 - the message is one line
+    claim = claims[0]
     if len(classes) != len(codes) or (counts is not None and len(counts) != len(codes)):
         raise _broken(claim, "every published value must have a class")
     if len(codes) and (codes.min() < 0 or codes.max() >= len(domain)):
@@ -72,9 +74,10 @@ def verify_classes(
         raise _broken(claim, f"{different} of {n_classes} classes have another number of rows than of values")
     if not n_classes or not rows.all():
         raise _broken(claim, "every class must have a row")
-    failing = claim.rule.failing(recounted)
-    if len(failing):
-        raise _broken(claim, f"{len(failing)} of {n_classes} published classes break the claim: {claim.statement[:-1]}")
+    for one in claims:
+        failing = one.rule.failing(recounted)
+        if len(failing):
+            raise _broken(one, f"{len(failing)} of {n_classes} published classes break the claim: {one.statement[:-1]}")
 
 
 def _recount(

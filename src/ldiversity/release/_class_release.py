@@ -75,7 +75,7 @@ class ClassRelease(Release):
         *,
         schema: Schema,
         layout: ClassLayout,
-        rules: Mapping[str, PrivacyModel],
+        rules: Mapping[str, PrivacyModel | Sequence[PrivacyModel]],
         class_of: CodeArray | Mapping[str, CodeArray],
         values: Mapping[str, CodeArray],
         regions: pa.Table | None = None,
@@ -95,7 +95,7 @@ class ClassRelease(Release):
         layout
             ``"generalized"`` or ``"bucketized"``.
         rules
-            What the classes of each sensitive attribute satisfy.
+            What the classes of each sensitive attribute satisfy: a model, or several.
         class_of
             Shape (n,): the class of each row, from 0 without gaps; by sensitive attribute when each has its own.
         values
@@ -145,7 +145,7 @@ class ClassRelease(Release):
         return cls(
             schema=schema,
             mechanisms=mechanisms or dict.fromkeys(names, ClassMechanism("given")),
-            claims=tuple(ClassClaim(name, rules[name]) for name in names),
+            claims=tuple(ClassClaim(name, rule) for name in names for rule in _several(rules[name])),
             n_rows=len(next(iter(classes.values()))),
             layout=layout,
             frame_kind=frame_kind,
@@ -163,10 +163,14 @@ class ClassRelease(Release):
         self.schema.domain(attribute)
         return self.mechanisms[attribute]
 
-    def claim(self, attribute: str) -> ClassClaim:
-        """What every class of a sensitive attribute satisfies."""
+    def claims_of(self, attribute: str) -> tuple[ClassClaim, ...]:
+        """All that every class of a sensitive attribute satisfies."""
         self.schema.domain(attribute)
-        return next(claim for claim in self.claims if claim.attribute == attribute)
+        return tuple(claim for claim in self.claims if claim.attribute == attribute)
+
+    def claim(self, attribute: str) -> ClassClaim:
+        """What every class of a sensitive attribute satisfies; of several claims the one that bounds shares most."""
+        return min(self.claims_of(attribute), key=lambda claim: claim.posterior)
 
     def classes(self, attribute: str) -> ClassCounts:
         """How often each value occurs in each class."""
@@ -268,3 +272,7 @@ class ClassRelease(Release):
 
     def _n_classes(self, attribute: str) -> int:
         return self._rows.n_classes(self.class_columns[attribute])
+
+
+def _several(given: PrivacyModel | Sequence[PrivacyModel]) -> Sequence[PrivacyModel]:
+    return [given] if isinstance(given, PrivacyModel) else given

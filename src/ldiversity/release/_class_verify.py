@@ -46,18 +46,19 @@ def verify_class_rows(
 
 
 def _verify(rows: ClassRows, description: ClassDescription, n_rows: int) -> None:
-    for claim in description.claims:
-        class_column = description.class_columns[claim.attribute]
+    for name in description.schema.names(Role.SENSITIVE):
+        claims = [claim for claim in description.claims if claim.attribute == name]
+        class_column = description.class_columns[name]
         row_classes, n_classes = rows.class_of(class_column), rows.n_classes(class_column)
         if len(row_classes) != n_rows:
-            raise ClaimError(f"there must be {n_rows} records", column=claim.attribute, got=len(row_classes))
-        domain = description.schema.domain(claim.attribute)
+            raise ClaimError(f"there must be {n_rows} records", column=name, got=len(row_classes))
+        domain = description.schema.domain(name)
         said: dict[str, Any] = {"domain": domain, "n_classes": n_classes, "row_classes": row_classes}
         if description.layout == "bucketized":
-            held = rows.counts(claim.attribute)
+            held = rows.counts(name)
             classes = np.repeat(np.arange(held.n_classes), np.diff(held.starts))
-            verify_classes(claim, **said, classes=classes, codes=held.codes, counts=held.counts)
+            verify_classes(claims, **said, classes=classes, codes=held.codes, counts=held.counts)
         else:
-            verify_classes(claim, **said, classes=row_classes, codes=rows.values(claim.attribute))
+            verify_classes(claims, **said, classes=row_classes, codes=rows.values(name))
         if description.layout == "generalized" and rows.regions().num_rows != n_classes:
             raise ClaimError("release", f"every class must have one region, and there must be {n_classes}")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from ldiversity._version import __version__
 from ldiversity.base.progress import stage
+from ldiversity.release._class_claims import ClassClaim
 from ldiversity.release._class_publish import publish_counts, publish_rows
 from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_rows import ClassRows
@@ -77,7 +79,7 @@ def write_classes(
             table = written.table_file(entry, description.class_columns[entry.attribute], entry.attribute)
             check_survival(table, content[entry.file], {"value": entry.attribute})
         verify_class_rows(written, description, n_rows=n_rows, n_records=n_records)
-    (staging / MANIFEST_NAME).write_text(manifest_text(manifest), encoding="utf-8")
+    (staging / MANIFEST_NAME).write_text(_text(manifest), encoding="utf-8")
     return manifest
 
 
@@ -106,7 +108,7 @@ def check_classes(description: ClassDescription, rows: ClassRows, n_rows: int) -
     if n_rows == 0:
         raise no_records_left()
     with no_cell_in_faults():
-        manifest_text(_manifest(description, rows, no_file(description.layout, n_rows), []))
+        _text(_manifest(description, rows, no_file(description.layout, n_rows), []))
 
 
 def _manifest(description: ClassDescription, rows: ClassRows, data: DataEntry, tables: list[TableEntry]) -> Manifest:
@@ -135,22 +137,33 @@ def _manifest(description: ClassDescription, rows: ClassRows, data: DataEntry, t
 
 
 def _sensitive_entry(description: ClassDescription, name: str) -> SensitiveEntry:
-    claim = next(claim for claim in description.claims if claim.attribute == name)
+    claims = [_claim_entry(claim) for claim in description.claims if claim.attribute == name]
     return SensitiveEntry.model_validate(
         {
             "attribute": name,
             "domain": description.schema.domain(name).to_dict(),
             "mechanism": description.mechanisms[name].to_dict(),
-            "claim": {
-                "model": claim.model,
-                "l": claim.l,
-                "d": claim.d,
-                "posterior": claim.posterior,
-                "statement": claim.statement,
-                "rule": claim.rule.to_dict(),
-            },
+            "claim": claims[0],
+            "further_claims": claims[1:],
         }
     )
+
+
+def _claim_entry(claim: ClassClaim) -> dict[str, Any]:
+    return {
+        "model": claim.model,
+        "l": claim.l,
+        "d": claim.d,
+        "posterior": claim.posterior,
+        "statement": claim.statement,
+        "rule": claim.rule.to_dict(),
+    }
+
+
+def _text(manifest: Manifest) -> str:
+    """The manifest without the list of further claims where there are none, as it has always been written."""
+    several = any(entry.further_claims for entry in manifest.sensitive)
+    return manifest_text(manifest, exclude=None if several else {"sensitive": {"__all__": {"further_claims"}}})
 
 
 def _form_entry(name: str, form: Form) -> FormEntry:

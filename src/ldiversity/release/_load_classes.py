@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -41,7 +42,7 @@ def load_classes(folder: Path, manifest: Manifest, schema: Schema, *, frame: str
     description = ClassDescription(
         schema=schema,
         mechanisms={entry.attribute: ClassMechanism.from_dict(entry.mechanism) for entry in manifest.sensitive},
-        claims=tuple(_claim(entry) for entry in manifest.sensitive),
+        claims=tuple(claim for entry in manifest.sensitive for claim in _claims(entry)),
         layout=layout,
         forms={entry.column: _form(entry, schema, manifest.records) for entry in classes.forms},
         class_columns=classes.columns,
@@ -93,13 +94,13 @@ def _check_parts(manifest: Manifest, classes: ClassesEntry, schema: Schema, layo
         raise damaged("tables of values must not have more rows than there are records")
 
 
-def _claim(entry: SensitiveEntry) -> ClassClaim:
-    claim = ClassClaim(entry.attribute, model_from_dict(entry.claim.rule))
-    said = entry.claim
-    same = (said.model, said.l, said.d) == (claim.model, claim.l, claim.d)
-    if not same or abs(said.posterior - claim.posterior) > _ROUNDING:
-        raise damaged(f"the claim about {entry.attribute!r} must be its rule's")
-    return claim
+def _claims(entry: SensitiveEntry) -> Iterator[ClassClaim]:
+    for said in (entry.claim, *entry.further_claims):
+        claim = ClassClaim(entry.attribute, model_from_dict(said.rule))
+        same = (said.model, said.l, said.d) == (claim.model, claim.l, claim.d)
+        if not same or abs(said.posterior - claim.posterior) > _ROUNDING:
+            raise damaged(f"the claim about {entry.attribute!r} must be its rule's")
+        yield claim
 
 
 def _warnings(classes: ClassesEntry) -> tuple[str, ...]:

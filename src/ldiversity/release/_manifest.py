@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from ldiversity.base.limits import (
     MOST_CHARACTERS,
+    MOST_CLAIMS,
     MOST_COLUMNS,
     MOST_LEVELS,
     MOST_MANIFEST_BYTES,
@@ -96,6 +97,9 @@ class SensitiveEntry(_Entry):
     domain: DomainEntry
     mechanism: dict[str, Any] = Field(description="The mechanism's own description; `kind` and `version` name it.")
     claim: ClaimEntry
+    further_claims: Annotated[list[ClaimEntry], Field(max_length=MOST_CLAIMS, fail_fast=True)] = Field(
+        default=[], description="Classes only: what is promised besides. Every claim holds by itself."
+    )
 
 
 class DataEntry(_Entry):

@@ -123,6 +123,10 @@ class SetRelease(Release):
         self.schema.domain(attribute)  # says what is wrong when the attribute is not sensitive
         return self.mechanisms[attribute]
 
+    def claims_of(self, attribute: str) -> tuple[Claim, ...]:
+        """The one claim about a sensitive attribute."""
+        return (self.claim(attribute),)
+
     def claim(self, attribute: str) -> Claim:
         """What is promised of a sensitive attribute."""
         self.schema.domain(attribute)

@@ -32,7 +32,10 @@ from ldiversity.schema import Role, Schema
 
 __all__ = ["check_description", "write_release"]
 
-_OF_CLASSES: Final[dict[str, Any]] = {"classes": True, "sensitive": {"__all__": {"claim": {"rule"}}}}
+_OF_CLASSES: Final[dict[str, Any]] = {
+    "classes": True,
+    "sensitive": {"__all__": {"claim": {"rule"}, "further_claims": True}},
+}
 """What only a release of classes has."""
 
 

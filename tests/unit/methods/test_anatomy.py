@@ -24,7 +24,7 @@ def broken(grouping: Grouping, given: CodedTable, l: int) -> int:
     """How many classes break the promise."""
     partition, column = grouping.partitions[0], given.sensitive[0]
     classes = count_classes(partition.class_of, column.codes, partition.n_classes, column.domain)
-    return len(Anatomy(l).promise(column.domain).failing(classes))
+    return len(Anatomy(l).promises(column.domain)[0].failing(classes))
 
 
 def take_by_sorting(codes: CodeArray, n_values: int, l: int) -> list[tuple[int, ...]]:

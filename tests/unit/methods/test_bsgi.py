@@ -70,7 +70,7 @@ def test_a_weight_must_name_a_quasi_identifier() -> None:
 
 
 def test_every_class_is_promised_l_different_values() -> None:
-    assert BSGI(3).promise(Domain((1, 2, 3))) == UniqueDiversity(3)
+    assert BSGI(3).promises(Domain((1, 2, 3))) == (UniqueDiversity(3),)
 
 
 @pytest.mark.parametrize(("counts", "l"), [([4, 3, 3, 2], 3), ([9, 1], 2), ([1, 1, 1, 1], 4), ([], 2), ([0, 0], 2)])

@@ -173,7 +173,7 @@ def test_a_model_that_is_not_monotone_is_refused_with_the_name_of_a_method_that_
         Incognito(model="unique:2")
 
 
-@pytest.mark.parametrize("options", [{}, {"l": 2, "model": "frequency:2"}, {"l": 2, "suppression": 1.5}, {"l": 1}])
+@pytest.mark.parametrize("options", [{}, {"model": [3]}, {"l": 2, "suppression": 1.5}, {"l": 1}])
 def test_wrong_options_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
         Incognito(**options)
@@ -214,4 +214,4 @@ def test_parameters_name_the_rule_and_the_limit() -> None:
 
 
 def test_promise_is_the_rule() -> None:
-    assert Incognito(l=3).promise(Domain(("a",))) == FrequencyDiversity(3)
+    assert Incognito(l=3).promises(Domain(("a",))) == (FrequencyDiversity(3),)

@@ -40,7 +40,7 @@ def test_alike_values_never_share_a_class() -> None:
 
 
 def test_depth_is_counted_from_the_root() -> None:
-    levels = SemanticAnatomy(l=2, e=2, tree=TREE).promise(DISEASES).levels
+    levels = SemanticAnatomy(l=2, e=2, tree=TREE).promises(DISEASES)[0].levels
 
     # sty | burn: arm | cut: hand | asthma: chronic | cold, flu: virus
     assert len(set(levels)) == 5
@@ -62,11 +62,11 @@ def test_every_class_keeps_the_promise() -> None:
     partition = method.group(given, RUN).partitions[0]
 
     classes = count_classes(partition.class_of, given.sensitive[0].codes, partition.n_classes, DISEASES)
-    assert method.promise(DISEASES).failing(classes).tolist() == []
+    assert method.promises(DISEASES)[0].failing(classes).tolist() == []
 
 
 def test_a_class_of_anatomy_that_is_alike_would_be_caught() -> None:
-    promise = SemanticAnatomy(l=2, e=1, tree=TREE).promise(DISEASES)
+    promise = SemanticAnatomy(l=2, e=1, tree=TREE).promises(DISEASES)[0]
     given = table("flu", "cold")
 
     classes = count_classes(np.zeros(2, dtype=np.int32), given.sensitive[0].codes, 1, DISEASES)
@@ -104,11 +104,13 @@ def test_the_tree_may_be_a_file(tmp_path: Path) -> None:
 
 def test_values_without_a_leaf_are_counted() -> None:
     with pytest.raises(ld.SchemaError, match="got 1 that are not"):
-        SemanticAnatomy(l=2, e=1, tree=TREE).promise(ld.Domain(("flu", "rabies")))
+        SemanticAnatomy(l=2, e=1, tree=TREE).promises(ld.Domain(("flu", "rabies")))
 
 
 def test_the_promise_carries_the_levels() -> None:
-    assert SemanticAnatomy(l=2, e=1, tree=TREE).promise(ld.Domain(("flu", "sty", "cold"))) == LevelUnique(2, (0, 1, 0))
+    assert SemanticAnatomy(l=2, e=1, tree=TREE).promises(ld.Domain(("flu", "sty", "cold"))) == (
+        LevelUnique(2, (0, 1, 0)),
+    )
 
 
 @pytest.mark.parametrize(

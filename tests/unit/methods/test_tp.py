@@ -136,7 +136,7 @@ def test_many_columns_do_not_overflow() -> None:
 
 
 def test_promise_is_about_frequencies() -> None:
-    assert TP(l=3).promise(Domain(("a",))) == FrequencyDiversity(3)
+    assert TP(l=3).promises(Domain(("a",))) == (FrequencyDiversity(3),)
 
 
 def test_a_value_that_is_too_frequent_is_refused_with_the_largest_l() -> None:

@@ -32,8 +32,8 @@ class Neighbors(GroupingMethod):
         n_classes = int(class_of.max()) + 1
         return Grouping((Partition(class_of, n_classes),), **self.extra)
 
-    def promise(self, domain: Domain) -> ld.PrivacyModel:  # noqa: ARG002 - any
-        return ld.KAnonymity(k=2)
+    def promises(self, domain: Domain) -> tuple[ld.PrivacyModel, ...]:  # noqa: ARG002 - any
+        return (ld.KAnonymity(k=2),)
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ class Given(GroupingMethod):
             partitions.append(Partition(class_of, max(listed) + 1))
         return Grouping(tuple(partitions))
 
-    def promise(self, domain: Domain) -> ld.PrivacyModel:  # noqa: ARG002 - any
+    def promises(self, domain: Domain) -> tuple[ld.PrivacyModel, ...]:  # noqa: ARG002 - any
         rule: ld.PrivacyModel = self.rule or ld.KAnonymity(k=2)
-        return rule
+        return (rule,)
 
 
 @pytest.fixture

@@ -83,9 +83,9 @@ class LeavesOut(GroupingMethod):
         class_of[kept] = np.arange(len(kept)) // 2
         return Grouping((Partition(class_of, len(kept) // 2),))
 
-    def promise(self, domain: ld.Domain) -> ld.PrivacyModel:  # noqa: ARG002 - any
+    def promises(self, domain: ld.Domain) -> tuple[ld.PrivacyModel, ...]:  # noqa: ARG002 - any
         rule: ld.PrivacyModel = self.rule or ld.KAnonymity(k=2)
-        return rule
+        return (rule,)
 
 
 def nine(**others: Any) -> pa.Table:

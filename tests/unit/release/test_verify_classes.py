@@ -29,27 +29,27 @@ def table(**changed: Any) -> dict[str, Any]:
 
 
 def test_honest_classes_pass() -> None:
-    verify_classes(CLAIM, **rows())
-    verify_classes(CLAIM, **table())
+    verify_classes([CLAIM], **rows())
+    verify_classes([CLAIM], **table())
 
 
 def test_a_value_that_repeats_in_a_class_is_seen() -> None:
     with pytest.raises(ld.ClaimError, match=r"1 of 2 published classes break the claim"):
-        verify_classes(CLAIM, **rows(codes=np.array([0, 1, 0, 2])))
+        verify_classes([CLAIM], **rows(codes=np.array([0, 1, 0, 2])))
 
 
 def test_merged_classes_are_seen() -> None:
     ids = np.zeros(4, dtype=np.int32)
 
     with pytest.raises(ld.ClaimError, match="every class must have a row"):
-        verify_classes(CLAIM, **rows(row_classes=ids, classes=ids))
+        verify_classes([CLAIM], **rows(row_classes=ids, classes=ids))
 
 
 def test_a_class_below_l_is_seen() -> None:
     ids = np.array([0, 1, 0, 0], dtype=np.int32)
 
     with pytest.raises(ld.ClaimError, match="break the claim"):
-        verify_classes(CLAIM, **rows(row_classes=ids, classes=ids))
+        verify_classes([CLAIM], **rows(row_classes=ids, classes=ids))
 
 
 def test_the_order_of_rows_does_not_matter() -> None:
@@ -57,7 +57,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
     ids = np.array([1, 0, 1, 0, 1, 0], dtype=np.int32)
     codes = np.array([2, 0, 0, 2, 1, 1], dtype=np.int32)
 
-    verify_classes(claim, **rows(row_classes=ids, classes=ids, codes=codes))
+    verify_classes([claim], **rows(row_classes=ids, classes=ids, codes=codes))
 
 
 @pytest.mark.parametrize(
@@ -79,19 +79,19 @@ def test_the_order_of_rows_does_not_matter() -> None:
 )
 def test_what_does_not_agree_is_seen(changed: dict[str, Any], rule: str) -> None:
     with pytest.raises(ld.ClaimError, match=rule):
-        verify_classes(CLAIM, **table(**changed))
+        verify_classes([CLAIM], **table(**changed))
 
 
 def test_a_value_moved_to_another_class_is_seen() -> None:
     with pytest.raises(ld.ClaimError, match="break the claim"):
-        verify_classes(CLAIM, **rows(codes=np.array([1, 0, 1, 2])))
+        verify_classes([CLAIM], **rows(codes=np.array([1, 0, 1, 2])))
 
 
 def test_nothing_is_no_class() -> None:
     nothing = np.empty(0, dtype=np.int32)
 
     with pytest.raises(ld.ClaimError, match="every class must have a row"):
-        verify_classes(CLAIM, **rows(row_classes=nothing, classes=nothing, codes=nothing, n_classes=0))
+        verify_classes([CLAIM], **rows(row_classes=nothing, classes=nothing, codes=nothing, n_classes=0))
 
 
 @pytest.mark.parametrize("layout", ["generalized", "bucketized"])

@@ -45,7 +45,9 @@ class Homogeneity(Attack):
         """How many classes break the rule that is claimed: what they hold is published, and no matter of chance."""
         if not isinstance(release, ClassRelease):
             return 0
-        return release.claim(attribute).rule.verdict(release.classes(attribute)).n_failing
+        classes = release.classes(attribute)
+        broken = [claim.rule.failing(classes) for claim in release.claims_of(attribute)]
+        return len(np.unique(np.concatenate(broken)))
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
         """Shares of values in the class, or among the members of the set."""

@@ -72,7 +72,7 @@ class Similarity(Attack):
 
     def promise(self, release: Release, attribute: str) -> float | None:
         """Values that are 2 d apart cannot both be near one guess, so the claim stands; otherwise nothing does."""
-        apart = release.claim(attribute).d
+        apart = max((claim.d for claim in release.claims_of(attribute) if claim.d is not None), default=None)
         same = getattr(release.mechanism(attribute), "distance", None) == self.distance
         if self.d == 0 or (same and apart is not None and apart >= 2 * self.d):
             return super().promise(release, attribute)

@@ -256,8 +256,9 @@ def _claims(seen: Seen, release: Release) -> tuple[Asked, ...]:
         if isinstance(release, SetRelease):
             asked += ask(seen, _claimed(release, name), [name])
         elif isinstance(release, ClassRelease):
-            asked += ask(seen, [release.claim(name).rule], [name])
-    return tuple(asked)
+            asked += ask(seen, [claim.rule for claim in release.claims_of(name)], [name])
+    # Who looks like whom is the same for every attribute, and judged once.
+    return tuple(one for place, one in enumerate(asked) if one not in asked[:place])
 
 
 def _claimed(release: SetRelease, name: str) -> list[PrivacyModel]:

@@ -91,7 +91,7 @@ def candidates(
     methods: Sequence[str | Method] | None,
     levels: Iterable[int],
     options: Mapping[str, Any],
-    models: Sequence[str] = (),
+    models: Sequence[str | Sequence[str]] = (),
 ) -> list[Candidate]:
     """List the runs of a comparison, method by method and l by l.
 
@@ -104,7 +104,8 @@ def candidates(
     options
         Further options, for all methods that have them.
     models
-        Privacy models, with each of which the methods that take one are also run.
+        Privacy models, with each of which the methods that take one are also run; a sequence of models is one run that
+        keeps all of them.
 
     Examples
     --------
@@ -240,7 +241,9 @@ def _shown(name: str, value: Any) -> str:  # noqa: ANN401 - any option
 
 
 def _text(value: Any) -> str | None:  # noqa: ANN401 - any option
-    """A text or path as it is; None for anything else."""
+    """A text or path as it is, several with "and" between them; None for anything else."""
+    if isinstance(value, list | tuple):
+        return None if not all(isinstance(one, str) for one in value) else " and ".join(value)
     if isinstance(value, Mapping):
         return ",".join(f"{key}={number_text(number)}" for key, number in value.items())
     return str(value) if isinstance(value, str) or hasattr(value, "__fspath__") else None
@@ -258,5 +261,7 @@ def _written(option: Option, value: Any) -> list[str] | None:  # noqa: ANN401 - 
             for name, number in value.items()
             for word in (option.flag, f"{join_assignment(name)}={number_text(number)}")
         ]
+    if isinstance(value, list | tuple):
+        return None if _text(value) is None else [word for one in value for word in (option.flag, one)]
     text = number_text(value) if isinstance(value, int | float) else _text(value)
     return None if text is None else [option.flag, text]

@@ -38,7 +38,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     plain: str | Sequence[str] = (),
     l: int | Iterable[int] = range(2, 8),
     methods: str | Method | Sequence[str | Method] | None = None,
-    models: str | Sequence[str] = (),
+    models: str | Sequence[str | Sequence[str]] = (),
     options: Mapping[str, Any] | None = None,
     hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
     person: str | None = None,
@@ -69,7 +69,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     methods
         Names, each run with every `l`, or methods, run as they are. All that need no further option when None.
     models
-        Privacy models such as ``"entropy:3"``: the methods that take one are also run with each of these.
+        Privacy models such as ``"entropy:3"``: the methods that take one are also run with each of these. A list among
+        them is one run that keeps all its models.
     options
         Further options, for all methods that have them; for example ``{"d": 2, "distance": "ordered"}`` lets
         `semantic` run, ``{"e": 1, "tree": "diseases.csv"}`` lets `le-anatomy`.

@@ -8,7 +8,7 @@ from ldiversity.base.numbers import number, percent
 from ldiversity.faces.cli._show import Facts, Page
 
 if TYPE_CHECKING:
-    from ldiversity.release import ClassRelease
+    from ldiversity.release import ClassClaim, ClassRelease
 
 __all__ = ["class_facts", "render_class_plan", "render_classes", "render_promises"]
 
@@ -17,15 +17,16 @@ def class_facts(release: ClassRelease) -> dict[str, Any]:
     """What is to be said about a grouped release that was just made."""
     return {
         "suppressed": release.suppressed,
-        "claims": [_claim_facts(release, name) for name in release.sensitive],
+        "claims": [_claim_facts(release, claim) for claim in release.claims],
         "forms": [{"column": name, "form": form.kind} for name, form in release.forms.items()],
         "warnings": list(release.warnings),
         "not_protected": list(release.not_protected),
     }
 
 
-def _claim_facts(release: ClassRelease, name: str) -> dict[str, Any]:
-    claim, mechanism, sizes = release.claim(name), release.mechanism(name), release.classes(name).sizes
+def _claim_facts(release: ClassRelease, claim: ClassClaim) -> dict[str, Any]:
+    name = claim.attribute
+    mechanism, sizes = release.mechanism(name), release.classes(name).sizes
     return {
         "attribute": name,
         "method": mechanism.method,
@@ -108,7 +109,7 @@ def render_class_plan(facts: Facts, page: Page) -> None:
     page.bullets(facts["notes"])
     if facts["feasible"]:
         page.text(_feasible(facts))
-        page.bullets(attribute["claim"] for attribute in facts["attributes"])
+        page.bullets(claim for attribute in facts["attributes"] for claim in attribute["claims"])
     else:
         page.text(f"Not feasible. {facts['reason']} {facts['hint'] or ''}".rstrip())
         if facts["nearest"]:

@@ -70,7 +70,8 @@ def _method_options(command: Decorated) -> Decorated:
     "models",
     multiple=True,
     metavar="MODEL",
-    help="Also run the methods that take a model with this one, such as entropy:3; may be repeated.",
+    help="Also run the methods that take a model with this one, such as entropy:3; may be repeated. With 'and' between "
+    "several, one run keeps all of them: 'k-anonymity:5 and t-closeness:0.4'.",
 )
 @_method_options
 @grouping_options
@@ -117,7 +118,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
             **{name: argument for name, argument in arguments.items() if name != "method"},
             l=levels,
             methods=names,
-            models=list(given["models"]),
+            models=[_together(text) for text in given["models"]],
             options=options,
             queries=given["queries"],
             attacks=split_names(given["attacks"], "--attacks") or None,
@@ -166,6 +167,12 @@ def _options(given: Mapping[str, Any], methods: Sequence[str] | None) -> dict[st
             flag = str(OPTIONS[name].flag).partition("/")[0]
             raise click.UsageError(f"{flag} must be left out: it is an option of {', '.join(takers)}, not run here.")
     return found
+
+
+def _together(text: str) -> str | list[str]:
+    """A model, or several that one run shall keep."""
+    several = [part.strip() for part in text.split(" and ")]
+    return several if len(several) > 1 else text
 
 
 def _levels(text: str) -> list[int]:

@@ -31,7 +31,8 @@ def _click_option(option: Option) -> Callable[[Any], Any]:
         return click.option(*flags, multiple=True, metavar="NAME=NUMBER", help=help_text)
     kinds: dict[str, Any] = {"integer": int, "number": float}
     metavar = {"file": "FILE", "distance": "DISTANCE", "text": option.name.upper()}.get(option.kind)
-    return click.option(*flags, type=kinds.get(option.kind, str), metavar=metavar, help=help_text)
+    kind = kinds.get(option.kind, str)
+    return click.option(*flags, type=kind, metavar=metavar, multiple=option.several, help=help_text)
 
 
 METHOD_OPTIONS: Final = (
@@ -78,6 +79,8 @@ def chosen_method(given: Mapping[str, Any]) -> Method:
 def _value(option: Option, given: Any) -> Any:  # noqa: ANN401 - whatever click read
     if option.kind == "shares":
         return split_numbers(given, str(option.flag)) or None
+    if option.several:
+        return list(given) if given else None
     if option.kind == "file" and given is not None:
         return Path(given)
     return given

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ldiversity.base.typed import join_assignment, join_names
 from ldiversity.faces.report._report_cells import Division
 from ldiversity.mechanisms import ClassMechanism
-from ldiversity.release import NOT_PROTECTED, ClassRelease, Release
+from ldiversity.release import NOT_PROTECTED, Claim, ClassClaim, ClassRelease, Release
 from ldiversity.schema import Role
 
 __all__ = ["Again", "commands", "not_protected", "release_facts"]
@@ -80,7 +80,7 @@ def release_facts(release: Release, name: str, chosen: Sequence[str]) -> dict[st
         "records": release.n_rows,
         "suppressed": suppressed,
         "columns": columns,
-        "claims": [_claim(release, attribute) for attribute in chosen],
+        "claims": [_claim(release, claim) for attribute in chosen for claim in release.claims_of(attribute)],
         "warnings": list(warnings),
     }
 
@@ -125,8 +125,8 @@ def _published(release: Release, name: str) -> str:
     return "as it was" if form is None else _FORMS[form.kind]
 
 
-def _claim(release: Release, name: str) -> dict[str, Any]:
-    claim, mechanism = release.claim(name), release.mechanism(name)
+def _claim(release: Release, claim: Claim | ClassClaim) -> dict[str, Any]:
+    name, mechanism = claim.attribute, release.mechanism(claim.attribute)
     settings: Mapping[str, Any] = mechanism.parameters if isinstance(mechanism, ClassMechanism) else mechanism.to_dict()
     return {
         "attribute": name,
