@@ -100,7 +100,9 @@ def test_average_class_sizes_are_those_of_table_5(adult: CodedTable, l: int, sel
 def test_corollary_1_leaves_n_mod_l_records_of_different_values(adult: CodedTable, l: int) -> None:
     keys = make_keys(adult)
 
-    class_of, n_classes = group_paper(make_space("test", adult, None), keys, np.arange(adult.n_rows, dtype=np.int32), l)
+    class_of, n_classes = group_paper(
+        make_space("test", adult, None), keys, np.arange(adult.n_rows, dtype=np.int32), l, RUN
+    )
 
     residual = keys.codes[class_of < 0, 0]
     assert n_classes == adult.n_rows // l

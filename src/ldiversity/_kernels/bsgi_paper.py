@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +13,8 @@ from ldiversity._kernels.bsgi_loss import Loss, Query, added_loss, aim, make_que
 __all__ = ["select_paper"]
 
 _FAR = np.float32(3e38)
+_SLICE = 1 << 24
+"""Records compared in one call of the kernel: some tenths of a second, after which a run can be stopped."""
 
 
 @helper
@@ -32,19 +36,24 @@ def select_paper(
     n_values: int,
     l: int,
     class_of: NDArray[np.int32],
+    tell: Callable[[float], None],
 ) -> int:
     """Select and group as in Fig. 1 and 2 of the paper; return how many classes were formed.
 
     Buckets hold the records of one value of the first key. The first record of a class is the next one of the largest
     bucket. A record that shares another key with one already selected is passed over; a bucket without any other
-    is, too, and a first record without partners is left out.
+    is, too, and a first record without partners is left out. `tell` is called now and then with the share of records
+    that are through.
     """
     live = np.bincount(keys[:, 0], minlength=n_values).astype(np.int64)
     start = np.cumsum(live) - live
     # The last of a bucket is its next record, so that taking it out is cheap.
     rows = (len(keys) - 1 - np.argsort(keys[::-1, 0], kind="stable")).astype(np.int32)
     class_of[:] = -1
-    return int(_select(loss, points[rows], keys, make_query(loss), rows, start, live, l, class_of))
+    held, query, n_classes = points[rows], make_query(loss), np.zeros(1, dtype=np.int64)
+    while not _select(loss, held, keys, query, rows, start, live, l, class_of, n_classes):
+        tell(1 - live.sum() / len(keys))
+    return int(n_classes[0])
 
 
 @kernel
@@ -58,8 +67,12 @@ def _select(
     live: NDArray[np.int64],
     l: int,
     class_of: NDArray[np.int32],
-) -> int:
-    """Do what `select_paper` says. `rows` and their points, `held`, stand by bucket; ``live`` of each are left."""
+    classes: NDArray[np.int64],
+) -> bool:
+    """Do a part of what `select_paper` says, and count its classes; return whether nothing is left to do.
+
+    `rows` and their points, `held`, stand by bucket; ``live`` of each are left.
+    """
     n_coordinates, n_keys, n_values = held.shape[1], keys.shape[1], live.shape[0]
     order = np.empty(n_values, dtype=np.int64)
     for value in range(n_values):
@@ -67,11 +80,12 @@ def _select(
     low, high, room, first, last, rise = query.low, query.high, query.room, query.first, query.last, query.rise
     members = np.empty(l, dtype=np.int64)
     places = np.empty(l, dtype=np.int64)
-    n_classes = 0
-    while True:
+    n_classes, spent = classes[0], 0
+    while spent < _SLICE:
         _largest_first(live, order)
         if live[order[l - 1]] == 0:
-            break
+            classes[0] = n_classes
+            return True
         found = 0
         for bucket in order:
             if found == l or live[bucket] == 0:
@@ -82,6 +96,7 @@ def _select(
                 aim(query, loss)
                 best = -1
                 least = _FAR
+                spent += live[bucket]
                 for i in range(begin, begin + live[bucket]):
                     cost = added_loss(low, high, room, first, last, rise, held, held, i)
                     if cost >= least:
@@ -113,4 +128,5 @@ def _select(
             if complete:
                 class_of[members[j]] = n_classes
         n_classes += complete
-    return n_classes
+    classes[0] = n_classes
+    return False

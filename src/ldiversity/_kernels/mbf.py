@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,11 @@ __all__ = ["fill_from_cells"]
 _FRESH = 0.95
 _WASTE = 200
 _SEARCH = 500
+_SLICE = 1 << 24
+"""Nodes visited in one call of the kernel: some tenths of a second, after which a run can be stopped."""
+
+# Places in the state between two calls: live cells, leaves, rows when planted, rows left, classes, attempts, waste.
+_REMAINING, _CLASSES = 3, 4
 
 
 def fill_from_cells(
@@ -22,6 +29,7 @@ def fill_from_cells(
     person: NDArray[np.int64],
     l: int,
     power: float,
+    tell: Callable[[float], None],
 ) -> tuple[NDArray[np.int32], int]:
     """Form classes of rows that differ in every column, each from the best cells that fit together.
 
@@ -45,6 +53,8 @@ def fill_from_cells(
         Rows in a class.
     power
         How much it counts that a cell leaves room for others.
+    tell
+        Called now and then with the share of the rows that are placed.
 
     Returns
     -------
@@ -61,13 +71,8 @@ def fill_from_cells(
     most_leaves = 1 << max(n_cells - 1, 0).bit_length()
     class_of, following = np.full((2, n), -1, dtype=np.int32)
     used, in_classes = np.zeros((2, n_levels), dtype=np.int64)
-    n_classes = _fill(
-        levels,
-        starts,
-        rows,
-        person,
-        l,
-        power,
+    state = np.array([-1, 0, n, n, 0, 0, 0], dtype=np.int64)
+    room = (
         cell_of,
         totals.astype(np.int64),
         starts[:-1].copy(),
@@ -83,7 +88,9 @@ def fill_from_cells(
         following,
         class_of,
     )
-    return class_of, int(n_classes)
+    while not _fill(levels, starts, rows, person, l, power, state, *room):
+        tell(1 - state[_REMAINING] / n)
+    return class_of, int(state[_CLASSES])
 
 
 @kernel
@@ -94,6 +101,7 @@ def _fill(
     person: NDArray[np.int64],
     l: int,
     power: float,
+    state: NDArray[np.int64],
     cell_of: NDArray[np.int64],
     totals: NDArray[np.int64],
     taken: NDArray[np.int64],
@@ -108,15 +116,21 @@ def _fill(
     heads: NDArray[np.int32],
     following: NDArray[np.int32],
     class_of: NDArray[np.int32],
-) -> int:
-    """Do what `fill_from_cells` says, in the room it made; return how many classes there are."""
+) -> bool:
+    """Do a part of what `fill_from_cells` says, in the room it made; return whether nothing is left to do."""
     n, n_columns = rows.shape[0], levels.shape[1]
-    n_live, n_leaves = _plant(live, live.shape[0], levels, starts, taken, totals, n, power, worth, leaf_of, tree)
-    planted, remaining = n, n
+    n_live, n_leaves, planted, remaining = state[0], state[1], state[2], state[_REMAINING]
+    n_classes, attempt, wasted = state[_CLASSES], state[5], state[6]
+    if n_live < 0:
+        n_live, n_leaves = _plant(live, live.shape[0], levels, starts, taken, totals, n, power, worth, leaf_of, tree)
     chosen = np.empty(l, dtype=np.int64)
     places = np.empty(l, dtype=np.int64)
-    n_classes, attempt, wasted = 0, 0, 0
-    while remaining >= l and wasted <= _WASTE * (n + 10_000):
+    spent, ended = 0, False
+    while not ended and remaining >= l and wasted <= _WASTE * (n + 10_000):
+        if spent > _SLICE:
+            state[0], state[1], state[2], state[_REMAINING] = n_live, n_leaves, planted, remaining
+            state[_CLASSES], state[5], state[6] = n_classes, attempt, wasted
+            return False
         attempt += 1
         visits, n_chosen = 0, 0
         while n_chosen < l:
@@ -154,11 +168,13 @@ def _fill(
             n_chosen += 1
             for column in range(n_columns):
                 used[levels[best, column]] = attempt
+        spent += visits
         if n_chosen < l:
             wasted += visits
             if n_chosen == 0:
-                break
-            aside[chosen[0]] = True
+                ended = True
+            else:
+                aside[chosen[0]] = True
             continue
         heads[n_classes] = -1
         for i in range(l):
@@ -181,7 +197,8 @@ def _fill(
             )
             planted = remaining
     _join(class_of, n_classes, levels, starts, taken, rows, person, cell_of, in_classes, heads, following)
-    return n_classes
+    state[_CLASSES] = n_classes
+    return True
 
 
 @helper

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar, copy_context
 from typing import Final, ParamSpec, TypeAlias, TypeVar
 
@@ -75,18 +75,18 @@ class _Stage:
     """A part of a run, from one share of all work to another."""
 
     def __init__(self, watch: _Watch, word: str, low: float, high: float, passes: int) -> None:
-        self._watch, self._word, self._low, self._high = watch, word, low, high
+        self.watch, self._word, self._low, self._high = watch, word, low, high
         self._passes = passes
         self.done = 0.0
 
     def tell(self, share: float, word: str | None = None) -> None:
         self.done = max(self.done, min(share, 1.0))
-        self._watch.tell(self._low + self.done * (self._high - self._low), word or self._word)
+        self.watch.tell(self._low + self.done * (self._high - self._low), word or self._word)
 
     def part(self, until: float, word: str, passes: int) -> _Stage:
         width = self._high - self._low
         low, high = self._low + self.done * width, self._low + max(until, self.done) * width
-        return _Stage(self._watch, word, low, high, passes)
+        return _Stage(self.watch, word, low, high, passes)
 
     def reading(self, total: int | None) -> Callable[[int], None]:
         """Take a pass over the rows: one of the announced ones, or half of what is left for passes of any number."""
@@ -108,8 +108,7 @@ class _Stage:
 _current: ContextVar[_Stage | None] = ContextVar("stage", default=None)
 
 
-@contextmanager
-def watched(progress: Progress | None, word: str = "reading") -> Iterator[None]:
+class watched:  # noqa: N801 - used as a context manager that is made by a function
     """Let `progress` hear of everything that happens in the block; whatever it raises ends the block.
 
     Without `progress`, a run inside another one tells the watcher of that.
@@ -126,22 +125,28 @@ def watched(progress: Progress | None, word: str = "reading") -> Iterator[None]:
     0.5 cutting
     1.0 done
     """
-    if progress is None:
-        yield
-        return
-    watch = _Watch(progress)
-    token = _current.set(_Stage(watch, word, 0.0, 1.0, passes=0))
-    try:
-        with hear_of_compiling(watch.tell_of_compiling):
+
+    # A class and no generator, because a generator cannot raise all that a watcher may.
+
+    def __init__(self, progress: Progress | None, word: str = "reading") -> None:
+        self._stage = None if progress is None else _Stage(_Watch(progress), word, 0.0, 1.0, passes=0)
+        self._open = ExitStack()
+
+    def __enter__(self) -> None:
+        if self._stage is None:
+            return
+        self._open.callback(_current.reset, _current.set(self._stage))
+        self._open.enter_context(hear_of_compiling(self._stage.watch.tell_of_compiling))
+        try:
             tell(0.0)
-            yield
-    except _StopRequest as stop:
-        reason = stop.reason
-    else:
-        return
-    finally:
-        _current.reset(token)
-    raise reason from reason.__cause__  # not from the request, which is nobody's business
+        except _StopRequest as stop:
+            self.__exit__(None, stop, None)
+
+    def __exit__(self, _: object, fault: BaseException | None, __: object) -> None:
+        self._open.close()
+        if self._stage is not None and isinstance(fault, _StopRequest):
+            # Not from the request, which is nobody's business.
+            raise fault.reason from fault.reason.__cause__
 
 
 def reports_progress(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:

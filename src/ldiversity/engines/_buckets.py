@@ -8,6 +8,7 @@ follow.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Iterator
@@ -99,16 +100,17 @@ def put_in_order(
     bucket_rows
         How many rows may be in memory at once.
     scratch
-        A private folder for the buckets; what is put there is removed again. In memory when None.
+        A private folder for the buckets, which are removed when all rows were handed on; its owner removes it when they
+        never are. In memory when None.
     """
     n_bits = min(_MOST_BITS, max(0, (-(-n_rows // bucket_rows) - 1).bit_length()))
     if scratch is None or n_bits == 0:
         return _finished(list(batches), rule)
-    folder = tempfile.TemporaryDirectory(dir=scratch)
+    folder = Path(tempfile.mkdtemp(dir=scratch))
     try:
-        buckets = _deal(batches, rule, Path(folder.name), n_bits, 0)
+        buckets = _deal(batches, rule, folder, n_bits, 0)
     except BaseException:
-        folder.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
         raise
     return _gather(folder, buckets, rule, n_bits, bucket_rows)
 
@@ -118,16 +120,16 @@ def _finished(batches: list[pa.RecordBatch], rule: Rule) -> Iterator[pa.Table]:
         yield rule.finish(pa.Table.from_batches(batches))
 
 
-def _gather(
-    folder: tempfile.TemporaryDirectory[str], buckets: list[tuple[Path, int]], rule: Rule, used_bits: int, most: int
-) -> Iterator[pa.Table]:
-    with folder:
+def _gather(folder: Path, buckets: list[tuple[Path, int]], rule: Rule, used_bits: int, most: int) -> Iterator[pa.Table]:
+    try:
         total, done = max(sum(size for _, size in buckets), 1), 0
         for bucket, size in buckets:
             yield from _of_bucket(bucket, size, rule, used_bits, most)
             bucket.unlink()
             done += size
             tell(done / total)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _of_bucket(bucket: Path, size: int, rule: Rule, used_bits: int, most: int) -> Iterator[pa.Table]:

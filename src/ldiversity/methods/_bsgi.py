@@ -141,7 +141,7 @@ class BSGI(GroupingMethod):
 
     def _select(self, space: Space, keys: Keys, rows: NDArray[np.int32], run: GroupingRun) -> tuple[CodeArray, int]:
         if self.selection == "paper":
-            return group_paper(space, keys, rows, self.l)
+            return group_paper(space, keys, rows, self.l, run)
         return group_near(space, keys, rows, self.l, swaps=self.swaps, run=run)
 
     @staticmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from threading import Lock
 from typing import Final
@@ -39,13 +40,15 @@ def group_near(
     rows = set_aside(keys, rows, len(rows) % l)
     part = max(_PART, 2 * l - 1)
     with ThreadPoolExecutor(max(1, run.workers)) as pool:
-        tolerance = _choose_tolerance(space, keys, rows, l, pool) if len(rows) > part else 0.0
-        bounds = _cut_all(space, keys, rows, l, part, tolerance, pool)
+        tolerance = _choose_tolerance(space, keys, rows, l, run, pool) if len(rows) > part else 0.0
+        bounds = _cut_all(space, keys, rows, l, part, tolerance, run, pool)
         formed = _group_all(space, keys, rows, bounds, l, swaps, run, pool, class_of)
     return close_gaps(class_of, np.array(bounds[:-1]) // l, formed)
 
 
-def _choose_tolerance(space: Space, keys: Keys, rows: NDArray[np.int32], l: int, pool: ThreadPoolExecutor) -> float:
+def _choose_tolerance(
+    space: Space, keys: Keys, rows: NDArray[np.int32], l: int, run: GroupingRun, pool: ThreadPoolExecutor
+) -> float:
     """Group a sample with each tolerance, in as many parts as the table will have; the one that loses least.
 
     A table of at most `_PILOT` rows is grouped whole. Nothing is grouped when all tolerances cut alike.
@@ -64,14 +67,15 @@ def _choose_tolerance(space: Space, keys: Keys, rows: NDArray[np.int32], l: int,
     cuts: dict[bytes, tuple[float, NDArray[np.int32], list[int]]] = {}
     for tolerance in _TOLERANCES:
         chosen = eligible.copy()
-        bounds = _cut_all(own_space, own_keys, chosen, l, part, tolerance, pool)
+        bounds = _cut_all(own_space, own_keys, chosen, l, part, tolerance, run, pool)
         cuts.setdefault(chosen.tobytes(), (tolerance, chosen, bounds))
     if len(cuts) == 1:
         return _TOLERANCES[0]
     losses: dict[float, float] = {}
+    pilot = replace(run, progress=lambda _, word: run.progress(0.0, word))
     for tolerance, chosen, bounds in cuts.values():
         class_of = np.full(len(sample), -1, dtype=np.int32)
-        _group_all(own_space, own_keys, chosen, bounds, l, 0, GroupingRun(workers=1), pool, class_of)
+        _group_all(own_space, own_keys, chosen, bounds, l, 0, pilot, pool, class_of)
         losses[tolerance] = float(total_loss(space.loss, own_space.points, class_of, len(eligible) // l))
     return min(losses, key=losses.__getitem__)
 
@@ -118,13 +122,14 @@ def close_gaps(class_of: CodeArray, firsts: NDArray[np.int64], formed: list[int]
     return class_of, total
 
 
-def _cut_all(
+def _cut_all(  # noqa: PLR0913, PLR0917 - one call
     space: Space,
     keys: Keys,
     rows: NDArray[np.int32],
     l: int,
     part: int,
     tolerance: float,
+    run: GroupingRun,
     pool: ThreadPoolExecutor,
 ) -> list[int]:
     """Cut until no part has more than `part` rows; all parts of a round at once."""
@@ -141,6 +146,7 @@ def _cut_all(
         return [start, start + int(place)]
 
     while max(np.diff(bounds)) > part:
+        run.progress(0.0, "cutting")
         bounds = [*_flat(pool.map(halve, pairwise(bounds))), len(rows)]
     return bounds
 

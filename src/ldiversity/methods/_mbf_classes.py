@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -89,12 +89,19 @@ class Cells:
             hidden = max(hidden, int(np.maximum(counts - most_classes(counts, l), 0).sum()))
         return hidden
 
-    def classes(self, l: int, power: float) -> Partition:
+    def classes(self, l: int, power: float, run: GroupingRun) -> Partition:
         """Form classes of at least `l` rows that differ in every column; see the kernel for `power`."""
         from ldiversity._kernels.mbf import fill_from_cells
 
         class_of, n_classes = fill_from_cells(
-            self.levels, self.n_levels, self.starts, self.rows.copy(), self.person, l, power
+            self.levels,
+            self.n_levels,
+            self.starts,
+            self.rows.copy(),
+            self.person,
+            l,
+            power,
+            lambda share: run.progress(share, "forming classes"),
         )
         return Partition(class_of, n_classes)
 
@@ -119,15 +126,18 @@ def best_of(owner: str, grids: Sequence[Cells], l: int, powers: Sequence[float],
     best: Partition | None = None
     fewest = grids[0].fewest_hidden(l)
     ways = [(cells, power) for cells in grids for power in _finalists(cells, l, powers, run)]
+    of_several = replace(run, progress=lambda share, word: run.progress(share / len(ways), word))
     with ThreadPoolExecutor(max_workers=max(1, min(run.workers, len(ways)))) as pool:
-        for done, partition in enumerate(pool.map(lambda way: way[0].classes(l, way[1]), ways), start=1):
+        for done, partition in enumerate(pool.map(lambda way: way[0].classes(l, way[1], of_several), ways), start=1):
             best = partition if best is None or partition.suppressed < best.suppressed else best
             run.progress(done / len(ways), "forming classes")
             if best.suppressed <= fewest:
                 pool.shutdown(cancel_futures=True)
                 break
     if best is None or best.n_classes == 0:
-        fewer = next((fewer for fewer in range(l - 1, 1, -1) if grids[0].classes(fewer, powers[-1]).n_classes), None)
+        fewer = next(
+            (fewer for fewer in range(l - 1, 1, -1) if grids[0].classes(fewer, powers[-1], run).n_classes), None
+        )
         raise InfeasibleError(
             owner,
             "l",
@@ -143,8 +153,9 @@ def _finalists(cells: Cells, l: int, powers: Sequence[float], run: GroupingRun) 
     if len(powers) < 3 or len(cells.rows) < 4 * _PILOT:  # noqa: PLR2004 - nothing to choose
         return powers
     sample = cells.first(_PILOT)
+    pilot = replace(run, progress=lambda _, word: run.progress(0.0, word))
     with ThreadPoolExecutor(max_workers=max(1, min(run.workers, len(powers)))) as pool:
-        hidden = [partition.suppressed for partition in pool.map(lambda power: sample.classes(l, power), powers)]
+        hidden = [partition.suppressed for partition in pool.map(lambda power: sample.classes(l, power, pilot), powers)]
     return list(dict.fromkeys([powers[0], powers[int(np.argmin(hidden))]]))
 
 

@@ -115,7 +115,7 @@ def _make(preparation: GroupPreparation, choices: Choices) -> _Made:
         done = group_records(preparation, choices.engine or LocalEngine(), words)
     grouping, reading = done.grouping, done.reading
     for warning in grouping.warnings:
-        warnings.warn(warning, LDiversityWarning, stacklevel=4)
+        warnings.warn(warning, LDiversityWarning, stacklevel=5)
     partitions = [_renumber(partition, words) for partition in grouping.partitions]
     published = np.flatnonzero(np.logical_or.reduce([partition.class_of >= 0 for partition in partitions]))
     order = published[random_order(len(published), words)].astype(np.int32)

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from ldiversity.base.progress import tell
 from ldiversity.errors import SchemaError
 from ldiversity.release._description import Format, Layout
 from ldiversity.release._manifest import DataEntry
@@ -37,6 +38,7 @@ def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) ->
                 except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                     raise _unwritable(table, data_format) from None  # theirs may quote a cell
                 rows += table.num_rows
+                tell(0.0)
     finally:
         if sink is not None:
             sink.close()

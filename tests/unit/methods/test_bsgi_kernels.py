@@ -253,7 +253,7 @@ def test_the_first_class_of_the_published_greedy_is_that_of_the_figures() -> Non
     codes = np.random.default_rng(3).integers(0, 8, N).astype(np.int32)
     class_of = np.empty(N, dtype=np.int32)
 
-    formed = select_paper(space.loss, space.points, codes.reshape(-1, 1), 8, 4, class_of)
+    formed = select_paper(space.loss, space.points, codes.reshape(-1, 1), 8, 4, class_of, lambda _: None)
 
     expected = slow_paper(given, codes.tolist(), 8, 4)
     assert formed == len(expected)

@@ -66,7 +66,7 @@ def test_there_are_as_many_classes_as_in_the_published_loop(seed: int, l: int) -
     rng = np.random.default_rng(seed)
     columns = [np.minimum(rng.geometric(0.3, 300), 8).astype(np.int32), rng.integers(0, 6, 300, dtype=np.int32)]
 
-    partition = Cells.of(columns).classes(l, 0.0)
+    partition = Cells.of(columns).classes(l, 0.0, RUN)
 
     # Ties between cells are broken differently: the number of classes may differ by a few.
     assert partition.n_classes == pytest.approx(len(fullest_first(columns, l)), rel=0.03)
@@ -77,7 +77,7 @@ def test_without_ties_the_classes_are_those_of_the_published_loop() -> None:
     pairs = np.array([cell for cell, size in cells.items() for _ in range(size)], dtype=np.int32)
     columns = [pairs[:, 0].copy(), pairs[:, 1].copy()]
 
-    partition = Cells.of(columns).classes(3, 0.0)
+    partition = Cells.of(columns).classes(3, 0.0, RUN)
 
     assert partition.n_classes == len(fullest_first(columns, 3)) == 5
 
@@ -88,7 +88,7 @@ def test_classes_differ_in_every_column_whatever_the_power(power: float, seed: i
     rng = np.random.default_rng(seed)
     columns = [np.minimum(rng.geometric(p, 2000), 20).astype(np.int32) for p in (0.2, 0.5, 0.3)]
 
-    partition = Cells.of(columns).classes(3, power)
+    partition = Cells.of(columns).classes(3, power, RUN)
 
     assert partition.n_classes > 100
     assert partition.sizes.min() >= 3
@@ -168,4 +168,4 @@ def test_in_large_tables_the_power_is_chosen_on_a_sample() -> None:
 
     best = best_of("LLMSU", [cells], 3, (0.0, 2.0, 30.0), RUN)
 
-    assert best.suppressed == min(cells.classes(3, power).suppressed for power in (0.0, 2.0, 30.0))
+    assert best.suppressed == min(cells.classes(3, power, RUN).suppressed for power in (0.0, 2.0, 30.0))
