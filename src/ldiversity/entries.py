@@ -17,8 +17,31 @@ _ESTIMATION: Final = "ldiversity.estimation"
 _DISTANCES: Final = "ldiversity.distances"
 _HIERARCHIES: Final = "ldiversity.hierarchies"
 _TABLES: Final = "ldiversity.tables"
+_MODELS: Final = "ldiversity.models"
+_MECHANISMS: Final = "ldiversity.mechanisms"
 
 ENTRIES: Final[Mapping[str, Mapping[str, str]]] = {
+    "models": {
+        "frequency": f"{_MODELS}:FrequencyDiversity",
+        "unique": f"{_MODELS}:UniqueDiversity",
+        "level-unique": f"{_MODELS}:LevelUnique",
+        "k-anonymity": f"{_MODELS}:KAnonymity",
+        "distinct": f"{_MODELS}:DistinctDiversity",
+        "entropy": f"{_MODELS}:EntropyDiversity",
+        "recursive": f"{_MODELS}:RecursiveDiversity",
+        "alpha-k": f"{_MODELS}:AlphaK",
+        "level": f"{_MODELS}:LevelDiversity",
+        "semantic": f"{_MODELS}:SemanticClassDiversity",
+        "t-closeness": f"{_MODELS}:TCloseness",
+        "beta-likeness": f"{_MODELS}:BetaLikeness",
+        "delta-disclosure": f"{_MODELS}:DeltaDisclosure",
+    },
+    "mechanisms": {
+        "uniform": f"{_MECHANISMS}:UniformSelection",
+        "balanced": f"{_MECHANISMS}:BalancedSelection",
+        "simple": f"{_MECHANISMS}:SimpleSelection",
+        "ring": f"{_MECHANISMS}:RingSelection",
+    },
     "attacks": {
         "homogeneity": f"{_ATTACKS}:Homogeneity",
         "background": f"{_ATTACKS}:BackgroundKnowledge",

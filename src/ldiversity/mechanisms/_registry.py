@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from ldiversity.base.checks import name_some
+from ldiversity.base.registry import Registry
+from ldiversity.entries import ENTRIES
 from ldiversity.errors import LDiversityError, ReleaseFormatError
-from ldiversity.mechanisms._balanced import BalancedSelection
 from ldiversity.mechanisms._base import SetMechanism
-from ldiversity.mechanisms._ring import RingSelection
-from ldiversity.mechanisms._simple import SimpleSelection
-from ldiversity.mechanisms._uniform import UniformSelection
 from ldiversity.schema import Domain
 
 __all__ = ["MECHANISMS", "mechanism_from_dict"]
 
-MECHANISMS: Final[Mapping[str, type[SetMechanism]]] = {
-    mechanism.kind: mechanism for mechanism in (UniformSelection, BalancedSelection, SimpleSelection, RingSelection)
-}
+MECHANISMS: Final = Registry[type[SetMechanism]]("mechanisms", ENTRIES["mechanisms"])
 """The class of each kind; a kind is never removed and never changes its meaning."""
 
 

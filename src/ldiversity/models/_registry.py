@@ -10,31 +10,13 @@ from typing import Any, Final
 
 from ldiversity.base.checks import name_some
 from ldiversity.base.registry import Registry
+from ldiversity.entries import ENTRIES
 from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError
 from ldiversity.models._base import PrivacyModel
 
 __all__ = ["MODELS", "model_from_dict", "parse_model"]
 
-_HOME: Final = "ldiversity.models._"
-
-MODELS: Final = Registry[type[PrivacyModel]](
-    "models",
-    {
-        "frequency": f"{_HOME}frequency:FrequencyDiversity",
-        "unique": f"{_HOME}unique:UniqueDiversity",
-        "level-unique": f"{_HOME}level_unique:LevelUnique",
-        "k-anonymity": f"{_HOME}k_anonymity:KAnonymity",
-        "distinct": f"{_HOME}distinct:DistinctDiversity",
-        "entropy": f"{_HOME}entropy:EntropyDiversity",
-        "recursive": f"{_HOME}recursive:RecursiveDiversity",
-        "alpha-k": f"{_HOME}alpha_k:AlphaK",
-        "level": f"{_HOME}level:LevelDiversity",
-        "semantic": f"{_HOME}semantic:SemanticClassDiversity",
-        "t-closeness": f"{_HOME}t_closeness:TCloseness",
-        "beta-likeness": f"{_HOME}beta_likeness:BetaLikeness",
-        "delta-disclosure": f"{_HOME}delta_disclosure:DeltaDisclosure",
-    },
-)
+MODELS: Final = Registry[type[PrivacyModel]]("models", ENTRIES["models"])
 """The class of each model. A name is never removed and never changes its meaning."""
 
 _ALIASES: Final[Mapping[str, str]] = {"(l,d)": "semantic", "(l,e)": "level", "(c,l)": "recursive"}

@@ -80,7 +80,7 @@ _COMMAND: Final[tuple[_Rule, ...]] = (
     (re.compile(rf"{_START}Report\.save: "), "-o: "),
     (re.compile(rf"{_START}Report\.pictures: "), "--pictures: "),
     (re.compile(r"\btypes=\{(?P<mark>['\"])(?P<name>.+?)(?P=mark): '(?P<type>\w+)'\}"), r"--type \g<name>=\g<type>"),
-    (re.compile(r"\bone of l and model must\b"), "one of -l and --model must"),
+    (re.compile(r"\bl or model must\b"), "-l or --model must"),
     (re.compile(r"(?<=\bIts options are )(?P<names>'[^.]*')(?=\.)"), _flags),
     (re.compile(rf"{_START}output: "), "-o: "),
     (re.compile(rf"{_START}record_id: "), "--record-id: "),
