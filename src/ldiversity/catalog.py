@@ -1,17 +1,24 @@
-"""The catalog of methods: their names, options and homes, as plain data.
+"""The catalog of methods: their names, options and homes.
 
-The command line, policies and `METHODS` all read it. It imports nothing of this package, so that ``--help`` can list
-every option without loading a single method. A method is registered here once: its name, its class and the names of
-its options, which are the fields of its class; a test holds the two together.
+The command line, policies and `METHODS` all read it. The methods of this package are plain data here, so that
+``--help`` can list every option without loading a single method: a method is registered once, by its name, its class
+and the names of its options, which are the fields of its class; a test holds the two together. A method that another
+package announces, or that a program registers, is described from its class.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from types import UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-__all__ = ["CATALOG", "OPTIONS", "MethodEntry", "Option", "methods_with"]
+from ldiversity.base.registry import Registry
+from ldiversity.errors import ParameterError
+
+__all__ = ["CATALOG", "LISTED", "METHOD_CLASSES", "OPTIONS", "MethodEntry", "Option", "methods_with"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,8 @@ class MethodEntry:
         One line for people.
     options
         Names in `OPTIONS`, the fields of the class.
+    brought
+        Those of them that only this method has, where the catalog does not list them.
     """
 
     name: str
@@ -71,6 +80,7 @@ class MethodEntry:
     family: Literal["sets", "classes"]
     summary: str
     options: tuple[str, ...]
+    brought: tuple[Option, ...] = ()
 
     @property
     def class_name(self) -> str:
@@ -126,8 +136,7 @@ _OPTIONS = (
     ),
 )
 
-OPTIONS: Final[Mapping[str, Option]] = {option.name: option for option in _OPTIONS}
-"""Every option by name."""
+_LISTED_OPTIONS: Final = {option.name: option for option in _OPTIONS}
 
 _METHODS = (
     MethodEntry(
@@ -202,8 +211,48 @@ _METHODS = (
     ),
 )
 
-CATALOG: Final[Mapping[str, MethodEntry]] = {entry.name: entry for entry in _METHODS}
+LISTED: Final[Mapping[str, MethodEntry]] = {entry.name: entry for entry in _METHODS}
+"""The methods of this package by name."""
+
+METHOD_CLASSES: Final = Registry[type]("methods", {name: entry.home for name, entry in LISTED.items()})
+"""The class of every method by name; `ldiversity.methods.METHODS` is the same."""
+
+
+class _Catalog(Mapping[str, MethodEntry]):
+    """The methods of this package, and those of others."""
+
+    def __getitem__(self, name: str) -> MethodEntry:
+        return LISTED[name] if name in LISTED else _described(name, METHOD_CLASSES[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(METHOD_CLASSES)
+
+    def __len__(self) -> int:
+        return len(METHOD_CLASSES)
+
+
+class _Options(Mapping[str, Option]):
+    """The options of this package, and those that methods of others bring."""
+
+    def __getitem__(self, name: str) -> Option:
+        return _LISTED_OPTIONS[name] if name in _LISTED_OPTIONS else self._brought()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*_LISTED_OPTIONS, *self._brought()])
+
+    def __len__(self) -> int:
+        return len(_LISTED_OPTIONS) + len(self._brought())
+
+    def _brought(self) -> dict[str, Option]:
+        strangers = [CATALOG[name] for name in METHOD_CLASSES if name not in LISTED]
+        return {option.name: option for entry in strangers for option in entry.brought}
+
+
+CATALOG: Final[Mapping[str, MethodEntry]] = _Catalog()
 """Every method by name."""
+
+OPTIONS: Final[Mapping[str, Option]] = _Options()
+"""Every option by name."""
 
 
 def methods_with(option: str) -> tuple[str, ...]:
@@ -215,3 +264,47 @@ def methods_with(option: str) -> tuple[str, ...]:
     ('semantic',)
     """
     return tuple(name for name, entry in CATALOG.items() if option in entry.options)
+
+
+@lru_cache
+def _described(name: str, method: type) -> MethodEntry:
+    """Describe the method of another package: its options are the fields of its class, whose types say their kinds.
+
+    A field that is called like a listed option is that option.
+    """
+    try:
+        types = get_type_hints(method)
+        own = {field.name: field for field in fields(method)}
+    except (NameError, TypeError):
+        raise ParameterError("methods", f"{name!r} must be a dataclass whose types can be looked up").with_hint(
+            f"It is {method.__module__}.{method.__qualname__}. Import what its annotations name outside TYPE_CHECKING."
+        ) from None
+    brought = tuple(_option(name, field, types[key]) for key, field in own.items() if key not in _LISTED_OPTIONS)
+    summary = (method.__doc__ or name).strip().partition("\n")[0]
+    home = f"{method.__module__}:{method.__qualname__}"
+    return MethodEntry(name, home, method.family, summary, tuple(own), brought)  # type: ignore[attr-defined]
+
+
+_KINDS: Final[tuple[tuple[type, Literal["switch", "integer", "number", "text", "file", "shares"]], ...]] = (
+    (bool, "switch"),  # a bool is an int, too
+    (int, "integer"),
+    (float, "number"),
+    (str, "text"),
+    (Path, "file"),
+    (Mapping, "shares"),
+)
+
+
+def _option(method: str, field: Field[Any], kind: object) -> Option:
+    several = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
+    said = str(field.metadata.get("help", f"An option of {method}."))
+    flag = f"--{field.name.replace('_', '-')}"
+    for one in several:
+        if get_origin(one) is Literal:
+            return Option(field.name, "choice", said, flag, choices=get_args(one))
+    plain = {get_origin(one) or one for one in several}
+    for known, word in _KINDS:
+        if any(isinstance(one, type) and issubclass(one, known) for one in plain):
+            both = f"{flag}/--no-{flag[2:]}" if word == "switch" else flag
+            return Option(field.name, word, said, both, minimum=field.metadata.get("minimum"))
+    return Option(field.name, "text", said, None)  # an object: for Python alone

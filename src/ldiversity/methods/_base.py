@@ -23,10 +23,21 @@ __all__ = ["Grouping", "GroupingMethod", "GroupingRun", "Method", "Partition", "
 
 
 class Method(ABC):
-    """A frozen choice of method and parameters, checked when it is made."""
+    """A frozen choice of method and parameters, checked when it is made.
+
+    A method is a frozen dataclass that extends `RandomizingMethod` or `GroupingMethod`. Its fields are its options: on
+    the command line, in policies and in comparisons. A field that is called like an option of another method (`l`,
+    `model`, `weights`, ...) is that option; of others the type says what may be written, and
+    ``field(metadata={"help": ..., "minimum": ...})`` what is said about them. The first line of the docstring is its
+    line in help texts. A method is listed in `ldiversity.catalog`, or announced by another package as an entry point in
+    the group ``ldiversity.methods``; nothing else lists methods.
+    """
 
     name: ClassVar[str]
     """The name on the command line and in policies."""
+
+    family: ClassVar[Literal["sets", "classes"]]
+    """What it publishes; its base class says so."""
 
     engines: ClassVar[frozenset[str]] = frozenset({"local"})
     """The engines that can run it."""
@@ -61,6 +72,19 @@ class Method(ABC):
         return changed
 
     @classmethod
+    def needed(cls) -> tuple[str, ...]:
+        """The options without a default, which must be given.
+
+        Examples
+        --------
+        >>> from ldiversity.methods import SemanticDiversity
+        >>> SemanticDiversity.needed()
+        ('l', 'd', 'distance')
+        """
+        own = fields(cls)  # type: ignore[arg-type]
+        return tuple(one.name for one in own if one.default is MISSING and one.default_factory is MISSING)
+
+    @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
         """Make the method from named options, as a command line or a policy gives them.
 
@@ -76,7 +100,7 @@ class Method(ABC):
             raise ParameterError(cls.name, f"{name_some(unknown)} is not an option of this method").with_hint(
                 f"Its options are {name_some(known)}."
             )
-        missing = [name for name, field in known.items() if name not in given and field.default is MISSING]
+        missing = [name for name in cls.needed() if name not in given]
         if missing:
             raise ParameterError(cls.name, missing[0], "must be given", hint=f"Its options are {name_some(known)}.")
         return cls(**given)
@@ -84,6 +108,8 @@ class Method(ABC):
 
 class RandomizingMethod(Method):
     """A method that hides each record's value on its own: it needs the domain, not the other records."""
+
+    family: ClassVar[Literal["sets", "classes"]] = "sets"
 
     @abstractmethod
     def fit(self, domain: Domain) -> SetMechanism:
@@ -178,6 +204,8 @@ class GroupingRun:
 
 class GroupingMethod(Method):
     """A method that groups records into classes, so that it needs all of them at once."""
+
+    family: ClassVar[Literal["sets", "classes"]] = "classes"
 
     layout: ClassVar[Literal["generalized", "bucketized"]]
     """``generalized``: a class shares one region of the quasi-identifiers, records keep their values;

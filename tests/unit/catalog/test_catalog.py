@@ -58,7 +58,7 @@ def test_the_methods_with_an_option_are_those_whose_entries_name_it() -> None:
     assert set(methods_with("l")) == set(CATALOG)
 
 
-def test_the_catalog_loads_nothing_of_the_package_but_itself() -> None:
+def test_the_catalog_loads_no_method() -> None:
     program = (
         "import ldiversity.catalog, sys;"
         "print(*sorted(m for m in sys.modules if m.startswith('ldiversity') and m.count('.')))"
@@ -66,4 +66,4 @@ def test_the_catalog_loads_nothing_of_the_package_but_itself() -> None:
 
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
 
-    assert loaded == ["ldiversity._version", "ldiversity.catalog"]
+    assert {name.split(".")[1] for name in loaded} == {"_version", "base", "catalog", "entries", "errors", "sentences"}

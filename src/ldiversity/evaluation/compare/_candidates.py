@@ -16,16 +16,13 @@ from ldiversity.methods import METHODS, Method
 
 __all__ = ["Candidate", "candidates", "left_out"]
 
-_NEEDED: Final[Mapping[str, tuple[str, ...]]] = {"semantic": ("d", "distance"), "le-anatomy": ("e", "tree")}
-"""Options without which a method is not run unless it is named."""
-
 _LONG: Final = ("file", "distance", "shares")
 """Kinds of options that the label of a run leaves out where it can."""
 
 _MOST_LEVELS: Final = 200
 
-_NOT_SHARED: Final = ("l", "model")
-"""Options that are not for all methods at once: l is varied, and a model takes its place."""
+_MODEL: Final = "model"
+"""The option of methods that take privacy models: it takes the place of the strength that is varied."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +90,14 @@ def candidates(
     options: Mapping[str, Any],
     models: Sequence[str | Sequence[str]] = (),
 ) -> list[Candidate]:
-    """List the runs of a comparison, method by method and l by l.
+    """List the runs of a comparison, method by method and level by level.
 
     Parameters
     ----------
     methods
-        Names, each run with every l, or methods, run as they are. All that need no further option when None.
+        Names, each run with every level, or methods, run as they are. All that need no further option when None.
     levels
-        The values of l.
+        The values of l, or of what else a method calls its strength.
     options
         Further options, for all methods that have them.
     models
@@ -122,16 +119,18 @@ def candidates(
         raise ParameterError(
             "compare", "methods", "must be known ones", got=repr(unknown[0]), hint=f"Known are {_known()}."
         )
-    asked = {**options, **({"model": models} if models else {})}
+    asked = {**options, **({_MODEL: models} if models else {})}
     _check_used(asked, [one for one in chosen if not isinstance(one, Method)])
     found: list[Candidate] = []
     for one in chosen:
         if isinstance(one, Method):
             found.append(Candidate(one.name, _own_options(one), one))
             continue
-        found += [_candidate(str(one), {"l": l}, options) for l in several]
-        if "model" in CATALOG[str(one)].options:
-            found += [_candidate(str(one), {"model": model}, options) for model in models]
+        name, strength = str(one), METHODS[str(one)].strength
+        # A method without a strength is run once.
+        runs: list[dict[str, Any]] = [{}] if strength is None else [{strength: l} for l in several]
+        runs += [{_MODEL: model} for model in models if _MODEL in CATALOG[name].options]
+        found += [_candidate(name, own, options) for own in runs]
     return _told_apart(_different(found))
 
 
@@ -152,7 +151,9 @@ def _known() -> str:
 
 
 def _lacking(name: str, options: Mapping[str, Any]) -> list[str]:
-    return [option for option in _NEEDED.get(name, ()) if options.get(option) is None]
+    """The options that a method needs besides its strength, and that were not given."""
+    method = METHODS[name]
+    return [one for one in method.needed() if one != method.strength and options.get(one) is None]
 
 
 def _levels(levels: Iterable[int]) -> list[int]:
@@ -171,7 +172,8 @@ def _levels(levels: Iterable[int]) -> list[int]:
 
 
 def _check_options(options: Mapping[str, Any]) -> None:
-    offered = [name for name in OPTIONS if name not in _NOT_SHARED]
+    varied = {METHODS[name].strength for name in CATALOG}
+    offered = [name for name in OPTIONS if name != _MODEL and name not in varied]
     unknown = [name for name in options if name not in offered]
     if unknown:
         raise ParameterError(

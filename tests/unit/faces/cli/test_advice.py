@@ -94,10 +94,10 @@ def test_advice_about_two_models_passes_both(
 ) -> None:
     advice, again = follow(run, tables[name], ROLES, list(models))
 
-    if name == "skewed" and "frequency:3" in models and "t-closeness:0.4" in models:
-        assert "Not even all records together satisfy 'frequency:3'" in advice["text"]
+    if again is None:  # one value has 70 % of the records, and so few values differ that no classes take them in
+        assert (name, models[1]) == ("skewed", "frequency:3")
+        assert "Ask for less" in advice["text"] or "ask for less" in advice["text"]
     else:
-        assert again is not None
         assert again.exit_code == 0, again.stdout
 
 
