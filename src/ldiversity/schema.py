@@ -1,4 +1,4 @@
-"""What a table's columns are to a publisher: roles, and the public domain of each sensitive attribute."""
+"""The roles of a table's columns, and the public domain of each sensitive attribute."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MISSING_LABEL: Final = "(missing)"
 
 
 class Role(StrEnum):
-    """What a column is to the publisher."""
+    """How a column is treated when the table is published."""
 
     IDENTIFIER = "identifier"
     """Names a person. Never published."""
@@ -30,15 +30,15 @@ class Role(StrEnum):
     SENSITIVE = "sensitive"
     """What nobody may learn about one person."""
     PLAIN = "plain"
-    """Neither; published as it is on the holder's word."""
+    """None of these; published unchanged, on the holder's responsibility."""
 
 
 @dataclass(frozen=True)
 class Domain:
     """The public values of a sensitive attribute, in code order.
 
-    The domain is published. It may be wider than what occurs in the table, and should be declared
-    when the mere occurrence of a value would tell something.
+    The domain is published. It may be wider than what occurs in the table. Declare it when the mere occurrence
+    of a value would reveal something.
 
     Parameters
     ----------
@@ -114,17 +114,8 @@ class Domain:
 class Attribute:
     """One column: its name, its role and its type.
 
-    Parameters
-    ----------
-    name
-        The column's name.
-    role
-        What the column is to the publisher.
-    type
-        The Arrow type of a published cell, as text (``"int64"``, ``"string"``); for a sensitive attribute
-        the type of one member of the set.
-    domain
-        The public values; sensitive attributes only.
+    `type` is the Arrow type of a published cell as text (``"int64"``, ``"string"``); for a sensitive attribute, that
+    of one member of the set. Only sensitive attributes have a `domain`.
     """
 
     name: str
@@ -157,11 +148,10 @@ class Schema:
         for attribute in self.attributes:
             if attribute.name == name:
                 return attribute
-        known = name_some(attribute.name for attribute in self.attributes)
-        raise SchemaError("table", "does not exist", column=name, hint=f"The columns are {known}.")
+        raise SchemaError("table", "does not exist", column=name, hint=f"The columns are {name_some(self.names())}.")
 
     def names(self, *roles: Role) -> tuple[str, ...]:
-        """The names of the columns with one of these roles, or of all columns."""
+        """The names of the columns with one of these roles; of all columns when no role is given."""
         return tuple(a.name for a in self.attributes if not roles or a.role in roles)
 
     def domain(self, name: str) -> Domain:
@@ -169,10 +159,10 @@ class Schema:
         domain = self[name].domain
         if domain is None:
             sensitive = name_some(self.names(Role.SENSITIVE))
-            raise SchemaError("table", "is not sensitive", column=name, hint=f"Sensitive are {sensitive}.")
+            raise SchemaError("table", "is not sensitive", column=name, hint=f"The sensitive columns are {sensitive}.")
         return domain
 
 
 def _key(value: Scalar) -> tuple[str, Scalar]:
-    # 1, 1.0 and True are equal in Python; in a domain they would be one value twice, which is refused.
+    # 1, 1.0 and True are equal in Python, so in a domain they would be one value twice. That is refused.
     return ("number" if isinstance(value, bool | int | float) else "other", value)

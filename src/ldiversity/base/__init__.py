@@ -1,1 +1,1 @@
-"""What every room stands on: checks, randomness, numbers as texts, limits."""
+"""What every room builds on: checks, randomness, number formats, limits, progress, registries."""

@@ -1,7 +1,7 @@
-"""The few looks upward: what an object of a lower room offers its users, though a higher room does it.
+"""The few calls upward: methods of a lower room's objects that a higher room implements.
 
-A model checks a table (``model.check(table)``), an estimate draws itself. The rooms that do this stand above, so they
-are named, not imported, and loaded when somebody asks: no import goes upward, and none is paid for in advance.
+``model.check(table)`` runs the audit, and an estimate draws itself with the pictures. These rooms are named here, not
+imported, and loaded at the first call. So no import points upward, and none slows down ``import ldiversity``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,6 @@ from typing import Any
 __all__ = ["from_above"]
 
 
-def from_above(room: str, name: str) -> Any:  # noqa: ANN401 - whatever that room calls by this name
-    """A public name of a higher room."""
+def from_above(room: str, name: str) -> Any:  # noqa: ANN401 - whatever has this name there
+    """Load a public name of a higher room."""
     return getattr(import_module(f"ldiversity.{room}"), name)

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 __all__ = ["BoolArray", "CodeArray", "FloatArray", "Scalar", "SetArray", "WordArray"]
 
 CodeArray: TypeAlias = NDArray[np.int32]
-"""Shape (n,): positions in a `Domain`, one a record."""
+"""Shape (n,): positions in a `Domain`, one per record."""
 
 SetArray: TypeAlias = NDArray[np.int32]
-"""Shape (n, l): positions in a `Domain`, ascending within each row, so that their order carries nothing."""
+"""Shape (n, l): positions in a `Domain`, ascending within each row, so that their order carries no information."""
 
 WordArray: TypeAlias = NDArray[np.uint64]
-"""Shape (n, words): uniformly random 64-bit words, one row a record."""
+"""Shape (n, words): uniformly random 64-bit words, one row per record."""
 
 FloatArray: TypeAlias = NDArray[np.float64]
 BoolArray: TypeAlias = NDArray[np.bool_]

@@ -1,4 +1,4 @@
-"""Checks of arguments, all of which speak the same sentence."""
+"""Checks of arguments. They all report a fault in the same form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ldiversity.errors import ParameterError
 __all__ = ["check_choice", "check_integer", "check_number", "column_name", "column_names", "name_some"]
 
 _PANDAS_NAMES: Final = "Index"
-"""What ``frame.columns`` is in pandas, which is no sequence by its class."""
+"""The class of ``frame.columns`` in pandas, which is not registered as a sequence."""
 
 
 def check_integer(
@@ -85,9 +85,9 @@ def column_name(owner: str, parameter: str, given: object) -> str:
 
 
 def column_names(owner: str, parameter: str, given: object) -> list[str]:
-    """Return names of columns, given as one name or several, as a list; or raise `ParameterError`.
+    """Return one or several names of columns as a list, or raise `ParameterError`.
 
-    A column itself (``frame["age"]``) in the place of its name would be read cell by cell; its cells are not quoted.
+    A column given in place of its name (``frame["age"]``) would be read cell by cell, so a message never quotes items.
 
     Examples
     --------

@@ -21,10 +21,10 @@ _HIDDEN: Final = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def escape(text: str) -> str:
-    r"""Give a text as HTML that shows every character of it.
+    r"""Return a text as HTML in which every character is visible.
 
-    Characters that cannot be seen, and those that turn the direction of writing, are written as Python would: with
-    them a name could show the command after it backwards.
+    Invisible characters and those that reverse the direction of writing are written as Python's escapes: otherwise
+    a column's name could make the command after it appear backwards.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def escape(text: str) -> str:
 
 
 def document(title: str, body: str, *, style: str = STYLE) -> str:
-    """Give a whole page that needs nothing else; `body` is HTML already.
+    """Return a whole page that loads nothing; `body` is HTML already.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def document(title: str, body: str, *, style: str = STYLE) -> str:
 
 
 def bullets(texts: Iterable[str]) -> str:
-    """Give a list.
+    """Return a list.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def bullets(texts: Iterable[str]) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[int] = ()) -> str:
-    """Give a table; `numbers` are the columns that hold numbers.
+    """Return a table; `numbers` are the positions of the columns that hold numbers.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collecti
 
 
 def shown(value: Any) -> str:  # noqa: ANN401 - a number, or numbers by name
-    """Write a number, or the first few of several.
+    """Write a number, or the first three of several numbers by name.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""How large the parts of a release may be: one number each, for those who write, those who read and those who check.
+"""How large the parts of a release may be. Writers, readers and checks share these limits.
 
-A table that goes beyond one of them is refused before the work, with a sentence; a release that does is damaged.
+A table beyond a limit is refused before any work is done. A release beyond one is treated as damaged.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ MOST_CHARACTERS: Final = 10_000
 """Characters of a text of ``release.json``: a public value of a generalized column, a sentence."""
 
 MOST_NAME: Final = MOST_CHARACTERS // 20
-"""Characters of a column's name: sentences quote it, and a quoted character may be ten characters long."""
+"""Characters of a column's name: messages quote it, and an escaped character may take ten characters."""
 
 MOST_MANIFEST_BYTES: Final = 256 * 1024 * 1024
 """Bytes of ``release.json``."""
 
 MOST_MANIFEST_PARTS: Final = 1 << 23
-"""Values, lists and objects of ``release.json``; an empty list of two bytes takes far more in memory than a text."""
+"""Values, lists and objects of ``release.json``: an empty list takes two bytes there, and far more in memory."""
 
 LARGEST_NUMBER: Final = 1e300
 """Numbers that are subtracted, added up or averaged lie between this and its negative, so that no result overflows."""

@@ -1,4 +1,4 @@
-"""Telling the lack of memory apart from damage and from a full disk: each library says it in its own way."""
+"""Tell a lack of memory apart from a damaged file and a full disk; each library reports it in its own way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SAID: Final = re.compile(
     r"can't start new thread|resource temporarily unavailable",
     re.IGNORECASE,
 )
-"""What Arrow puts into errors of other kinds; and what is said of threads, which need memory of their own."""
+"""What Arrow writes into errors of other kinds, and what a thread that gets no stack reports."""
 
 
 def lacks_memory(error: BaseException | None) -> bool:
@@ -30,14 +30,14 @@ def lacks_memory(error: BaseException | None) -> bool:
         return True
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return True
-    # An error about values may quote a cell that speaks of memory.
+    # An error about values may quote a cell, and the cell may contain these words.
     about_values = isinstance(error, ValueError | TypeError | LookupError)
     return isinstance(error, Exception) and not about_values and _SAID.search(str(error)) is not None
 
 
 def not_enough_memory(owner: str) -> NotEnoughMemoryError:
-    """The error of something that needs more memory than there is."""
+    """Build the error for work that needs more memory than there is."""
     return NotEnoughMemoryError(owner, "there must be enough memory", got="too little").with_hint(
         "Close other programs, use a machine with more memory, or take fewer rows or columns; "
-        "a damaged file may ask for any amount, too."
+        "a damaged file may also ask for any amount."
     )

@@ -1,4 +1,4 @@
-"""How objects of lower rooms show themselves with the pictures of the report, a room that they do not import."""
+"""How objects of lower rooms show themselves with the pictures of the report, which they do not import."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ShownInNotebooks", "save_picture"]
 
 
 class ShownInNotebooks:
-    """Something that notebooks show as a page, with picture and table."""
+    """A result that notebooks show as a page, with picture and table."""
 
     __slots__ = ()
 

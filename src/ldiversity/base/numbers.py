@@ -1,7 +1,7 @@
-"""How numbers are written for people, in the same way everywhere: in terminals, pages, pictures and messages.
+"""How numbers are written for people: the same way in terminals, pages, pictures and messages.
 
-A share below 1 is never written as 100 %, and one above 0 never as 0 %: between "nobody" and "hardly anybody" lies a
-person. The greater of two numbers is never written as the smaller one.
+A share below 1 is never written as 100 %, and one above 0 never as 0 %: the difference between "nobody" and "hardly
+anybody" is a person. The greater of two numbers is never written as the smaller one.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def percent(share: float | None, digits: int = 3, *, unknown: str = "-") -> str:
     Parameters
     ----------
     share
-        Of one; estimates may lie below 0, and errors above 1.
+        A fraction of 1. Estimates may lie below 0, and errors above 1.
     digits
-        How many digits count, at least two.
+        Significant digits, at least two.
     unknown
-        What is written where there is no share.
+        What to write when there is no share.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def points(share: float | None) -> str:
 
 
 def whole_percent(share: float) -> str:
-    """Write a share in so little room that only whole hundredths fit, without a sign.
+    """Write a share as a whole percentage without the sign, where space is short.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def whole_percent(share: float) -> str:
 
 
 def level(confidence: float) -> str:
-    """Write a level that somebody chose, with all its digits.
+    """Write a level that the user chose, with all its digits.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def level(confidence: float) -> str:
 
 
 def plain_level(confidence: float) -> str:
-    """Write a level that somebody chose without its sign: so many of 100 cases.
+    """Write a level that the user chose, without the percent sign.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def plain_number(value: float, _position: float | None = None) -> str:
 
 
 def percent_tick(hundredths: float, position: float | None = None) -> str:
-    """Write the place of a tick on an axis of percentages.
+    """Write a tick on an axis of percentages.
 
     Examples
     --------

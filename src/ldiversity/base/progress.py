@@ -1,12 +1,12 @@
-"""How far a run is, told to whoever watches it; and where a watcher can stop it.
+"""Report how far a run is, and let the watcher stop it.
 
-A run is a sequence of stages, which may have stages of their own. Whatever reads, draws, groups or writes rows tells
-the stage it is in, some times a second: it needs no argument for that, because the stage is that of its context. The
-share that the watcher hears never falls.
+A run is a sequence of stages, which may contain stages. Code that reads, draws, groups or writes rows reports to the
+current stage several times a second. It needs no argument for that: the stage is a context variable. The reported
+share never falls.
 
-A watcher stops the run by raising any exception. It travels as a `BaseException` of this module, so that no handler
-on the way takes it for a fault of the table or the disk, and is raised again where the run began. Until then it is
-raised in every thread that tells anything: all of them stop.
+A watcher stops the run by raising any exception. The exception travels inside a `BaseException` of this module, so
+that no handler on the way mistakes it for a fault of the table or the disk, and is raised again where the run began.
+Until then it is raised in every thread that reports progress, so all of them stop.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ldiversity._kernels.compiling import COMPILING, hear_of_compiling
 __all__ = ["Progress", "in_context", "reading", "reports_progress", "stage", "tell", "unwatched", "watched"]
 
 Progress: TypeAlias = Callable[[float, str], None]
-"""Takes the share of the work that is done, and a word for what is being done."""
+"""Takes the share of the work that is done, and a word for the current step."""
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 _UNANNOUNCED: Final = 0.25
-"""The share of a stage up to which it is filled by reading, when nobody knows how often it will read its rows."""
+"""The share of a stage that its readings may fill when the number of readings was not announced."""
 
 _HALF_LIFE: Final = 1 << 20
-"""Of a reading whose length nobody knows, half of what remains is told after so many rows."""
+"""In a reading of unknown length, half of the remaining share is reported after this many rows."""
 
 
 class _StopRequest(BaseException):
@@ -72,7 +72,7 @@ class _Watch:
 
 
 class _Stage:
-    """A part of a run, from one share of all work to another."""
+    """A part of a run, from one share of the whole work to another."""
 
     def __init__(self, watch: _Watch, word: str, low: float, high: float, passes: int) -> None:
         self.watch, self._word, self._low, self._high = watch, word, low, high
@@ -89,7 +89,7 @@ class _Stage:
         return _Stage(self.watch, word, low, high, passes)
 
     def reading(self, total: int | None) -> Callable[[int], None]:
-        """Take a pass over the rows: one of the announced ones, or half of what is left for passes of any number."""
+        """Begin a pass over the rows: an announced one, or one that takes half of what is left for such passes."""
         start, width = self.done, max(_UNANNOUNCED - self.done, 0.0) / 2
         if self._passes:
             width = (1 - start) / self._passes
@@ -109,9 +109,9 @@ _current: ContextVar[_Stage | None] = ContextVar("stage", default=None)
 
 
 class watched:  # noqa: N801 - used as a context manager that is made by a function
-    """Let `progress` hear of everything that happens in the block; whatever it raises ends the block.
+    """Report all work of the block to `progress`; whatever it raises ends the block.
 
-    Without `progress`, a run inside another one tells the watcher of that.
+    Without `progress`, a run inside another run reports to that run's watcher.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class watched:  # noqa: N801 - used as a context manager that is made by a funct
     1.0 done
     """
 
-    # A class and no generator, because a generator cannot raise all that a watcher may.
+    # Not a generator, because a generator cannot raise everything that a watcher may: StopIteration, for one.
 
     def __init__(self, progress: Progress | None, word: str = "reading") -> None:
         self._stage = None if progress is None else _Stage(_Watch(progress), word, 0.0, 1.0, passes=0)
@@ -145,12 +145,12 @@ class watched:  # noqa: N801 - used as a context manager that is made by a funct
     def __exit__(self, _: object, fault: BaseException | None, __: object) -> None:
         self._open.close()
         if self._stage is not None and isinstance(fault, _StopRequest):
-            # Not from the request, which is nobody's business.
+            # And not from the internal request.
             raise fault.reason from fault.reason.__cause__
 
 
 def reports_progress(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
-    """Let the keyword argument `progress` of a function hear of all that the function does."""
+    """Report all work of a function to its keyword argument `progress`."""
 
     @functools.wraps(function)
     def run(*args: _Given.args, **given: _Given.kwargs) -> _Result:
@@ -162,11 +162,11 @@ def reports_progress(function: Callable[_Given, _Result]) -> Callable[_Given, _R
 
 @contextmanager
 def stage(word: str, *, until: float | None = None, passes: int = 0) -> Iterator[Progress]:
-    """Make the block a stage: from where the stage around it stands, to this share of that one.
+    """Make the block a stage that ends at the share `until` of the stage around it.
 
-    It takes half of what is left when None, for stages of which nobody knows how many will follow. Gives a function
-    that tells how much of the stage is done, for those who run in other threads. `passes` is how often the stage reads
-    its rows, where that is all that takes time in it.
+    When `until` is None, the stage takes half of what is left: use it when the number of stages to come is unknown.
+    `passes` is how often the stage reads its rows, when reading is all that takes time in it. Yields a function that
+    reports how much of the stage is done, for use in other threads.
     """
     outer = _current.get()
     if outer is None:
@@ -184,21 +184,21 @@ def stage(word: str, *, until: float | None = None, passes: int = 0) -> Iterator
 
 
 def tell(share: float, word: str | None = None) -> None:
-    """Say how much of the present stage is done; raises what stops the run."""
+    """Report how much of the current stage is done; raises when the watcher has stopped the run."""
     present = _current.get()
     if present is not None:
         present.tell(share, word)
 
 
 def reading(total: int | None) -> Callable[[int], None]:
-    """Begin a pass over `total` rows (or bytes); gives a function that is told how many more were read."""
+    """Begin a pass over `total` rows or bytes; returns a function to call with the number of newly read ones."""
     present = _current.get()
     return _ignore if present is None else present.reading(total)
 
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Tell nobody what happens in the block, because it is too late to stop the run."""
+    """Report nothing from the block, because it is too late to stop the run."""
     token = _current.set(None)
     try:
         yield
@@ -207,19 +207,19 @@ def unwatched() -> Iterator[None]:
 
 
 def in_context(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
-    """A function that another thread may call, which then tells the stage that this thread is in now."""
+    """Wrap a function for another thread, so that it reports to the stage that this thread is in now."""
     context = copy_context()
 
     def run(*args: _Given.args, **given: _Given.kwargs) -> _Result:
-        # A copy of its own for each call: several threads may be at it.
+        # A context cannot be entered twice at once, so each call gets its own copy.
         return context.copy().run(function, *args, **given)
 
     return run
 
 
 def _silent(share: float, word: str) -> None:
-    """Show no progress."""
+    """Report nothing: there is no watcher."""
 
 
 def _ignore(amount: int) -> None:
-    """Count nothing."""
+    """Count nothing: there is no watcher."""

@@ -1,15 +1,15 @@
-"""Where random words come from, and the holder's secret key.
+"""Where random 64-bit words come from, and the holder's secret key.
 
 Publishing uses one of two sources, both from the `cryptography` package:
 
 - `FreshWords`: AES-256 in counter mode under a key that the operating system draws for this run and that is
-  never stored. Publishing the same table twice gives independent sets, which intersect: see
-  ``docs/guides/republishing.md``.
+  never stored. Publishing the same table twice gives independent sets, and their intersection narrows the true
+  value down: see ``docs/guides/republishing.md``.
 - `KeyedWords`: a pseudo-random function of the holder's key, the draw's context (attribute, domain, mechanism and
   its version), the record's id and its true value. Publishing again gives the same set for the same record,
   whatever the order of the rows, the chunks or the engine.
 
-`FreshWords.from_insecure_seed` exists for tests and says so in its name.
+`FreshWords.from_insecure_seed` is for tests.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class Words(Protocol):
     """A source of uniformly random 64-bit words for records."""
 
     def for_records(self, codes: CodeArray, digests: RecordDigests | None, n_words: int) -> WordArray:
-        """Words of shape (n, n_words); asking for more words never changes the first ones of a keyed source."""
+        """Return words of shape (n, n_words). A keyed source gives the same first words however many are asked for."""
 
 
 class Secret:
-    """What holds a secret: it stays in its process, and shows nothing of itself.
+    """An object that holds a secret: it stays in its process, and its repr shows nothing.
 
-    Pickling and copying are refused, whatever the protocol, because a pickle is a clear text that ends up in files,
-    queues and logs. A worker in another process loads the holder's key where it runs, and derives the rest.
+    Pickling and copying are refused, whatever the protocol, because a pickle is clear text that ends up in files,
+    queues and logs. A worker in another process loads the holder's key itself, and derives the rest.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Secret:
     def __reduce_ex__(self, _: SupportsIndex) -> NoReturn:
         raise ParameterError(
             type(self).__name__,
-            "what holds a secret must not be pickled or copied",
+            "an object that holds a secret must not be pickled or copied",
             hint="Load the key from its file where it is needed.",
         )
 
@@ -89,7 +89,7 @@ class FreshWords(Secret):
 
     @classmethod
     def from_insecure_seed(cls, seed: int) -> FreshWords:
-        """Words that anyone who knows `seed` can repeat. For tests; never publish with it."""
+        """Words that anyone who knows `seed` can repeat. For tests only: never publish with it."""
         words = cls()
         digest = hashlib.sha512(f"ldiversity insecure seed {seed}".encode()).digest()
         words._encryptor = _counter_mode(digest[:_KEY_BYTES], digest[_KEY_BYTES:][:_BLOCK_BYTES])
@@ -113,7 +113,7 @@ class FreshWords(Secret):
 class Key(Secret):
     """The data holder's secret, from which keyed draws are made.
 
-    Whoever has the key and a release can work out true values: keep it like the table itself. It is never
+    Anyone who has the key and a release can work out true values, so protect it like the table itself. It is never
     part of a release, a message or a log.
 
     Examples
@@ -191,8 +191,8 @@ class KeyedWords(Secret):
     -----
     The function is CBC-MAC with AES-256 over messages of exactly three blocks: the record's digest, the code of
     its true value, and a counter that numbers the blocks of output. CBC-MAC is a pseudo-random function on
-    messages of one fixed length. The true value must be in it: without it a record whose value changed
-    would keep its random words, and its two sets would give the values away.
+    messages of one fixed length. The true value is part of the message: otherwise a record whose value changed
+    would keep its random words, and its two sets would reveal both values.
     """
 
     __slots__ = ("_secret",)
@@ -223,10 +223,10 @@ class KeyedWords(Secret):
 
 
 def random_order(n: int, words: FreshWords) -> NDArray[np.int64]:
-    """A uniformly random order of ``range(n)``.
+    """Return a uniformly random order of ``range(n)``.
 
-    Rows are dealt into random buckets, and each bucket is shuffled by Fisher and Yates; the result is exactly
-    uniform (Rao 1961, Sandelius 1962), and a large table is shuffled bucket by bucket inside the cache.
+    Rows are dealt into random buckets, and each bucket gets a Fisher-Yates shuffle. The result is exactly uniform
+    (Rao 1961, Sandelius 1962), and each bucket fits into the cache.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""A registry: entries of one kind by name, each brought by one registration.
+"""A registry: entries of one kind by name.
 
-An entry comes from this package, which names its home, or from another package, which announces it as an entry point
-in the group ``ldiversity.<kind>``; both are loaded when they are first asked for. Or a running program registers it.
+An entry comes from this package (listed in `ldiversity.entries`), from another package (an entry point in the group
+``ldiversity.<kind>``), or from a running program that registers it. The first two are loaded when first used.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     Parameters
     ----------
     kind
-        What the entries are, in the plural: ``"models"``. Other packages announce theirs in ``ldiversity.models``.
+        What the entries are, in the plural: ``"models"``.
     homes
-        The entries of this package by name, each as ``module:name``.
+        The entries of this package, each as ``module:name``.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return self._given[name]
 
     def __iter__(self) -> Iterator[str]:
-        # The package's own come first, in their order: the first one is what users are shown first.
+        # This package's entries come first, in their listed order: help texts show them in this order.
         return iter(dict.fromkeys([*self._homes, *self._announced, *self._given]))
 
     def __len__(self) -> int:
@@ -63,24 +63,24 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return name in self._given or name in self._homes or name in self._announced
 
     def register(self, name: str, entry: Entry) -> None:
-        """Add an entry for as long as the program runs.
+        """Add an entry until the program ends.
 
         Raises
         ------
         ParameterError
-            When the name is taken: a release that names it must not change its meaning.
+            When the name is taken: a release that names it must keep its meaning.
         """
         if name in self:
             raise ParameterError(self.kind, f"{name!r} is registered already", hint="Choose another name.")
         self._given[name] = entry
 
     def withdraw(self, name: str) -> None:
-        """Take back what `register` added."""
+        """Remove an entry that `register` added."""
         del self._given[name]
 
     @contextmanager
     def registered(self, name: str, entry: Entry) -> Iterator[None]:
-        """Add an entry for the time of a ``with`` block."""
+        """Add an entry for the duration of a ``with`` block."""
         self.register(name, entry)
         try:
             yield
@@ -89,7 +89,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
 
     @cached_property
     def _announced(self) -> Mapping[str, EntryPoint]:
-        """What other packages announce. A name of this package keeps its meaning, whoever else claims it."""
+        """Entry points of other packages. They cannot take over a name of this package."""
         return {
             point.name: point for point in entry_points(group=f"{_GROUP}{self.kind}") if point.name not in self._homes
         }
@@ -98,11 +98,11 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         if name in self._homes:
             module, _, attribute = self._homes[name].partition(":")
             return cast("Entry", getattr(import_module(module), attribute))
-        return cast("Entry", self._announced[name].load())  # a KeyError, as of any mapping
+        return cast("Entry", self._announced[name].load())  # an unknown name is a KeyError, as in any mapping
 
 
 def registered(kind: str) -> list[str]:
-    """The names of all entries of a kind, for help texts: nothing is loaded.
+    """List the names of all entries of a kind, for help texts; loads none of them.
 
     Examples
     --------

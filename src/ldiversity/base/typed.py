@@ -1,4 +1,4 @@
-"""Names and numbers as they are typed on the command line, for commands that are printed to be run."""
+"""Names and numbers in the spelling of the command line, for commands that we print for users to run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _EXACT: Final = 2**53
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Write names as a list of the command line: one with a comma stands in double quotes.
+    """Write names as a comma-separated list; a name that contains a comma gets double quotes.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def join_names(names: Iterable[str]) -> str:
 
 
 def join_assignment(name: str) -> str:
-    """Write a name as it stands before an equals sign.
+    """Write a name for use before an equals sign.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def join_assignment(name: str) -> str:
 
 
 def number_text(number: float) -> str:
-    """Write a number in full, so that it is read as the same number.
+    """Write a number with all its digits, so that reading it gives the same number.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def number_text(number: float) -> str:
 
 
 def point_hint(text: str) -> str:
-    """Say how fractions are written, after a text that has one with a comma; else nothing.
+    """Explain how fractions are written if a text has one with a comma; otherwise return an empty text.
 
     Examples
     --------
