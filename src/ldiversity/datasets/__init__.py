@@ -1,4 +1,4 @@
-"""Tables to try things on: generators whose truth is known, the papers' examples, and UCI Adult."""
+"""Tables to try things on: generators with a known truth, the papers' examples, and UCI Adult."""
 
 from ldiversity.datasets._adult import adult
 from ldiversity.datasets._diseases import DISEASES, Disease, PatientsTruth, patients_truth

@@ -1,4 +1,4 @@
-"""The UCI Adult table: found on this machine, or fetched on request."""
+"""The UCI Adult table, from this machine or downloaded on request."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ _JOINED: Final = "adult.csv.gz"
 def adult(split: str = "train", missing: str = "drop", frame: str = "arrow", *, download: bool = False) -> Any:  # noqa: ANN401 - `frame` chooses the type
     """Read the UCI Adult table (1994 census income).
 
-    The files are looked for in the folder that the environment variable ``LDIVERSITY_DATA`` names, then in
-    this package's cache folder (``$XDG_CACHE_HOME/ldiversity``): ``adult.csv.gz`` (one table with a header
-    and a column `split`), or UCI's own ``adult.data`` and ``adult.test``. Nothing is fetched
-    unless asked for.
+    The function looks in the folder that the environment variable ``LDIVERSITY_DATA`` names, then in this package's
+    cache folder (``$XDG_CACHE_HOME/ldiversity``). It accepts ``adult.csv.gz`` (one table with a header and a column
+    `split`), or UCI's own ``adult.data`` and ``adult.test``. It downloads nothing unless asked to.
 
     Parameters
     ----------
@@ -47,13 +46,12 @@ def adult(split: str = "train", missing: str = "drop", frame: str = "arrow", *, 
     frame
         ``"arrow"``, ``"pandas"`` or ``"polars"``.
     download
-        Fetch the files from UCI when they are found in neither folder, check them and keep them in the cache
-        folder.
+        Download the files from UCI when neither folder has them, check them and keep them in the cache folder.
 
     Raises
     ------
     UnsupportedError
-        When the files are not there, or could not be fetched.
+        When the files are not there, or cannot be downloaded.
 
     References
     ----------
@@ -68,14 +66,14 @@ def adult(split: str = "train", missing: str = "drop", frame: str = "arrow", *, 
     if folder is None:
         raise UnsupportedError("adult", "the UCI Adult files are not on this machine").with_hint(
             f"Set {DATA_VARIABLE} to a folder with adult.csv.gz or with adult.data and adult.test, "
-            f"put these files into {cache_folder()}, or pass download=True to fetch them from UCI."
+            f"put these files into {cache_folder()}, or pass download=True to download them from UCI."
         )
     table = _read(folder, splits)
     return as_frame("adult", _without_unknown(table) if missing == "drop" else table, frame)
 
 
 def cache_folder() -> Path:
-    """Where fetched files are kept."""
+    """The folder for downloaded files."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "ldiversity"
 
@@ -99,7 +97,7 @@ def _read(folder: Path, splits: list[str]) -> pa.Table:
         table = _read_csv(folder / _JOINED, (*_COLUMNS, "split"), skip=1)
         table = table.filter(pc.is_in(table["split"], pa.array(splits))).drop_columns(["split"])
     else:
-        # The test file starts with a line that is no record.
+        # The first line of the test file is not a record.
         parts = [_read_csv(folder / _MEMBERS[split], _COLUMNS, skip=split == "test") for split in splits]
         table = pa.concat_tables(parts)
     return _typed(table)
@@ -118,12 +116,12 @@ def _read_csv(path: Path, names: tuple[str, ...], *, skip: int) -> pa.Table:
         )
     except (pa.ArrowInvalid, OSError):
         raise SchemaError("adult", f"{path.name} must be a CSV file of {len(names)} columns").with_hint(
-            "Remove the damaged file, or replace it by UCI's."
+            "Remove the damaged file, or replace it with UCI's."
         ) from None
 
 
 def _typed(table: pa.Table) -> pa.Table:
-    """Strip blanks, make numbers of numbers, and drop the full stop after the test file's incomes."""
+    """Strip blanks, convert numbers, and drop the full stop after each income of the test file."""
     columns = {}
     for name in _COLUMNS:
         column = pc.utf8_trim_whitespace(table[name])
@@ -133,14 +131,14 @@ def _typed(table: pa.Table) -> pa.Table:
             columns[name] = column.cast(pa.int64()) if name in _NUMBERS else column
         except pa.ArrowInvalid:
             raise SchemaError(
-                "adult", "must hold integers", column=name, hint="Remove the damaged file, or replace it by UCI's."
+                "adult", "must hold integers", column=name, hint="Remove the damaged file, or replace it with UCI's."
             ) from None
     return pa.table(columns).combine_chunks()
 
 
 def _without_unknown(table: pa.Table) -> pa.Table:
-    known = pa.scalar(True)
+    complete = pa.scalar(True)
     for name in _COLUMNS:
         if name not in _NUMBERS:
-            known = pc.and_(known, pc.not_equal(table[name], _UNKNOWN))
-    return table.filter(known).combine_chunks()
+            complete = pc.and_(complete, pc.not_equal(table[name], _UNKNOWN))
+    return table.filter(complete).combine_chunks()

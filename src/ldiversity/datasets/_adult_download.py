@@ -1,4 +1,4 @@
-"""Fetch the Adult files from UCI: only on request, with limits, and checked before anything is kept."""
+"""Download the Adult files from UCI, with limits, and check them before anything is kept."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _HINT: Final = "Try again later, or put adult.data and adult.test into the folde
 
 
 def download_adult(folder: Path) -> Path:
-    """Fetch both files into `folder`, which is made when it does not exist, and return it.
+    """Download both files into `folder`, create it if necessary, and return it.
 
-    Nothing is written unless every file has its checksum.
+    Nothing is written unless every file has the right checksum.
     """
     members = _unpack(_get(URL))
     for name, content in members.items():
         if hashlib.md5(content, usedforsecurity=False).hexdigest() != CHECKSUMS[name]:
-            raise UnsupportedError("adult", f"the fetched {name} does not have its known checksum", hint=_HINT)
+            raise UnsupportedError("adult", f"the downloaded {name} does not have its known checksum", hint=_HINT)
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in members.items():
         _write(folder / name, content)
@@ -69,7 +69,7 @@ def _get(url: str) -> bytes:
 
 
 def _unpack(archive: bytes) -> dict[str, bytes]:
-    """Take the known members out of a zip archive, in memory and by name only."""
+    """Read the expected members of a zip archive, in memory and by name: no path of the archive is used."""
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
             return {name: _member(opened, name) for name in CHECKSUMS}
@@ -90,7 +90,7 @@ def _member(opened: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write under another name and rename, so that no half-written file is ever found."""
+    """Write under another name and rename, so that no reader ever sees half a file."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as stream:

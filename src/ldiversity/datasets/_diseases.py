@@ -1,7 +1,7 @@
-"""The diseases of the patients table: their tree, and how likely each is by age and sex.
+"""The diseases of the patients table: their tree, and how likely each is at an age and sex.
 
-Codes, labels and numbers were made up for this package. They look like a hospital's coding scheme and behave
-roughly as one would expect (heart disease comes with age, asthma in youth); they are no epidemiology.
+Codes, labels and numbers were made up for this package. They look like a hospital's coding scheme and behave roughly
+as one would expect (heart disease comes with age, asthma in youth), but they are not epidemiology.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ class Disease:
 
     @property
     def value(self) -> str:
-        """What the table's cells say: code and label."""
+        """The cell of the table: code and label."""
         return f"{self.code} {self.label}"
 
     @property
     def row(self) -> tuple[str, str, str, str]:
-        """The way from the leaf to the root."""
+        """The path from the leaf to the root."""
         return self.value, _BLOCKS[self.code[:2]], _CHAPTERS[self.code[0]], ROOT
 
 
@@ -101,16 +101,8 @@ DISEASES: Final = (
 class PatientsTruth:
     """The probabilities that `patients` draws from.
 
-    Attributes
-    ----------
-    age_edges
-        Edges of the age bands; a band holds ``low <= age < high``.
-    sexes
-        The sexes, in the order of the second axis.
-    diseases
-        The diseases, in the order of the third axis.
-    probabilities
-        P(disease | age band, sex), shape (bands, sexes, diseases); sums to 1 over diseases. Read-only.
+    `probabilities` holds P(disease | age band, sex) in the shape (bands, sexes, diseases); it sums to 1 over diseases,
+    and is read-only. A band holds ``low <= age < high`` for two neighboring `age_edges`.
     """
 
     age_edges: tuple[int, ...]
@@ -121,7 +113,7 @@ class PatientsTruth:
 
 @cache
 def patients_truth() -> PatientsTruth:
-    """Give the probabilities that `patients` draws diseases from.
+    """Return the probabilities that `patients` draws diseases from.
 
     Within an age band and a sex, the disease depends on neither age, zip code nor job.
 

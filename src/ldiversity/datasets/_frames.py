@@ -1,4 +1,4 @@
-"""The kind of frame a data set is handed out in."""
+"""The kind of frame in which a data set is returned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A made-up survey of yearly incomes, with known truth."""
+"""A made-up survey of yearly incomes, with a known truth."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INCOME_EDGES: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 
 _SEXES: Final = ("female", "male")
 _AGES: Final = (20, 70)
 _SPREAD: Final = 0.52
-# Median yearly income in million yen at some ages; straight lines between them on the log scale.
+# Median yearly income in million yen at these ages; in between, it is interpolated on the log scale.
 _PROFILE_AGES: Final = (20.0, 25.0, 35.0, 45.0, 55.0, 60.0, 69.0)
 _MEDIANS: Final = ((2.1, 2.8, 3.0, 3.0, 2.9, 2.6, 2.1), (2.3, 3.2, 4.6, 5.6, 6.3, 5.2, 3.5))
 
@@ -34,27 +34,26 @@ _MEDIANS: Final = ((2.1, 2.8, 3.0, 3.0, 2.9, 2.6, 2.1), (2.3, 3.2, 4.6, 5.6, 6.3
 def income(n: int = 100_000, seed: int = 0, frame: str = "arrow") -> Any:  # noqa: ANN401 - `frame` chooses the type
     """Make up a survey of yearly incomes in 14 bands.
 
-    The shape is that of salary statistics: log-normal around a median that rises to the middle fifties
-    and falls after them, lower and flatter for women. The numbers are made up.
+    The shape is that of salary statistics: log-normal around a median that rises until the middle fifties
+    and then falls, lower and flatter for women. The numbers are made up.
 
     Parameters
     ----------
     n
         How many people.
     seed
-        The same `n` and `seed` give the same table. These are test data: the generator is not a secure one.
+        The same `n` and `seed` give the same table. The generator is not a secure one: these are test data.
     frame
         ``"arrow"``, ``"pandas"`` or ``"polars"``.
 
     Returns
     -------
     pyarrow.Table, pandas.DataFrame or polars.DataFrame
-        `age` (20 to 69), `sex` and `income`, a band in million yen. Sorting the bands as texts sorts
-        them by amount.
+        `age` (20 to 69), `sex` and `income`, a band in million yen. Sorting the bands as texts sorts them by amount.
 
     See Also
     --------
-    income_domain : the bands in order, also those that do not occur.
+    income_domain : the bands in order, including those that do not occur.
     income_truth : the probabilities behind the table.
 
     Examples
@@ -79,7 +78,7 @@ def income(n: int = 100_000, seed: int = 0, frame: str = "arrow") -> Any:  # noq
 
 
 def income_domain() -> Domain:
-    """Give the 14 bands of `income`, in order.
+    """Return the 14 bands of `income`, in order.
 
     Examples
     --------
@@ -90,7 +89,7 @@ def income_domain() -> Domain:
 
 
 def income_truth(age: int, sex: str) -> FloatArray:
-    """Give the probability of each band for an age and a sex, shape (14,).
+    """Return the probability of each band for an age and a sex, shape (14,).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The two small tables that the papers explain their methods with."""
+"""The two small tables with which the papers explain their methods."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _HOSPITAL: Final = (
 
 
 def obesity(frame: str = "arrow") -> Any:  # noqa: ANN401 - `frame` chooses the type
-    """Give the 1,000 people of the worked example of semantic diversity.
+    """Return the 1,000 people of the worked example of semantic diversity.
 
-    One row a person: `gender`, `age` ("over 50" or "under 50") and `level` of obesity from 1 to 5. The counts
+    One row per person: `gender`, `age` ("over 50" or "under 50") and `level` of obesity from 1 to 5. The counts
     are those of Table 8 of the paper on (l, d)-semantic diversity.
 
     Parameters
@@ -56,9 +56,9 @@ def obesity(frame: str = "arrow") -> Any:  # noqa: ANN401 - `frame` chooses the 
 
 
 def hospital(frame: str = "arrow") -> Any:  # noqa: ANN401 - `frame` chooses the type
-    """Give the eight patients of the running example of randomized addition.
+    """Return the eight patients of the running example of randomized addition.
 
-    One row a patient: `id`, `sex`, `age`, `address`, `job` and `disease`, as in Table 1 of the paper on
+    One row per patient: `id`, `sex`, `age`, `address`, `job` and `disease`, as in Table 1 of the paper on
     randomized addition, with numbers in place of its names.
 
     Parameters

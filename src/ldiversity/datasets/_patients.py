@@ -1,4 +1,4 @@
-"""A made-up hospital's patients, with known truth."""
+"""The patients of a made-up hospital, with a known truth."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def patients(n: int = 2000, seed: int = 0, frame: str = "arrow") -> Any:  # noqa
     n
         How many patients.
     seed
-        The same `n` and `seed` give the same table. These are test data: the generator is not a secure one.
+        The same `n` and `seed` give the same table. The generator is not a secure one: these are test data.
     frame
         ``"arrow"``, ``"pandas"`` or ``"polars"``.
 
@@ -91,10 +91,10 @@ def patients(n: int = 2000, seed: int = 0, frame: str = "arrow") -> Any:  # noqa
 
 
 def patients_tree() -> Hierarchy:
-    """Give the tree of the diseases of `patients`: disease, block, chapter, root.
+    """Return the tree of the diseases of `patients`: disease, block, chapter, root.
 
-    Two diseases of one block are at tree distance 1, of one chapter at 2, others at 3. Every value that
-    `patients` can draw is a leaf, also those that do not occur in a small table.
+    The tree distance of two diseases is 1 within a block, 2 within a chapter, and 3 otherwise. Every value that
+    `patients` can draw is a leaf, including those that do not occur in a small table.
 
     Examples
     --------
@@ -108,14 +108,9 @@ def patients_tree() -> Hierarchy:
 
 
 def write_patients(folder: str | Path, n: int = 2000, seed: int = 0) -> tuple[Path, Path]:
-    """Write ``patients.csv`` and ``diseases.csv`` into a folder, which is made when it does not exist.
+    """Write ``patients.csv`` and ``diseases.csv`` into a folder, create it if necessary, and return both paths.
 
-    ``diseases.csv`` is a hierarchy file: one line a disease, ``leaf;block;chapter;root``, no header.
-
-    Returns
-    -------
-    tuple of Path
-        The table and the tree.
+    ``diseases.csv`` is a hierarchy file: one line per disease, ``leaf;block;chapter;root``, no header.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -133,7 +128,7 @@ def write_patients(folder: str | Path, n: int = 2000, seed: int = 0) -> tuple[Pa
 def _draw(rng: np.random.Generator, probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
     """Draw one position from each row of `probabilities`, by inverting its cumulative sum."""
     cumulative = probabilities.cumsum(axis=1)
-    cumulative[:, -1] = 1.0
+    cumulative[:, -1] = 1.0  # rounding must not leave a gap below 1
     drawn: NDArray[np.intp] = (rng.random((len(cumulative), 1)) >= cumulative).sum(axis=1)
     return drawn
 
@@ -142,7 +137,7 @@ def _ages(rng: np.random.Generator, band: NDArray[np.intp]) -> NDArray[np.int64]
     low, high = np.array(AGE_EDGES[:-1])[band], np.array(AGE_EDGES[1:])[band]
     within = rng.random(len(band))
     last = band == len(AGE_EDGES) - 2
-    within[last] = 1 - np.sqrt(1 - within[last])  # fewer and fewer people toward 100
+    within[last] = 1 - np.sqrt(1 - within[last])  # ever fewer people toward 100
     ages: NDArray[np.int64] = (low + within * (high - low)).astype(np.int64)
     return ages
 
