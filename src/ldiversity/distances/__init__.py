@@ -1,4 +1,4 @@
-"""How unlike two sensitive values are: one file a kind, and a registry by name."""
+"""How unlike two sensitive values are: one file per kind, and a registry by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a distance is: how unlike two sensitive values are."""
+"""The base class of distances between sensitive values."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ __all__ = ["Distance"]
 class Distance(ABC):
     """How unlike two values of a domain are.
 
-    A distance is a frozen value that knows nothing of any table. It is asked for the matrix of one domain,
-    and checks itself there: symmetric, zero on the diagonal, and every value of the domain covered.
+    A distance is a frozen value that knows nothing of any table. Its matrix on a domain is symmetric, zero on the
+    diagonal, and covers every value of the domain.
     """
 
     kind: ClassVar[str]
-    """The name under which releases and the command line know this distance."""
+    """The name of this distance in releases and on the command line."""
 
     form: ClassVar[str]
-    """How the command line and policies write it, for messages: ``numeric:<unit>``."""
+    """Its text form on the command line and in policies, for messages: ``numeric:<unit>``."""
 
     @classmethod
     def from_text(cls, argument: str | None, base: Path) -> Distance:
-        """Make it from what stands behind the colon of its text form; a plain kind has none.
+        """Make the distance from its text form; a kind without a file or number takes no argument.
 
         Parameters
         ----------
         argument
-            The text behind the colon; None when there is no colon.
+            The text after the colon; None when there is no colon.
         base
             The folder that relative paths start from.
 
         Raises
         ------
         ValueError
-            When the text is not of this form; `parse_distance` says so in a sentence.
+            When the text does not have this form; `parse_distance` turns it into a clear message.
         """
         del base  # only distances that read files need it
         if argument is not None:
@@ -58,9 +58,9 @@ class Distance(ABC):
 
     @abstractmethod
     def to_dict(self, domain: Domain) -> dict[str, Any]:
-        """Describe the distance on `domain` in JSON's types, completely and with ``"kind"``."""
+        """Describe the distance on `domain` completely, in JSON's types and with ``"kind"``."""
 
     @classmethod
     @abstractmethod
     def from_dict(cls, described: dict[str, Any], domain: Domain) -> Distance:
-        """Read what `to_dict` wrote. The dict comes from a stranger: check it, raise `ReleaseFormatError`."""
+        """Read what `to_dict` wrote. The dict is not trusted: check it, and raise `ReleaseFormatError`."""

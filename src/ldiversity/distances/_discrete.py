@@ -1,4 +1,4 @@
-"""All different values are equally unlike."""
+"""The distance under which all different values are equally unlike."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["DiscreteDistance"]
 
 @dataclass(frozen=True)
 class DiscreteDistance(Distance):
-    """0 between a value and itself, 1 between two values; with it (l, d)-diversity is l-diversity.
+    """0 between a value and itself, 1 between different values: (l, d)-diversity becomes l-diversity.
 
-    The missing category is a value like others.
+    The category of missing values is treated like any other value.
 
     Examples
     --------
@@ -44,6 +44,6 @@ class DiscreteDistance(Distance):
 
     @classmethod
     def from_dict(cls, described: dict[str, Any], domain: Domain) -> DiscreteDistance:  # noqa: ARG003 - same
-        """Read what `to_dict` wrote, by a stranger."""
+        """Read what `to_dict` wrote; the description is not trusted."""
         check_keys(cls.kind, described, ())
         return cls()

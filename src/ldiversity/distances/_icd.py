@@ -1,4 +1,4 @@
-"""The tree distance of ICD-10-CM codes, whatever codes a domain turns out to have."""
+"""The tree distance of ICD-10-CM codes, for a domain that is not known yet."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["IcdDistance"]
 class IcdDistance(Distance):
     """The tree distance in ICD-10-CM, for a domain of disease codes that is not known yet.
 
-    It describes itself as the tree distance that it is on its domain, so that a release can be read without
-    the extra `icd`, and means the same when the classification changes. The levels are those of
-    `icd_hierarchy`; where the domain is at hand, `TreeDistance.icd` is the same.
+    A release stores it as a plain tree distance on its domain. So the release can be read without the extra `icd`,
+    and keeps its meaning when the classification changes. The levels are those of `icd_hierarchy`. When the domain
+    is known, `TreeDistance.icd` gives the same distance.
 
     Examples
     --------
@@ -45,5 +45,5 @@ class IcdDistance(Distance):
 
     @classmethod
     def from_dict(cls, described: dict[str, Any], domain: Domain) -> TreeDistance:
-        """Read what `to_dict` wrote, by a stranger: a tree distance."""
+        """Read what `to_dict` wrote, a tree distance; the description is not trusted."""
         return TreeDistance.from_dict(described, domain)

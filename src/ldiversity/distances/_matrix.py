@@ -1,4 +1,4 @@
-"""Distances that are written down one by one."""
+"""A matrix of distances between named values."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ __all__ = ["MatrixDistance"]
 class MatrixDistance(Distance):
     """A matrix of distances between named values.
 
-    Values are matched by their text. The missing category may be listed, as None or ``(missing)``; where it
-    is not, it is at the greatest distance that occurs from everything else.
+    Values are matched by their text. The category of missing values may be listed, as None or ``(missing)``. If it
+    is not, its distance from everything else is the greatest one that occurs.
 
     Parameters
     ----------
     values
-        The values, one a row and column; may be more than a domain has.
+        The value of each row and column; there may be more than a domain has.
     distances
         Shape (values, values): finite, at least 0, symmetric, and 0 on the diagonal. Two different values may
         be at distance 0, and the triangle inequality is not required.
@@ -64,7 +64,7 @@ class MatrixDistance(Distance):
             numbers = np.array(distances if values else np.empty((0, 0)), dtype=np.float64)
         except (TypeError, ValueError, OverflowError) as error:
             raise SchemaError(
-                "MatrixDistance", "distances", "must be rows of numbers, one row and one column a value"
+                "MatrixDistance", "distances", "must be rows of numbers, one row and one column per value"
             ) from error
         checked = check_matrix("MatrixDistance", numbers, values)
         checked.flags.writeable = False
@@ -73,14 +73,14 @@ class MatrixDistance(Distance):
 
     @classmethod
     def from_text(cls, argument: str | None, base: Path) -> Distance:
-        """Read the file that is named."""
+        """Read the named file."""
         if not argument:
             raise ValueError(argument)
         return cls.read(base / argument)
 
     @classmethod
     def read(cls, path: str | PathLike[str], *, delimiter: str | None = None) -> MatrixDistance:
-        """Read a file whose first line and first column name the values, in any order each.
+        """Read a file whose first line and first column name the values, each in any order.
 
         The cell in the corner is not read, and may be empty.
         """
@@ -89,11 +89,11 @@ class MatrixDistance(Distance):
         names = [cells[0] for _, cells in lines[1:]]
         check_unique("MatrixDistance", "values of the first line", columns)
         check_unique("MatrixDistance", "values of the first column", names)
-        unlike = sorted(set(columns) ^ set(names))
-        if unlike:
+        unpaired = sorted(set(columns) ^ set(names))
+        if unpaired:
             raise SchemaError(
                 "MatrixDistance",
-                f"the first line and column of {str(path)!r} must name the same values, but {name_some(unlike)} are "
+                f"the first line and column of {str(path)!r} must name the same values, but {name_some(unpaired)} are "
                 "in one of them only",
             )
         numbers = np.array([_numbers(path, line, cells, len(columns)) for line, cells in lines[1:]])
@@ -130,12 +130,12 @@ class MatrixDistance(Distance):
 
     @classmethod
     def from_dict(cls, described: dict[str, Any], domain: Domain) -> MatrixDistance:
-        """Read what `to_dict` wrote, by a stranger."""
+        """Read what `to_dict` wrote; the description is not trusted."""
         below = check_keys(cls.kind, described, ["below"])["below"]
         with refusing(cls.kind):
             size = len(domain)
             if not isinstance(below, list) or len(below) != size:
-                raise SchemaError("MatrixDistance", "below", f"must have {size} rows, one a value")
+                raise SchemaError("MatrixDistance", "below", f"must have {size} rows, one per value")
             numbers = np.zeros((size, size))
             for i, row in enumerate(below):
                 if not isinstance(row, list) or len(row) != i or not set(map(type, row)) <= {int, float}:

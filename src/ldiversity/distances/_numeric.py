@@ -28,8 +28,8 @@ _ROUNDING: Final = 1e-9
 class NumericDistance(Distance):
     """The difference of two values' positions, ``|x - y| / unit``.
 
-    The positions come from the domain: numbers themselves, or the middles of bins. A value without a
-    position, as the missing category, is at the greatest distance that occurs from everything else.
+    The positions come from the domain: the numbers themselves, or the middles of bins. The distance of a value
+    without a position, such as the category of missing values, from everything else is the greatest one that occurs.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class NumericDistance(Distance):
 
     Notes
     -----
-    A ratio within one part in 10^9 of a whole number counts as that number, so that 0.3 and 0.1 are at
-    distance 2 in the unit 0.1 although their binary quotient is a little less.
+    A ratio within one part in 10^9 of a whole number counts as that number. So 0.3 and 0.1 are at distance 2 in the
+    unit 0.1, although their binary quotient is a little less.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class NumericDistance(Distance):
 
     @classmethod
     def from_text(cls, argument: str | None, base: Path) -> Distance:
-        """Take the number behind the colon as the unit; without one, differences of positions themselves."""
+        """Take the number after the colon as the unit; without a number, the unit is 1."""
         del base
         return cls() if argument is None else cls(float(argument))
 
@@ -94,7 +94,7 @@ class NumericDistance(Distance):
 
     @classmethod
     def from_dict(cls, described: dict[str, Any], domain: Domain) -> NumericDistance:
-        """Read what `to_dict` wrote, by a stranger."""
+        """Read what `to_dict` wrote; the description is not trusted."""
         unit = check_keys(cls.kind, described, ["unit"])["unit"]
         with refusing(cls.kind):
             distance = cls(unit=unit)
@@ -109,12 +109,11 @@ def _positions(domain: Domain) -> FloatArray:
         )
     positions = np.asarray(domain.positions, dtype=np.float64)
     infinite = int(np.count_nonzero(np.isinf(positions)))
-    known = positions[~np.isnan(positions)]
     if infinite:
         raise SchemaError("NumericDistance", "positions", "must be finite", got=f"{infinite} that are not").with_hint(
             "Give open bins an outer edge, or use 'ordered'."
         )
-    if not are_measurable(known):
+    if not are_measurable(positions[~np.isnan(positions)]):
         raise SchemaError(
             "NumericDistance", "values", f"must lie between {-LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}"
         ).with_hint("Give them in a larger unit, or use 'ordered'.")

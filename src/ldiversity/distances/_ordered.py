@@ -1,4 +1,4 @@
-"""How many steps two values are apart in the order of their domain."""
+"""The number of steps between two values in the order of their domain."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ __all__ = ["OrderedDistance"]
 
 @dataclass(frozen=True)
 class OrderedDistance(Distance):
-    """The difference of two values' places in the domain, ``|i - j|`` of their codes.
+    """The difference of two values' positions in the domain, ``|i - j|`` of their codes.
 
-    The missing category stands where the domain lists it; domains that are read from a table list it last.
+    The category of missing values has the position at which the domain lists it: last, if the domain was read from
+    a table.
 
     Parameters
     ----------
     published
-        Whether the order was already published, as in a release that is read: then nothing is to be decided,
-        and a domain without a declared order raises no warning.
+        Whether the order was already published, as in a release that is read. Then a domain without a declared
+        order raises no warning, because nothing is left to decide.
 
     Warns
     -----
     LDiversityWarning
-        When the domain declares no order, so that its values stand in alphabetical order; once for a domain.
+        When the domain declares no order, so that its values are in alphabetical order; once per domain.
 
     Examples
     --------
@@ -70,6 +71,6 @@ class OrderedDistance(Distance):
 
     @classmethod
     def from_dict(cls, described: dict[str, Any], domain: Domain) -> OrderedDistance:  # noqa: ARG003 - same
-        """Read what `to_dict` wrote, by a stranger."""
+        """Read what `to_dict` wrote; the description is not trusted."""
         check_keys(cls.kind, described, ())
         return cls(published=True)

@@ -20,9 +20,8 @@ def parse_distance(text: str, base: Path | None = None) -> Distance:
     Parameters
     ----------
     text
-        ``discrete``, ``ordered``, ``numeric`` or ``numeric:<unit>``, ``tree:<file>``, ``tree:icd10cm`` (the
-        extra `icd`), ``semilattice:<file>`` or ``matrix:<file>``; or
-        the form of a distance that another package brings.
+        ``discrete``, ``ordered``, ``numeric`` or ``numeric:<unit>``, ``tree:<file>``, ``tree:icd10cm`` (the extra
+        `icd`), ``semilattice:<file>`` or ``matrix:<file>``; or the form of a distance from another package.
     base
         The folder that relative paths start from; the working directory when None.
 
@@ -40,17 +39,17 @@ def parse_distance(text: str, base: Path | None = None) -> Distance:
     """
     kind, colon, argument = text.strip().partition(":")
     if kind not in DISTANCES:
-        raise ParameterError("distance", "it must start with a known kind", got=repr(text), hint=_known())
+        raise ParameterError("distance", "it must start with a known kind", got=repr(text), hint=_known_forms())
     try:
         return DISTANCES[kind].from_text(argument if colon else None, base or Path())
     except ValueError as error:
         if isinstance(error, LDiversityError):
             raise
         raise ParameterError(
-            "distance", f"it must be written {DISTANCES[kind].form}", got=repr(text), hint=_known()
+            "distance", f"it must be written {DISTANCES[kind].form}", got=repr(text), hint=_known_forms()
         ) from None
 
 
-def _known() -> str:
+def _known_forms() -> str:
     *others, last = [distance.form for distance in DISTANCES.values()]
     return f"Known are {', '.join(others)} and {last}."

@@ -1,4 +1,4 @@
-"""Kinds of distances by name: those that a release may hold."""
+"""The kinds of distances that a release may hold, by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DISTANCES: Final = Registry[type[Distance]]("distances", ENTRIES["distances"])
 
 
 def distance_from_dict(described: object, domain: Domain) -> Distance:
-    """Read the description of any kind of distance, written by a stranger.
+    """Read the description of any kind of distance; it is not trusted.
 
     Raises
     ------

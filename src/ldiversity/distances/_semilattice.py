@@ -1,4 +1,4 @@
-"""How far up two values meet where a node may have several parents."""
+"""How far up two values meet when a node may have several parents."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ __all__ = ["SemilatticeDistance"]
 class SemilatticeDistance(Distance):
     """Levels up to the nearest common ancestor: siblings 1, a common grandparent 2, and so on.
 
-    The distance of a and b is the least, over all nodes c that are above or equal to both, of the greater of
-    the fewest steps from a up to c and from b up to c. Values are matched to nodes by their text. The missing
-    category may be a node ``(missing)``; where it is none, it is at the greatest distance that occurs from
-    everything else.
+    For each common ancestor, take the longer of the two shortest ways up to it; the distance is the least of these.
+    Values are matched to nodes by their text. The category of missing values may be a node ``(missing)``. If it is
+    not, its distance from everything else is the greatest one that occurs.
 
     Parameters
     ----------
@@ -40,8 +39,8 @@ class SemilatticeDistance(Distance):
 
     Notes
     -----
-    Not always a metric: a may share a parent with b, and b another one with c, while a and c meet only far
-    above. (l, d)-semantic diversity does not need the triangle inequality.
+    Not always a metric: a may share a parent with b, and b another parent with c, while a and c meet only far above.
+    (l, d)-semantic diversity does not need the triangle inequality.
 
     Examples
     --------
@@ -60,7 +59,7 @@ class SemilatticeDistance(Distance):
 
     @classmethod
     def from_text(cls, argument: str | None, base: Path) -> Distance:
-        """Read the file that is named."""
+        """Read the named file."""
         if not argument:
             raise ValueError(argument)
         return cls.read(base / argument)
@@ -84,7 +83,7 @@ class SemilatticeDistance(Distance):
 
     @classmethod
     def from_dict(cls, described: dict[str, Any], domain: Domain) -> SemilatticeDistance:
-        """Read what `to_dict` wrote, by a stranger."""
+        """Read what `to_dict` wrote; the description is not trusted."""
         parents = check_keys(cls.kind, described, ["parents"])["parents"]
         with refusing(cls.kind):
             if not isinstance(parents, dict) or not all(isinstance(above, list) for above in parents.values()):
@@ -98,9 +97,9 @@ class SemilatticeDistance(Distance):
 
 
 def _meeting_heights(lattice: SemiLattice, values: NDArray[np.intp]) -> FloatArray:
-    """Climb from all values at once; two have met when one reaches a node that the other has reached.
+    """Climb from all values at once; two have met when one reaches a node that the other has reached before.
 
-    They all meet at the root, at the latest after as many steps as there are nodes.
+    The loop ends, because all of them meet at the root after at most as many steps as there are nodes.
     """
     from scipy import sparse
 

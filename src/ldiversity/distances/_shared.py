@@ -1,4 +1,4 @@
-"""What every kind of distance does the same way: cover a domain, check a matrix, refuse a stranger's dict."""
+"""What all kinds of distance share: cover a domain, check a matrix, check an untrusted description."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SYMMETRY_TOLERANCE: Final = 1e-9
 
 
 def check_size(owner: str, domain: Domain) -> int:
-    """Give the size of a domain, or refuse one that is too large for a matrix."""
+    """Return the size of a domain, or refuse one that is too large for a matrix."""
     if len(domain) > MAX_VALUES:
         raise SchemaError(owner, f"the domain must have at most {MAX_VALUES} values", got=len(domain)).with_hint(
             "Group rare values, or bin numbers, so that fewer values remain."
@@ -35,13 +35,13 @@ def check_size(owner: str, domain: Domain) -> int:
 
 
 def listed_codes(owner: str, domain: Domain, is_listed: Callable[[Scalar], bool]) -> list[int]:
-    """Give the codes of the values that a distance lists; only the missing category may be left out.
+    """Return the codes of the values that a distance lists; only the category of missing values may be absent.
 
     Raises
     ------
     SchemaError
-        When other values are not listed, or two values have the same text. The domain may be read off a table, so
-        values are counted, not quoted.
+        When another value is not listed, or two values have the same text. The domain may come from a table, so
+        the message counts the values and does not quote them.
     """
     check_size(owner, domain)
     repeated = len(domain) - len(set(domain.labels))
@@ -59,10 +59,10 @@ def listed_codes(owner: str, domain: Domain, is_listed: Callable[[Scalar], bool]
     return codes
 
 
-def spread(known: FloatArray, codes: Collection[int], size: int) -> FloatArray:
-    """Place the distances of the values `codes`; the others are at the greatest of them from everything.
+def spread(distances: FloatArray, codes: Collection[int], size: int) -> FloatArray:
+    """Extend the distances of the values `codes` to all values: the others get the greatest distance from everything.
 
-    Where all known distances are 0, the greatest counts as 1.
+    When all given distances are 0, the greatest counts as 1.
 
     Examples
     --------
@@ -72,45 +72,45 @@ def spread(known: FloatArray, codes: Collection[int], size: int) -> FloatArray:
            [3., 3., 0.]])
     """
     if len(codes) == size:
-        return known
-    matrix = np.full((size, size), known.max(initial=0.0) or 1.0)
+        return distances
+    matrix = np.full((size, size), distances.max(initial=0.0) or 1.0)
     np.fill_diagonal(matrix, 0.0)
-    matrix[np.ix_(list(codes), list(codes))] = known
+    matrix[np.ix_(list(codes), list(codes))] = distances
     return matrix
 
 
 def check_matrix(owner: str, matrix: FloatArray, names: Collection[object]) -> FloatArray:
-    """Check that a matrix is one of distances, and return it exactly symmetric.
+    """Check that a matrix holds distances, and return it exactly symmetric.
 
     Raises
     ------
     SchemaError
-        When it is not square, or has an entry that is infinite, NaN, negative, nonzero on the diagonal, or
-        different from its mirror image by more than rounding; names the two values of the first such entry.
+        When it is not square, or an entry is infinite, NaN, negative, nonzero on the diagonal, or differs from its
+        mirror image by more than rounding; names the two values of the first such entry.
     """
     size = len(names)
     if matrix.shape != (size, size):
         shape = " x ".join(map(str, matrix.shape))
-        raise SchemaError(owner, f"the matrix must be {size} x {size}, one row a value", got=shape)
+        raise SchemaError(owner, f"the matrix must be {size} x {size}, one row per value", got=shape)
     _check_entries(owner, names, ~np.isfinite(matrix), "finite")
     _check_entries(owner, names, matrix < 0, "at least 0")
     _check_entries(owner, names, np.diag(np.diag(matrix) != 0), "0 from a value to itself")
-    unlike = ~np.isclose(matrix, matrix.T, rtol=_SYMMETRY_TOLERANCE, atol=0.0)
-    _check_entries(owner, names, unlike, "the same in both directions")
+    skewed = ~np.isclose(matrix, matrix.T, rtol=_SYMMETRY_TOLERANCE, atol=0.0)
+    _check_entries(owner, names, skewed, "the same in both directions")
     return np.minimum(matrix, matrix.T)
 
 
 def _check_entries(owner: str, names: Collection[object], wrong: np.ndarray[Any, Any], rule: str) -> None:
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
-        known = list(names)
+        listed = list(names)
         raise SchemaError(
-            owner, "distances", f"must be {rule}, but the one from {known[row]!r} to {known[column]!r} is not"
+            owner, "distances", f"must be {rule}, but the one from {listed[row]!r} to {listed[column]!r} is not"
         )
 
 
 def check_keys(kind: str, described: object, keys: Collection[str]) -> Mapping[str, Any]:
-    """Refuse a stranger's description that is no dict, of another kind, or with other keys than `keys`."""
+    """Refuse an untrusted description that is not a dict, is of another kind, or has other keys than `keys`."""
     if not isinstance(described, dict):
         raise ReleaseFormatError("release", "a distance must be an object", got=type(described).__name__)
     if described.get("kind") != kind:
@@ -123,7 +123,7 @@ def check_keys(kind: str, described: object, keys: Collection[str]) -> Mapping[s
 
 @contextmanager
 def refusing(kind: str) -> Iterator[None]:
-    """Turn what is wrong with a stranger's description into a `ReleaseFormatError`."""
+    """Turn a fault in an untrusted description into a `ReleaseFormatError`."""
     try:
         yield
     except OverflowError as error:

@@ -29,8 +29,8 @@ _ICD: Final = "icd10cm"
 class TreeDistance(Distance):
     """Levels from two leaves up to their first common label: siblings 1, a common grandparent 2, and so on.
 
-    Values are matched to leaves by their text. The missing category may be a leaf ``(missing)``; where it is
-    none, it is at the greatest distance that occurs from everything else.
+    Values are matched to leaves by their text. The category of missing values may be a leaf ``(missing)``. If it is
+    not, its distance from everything else is the greatest one that occurs.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ class TreeDistance(Distance):
 
     Notes
     -----
-    An ultrametric: of the three distances between three values the two greatest are equal. Values are in
-    conflict under a minimum distance d exactly when they share their label at level d - 1.
+    An ultrametric: of the three distances between three values, the two greatest are equal. Two values are closer
+    than d exactly when they share their label at level d - 1.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class TreeDistance(Distance):
 
     @classmethod
     def from_text(cls, argument: str | None, base: Path) -> Distance:
-        """Read the file that is named, or take the tree of ICD-10-CM (the extra `icd`)."""
+        """Read the named file, or take the tree of ICD-10-CM (the extra `icd`)."""
         if argument == _ICD:
             from ldiversity.distances._icd import IcdDistance
 
@@ -94,7 +94,7 @@ class TreeDistance(Distance):
 
     @classmethod
     def from_dict(cls, described: dict[str, Any], domain: Domain) -> TreeDistance:
-        """Read what `to_dict` wrote, by a stranger."""
+        """Read what `to_dict` wrote; the description is not trusted."""
         rows = check_keys(cls.kind, described, ["rows"])["rows"]
         with refusing(cls.kind):
             if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
