@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ldiversity.base.ending import orderly_end, remove_folder
 from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError, StorageError
 from ldiversity.release._exchange import exchange
@@ -31,12 +31,12 @@ def staging_folder(target: Path, *, overwrite: bool) -> Iterator[Path]:
             _check_replaceable(target, overwrite=overwrite)
         target.parent.mkdir(parents=True, exist_ok=True)
         remove_leftovers(target)
-        with new_private_folder(target) as staging:
+        with orderly_end(), new_private_folder(target) as staging:
             try:
                 yield staging
                 _promote(staging, target, overwrite=overwrite)
             finally:
-                shutil.rmtree(staging, ignore_errors=True)
+                remove_folder(staging)
     except OSError as error:
         if isinstance(error, LDiversityError):
             raise
@@ -104,11 +104,7 @@ def _replace(staging: Path, target: Path) -> None:
         except BaseException:
             retired.rename(target)
             raise
-        try:
-            shutil.rmtree(retired, ignore_errors=True)
-        except BaseException:
-            shutil.rmtree(retired, ignore_errors=True)
-            raise
+        remove_folder(retired)
 
 
 def _sync(folder: Path) -> None:

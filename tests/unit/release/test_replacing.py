@@ -18,7 +18,7 @@ import ldiversity as ld
 from ldiversity.release import _exchange, _leftovers, _load, _staging, staging_folder
 
 PROGRAM = """
-import os, signal, sys, types
+import os, signal, sys
 from pathlib import Path
 import ldiversity as ld
 from ldiversity.release import _leftovers, _staging
@@ -49,7 +49,7 @@ elif point == "between two renames":
         return real_exchange(one, other) and killed()
     _staging.exchange = exchange
 elif point == "before the old one is removed":
-    _staging.shutil = types.SimpleNamespace(rmtree=lambda *given, **named: killed())
+    before(_staging, "remove_folder")
 elif point == "while rows are written":
     import pyarrow.parquet as pq
     real_close = pq.ParquetWriter.close
