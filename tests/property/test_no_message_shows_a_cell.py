@@ -87,7 +87,7 @@ FAULTS: dict[str, tuple[str, Callable[[], Any], dict[str, Any]]] = {
         {"method": BSGI, "hierarchies": {"q": "prefix"}},
     ),
     "beginnings of texts that have the mask": (
-        "mask must be a character that no value has",
+        "mask must be a character that no value contains",
         lambda: people([f"{MARK}*", "a", "b", "c"], ["x", "y", "x", "y"]),
         {"method": BSGI, "hierarchies": {"q": "prefix"}},
     ),

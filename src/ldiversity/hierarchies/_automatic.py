@@ -1,4 +1,4 @@
-"""A sensible hierarchy for the values of a column, chosen by what they are."""
+"""A sensible hierarchy for the values of a column, chosen by their type."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def automatic_hierarchy(
     low: Any = None,  # noqa: ANN401 - a number or a date
     high: Any = None,  # noqa: ANN401 - same
 ) -> Hierarchy:
-    """Make a hierarchy by what the values are.
+    """Make a hierarchy that fits the type of the values.
 
     ==============================================  ==========================================================
     values                                          hierarchy
@@ -35,12 +35,12 @@ def automatic_hierarchy(
     numbers                                         `Hierarchy.by_width`: widths that double from the first of
                                                     1, 2, 5, 10, ... with at most 32 intervals (integers: from 2)
     dates, instants, their ISO texts                `Hierarchy.by_date`
-    texts of one length, each with a digit          `Hierarchy.by_prefix`, one character a level
+    texts of one length, each with a digit          `Hierarchy.by_prefix`, one character per level
     other texts, booleans                           `Hierarchy.flat`
     ==============================================  ==========================================================
 
-    Look at the result with `Hierarchy.to_text`, keep it with `Hierarchy.save`, and change it by hand where it is not
-    sensible: a file that a person has looked at is always better.
+    Look at the result with `Hierarchy.to_text`, save it with `Hierarchy.save`, and edit the file where it does not make
+    sense: a hierarchy that a person has checked is always better.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def automatic_hierarchy(
         A list, an array or a column of a data frame; values may repeat.
     low, high
         The public range of numbers or dates, as in `Hierarchy.by_width` and `Hierarchy.by_date`. Without it, leaves and
-        widths are read off the values.
+        widths come from the values.
 
     Raises
     ------
@@ -63,21 +63,21 @@ def automatic_hierarchy(
     ('13053', '1305*', '130**', '13***', '1****', '*')
     """
     distinct = distinct_values(_OWNER, values)
-    known: Sequence[Any] = [*distinct.values, *([None] if distinct.missing else [])]
+    column: Sequence[Any] = [*distinct.values, *([None] if distinct.missing else [])]
     if distinct.kind in {"integer", "number"}:
         check_sizes(_OWNER, distinct)
         widths = _widths(distinct.values, low, high, whole=distinct.kind == "integer")
-        return Hierarchy.by_width(known, widths, low=low, high=high)
+        return Hierarchy.by_width(column, widths, low=low, high=high)
     if distinct.values and distinct.kind in {"date", "text"} and are_dates(distinct.values):
-        return Hierarchy.by_date(known, low=low, high=high)
+        return Hierarchy.by_date(column, low=low, high=high)
     if low is not None or high is not None:
         raise ParameterError(_OWNER, "low and high must be left out unless values are numbers or dates")
-    if not known:
+    if not column:
         raise ParameterError(_OWNER, "values", "must hold at least one value", got="none")
     mask = _mask(distinct.values)
     if distinct.kind == "text" and mask is not None and _are_codes(distinct.values):
-        return Hierarchy.by_prefix(known, mask=mask)
-    return Hierarchy.flat(known)
+        return Hierarchy.by_prefix(column, mask=mask)
+    return Hierarchy.flat(column)
 
 
 def _widths(numbers: Sequence[float], low: float | None, high: float | None, *, whole: bool) -> list[float]:

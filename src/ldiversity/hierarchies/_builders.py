@@ -1,4 +1,4 @@
-"""Hierarchies that are made from the values: by width, by quantiles, by beginnings, by the calendar."""
+"""Build a hierarchy from values: by width, quantiles, prefixes or the calendar."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ __all__ = ["Builders"]
 
 
 class Builders:
-    """How a `Hierarchy` is made from the values of a column.
+    """The ways to build a `Hierarchy` from the values of a column.
 
-    Every way takes a list, an array or a column of a data frame, in which values may repeat; ``None`` and NaN become
-    the category of missing values, right under the root. Leaves that are read off values are never published by a
-    release whose rows do not show them; a range that is declared with `low` and `high` is.
+    Each takes a list, an array or a column of a data frame, in which values may repeat. ``None`` and NaN become the
+    category of missing values, directly under the root. A release publishes leaves that come from values only where
+    its rows show them; it publishes a range that is declared with `low` and `high` as a whole.
     """
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[str]], *, origin: Origin | None = None) -> Self:
-        """Make a hierarchy of rows."""
+        """Make a hierarchy from rows; `Hierarchy` implements it."""
         raise NotImplementedError
 
     @classmethod
     def by_width(
         cls, values: Iterable[object], widths: Sequence[float], *, low: float | None = None, high: float | None = None
     ) -> Self:
-        """Put numbers into intervals of equal width, one width a level.
+        """Put numbers into intervals of equal width, one width per level.
 
         Parameters
         ----------
@@ -43,10 +43,10 @@ class Builders:
             Numbers; may be empty when `low` and `high` are given.
         widths
             From narrow to wide, each a multiple of the one before it. Intervals start at multiples of their width
-            and hold their lower end: ``[20, 30)``.
+            and include their lower end: ``[20, 30)``.
         low, high
-            The public range. For integers all of ``low..high`` become leaves, whichever occur; of fractions only
-            those that occur, within the range.
+            The public range. All integers of ``low..high`` become leaves, whether they occur or not; of fractions,
+            only those that occur.
 
         Examples
         --------
@@ -65,13 +65,13 @@ class Builders:
     ) -> Self:
         """Put numbers into intervals that hold about equally many records.
 
-        A value is never divided, so a frequent one may fill an interval alone, and there may be fewer intervals than
-        asked for. The limits are read off the records: they say roughly how these are distributed.
+        A value is never split, so a frequent one may fill an interval alone, and there may be fewer intervals than
+        asked for. The limits come from the records: they reveal roughly how these are distributed.
 
         Parameters
         ----------
         values
-            Numbers, as often as they occur, or once each with `counts`.
+            Numbers, repeated as they occur, or once each with `counts`.
         n_bins
             The number of intervals of each level, from many to few, each a divisor of the one before it.
         counts
@@ -87,20 +87,20 @@ class Builders:
 
     @classmethod
     def by_prefix(cls, texts: Iterable[object], lengths: Sequence[int] | None = None, *, mask: str = "*") -> Self:
-        """Group codes, such as postal codes, by their beginnings.
+        """Group codes, such as postal codes, by their prefixes.
 
         Parameters
         ----------
         texts
-            Texts; integers count by their digits.
+            Texts, or integers, which are read as digits.
         lengths
-            The number of characters that each level keeps, from many to few; None drops one character a level.
+            The number of characters that each level keeps, from many to few; None drops one character per level.
         mask
-            What stands for a dropped character; none of the texts may have it.
+            The character that replaces a dropped one; none of the texts may contain it.
 
         Notes
         -----
-        Texts of different length are told apart: a text that is shorter than a beginning stands for itself there.
+        Texts of different length stay apart: a text that is shorter than a prefix represents itself at that level.
 
         Examples
         --------
@@ -125,7 +125,7 @@ class Builders:
         dates
             Dates, instants, or their ISO texts.
         low, high
-            The public range: all of its days become leaves, whichever occur. Of instants only those that occur.
+            The public range. All its days become leaves, whether they occur or not; of instants, only those that occur.
 
         Examples
         --------
@@ -138,7 +138,7 @@ class Builders:
 
     @classmethod
     def flat(cls, values: Iterable[object]) -> Self:
-        """Put all values right under the root.
+        """Put all values directly under the root.
 
         Examples
         --------

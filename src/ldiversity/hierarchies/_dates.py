@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ldiversity.base.checks import check_integer
 from ldiversity.errors import ParameterError, SchemaError
-from ldiversity.hierarchies._distinct import distinct_values
+from ldiversity.hierarchies._distinct import check_pair, distinct_values, refuse_outside
 from ldiversity.hierarchies._unambiguous import ROOT, MadeRows, with_missing
 from ldiversity.schema import MISSING_LABEL
 
@@ -24,7 +24,7 @@ _TIMED_LEVELS: Final = 6
 
 
 def date_rows(owner: str, dates: Iterable[object], low: dt.date | str | None, high: dt.date | str | None) -> MadeRows:
-    """Give one row a date: the day (or the instant and its day), month, quarter, year, and the root."""
+    """Return one row per date: the day (or the instant and its day), month, quarter, year, and the root."""
     distinct = distinct_values(owner, dates)
     texts = distinct.values
     if distinct.kind not in {"date", "text", "none"} or not are_dates(texts):
@@ -49,7 +49,7 @@ def are_dates(values: Iterable[object]) -> bool:
 
 
 def calendar_level(rows: Sequence[Sequence[str]], level: int) -> Callable[[str], str] | None:
-    """Give the function that names the node of any day at a level; None unless the rows are those of `date_rows`.
+    """Return a function that names the node of any day at a level; None unless `date_rows` made the rows.
 
     Examples
     --------
@@ -66,9 +66,9 @@ def calendar_level(rows: Sequence[Sequence[str]], level: int) -> Callable[[str],
 
 
 def _is_date(text: str) -> bool:
-    found = _ISO.fullmatch(text)
+    match = _ISO.fullmatch(text)
     try:
-        return found is not None and dt.date.fromisoformat(found[1]).year > 0
+        return match is not None and dt.date.fromisoformat(match[1]).year > 0
     except ValueError:
         return False
 
@@ -81,8 +81,7 @@ def _row(leaf: str, *, timed: bool) -> tuple[str, ...]:
 
 
 def _declared(owner: str, texts: Sequence[str], low: dt.date | str | None, high: dt.date | str | None) -> Sequence[str]:
-    if (low is None) != (high is None):
-        raise ParameterError(owner, "low and high must be given together, or none of them")
+    check_pair(owner, low, high)
     if low is None or high is None:
         if not texts:
             raise ParameterError(owner, "values", "must hold at least one date", got="none", hint="Give low and high.")
@@ -90,11 +89,7 @@ def _declared(owner: str, texts: Sequence[str], low: dt.date | str | None, high:
     first, last = _day(owner, "low", low), _day(owner, "high", high)
     n_days = (last - first).days + 1
     check_integer(owner, "number of days from low to high", n_days, minimum=1, maximum=_MOST_DAYS)
-    n_outside = sum(not first.isoformat() <= text[:10] <= last.isoformat() for text in texts)
-    if n_outside:
-        raise SchemaError(owner, "values", "must lie between low and high", got=f"{n_outside} that do not").with_hint(
-            "Widen the range, or correct the values."
-        )
+    refuse_outside(owner, sum(not first.isoformat() <= text[:10] <= last.isoformat() for text in texts))
     if any("T" in text for text in texts):
         return texts
     return [(first + dt.timedelta(days=day)).isoformat() for day in range(n_days)]

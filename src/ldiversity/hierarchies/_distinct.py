@@ -1,4 +1,4 @@
-"""The distinct values of a column, as the tables room writes them, and how often each occurs."""
+"""The distinct values of a column, in the form of the tables room, and how often each occurs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from ldiversity.errors import SchemaError
+from ldiversity.errors import ParameterError, SchemaError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ldiversity.base.arrays import Scalar
 
-__all__ = ["Distinct", "Kind", "distinct_values", "listed"]
+__all__ = ["Distinct", "Kind", "check_pair", "distinct_values", "listed", "refuse_outside"]
 
 Kind: TypeAlias = Literal["integer", "number", "boolean", "date", "text", "none"]
 
@@ -25,16 +25,9 @@ _LIST_METHODS: Final = ("to_pylist", "to_list", "tolist")
 
 @dataclass(frozen=True)
 class Distinct:
-    """Distinct values, in ascending order, and how often each occurs.
+    """Distinct values in ascending order, how often each occurs, and whether a value is missing.
 
-    Parameters
-    ----------
-    kind
-        What they are. Dates and instants are ISO texts here; ``"date"`` only says that they came as such objects.
-    counts
-        How often each value occurs; ``None`` is not among them.
-    missing
-        Whether a value is missing.
+    Dates and instants are ISO texts here; the kind ``"date"`` only says that they came as such objects.
     """
 
     kind: Kind
@@ -43,7 +36,7 @@ class Distinct:
 
     @property
     def noun(self) -> str:
-        """What the values are, in a message."""
+        """The kind of the values, for messages."""
         return "none" if self.kind == "none" else f"{self.kind}s"
 
     @property
@@ -55,12 +48,12 @@ class Distinct:
 def distinct_values(owner: str, values: Iterable[object]) -> Distinct:
     """Gather the distinct values of a list, an array, or a column of a data frame.
 
-    NaN is missing, and whole numbers among fractions are fractions, as in a table's column.
+    NaN counts as missing, and integers among fractions become fractions, as in a table's column.
 
     Raises
     ------
     SchemaError
-        When values are of several types, or of one that no column has.
+        When values have several types, or one that no column can have.
 
     Examples
     --------
@@ -89,12 +82,26 @@ def distinct_values(owner: str, values: Iterable[object]) -> Distinct:
 
 
 def listed(values: Iterable[object]) -> list[object]:
-    """Give the values of a list, an array or a column of a data frame as Python's own."""
+    """Return the values of a list, an array or a column of a data frame as Python objects."""
     for name in _LIST_METHODS:
         if hasattr(values, name):
-            found: list[object] = getattr(values, name)()
-            return found
+            python_values: list[object] = getattr(values, name)()
+            return python_values
     return [value.item() if hasattr(value, "item") else value for value in values]
+
+
+def check_pair(owner: str, low: object, high: object) -> None:
+    """Refuse one end of a range without the other."""
+    if (low is None) != (high is None):
+        raise ParameterError(owner, "low and high must be given together, or not at all")
+
+
+def refuse_outside(owner: str, n_outside: int) -> None:
+    """Refuse values outside the declared range; they are counted, not quoted."""
+    if n_outside:
+        raise SchemaError(owner, "values", "must lie between low and high", got=f"{n_outside} that do not").with_hint(
+            "Widen the range, or correct the values."
+        )
 
 
 def _is_missing(value: object) -> bool:
@@ -122,7 +129,7 @@ def _written(value: Any, kind: Kind) -> Scalar:  # noqa: ANN401 - of any kind
 
 
 def _instant(value: dt.datetime) -> str:
-    """Write an instant as the tables room does: no trailing zeros, and midnight as the day alone."""
+    """Write an instant as the tables room does: without trailing zeros, and midnight as the day alone."""
     day, time = value.isoformat().split("T")
     if value.tzinfo is None:
         if "." in time:

@@ -7,7 +7,7 @@ import gzip
 import io
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from ldiversity.errors import ParameterError, SchemaError, StorageError
 
@@ -25,21 +25,20 @@ _GZIP_MAGIC: Final = b"\x1f\x8b"
 _SAMPLE_LINES: Final = 200
 
 
-def read_cells(owner: str, path: str | PathLike[str], *, delimiter: str | None = None) -> list[tuple[int, list[str]]]:
+def read_cells(
+    owner: str,
+    path: str | PathLike[str],
+    *,
+    delimiter: str | None = None,
+    header: bool | Literal["auto"] = False,
+    header_word: str = "",
+) -> list[tuple[int, list[str]]]:
     """Read the cells of a CSV file, each line with its number.
 
-    The text is UTF-8 with or without a byte-order mark, gzip-compressed or not. Cells are stripped of
-    surrounding blanks, empty cells at the end of a line are dropped, and so are empty lines.
-
-    Parameters
-    ----------
-    owner
-        Who reads, for messages.
-    path
-        The file.
-    delimiter
-        What separates cells. None finds it: of semicolon, tab and comma the one that separates most lines;
-        the earlier in this list where two are even.
+    The text is UTF-8 with or without a byte-order mark, gzip-compressed or not. Blanks around cells, empty cells at
+    the end of a line, and empty lines are dropped. When `delimiter` is None, it is the one of semicolon, tab and comma
+    that separates the most lines; on a tie, the first in this order. A first line that starts with `header_word` is
+    skipped, unless `header` says whether the first line is a header.
 
     Raises
     ------
@@ -63,18 +62,19 @@ def read_cells(owner: str, path: str | PathLike[str], *, delimiter: str | None =
         raise SchemaError(owner, f"line {reader.line_num} of {str(path)!r} is not CSV ({error})") from error
     if not lines:
         raise SchemaError(owner, f"file {str(path)!r} must have at least one line")
-    return lines
+    skip = lines[0][1][0] == header_word if header == "auto" else header
+    return lines[1:] if skip else lines
 
 
 def write_cells(
     owner: str, path: str | PathLike[str], lines: Iterable[Sequence[str]], *, overwrite: bool = False
 ) -> None:
-    """Write cells so that `read_cells` gives them back: semicolons, UTF-8, one line a row.
+    """Write cells so that `read_cells` returns them unchanged: semicolons, UTF-8, one line per row.
 
     Raises
     ------
     SchemaError
-        When a cell could not be read back: empty, with blanks around it, or of several lines.
+        When a cell could not be read back: it is empty, has blanks around it, or has several lines.
     StorageError
         When the file exists and may not be replaced, or cannot be written.
     """
@@ -98,7 +98,7 @@ def _quoted(owner: str, cell: str) -> str:
         raise SchemaError(owner, "a label in a file must be one line without blanks around it").with_hint(
             "Rename the value in the table first; blanks around labels do not count in files."
         )
-    # Every delimiter that a reader might guess is quoted, not only the one that is used.
+    # Quote every delimiter that a reader might guess, not only the one in use.
     return '"' + cell.replace('"', '""') + '"' if any(mark in cell for mark in (*_DELIMITERS, '"')) else cell
 
 

@@ -27,22 +27,21 @@ def icd_hierarchy(codes: Iterable[Scalar]) -> Hierarchy:
     Parameters
     ----------
     codes
-        Categories (``E11``) and subcategories (``E11.9``), with or without the dot. None is left out.
+        Categories (``E11``) and subcategories (``E11.9``), with or without the dot. None is skipped.
 
     Raises
     ------
     SchemaError
-        When a code is unknown; names at most ten.
+        When a code is unknown; counts them.
     UnsupportedError
         When the extra is not installed.
 
     Notes
     -----
-    The last four columns of every row are category, block, chapter and root, whatever the length of the code:
-    a code that is shorter than the longest one is repeated at the low levels. Counted from the top, a level
-    therefore means the same for all codes. When the longest code has m parts (``E11`` 1, ``E11.9`` 2, ...,
-    ``S52.521A`` 5), two codes of different categories are at tree distance m at least, of different blocks
-    m + 1 at least, and of different chapters m + 2.
+    The last four columns of every row are category, block, chapter and root: a code that is shorter than the longest
+    one is repeated at the low levels. So a level, counted from the top, means the same for all codes. Let the longest
+    code have m parts (``E11`` has 1, ``E11.9`` 2, ..., ``S52.521A`` 5). Then the tree distance of two codes is at
+    least m in different categories, at least m + 1 in different blocks, and m + 2 in different chapters.
 
     Examples
     --------
@@ -52,24 +51,24 @@ def icd_hierarchy(codes: Iterable[Scalar]) -> Hierarchy:
     ('B20', 'B20', 'B20', 'Chapter 1', 'ICD-10-CM')
     """
     icd = _load()
-    known = [text_of(code) for code in codes if code is not None]
-    unknown = sum(not icd.is_category_or_subcategory(_looked_up(code)) for code in known)
+    texts = [text_of(code) for code in codes if code is not None]
+    unknown = sum(not icd.is_category_or_subcategory(_looked_up(code)) for code in texts)
     if unknown:
         raise SchemaError(
             "icd_hierarchy", "every code must be an ICD-10-CM category or subcategory", got=f"{unknown} that are not"
         ).with_hint("Correct the codes, or use tree:<file> with a hierarchy of your own.")
-    spelled_twice = len(known) - len({_looked_up(code).replace(".", "") for code in known})
+    spelled_twice = len(texts) - len({_looked_up(code).replace(".", "") for code in texts})
     if spelled_twice:
         raise SchemaError(
             "icd_hierarchy", "codes", "must be distinct", got=f"{spelled_twice} more than once"
         ).with_hint("List each of them once.")
-    return Hierarchy.from_rows([_row(icd, code) for code in known])
+    return Hierarchy.from_rows([_row(icd, code) for code in texts])
 
 
 def _load() -> Any:  # noqa: ANN401 - the package carries no types
     try:
         with warnings.catch_warnings():
-            # Its data files are read through a function that newer Pythons call outdated.
+            # The package reads its data files with a function that newer Pythons deprecate.
             warnings.simplefilter("ignore", DeprecationWarning)
             import simple_icd_10_cm
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Hierarchies that are made from the values of a column: a word and its argument, as in ``width:5/10/20``."""
+"""Hierarchies that users ask for by a word and an argument, as in ``width:5/10/20``."""
 
 from __future__ import annotations
 
@@ -26,16 +26,10 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class HierarchyMaker(ABC):
-    """Makes a hierarchy from the values of a column.
-
-    Parameters
-    ----------
-    values, counts
-        The different values of the column, and how often each occurs.
-    """
+    """Makes a hierarchy from the distinct values of a column and how often each occurs."""
 
     form: ClassVar[str]
-    """How it is written, for messages."""
+    """Its text form, for messages."""
 
     values: Sequence[Scalar]
     counts: Sequence[int]
@@ -47,30 +41,30 @@ class HierarchyMaker(ABC):
         Parameters
         ----------
         argument
-            What stands behind the colon; empty when nothing does.
+            The text after the colon, which may be empty.
         limits
             The public range, ``low`` and ``high``: numbers, or dates as texts.
 
         Raises
         ------
         ValueError, TypeError
-            When the text is not of this form; whoever reads it says so in a sentence.
+            When the text does not have this form; the caller turns it into a clear message.
         """
 
 
 class AutomaticMaker(HierarchyMaker):
-    """Looks at the values, and chooses one of the others."""
+    """Chooses one of the others by the type of the values."""
 
     form: ClassVar[str] = "auto"
 
     def make(self, argument: str, limits: Mapping[str, float | str]) -> Hierarchy:
-        """By dates, numbers or beginnings of texts, as the values suggest."""
+        """By dates, numbers or prefixes, as the values suggest."""
         del argument
         return automatic_hierarchy(self.values, **limits)
 
 
 class DateMaker(HierarchyMaker):
-    """Days, months, years, decades."""
+    """Days, months, quarters and years."""
 
     form: ClassVar[str] = "date"
 
@@ -81,12 +75,12 @@ class DateMaker(HierarchyMaker):
 
 
 class PrefixMaker(HierarchyMaker):
-    """Beginnings of texts, of the given lengths or one character less each time."""
+    """Prefixes of the given lengths, or one character shorter at each level."""
 
     form: ClassVar[str] = "prefix, prefix:3/2"
 
     def make(self, argument: str, limits: Mapping[str, float | str]) -> Hierarchy:
-        """By lengths of beginnings."""
+        """By lengths of prefixes."""
         _refuse(limits)
         return Hierarchy.by_prefix(self.values, [int(part) for part in argument.split("/")] if argument else None)
 
@@ -114,10 +108,10 @@ class QuantileMaker(HierarchyMaker):
 
 
 def _refuse(limits: Mapping[str, float | str]) -> None:
-    """Only numbers and dates have a range."""
+    """Refuse a range: only numbers and dates have one."""
     if limits:
         raise ValueError(*limits)
 
 
 HIERARCHY_MAKERS: Final = Registry[type[HierarchyMaker]]("hierarchies", ENTRIES["hierarchies"])
-"""Every way to make a hierarchy, by the word with which it is asked for."""
+"""Every way to make a hierarchy, by the word that asks for it."""

@@ -1,4 +1,4 @@
-"""Where the leaves of a hierarchy come from: declared, or read off values that somebody's table may hold."""
+"""Where the leaves of a hierarchy come from: declared, or taken from values that may be cells of a table."""
 
 from __future__ import annotations
 
@@ -12,14 +12,9 @@ OriginKind: TypeAlias = Literal["width", "quantiles", "prefix", "date", "flat"]
 
 @dataclass(frozen=True)
 class Origin:
-    """How a hierarchy was made from values. A hierarchy without one was declared, and is public as it is.
+    """How a hierarchy was made from values. A hierarchy without an origin was declared, and is public.
 
-    Parameters
-    ----------
-    kind
-        What its labels mean: intervals, beginnings of texts, parts of the calendar, or nothing but the values.
-    mask
-        What stands for a dropped character in the beginning of a text.
+    `kind` says what the labels mean; `mask` replaces a dropped character in a prefix.
     """
 
     kind: OriginKind

@@ -1,4 +1,4 @@
-"""A tree as text, for looking at it."""
+"""Draw a tree as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["picture"]
 
 
 def picture(rows: Sequence[tuple[str, ...]], most: int | None) -> str:
-    """Draw rows ``leaf, ..., root`` as a tree from the root down, at most `most` children of each node.
+    """Draw rows ``leaf, ..., root`` as a tree from the root down, with at most `most` children per node.
 
     A node that is repeated up its path is drawn once.
 
@@ -32,7 +32,7 @@ def picture(rows: Sequence[tuple[str, ...]], most: int | None) -> str:
 
 
 def _ordered(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """The rows with the leaves of each node side by side, nodes in order of appearance."""
+    """Bring the leaves of each node together, with nodes in order of appearance."""
     ordered = list(rows)
     for level in range(len(rows[0])):
         position = {label: number for number, label in enumerate(dict.fromkeys(row[level] for row in rows))}
@@ -42,7 +42,7 @@ def _ordered(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 def _children(rows: Sequence[tuple[str, ...]], level: int, indent: str, most: int | None) -> Iterator[str]:
     while level >= 0 and rows[0][level] == rows[0][level + 1] and len({row[level] for row in rows}) == 1:
-        level -= 1  # the same node once more
+        level -= 1  # a repeated label is one node
     if level < 0:
         return
     nodes = [(label, list(members)) for label, members in groupby(rows, key=lambda row: row[level])]

@@ -1,4 +1,4 @@
-"""Codes, such as postal codes, by their beginnings."""
+"""Group codes, such as postal codes, by their prefixes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ldiversity.base.checks import check_integer
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._distinct import distinct_values
 from ldiversity.hierarchies._text import text_of
-from ldiversity.hierarchies._unambiguous import ROOT, free_root, with_missing
+from ldiversity.hierarchies._unambiguous import ROOT, free_label, with_missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,35 +18,35 @@ __all__ = ["flat_rows", "prefix_rows"]
 
 
 def prefix_rows(owner: str, texts: Iterable[object], lengths: Sequence[int] | None, mask: str) -> list[tuple[str, ...]]:
-    """Give one row a text: the text, its beginnings from long to short, and the root."""
+    """Return one row per text: the text, its prefixes from long to short, and the root."""
     distinct = distinct_values(owner, texts)
     if distinct.kind not in {"text", "integer"}:
         raise SchemaError(owner, "values", "must be texts, at least one", got=distinct.noun).with_hint(
             "Use by_width for numbers and by_date for dates."
         )
-    known = [text_of(value) for value in distinct.values]
+    leaves = [text_of(value) for value in distinct.values]
     if len(mask) != 1:
         raise ParameterError(owner, "mask", "must be one character", got=repr(mask))
-    if any(mask in text for text in known):
-        raise ParameterError(owner, "mask", "must be a character that no value has", got=repr(mask)).with_hint(
+    if any(mask in leaf for leaf in leaves):
+        raise ParameterError(owner, "mask", "must be a character that no value contains", got=repr(mask)).with_hint(
             "Choose another, for example mask='#'."
         )
-    longest = max(map(len, known))
+    longest = max(map(len, leaves))
     kept = list(range(longest - 1, 0, -1)) if lengths is None else _check_lengths(owner, lengths, longest)
-    rows = [(text, *(_beginning(text, length, longest, mask) for length in kept), ROOT) for text in known]
+    rows = [(leaf, *(_prefix(leaf, length, longest, mask) for length in kept), ROOT) for leaf in leaves]
     return with_missing(rows, missing=distinct.missing)
 
 
 def flat_rows(owner: str, values: Iterable[object]) -> list[tuple[str, ...]]:
-    """Give one row a value: the value and the root."""
+    """Return one row per value: the value and the root."""
     distinct = distinct_values(owner, values)
     leaves = [text_of(value) for value in distinct.values]
-    root = free_root(leaves)
+    root = free_label(ROOT, leaves)
     return with_missing([(leaf, root) for leaf in leaves], missing=distinct.missing)
 
 
-def _beginning(text: str, length: int, longest: int, mask: str) -> str:
-    """A text that is shorter than the beginning stands for itself; others with the same beginning join it higher up."""
+def _prefix(text: str, length: int, longest: int, mask: str) -> str:
+    """Mask the end of a text; one that is shorter than the prefix represents itself, and joins others higher up."""
     return text if len(text) < length else text[:length] + mask * (longest - length)
 
 

@@ -1,4 +1,4 @@
-"""Numbers in intervals that hold about equally many records, level by level."""
+"""Put numbers into intervals that hold about equally many records, level by level."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["quantile_rows"]
 def quantile_rows(
     owner: str, values: Iterable[object], n_bins: Sequence[int], counts: Iterable[int] | None
 ) -> list[tuple[str, ...]]:
-    """Give one row a number: the number, its interval of each level, and the root."""
+    """Return one row per number: the number, its interval of each level, and the root."""
     bins = _check_bins(owner, n_bins)
     weights, missing = _weights(owner, values, counts)
     numbers = list(weights)
@@ -38,8 +38,8 @@ def quantile_rows(
 
 
 def _weights(owner: str, values: Iterable[object], counts: Iterable[int] | None) -> tuple[Mapping[Scalar, int], bool]:
-    known = listed(values)
-    distinct = distinct_values(owner, known)
+    given = listed(values)
+    distinct = distinct_values(owner, given)
     if distinct.kind not in {"integer", "number"}:
         raise SchemaError(owner, "values", "must be numbers, at least one", got=distinct.noun).with_hint(
             "Use by_prefix for texts and by_date for dates."
@@ -49,9 +49,9 @@ def _weights(owner: str, values: Iterable[object], counts: Iterable[int] | None)
         return distinct.counts, distinct.missing
     weights = dict.fromkeys(distinct.counts, 0)
     numbers = [check_integer(owner, "counts", count, minimum=0) for count in counts]
-    if len(numbers) != len(known):
+    if len(numbers) != len(given):
         raise ParameterError(owner, "counts", "must give one number for each value")
-    for value, count in zip(known, numbers, strict=True):
+    for value, count in zip(given, numbers, strict=True):
         if value in weights:
             weights[value] += count
     if not any(weights.values()):
@@ -60,7 +60,7 @@ def _weights(owner: str, values: Iterable[object], counts: Iterable[int] | None)
 
 
 def _positions(weights: NDArray[np.float64], n_bins: int) -> NDArray[np.int64]:
-    """The bin of each value: where the middle of its records falls, so that a value is never split."""
+    """Return the bin of each value: the one that the middle of its records falls into, so that no value is split."""
     middles = np.cumsum(weights) - weights / 2
     positions: NDArray[np.int64] = np.floor(middles * n_bins / weights.sum()).astype(np.int64)
     return np.minimum(positions, n_bins - 1)

@@ -1,4 +1,4 @@
-"""What a label of a hierarchy that was made from values stands for, without the values."""
+"""What the label of a made hierarchy covers, without the values that it was made from."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _QUARTERS: Final = {"Q1": 1, "Q2": 4, "Q3": 7, "Q4": 10}
 
 
 class Span(NamedTuple):
-    """An interval of numbers; it holds its lower end, and its upper end when it is closed."""
+    """An interval of numbers; it includes its lower end, and its upper end when it is closed."""
 
     low: Fraction
     high: Fraction
     closed: bool
 
     def whole(self) -> tuple[int, int]:
-        """The least and the greatest integer in it.
+        """Return the least and the greatest integer in it.
 
         Examples
         --------
@@ -33,7 +33,7 @@ class Span(NamedTuple):
         return math.ceil(self.low), math.floor(self.high) if self.closed else math.ceil(self.high) - 1
 
     def real(self) -> tuple[float, float]:
-        """The least and the greatest float in it."""
+        """Return the least and the greatest float in it."""
         low, high = float(self.low), float(self.high)
         return low, high if self.closed else math.nextafter(high, -math.inf)
 
@@ -77,7 +77,7 @@ def days_of(label: str) -> Days:
 
 
 def starts_of(origin: Origin, label: str) -> tuple[str, ...]:
-    """The beginnings of the texts that a label stands for: one of them fits.
+    """Return prefixes; the label covers the texts that start with one of them.
 
     Examples
     --------

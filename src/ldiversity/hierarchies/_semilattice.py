@@ -1,4 +1,4 @@
-"""A semilattice over values: as a tree, but a node may have several parents."""
+"""A semilattice over values: like a tree, but a node may have several parents."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PAIR: Final = 2
 class SemiLattice:
     """Nodes with their parents, without cycles, below one root.
 
-    Numbers need it: $60K-$70K is as close to $70K-$80K as to $50K-$60K, and no tree can say so. Every node
+    Numbers need it: $60K-$70K is as close to $70K-$80K as to $50K-$60K, and no tree can express that. Every node
     may be a value. Values of any type are matched by their text.
 
     Parameters
@@ -47,12 +47,11 @@ class SemiLattice:
     Raises
     ------
     SchemaError
-        When there is a cycle, or there are two roots, or more nodes, edges or levels than the limits allow.
+        When there is a cycle, more than one root, or more nodes, edges or levels than the limits allow.
 
     Notes
     -----
-    Meets and joins need not be unique: where two values have several lowest common ancestors, distances use
-    the nearest.
+    Two values may have several lowest common ancestors; distances use the nearest.
 
     Examples
     --------
@@ -78,7 +77,7 @@ class SemiLattice:
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[str, str]]) -> SemiLattice:
-        """Make a semilattice of pairs ``(child, parent)``; a root ``*`` is added above several tops.
+        """Make a semilattice from pairs ``(child, parent)``; several tops get a root ``*`` above them.
 
         Examples
         --------
@@ -108,24 +107,22 @@ class SemiLattice:
         delimiter: str | None = None,
         header: bool | Literal["auto"] = "auto",
     ) -> SemiLattice:
-        """Read a file with one line an edge, ``child;parent``, and several lines for several parents.
+        """Read a file with one line per edge, ``child;parent``.
 
         Parameters
         ----------
         path
             CSV in UTF-8, also gzip-compressed.
         delimiter
-            What separates the two labels; None finds it among semicolon, tab and comma.
+            What separates the two labels; None finds it: semicolon, tab or comma.
         header
-            Whether the first line names the columns; ``"auto"`` says so when its first cell is ``child``.
+            Whether the first line names the columns; ``"auto"`` means that its first cell is ``child``.
         """
-        lines = read_cells("SemiLattice", path, delimiter=delimiter)
-        skip = lines[0][1][0] == _HEADER if header == "auto" else header
-        lines = lines[1:] if skip else lines
+        lines = read_cells("SemiLattice", path, delimiter=delimiter, header=header, header_word=_HEADER)
         for number, cells in lines:
             if len(cells) != _PAIR or not all(cells):
                 raise SchemaError("SemiLattice", f"line {number} of {str(path)!r} must be child;parent").with_hint(
-                    "Give a child with several parents several lines; "
+                    "Give a child with several parents one line per parent; "
                     "a file of lines leaf;...;root is for the tree distance."
                 )
         return cls.from_edges((child, parent) for _, (child, parent) in lines)
@@ -160,11 +157,11 @@ class SemiLattice:
         return text_of(value) in self._parents_of
 
     def positions(self, values: Iterable[Scalar]) -> NDArray[np.intp]:
-        """Give the node of each value, or raise `SchemaError` that counts the values without one."""
+        """Return the node of each value, or raise `SchemaError` with the number of values without one."""
         return positions_of("SemiLattice", "node", self._position_of, values, add="line child;parent")
 
     def ancestors(self, value: Scalar) -> dict[str, int]:
-        """Give each node above a value, and the value itself, with the fewest steps up to it."""
+        """Return a value's node and each node above it, with the fewest steps up to it."""
         self.positions([value])
         steps = {text_of(value): 0}
         waiting = deque(steps)
@@ -177,10 +174,10 @@ class SemiLattice:
         return steps
 
     def restrict(self, values: Iterable[Scalar]) -> SemiLattice:
-        """Keep only the nodes `values` and those above them; distances between `values` stay as they are."""
-        self.positions(known := list(values))
+        """Keep only the nodes `values` and those above them; the distances between `values` do not change."""
+        self.positions(wanted := list(values))
         kept: set[str] = set()
-        waiting = [text_of(value) for value in known]
+        waiting = [text_of(value) for value in wanted]
         while waiting:
             node = waiting.pop()
             if node not in kept:
@@ -203,6 +200,7 @@ def _check_size(parents: tuple[tuple[str, tuple[str, ...]], ...]) -> None:
 
 
 def _check_acyclic(parents_of: Mapping[str, tuple[str, ...]]) -> None:
+    # Kahn's algorithm: remove nodes without children until none is left; what remains lies on or above a cycle.
     n_children = dict.fromkeys(parents_of, 0)
     for above in parents_of.values():
         for parent in above:

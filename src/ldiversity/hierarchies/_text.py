@@ -1,4 +1,4 @@
-"""Values of a domain as the texts by which files name them."""
+"""The texts by which files name the values of a domain."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ MAX_LABEL: Final = 500
 
 
 MATCHED_BY_TEXT: Final = "Values are matched by their text"
-"""What to know when a hierarchy lacks values."""
+"""The start of the hint when a hierarchy lacks values."""
 
 
 def text_of(value: Scalar) -> str:
-    """Give the text by which a file names `value`: ``str(value)``, and ``(missing)`` for None.
+    """Return the text by which a file names `value`: ``str(value)``, and ``(missing)`` for None.
 
     Examples
     --------
@@ -40,17 +40,17 @@ def text_of(value: Scalar) -> str:
 
 
 def check_label(owner: str, label: object) -> None:
-    """Refuse a label that is no text, empty or longer than `MAX_LABEL`."""
+    """Refuse a label that is not a text, is empty, or is longer than `MAX_LABEL`."""
     if not isinstance(label, str):
         raise SchemaError(owner, "a label must be text", got=type(label).__name__)
     if not 0 < len(label) <= MAX_LABEL:
         raise SchemaError(owner, f"a label must have 1 to {MAX_LABEL} characters", got=len(label)).with_hint(
-            "Shorten the labels, and the values that they stand for."
+            "Shorten the labels, and the values that they name."
         )
 
 
 def check_unique(owner: str, noun: str, texts: Iterable[str]) -> None:
-    """Refuse texts that occur more than once; name at most ten."""
+    """Refuse texts that occur more than once; the message names at most ten."""
     repeated = [text for text, count in Counter(texts).items() if count > 1]
     if repeated:
         raise SchemaError(owner, noun, "must be distinct", got=f"{name_some(repeated)} more than once").with_hint(
@@ -61,14 +61,14 @@ def check_unique(owner: str, noun: str, texts: Iterable[str]) -> None:
 def positions_of(
     owner: str, noun: str, position_of: Mapping[str, int], values: Iterable[Scalar], *, add: str
 ) -> NDArray[np.intp]:
-    """Give the position of each value, or raise `SchemaError` that counts the values without one.
+    """Return the position of each value, or raise `SchemaError` with the number of values without one.
 
-    They may be cells of a table, so none is quoted.
+    They may be cells of a table, so the message quotes none.
     """
-    known = list(values)
-    lacking = sum(text_of(value) not in position_of for value in known)
+    texts = [text_of(value) for value in values]
+    lacking = sum(text not in position_of for text in texts)
     if lacking:
         raise SchemaError(owner, f"every value must be a {noun}", got=f"{lacking} that are not").with_hint(
             f"{MATCHED_BY_TEXT}; add a {add} for each of them."
         )
-    return np.array([position_of[text_of(value)] for value in known], dtype=np.intp)
+    return np.array([position_of[text] for text in texts], dtype=np.intp)

@@ -51,10 +51,10 @@ class Hierarchy(Builders):
     Parameters
     ----------
     rows
-        One row a leaf. Use `from_rows` for rows of unequal length or without a common root.
+        One row per leaf. Use `from_rows` for rows of unequal length or without a common root.
     origin
-        How it was made, when its leaves were read off values; None when they were declared. A release publishes
-        declared leaves, and of others only what its rows show.
+        How it was made, if its leaves come from values; None if they were declared. A release publishes all
+        declared leaves, but only those others that its rows show.
 
     Raises
     ------
@@ -87,21 +87,21 @@ class Hierarchy(Builders):
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[str]], *, origin: Origin | None = None) -> Self:
-        """Make a hierarchy of rows that may differ in length.
+        """Make a hierarchy from rows that may differ in length.
 
-        A shorter row repeats its leaf at the low levels, so that the roots stand in one column. When the last
-        column has several labels, a root ``*`` is added above them.
+        A shorter row repeats its leaf at the low levels, so that all roots are in one column. If the last column has
+        several labels, a root ``*`` is added above them.
 
         Examples
         --------
         >>> Hierarchy.from_rows([("a", "x"), ("b", "y")]).rows
         (('a', 'x', '*'), ('b', 'y', '*'))
         """
-        known = [tuple(row) for row in rows]
-        if not all(known):
+        given = [tuple(row) for row in rows]
+        if not all(given):
             raise SchemaError("Hierarchy", "a row must have at least one label")
-        depth = max(map(len, known), default=0)
-        padded = [(row[0],) * (depth - len(row)) + row for row in known]
+        depth = max(map(len, given), default=0)
+        padded = [(row[0],) * (depth - len(row)) + row for row in given]
         if len({row[-1] for row in padded}) > 1:
             padded = [(*row, _ROOT) for row in padded]
         return cls(tuple(padded), origin=origin)
@@ -114,20 +114,18 @@ class Hierarchy(Builders):
         delimiter: str | None = None,
         header: bool | Literal["auto"] = "auto",
     ) -> Self:
-        """Read a file with one line a leaf: ``leaf;level 1;...;root``.
+        """Read a file with one line per leaf: ``leaf;level 1;...;root``.
 
         Parameters
         ----------
         path
             CSV in UTF-8, also gzip-compressed.
         delimiter
-            What separates labels; None finds it among semicolon, tab and comma.
+            What separates labels; None finds it: semicolon, tab or comma.
         header
-            Whether the first line names the columns; ``"auto"`` says so when its first cell is ``leaf``.
+            Whether the first line names the columns; ``"auto"`` means that its first cell is ``leaf``.
         """
-        lines = read_cells("Hierarchy", path, delimiter=delimiter)
-        skip = lines[0][1][0] == _HEADER if header == "auto" else header
-        lines = lines[1:] if skip else lines
+        lines = read_cells("Hierarchy", path, delimiter=delimiter, header=header, header_word=_HEADER)
         for number, cells in lines:
             if not all(cells):
                 raise SchemaError(
@@ -136,14 +134,9 @@ class Hierarchy(Builders):
         return cls.from_rows(cells for _, cells in lines)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write a file that `read` gives back unchanged: a header, then one line a leaf.
+        """Write a file that `read` returns unchanged: a header, then one line per leaf.
 
-        Parameters
-        ----------
-        path
-            The file; compressed when its name ends in ``.gz``.
-        overwrite
-            Whether a file that is already there may be replaced.
+        The file is compressed if its name ends in ``.gz``.
 
         Raises
         ------
@@ -155,12 +148,12 @@ class Hierarchy(Builders):
         write_cells("Hierarchy", path, [header, *self.rows], overwrite=overwrite)
 
     def to_text(self, *, most: int | None = 4) -> str:
-        """Draw the tree for people, from the root down.
+        """Draw the tree as text, from the root down.
 
         Parameters
         ----------
         most
-            Children that are shown of each node; the rest is counted. None shows all.
+            How many children of each node to show; the rest is counted. None shows all.
 
         Examples
         --------
@@ -218,19 +211,19 @@ class Hierarchy(Builders):
         return text_of(value) in self._row_of
 
     def positions(self, values: Iterable[Scalar]) -> NDArray[np.intp]:
-        """Give the row of each value, or raise `SchemaError` that counts the values without one."""
+        """Return the row of each value, or raise `SchemaError` with the number of values without one."""
         return positions_of("Hierarchy", "leaf", self._row_of, values, add="row")
 
     def path(self, value: Scalar) -> tuple[str, ...]:
-        """Give the labels of a leaf from itself up to the root."""
+        """Return the labels of a leaf, from the leaf up to the root."""
         return self.rows[self.positions([value])[0]]
 
     def level(self, value: Scalar, k: int) -> str:
-        """Give the label of a leaf's ancestor at level `k`; level 0 is the leaf itself."""
+        """Return the label of a leaf's ancestor at level `k`; level 0 is the leaf itself."""
         return self.path(value)[self._check_level(k)]
 
     def leaves_under(self, label: str, level: int) -> tuple[str, ...]:
-        """Give the leaves under the node `label` at `level`, in row order."""
+        """Return the leaves under the node `label` at `level`, in row order."""
         return tuple(self.leaves[row] for row in np.flatnonzero(self._members(label, level)))
 
     def count_leaves(self, level: int) -> NDArray[np.int64]:
@@ -242,7 +235,7 @@ class Hierarchy(Builders):
         rows = self.nodes[self.positions(values)]
         if not len(rows):
             raise ParameterError("Hierarchy", "values", "must name at least one leaf", got="none")
-        level = int(np.argmax((rows == rows[0]).all(axis=0)))
+        level = int(np.argmax((rows == rows[0]).all(axis=0)))  # the first level at which all labels agree
         label = self.labels[level][rows[0, level]]
         return Node(label, level, int(np.count_nonzero(self.nodes[:, level] == rows[0, level])))
 
@@ -251,19 +244,19 @@ class Hierarchy(Builders):
         return Hierarchy(tuple(self.rows[row] for row in self.positions(values)), origin=self.origin)
 
     def to_rows(self) -> list[list[str]]:
-        """Give the rows in JSON's types."""
+        """Return the rows in JSON's types."""
         return [list(row) for row in self.rows]
 
     def _check_level(self, level: int) -> int:
         return check_integer("Hierarchy", "level", level, minimum=0, maximum=self.depth - 1)
 
     def _members(self, label: str, level: int) -> NDArray[np.bool_]:
-        known = self.labels[self._check_level(level)]
-        if label not in known:
+        labels = self.labels[self._check_level(level)]
+        if label not in labels:
             raise ParameterError("Hierarchy", "label", f"must be one of level {level}", got=repr(label)).with_hint(
-                f"Level {level} has {name_some(known)}."
+                f"Level {level} has {name_some(labels)}."
             )
-        members: NDArray[np.bool_] = self.nodes[:, level] == known.index(label)
+        members: NDArray[np.bool_] = self.nodes[:, level] == labels.index(label)
         return members
 
 
@@ -273,11 +266,11 @@ def _check_rows(rows: tuple[tuple[str, ...], ...]) -> None:
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         raise SchemaError(
-            "Hierarchy", "rows", "must have the same length", hint="Hierarchy.from_rows fills shorter rows."
+            "Hierarchy", "rows", "must have the same length", hint="Hierarchy.from_rows pads shorter rows."
         )
     if rows and not 1 <= max(widths) <= MAX_LEVELS:
         raise SchemaError("Hierarchy", f"a row must have 1 to {MAX_LEVELS} labels", got=max(widths)).with_hint(
-            "Leave levels out; for beginnings of long texts name the lengths, as in prefix:3/2."
+            "Leave levels out; for prefixes of long texts give the lengths, as in prefix:3/2."
         )
     for row in rows:
         for label in row:

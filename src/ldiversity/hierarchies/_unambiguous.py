@@ -1,4 +1,4 @@
-"""Labels that say what they mean: one label never names two different sets of leaves."""
+"""Unambiguous labels: no label names two different sets of leaves."""
 
 from __future__ import annotations
 
@@ -14,32 +14,21 @@ if TYPE_CHECKING:
 
     from ldiversity.hierarchies._tree import Hierarchy
 
-__all__ = ["ROOT", "MadeRows", "check_unambiguous", "free_label", "free_root", "with_missing"]
+__all__ = ["ROOT", "MadeRows", "check_unambiguous", "free_label", "with_missing"]
 
 ROOT: Final = "*"
-"""The root of hierarchies that are made here."""
+"""The label of the root of a made hierarchy."""
 
 
 class MadeRows(NamedTuple):
-    """The rows of a hierarchy that was made, and whether its leaves were declared instead of read off values."""
+    """The rows of a made hierarchy, and whether its leaves were declared rather than taken from values."""
 
     rows: list[tuple[str, ...]]
     declared: bool
 
 
-def free_root(labels: Collection[str]) -> str:
-    """Give a label for the root that no other node has.
-
-    Examples
-    --------
-    >>> free_root(["a", "b"]), free_root(["a", "*"])
-    ('*', '**')
-    """
-    return free_label(ROOT, labels)
-
-
 def free_label(label: str, labels: Collection[str]) -> str:
-    """Give a label that no other node has.
+    """Return a label that no other node has.
 
     Examples
     --------
@@ -52,17 +41,17 @@ def free_label(label: str, labels: Collection[str]) -> str:
 
 
 def with_missing(rows: Iterable[tuple[str, ...]], *, missing: bool) -> list[tuple[str, ...]]:
-    """Add the category of missing values under the root, where there is one."""
+    """Add the category of missing values under the root, if a value is missing."""
     listed = list(rows)
     root = listed[0][-1] if listed else ROOT
     return [*listed, (MISSING_LABEL, root)] if missing else listed
 
 
 def check_unambiguous(tree: Hierarchy, *, quote: bool = True) -> Hierarchy:
-    """Give the tree back, or raise `SchemaError` when a label names two different sets of leaves.
+    """Return the tree, or raise `SchemaError` when a label names two different sets of leaves.
 
-    A node that is repeated up the path with the same leaves is one and the same node. Labels that were made from the
-    cells of a table are not to be quoted.
+    A label that repeats up a path with the same leaves is one node. Pass ``quote=False`` when the labels come from the
+    cells of a table.
 
     Examples
     --------
@@ -72,13 +61,13 @@ def check_unambiguous(tree: Hierarchy, *, quote: bool = True) -> Hierarchy:
     ldiversity.errors.SchemaError: Hierarchy: a label must name one set of leaves, but 'x' names two.
     Hint: Rename the value, or write the hierarchy into a file by hand.
     """
-    known: dict[str, tuple[int, int]] = {}
+    seen: dict[str, tuple[int, int]] = {}
     for level, labels in enumerate(tree.labels):
         sizes = tree.count_leaves(level)
         _, first = np.unique(tree.nodes[:, level], return_index=True)
         for label, size, leaf in zip(labels, sizes.tolist(), first.tolist(), strict=True):
-            # Nodes of a tree are nested or apart: the same size and one common leaf make them equal.
-            if known.setdefault(label, (size, leaf)) != (size, leaf):
+            # Two nodes of a tree are nested or disjoint, so the same size and one common leaf make them equal.
+            if seen.setdefault(label, (size, leaf)) != (size, leaf):
                 raise SchemaError(
                     "Hierarchy", f"a label must name one set of leaves, but {repr(label) if quote else 'one'} names two"
                 ).with_hint("Rename the value, or write the hierarchy into a file by hand.")

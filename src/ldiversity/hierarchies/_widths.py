@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ldiversity.base.checks import check_integer, check_number
 from ldiversity.base.limits import LARGEST_NUMBER
 from ldiversity.errors import ParameterError, SchemaError
-from ldiversity.hierarchies._distinct import distinct_values
+from ldiversity.hierarchies._distinct import check_pair, distinct_values, refuse_outside
 from ldiversity.hierarchies._text import text_of
 from ldiversity.hierarchies._unambiguous import ROOT, MadeRows, with_missing
 
@@ -26,13 +26,13 @@ _MOST_LEAVES: Final = 1_000_000
 _MOST_PLACES: Final = 20
 _STEPS: Final = (1, 2, 5)
 _LEAST_WIDTH: Final = Fraction("1e-300")
-"""Narrower widths are left out: next to the smallest floats, twice a width is no longer twice its text."""
+"""The narrowest width: near the smallest floats, doubling a width no longer doubles the number that its text shows."""
 
 
 def width_rows(
     owner: str, values: Iterable[object], widths: Sequence[float], low: float | None, high: float | None
 ) -> MadeRows:
-    """Give one row a number: the number, its interval of each width, and the root."""
+    """Return one row per number: the number, its interval of each width, and the root."""
     distinct = distinct_values(owner, values)
     check_sizes(owner, distinct)
     numbers = _leaves(owner, distinct, low, high)
@@ -48,7 +48,7 @@ def width_rows(
 
 
 def doubling_widths(low: float, high: float, *, whole: bool) -> list[float]:
-    """Give widths that double from the first round one with few intervals up to the last that still divides.
+    """Return widths that double, from a round one with few intervals to the last one that still splits the range.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def doubling_widths(low: float, high: float, *, whole: bool) -> list[float]:
 
 
 def check_sizes(owner: str, distinct: Distinct) -> None:
-    """Refuse numbers whose intervals may have ends that no float holds."""
+    """Refuse numbers so large that the ends of their intervals may overflow a float."""
     numeric = distinct.kind in {"integer", "number"}
     if numeric and any(abs(number) > LARGEST_NUMBER for number in distinct.values):
         raise SchemaError(
@@ -94,7 +94,7 @@ def decimal_text(number: Fraction) -> str:
 
 
 def _index(number: Scalar, step: Fraction) -> int:
-    """The interval of a number, exact for the decimals that its text shows."""
+    """Return the interval of a number; exact for the decimals of its text, not for its binary fraction."""
     if isinstance(number, int) and step.denominator == 1:
         return number // step.numerator
     return Fraction(str(number)) // step
@@ -110,8 +110,7 @@ def _leaves(owner: str, distinct: Distinct, low: float | None, high: float | Non
             "Use by_prefix for texts and by_date for dates."
         )
     numbers = distinct.values
-    if (low is None) != (high is None):
-        raise ParameterError(owner, "low and high must be given together, or none of them")
+    check_pair(owner, low, high)
     if low is None or high is None:
         if not numbers:
             raise ParameterError(
@@ -124,11 +123,7 @@ def _leaves(owner: str, distinct: Distinct, low: float | None, high: float | Non
     )
     if low > high:
         raise ParameterError(owner, "high", "must be at least low", got=f"{high:g} and {low:g}")
-    n_outside = sum(not low <= number <= high for number in numbers)
-    if n_outside:
-        raise SchemaError(owner, "values", "must lie between low and high", got=f"{n_outside} that do not").with_hint(
-            "Widen the range, or correct the values."
-        )
+    refuse_outside(owner, sum(not low <= number <= high for number in numbers))
     if distinct.kind == "number":
         return numbers
     first, last = -int(-low // 1), int(high // 1)
@@ -153,7 +148,7 @@ def _check_widths(owner: str, widths: Sequence[float]) -> list[Fraction]:
 
 
 def _round_width(span: Fraction, *, whole: bool) -> Fraction:
-    """The smallest of 1, 2, 5, 10, 20, ... (and of tenths, ...) that makes at most `_MOST_BINS` intervals."""
+    """Return the least of 1, 2, 5, 10, 20, ... (and of tenths, ...) that gives at most `_MOST_BINS` intervals."""
     least = max(span / _MOST_BINS, _LEAST_WIDTH) if span > 0 else span
     power = Fraction(1)
     while power > least > 0:

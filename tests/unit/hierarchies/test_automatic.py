@@ -133,7 +133,7 @@ def test_integers_count_by_their_digits() -> None:
 
 
 def test_a_mask_that_occurs_in_a_value_is_refused() -> None:
-    with pytest.raises(ParameterError, match="mask must be a character that no value has"):
+    with pytest.raises(ParameterError, match="mask must be a character that no value contains"):
         Hierarchy.by_prefix(["1*", "12"])
 
 
