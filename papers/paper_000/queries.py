@@ -99,7 +99,7 @@ class Asked:
 
     def answers(self, name: str, release: ld.Release, *, improved: bool = True) -> dict[str, Answer]:
         """The errors by what is shown: the method as the paper has it, and the better estimators of this package."""
-        if isinstance(release, ld.SetRelease):
+        if not release.grouped:
             cells = self._cells(release)
             found = {name: _linear(cells)}
             if improved:
@@ -125,9 +125,9 @@ class Asked:
         noise = float(np.std(errors, ddof=1) / np.sqrt(len(errors))) if len(errors) > 1 else 0.0
         return Answer(float(np.mean(errors)), noise, float(np.median(relative)))
 
-    def _cells(self, release: ld.SetRelease) -> CellData:
+    def _cells(self, release: ld.Release) -> CellData:
         """The published sets that each query selects: every query is a cell, and cells may overlap."""
-        mechanism, members = release.mechanism(self.sensitive), release.sets(self.sensitive)
+        mechanism, members = release.drawn_by(self.sensitive), release.sets(self.sensitive)
         rows = self._selected(release)
         sizes = np.array([len(row) for row in rows], dtype=np.int64)
         counts = np.stack([np.bincount(members[row].ravel(), minlength=mechanism.n_values) for row in rows])
@@ -135,7 +135,7 @@ class Asked:
         chosen = np.ascontiguousarray(members[np.concatenate(rows)])
         return CellData((mechanism,), sizes, counts, of_row, (chosen,), lambda: global_marginal([mechanism], [members]))
 
-    def _selected(self, release: ld.SetRelease) -> list[NDArray[np.int64]]:
+    def _selected(self, release: ld.Release) -> list[NDArray[np.int64]]:
         positions = {name: axis.codes(release.columns([name])[name]) for name, axis in self._axes.items()}
         selected = []
         for query in self.workload.queries:

@@ -12,7 +12,6 @@ from ldiversity.estimation._estimate import estimate
 from ldiversity.estimation._exchange import Exchange
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._paper import Paper
-from ldiversity.estimation._regions import read_intervals, read_lists
 from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
 from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._where import Filter, parse_where
@@ -43,6 +42,4 @@ __all__ = [
     "groups",
     "parse_by",
     "parse_where",
-    "read_intervals",
-    "read_lists",
 ]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ldiversity.base.checks import name_some
 from ldiversity.errors import ParameterError, UnsupportedError
@@ -21,7 +20,6 @@ from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._runs import Spread
 from ldiversity.estimation._spread import Wanted, spread_column
 from ldiversity.estimation._threads import map_threads
-from ldiversity.release import parse_type
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import BoolArray, FloatArray
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from ldiversity.estimation._class_estimators import ClassEstimator, ClassSolution
     from ldiversity.estimation._where import Filter
     from ldiversity.models import ClassCounts
-    from ldiversity.release import ClassRelease
+    from ldiversity.release import Release
 
 __all__ = ["SPREADS", "ClassQuestion", "estimate_classes"]
 
@@ -44,7 +42,7 @@ _HALF_A_RECORD: Final = 0.5
 class ClassQuestion:
     """A question to a grouped release, checked."""
 
-    release: ClassRelease
+    release: Release
     names: tuple[str, ...]
     by: tuple[By, ...]
     filters: tuple[Filter, ...]
@@ -120,7 +118,7 @@ def estimate_classes(question: ClassQuestion) -> Estimate:
     )
 
 
-def _check_shared(release: ClassRelease, names: tuple[str, ...]) -> None:
+def _check_shared(release: Release, names: tuple[str, ...]) -> None:
     if len({release.class_columns[name] for name in names}) > 1:
         raise UnsupportedError(
             "estimate", f"{name_some(names)} have classes of their own, which say nothing about them together"
@@ -156,7 +154,6 @@ def _spread(question: ClassQuestion, units: Units, classes: ClassCounts) -> dict
         return {}
     by = {part.column: part for part in question.by}
     wanted = [Wanted(name, by.get(name), tuple(f for f in question.filters if f.column == name)) for name in names]
-    regions = question.release.regions()
     records = np.zeros(classes.n_classes)
     np.add.at(records, units.class_of, units.sizes)
     spreads: dict[str, Spread] = {}
@@ -174,9 +171,7 @@ def _spread(question: ClassQuestion, units: Units, classes: ClassCounts) -> dict
             _check_missing(part, published=form.marginal is not None)
         spreads[part.name] = spread_column(
             part,
-            form,
-            regions[part.name],
-            parse_type(question.release.schema[part.name].type),
+            question.release.region(part.name),
             marginal=marginal,
             sizes=classes.sizes,
             records=records,
@@ -213,11 +208,11 @@ def _no_exchange(question: ClassQuestion) -> str:
     # Why the mixing within classes cannot be undone; "" when it can.
     release, (first, *others) = question.release, question.names
     sharing = [name for name, column in release.class_columns.items() if column == release.class_columns[first]]
-    if release.layout != "bucketized":
+    if release.generalized:
         return "it needs exact quasi-identifiers, and this release has regions"
     if others:
         return "a joint distribution needs values that were counted together, and classes count each attribute alone"
-    if not release.mechanism(first).blind:
+    if not release.blind(first):
         return "classes were formed by quasi-identifiers, so that chance alone does not say who is in which"
     if len(sharing) > 1:
         return f"classes were formed by {name_some(sharing)} together, and {first!r} alone does not say who is in which"
@@ -273,10 +268,4 @@ def _caveats(question: ClassQuestion, cells: ClassCells, rows: _Rows, index: Cel
 
 
 def _says_nothing(question: ClassQuestion, name: str) -> bool:
-    form = question.release.forms[name]
-    if form.reaches is not None:
-        told = question.release.regions()[name].unique().to_pylist()
-        return any(label in form.reaches and form.reaches[label].anything for label in told)
-    if form.kind != "interval":
-        return False
-    return bool(pc.struct_field(question.release.regions()[name], "low").null_count)
+    return bool(question.release.region(name).says_nothing.any())

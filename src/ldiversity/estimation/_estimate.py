@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -25,12 +25,12 @@ from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
 from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._threads import map_threads
 from ldiversity.estimation._where import Filter, WhereLike, as_filters
-from ldiversity.release import ClassRelease, check_release
+from ldiversity.release import check_release
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import SetArray
-    from ldiversity.release import Release, SetRelease
+    from ldiversity.release import Release
 
 Kind = TypeVar("Kind")
 
@@ -132,7 +132,7 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     check_integer("estimate", "min_records", min_records, minimum=0)
     _check_columns(release, divided, filters)
     _check_joint(release, names)
-    if isinstance(release, ClassRelease):
+    if release.grouped:
         grouped = (
             estimator
             if isinstance(estimator, ClassEstimator)
@@ -144,17 +144,16 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
         return estimate_classes(question)
     _checked_spread(release, spread)
     solver = estimator if isinstance(estimator, Estimator) else _made(estimator, ESTIMATORS, "hid every value in a set")
-    sets = cast("SetRelease", release)
-    selected = _select(sets, names, divided, filters)
+    selected = _select(release, names, divided, filters)
     coded = map_threads(lambda part: part.encode(selected.columns[part.column]), divided)
     index = index_cells(coded, selected.n_rows)
-    cells = _count(sets, names, selected, index)
-    return _assemble(_Question(sets, names, divided, filters, solver, float(confidence), min_records), cells, index)
+    cells = _count(release, names, selected, index)
+    return _assemble(_Question(release, names, divided, filters, solver, float(confidence), min_records), cells, index)
 
 
 @dataclass(frozen=True, eq=False)
 class _Question:
-    release: SetRelease
+    release: Release
     names: tuple[str, ...]
     by: tuple[By, ...]
     filters: tuple[Filter, ...]
@@ -205,7 +204,7 @@ def _check_joint(release: Release, names: tuple[str, ...]) -> None:
         ).with_hint("Ask for fewer attributes at a time.")
 
 
-def _select(release: SetRelease, names: tuple[str, ...], by: tuple[By, ...], filters: tuple[Filter, ...]) -> _Selected:
+def _select(release: Release, names: tuple[str, ...], by: tuple[By, ...], filters: tuple[Filter, ...]) -> _Selected:
     columns = release.columns(tuple(dict.fromkeys([part.column for part in by] + [part.column for part in filters])))
     asked: list[By | Filter] = [*by, *filters]
     for part in asked:
@@ -257,8 +256,8 @@ def _checked_spread(release: Release, spread: str) -> str:
     return spread
 
 
-def _count(release: SetRelease, names: tuple[str, ...], selected: _Selected, index: CellIndex) -> CellData:
-    mechanisms = tuple(release.mechanism(name) for name in names)
+def _count(release: Release, names: tuple[str, ...], selected: _Selected, index: CellIndex) -> CellData:
+    mechanisms = tuple(release.drawn_by(name) for name in names)
     size = index.n_cells * prod(mechanism.n_values for mechanism in mechanisms)
     if size > CELL_LIMIT:
         raise UnsupportedError("estimate", f"cells times values may be at most {CELL_LIMIT}", got=size).with_hint(
@@ -270,7 +269,7 @@ def _count(release: SetRelease, names: tuple[str, ...], selected: _Selected, ind
         index,
         exploded=release.layout != "sets",
         marginal=lambda: global_marginal(
-            mechanisms, [admissible_sets(release.mechanism(name), release.sets(name)) for name in names]
+            mechanisms, [admissible_sets(release.drawn_by(name), release.sets(name)) for name in names]
         ),
     )
 

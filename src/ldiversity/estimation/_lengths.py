@@ -18,8 +18,8 @@ from ldiversity.estimation._runs import Spread, collect, share_runs
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._by import By
-    from ldiversity.estimation._regions import Intervals
     from ldiversity.estimation._where import Filter
+    from ldiversity.release import Intervals
 
 __all__ = ["spread_lengths"]
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._by import GroupedColumn
-from ldiversity.estimation._regions import Intervals, number_array
 from ldiversity.schema import MISSING_LABEL
 
 if TYPE_CHECKING:
@@ -20,30 +19,7 @@ if TYPE_CHECKING:
     from ldiversity.estimation._where import Filter
     from ldiversity.release import Form, Reach
 
-__all__ = ["Beginnings", "label_beginnings", "parted", "read_spans"]
-
-
-def read_spans(form: Form, column: pa.ChunkedArray, kind: pa.DataType) -> tuple[Intervals, BoolArray]:
-    """Read nodes that stand for intervals of numbers, and say which classes have missing numbers only."""
-    encoded = pa.concat_arrays(column.chunks).dictionary_encode()
-    known = encoded.dictionary.to_pylist()
-    reaches = form.reaches or {}
-    whole = not pa.types.is_floating(kind)
-    found = [reaches.get(label) for label in known]
-    lows, highs = (
-        np.array([_end(reach, end, form) for reach in found], dtype=np.int64 if whole else np.float64)
-        for end in ("low", "high")
-    )
-    codes = np.asarray(encoded.indices)
-    unknown = np.array([reach is not None and reach.anything for reach in found], dtype=np.bool_)[codes]
-    missing = np.array([label == MISSING_LABEL for label in known], dtype=np.bool_)[codes]
-    low, high = lows[codes], highs[codes]
-    return Intervals(low, high, unknown, (number_array(low, kind), number_array(high, kind))), missing
-
-
-def _end(reach: Reach | None, end: str, form: Form) -> float:
-    number = None if reach is None else getattr(reach, end)
-    return (form.low or 0) if number is None else number
+__all__ = ["Beginnings", "label_beginnings", "parted"]
 
 
 @dataclass(frozen=True, eq=False)

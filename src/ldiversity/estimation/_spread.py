@@ -13,21 +13,14 @@ from ldiversity.errors import ReleaseFormatError, UnsupportedError
 from ldiversity.estimation._by import BinnedColumn, By
 from ldiversity.estimation._lengths import spread_lengths
 from ldiversity.estimation._raking import rake
-from ldiversity.estimation._reached import Beginnings, label_beginnings, parted, read_spans
-from ldiversity.estimation._regions import (
-    Intervals,
-    Lists,
-    label_array,
-    number_array,
-    read_intervals,
-    read_lists,
-)
+from ldiversity.estimation._reached import Beginnings, label_beginnings, parted
 from ldiversity.estimation._runs import Spread, collect, share_runs
+from ldiversity.release import Intervals, Lists, label_array, number_array
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import BoolArray, FloatArray
     from ldiversity.estimation._where import Filter
-    from ldiversity.release import Form, Marginal
+    from ldiversity.release import Form, Marginal, Region
 
 __all__ = ["Wanted", "spread_column"]
 
@@ -54,9 +47,7 @@ class Wanted:
 
 def spread_column(
     wanted: Wanted,
-    form: Form,
-    column: pa.ChunkedArray,
-    kind: pa.DataType,
+    region: Region,
     *,
     marginal: bool,
     sizes: NDArray[np.int64],
@@ -68,12 +59,8 @@ def spread_column(
     ----------
     wanted
         The question about this column.
-    form
-        How it was generalized.
-    column
-        Its regions, one a class.
-    kind
-        The type of its cells before.
+    region
+        What the release says about it.
     marginal
         Whether to follow the published frequencies of its values, instead of taking them as equally frequent.
     sizes
@@ -81,17 +68,18 @@ def spread_column(
     records
         Shape (classes,): how many records of each class are selected by the other columns; only quantiles need them.
     """
+    form, kind = region.form, region.kind
     if form.reaches is not None:
-        return _spread_reached(wanted, form, column, kind, records)
+        return _spread_reached(wanted, region, records)
     if form.kind != "interval":
-        lists = read_lists(wanted.name, form, column)
+        lists = region.lists
         measure = np.ones(len(form.labels))
         if marginal and form.marginal is not None:
             measure[:] = 0.0
             measure[form.marginal.values] = form.marginal.counts
             measure = _raked_lists(lists, measure, sizes)
         return _spread_lists(wanted, lists, label_array(form.labels, kind), measure)
-    intervals = _within(read_intervals(wanted.name, column), form)
+    intervals = _within(region.intervals, form)
     if marginal and form.marginal is not None:
         values = _raked_values(form.marginal, intervals, sizes)
         return _spread_values(wanted, intervals, values, kind, records)
@@ -111,19 +99,16 @@ def _spread_evenly(wanted: Wanted, form: Form, intervals: Intervals, kind: pa.Da
     return spread_lengths(wanted.name, wanted.by, wanted.filters, intervals, kind, records)
 
 
-def _spread_reached(
-    wanted: Wanted, form: Form, column: pa.ChunkedArray, kind: pa.DataType, records: FloatArray
-) -> Spread:
+def _spread_reached(wanted: Wanted, region: Region, records: FloatArray) -> Spread:
     """Nodes whose leaves are not public: intervals of numbers, or beginnings of texts."""
-    told = [(form.reaches or {}).get(label) for label in column.unique().to_pylist()]
-    if all(reach is not None and reach.anything for reach in told):
+    form, kind = region.form, region.kind
+    if region.says_nothing.all():
         raise UnsupportedError(
             "estimate", f"the release says nothing about {wanted.name!r}: every class has all of its values"
         ).with_hint("Leave the column out.")
     if not form.spans:
-        lists = read_lists(wanted.name, form, column)
-        return _spread_beginnings(wanted, lists, label_beginnings(wanted.name, form, wanted.by, wanted.filters))
-    intervals, missing = read_spans(form, column, kind)
+        return _spread_beginnings(wanted, region.lists, label_beginnings(wanted.name, form, wanted.by, wanted.filters))
+    intervals, missing = region.spans
     spread = _spread_evenly(wanted, form, _within(intervals, form), kind, records)
     return _with_missing(spread, wanted, missing, intervals.unknown, kind) if missing.any() else spread
 

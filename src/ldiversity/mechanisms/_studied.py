@@ -18,6 +18,7 @@ __all__ = ["StudiedSets", "distinct_rows", "list_sets", "study_sets"]
 _MOST_SETS: Final = 2_000_000
 _MOST_WORK: Final = 500_000_000
 _SAMPLED_SETS: Final = 200_000
+_FEW_KEYS: Final = 1 << 16
 _STUDY_SEED: Final = 20_170_301  # no secret: it only decides which sets a simulation looks at
 
 
@@ -102,6 +103,13 @@ def distinct_rows(rows: SetArray, n_values: int) -> tuple[SetArray, NDArray[np.i
     l = rows.shape[1]
     if float(n_values) ** l < 2.0**62:
         keys = rows @ (n_values ** np.arange(l, dtype=np.int64))
+        if n_values**l <= max(_FEW_KEYS, len(rows)):  # a table of all keys is faster than sorting
+            first = np.full(n_values**l, -1, dtype=np.intp)
+            first[keys[::-1]] = np.arange(len(rows))[::-1]
+            present = np.flatnonzero(first >= 0)
+            place = np.zeros(n_values**l, dtype=np.intp)
+            place[present] = np.arange(len(present))
+            return np.ascontiguousarray(rows[first[present]]), place[keys]
         _, first, back = np.unique(keys, return_index=True, return_inverse=True)
         return np.ascontiguousarray(rows[first]), back.reshape(-1)
     distinct, back = np.unique(rows, axis=0, return_inverse=True)

@@ -10,7 +10,7 @@ from ldiversity.base.checks import name_some
 from ldiversity.errors import LDiversityError
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.publish._draw import draw_context
-from ldiversity.release import Release, SetRelease, load_release
+from ldiversity.release import Release, load_release
 from ldiversity.schema import Domain
 
 __all__ = ["caution_about_classes", "caution_about_sets"]
@@ -40,7 +40,7 @@ def caution_about_sets(
     shared = _shared(old, drawn)
     if old is None or not shared:
         return None
-    if not isinstance(old, SetRelease):
+    if old.grouped:
         return _about_classes(shared)
     start = f"The release that is replaced shows sets of {name_some(shared)} too"
     if not keyed:
@@ -51,7 +51,7 @@ def caution_about_sets(
     changed = [
         name
         for name in shared
-        if draw_context(name, old.domain(name), old.mechanisms[name]) != draw_context(name, *drawn[name])
+        if draw_context(name, old.domain(name), old.drawn_by(name)) != draw_context(name, *drawn[name])
     ]
     if not changed:
         return None

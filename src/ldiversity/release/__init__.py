@@ -2,7 +2,7 @@
 
 from ldiversity.release._base import Release, check_release
 from ldiversity.release._batches import RowBatch
-from ldiversity.release._cells import Cells, column_of, node_labels, numbers_in, numbers_out, to_texts
+from ldiversity.release._cells import Cells, column_of, node_labels, numbers_in, numbers_out
 from ldiversity.release._check_classes import verify_classes
 from ldiversity.release._check_sets import verify_exploded, verify_sets
 from ldiversity.release._claims import NOT_PROTECTED, USE_A_KEY, Claim, claim_of
@@ -14,11 +14,13 @@ from ldiversity.release._class_verify import verify_class_rows
 from ldiversity.release._class_write import check_classes, write_classes
 from ldiversity.release._coded import parse_type, wrap_sets
 from ldiversity.release._description import ClassDescription, Format, Layout, ReleaseDescription, SetLayout
+from ldiversity.release._evidence import Evidence
 from ldiversity.release._forms import Form, Marginal, Reach
 from ldiversity.release._load import load_release
 from ldiversity.release._manifest import Manifest
+from ldiversity.release._posterior_bound import PosteriorBound
 from ldiversity.release._publishable import check_publishable
-from ldiversity.release._reached import places_of
+from ldiversity.release._regions import Intervals, Lists, Region, label_array, number_array, to_numbers
 from ldiversity.release._set_release import SetRelease, explode_rows
 from ldiversity.release._sinks import no_records_left
 from ldiversity.release._staging import staging_folder
@@ -33,13 +35,18 @@ __all__ = [
     "ClassClaim",
     "ClassDescription",
     "ClassRelease",
+    "Evidence",
     "Form",
     "Format",
+    "Intervals",
     "Layout",
+    "Lists",
     "Manifest",
     "Marginal",
     "MemoryClassRows",
+    "PosteriorBound",
     "Reach",
+    "Region",
     "Release",
     "ReleaseDescription",
     "RowBatch",
@@ -53,15 +60,16 @@ __all__ = [
     "class_not_protected",
     "column_of",
     "explode_rows",
+    "label_array",
     "load_release",
     "no_records_left",
     "node_labels",
+    "number_array",
     "numbers_in",
     "numbers_out",
     "parse_type",
-    "places_of",
     "staging_folder",
-    "to_texts",
+    "to_numbers",
     "verify_class_rows",
     "verify_classes",
     "verify_exploded",

@@ -8,15 +8,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from ldiversity.base.arrays import CodeArray, SetArray
 from ldiversity.base.notebook import ShownInNotebooks
-from ldiversity.errors import ParameterError, SchemaError
+from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
+from ldiversity.models import ClassCounts, PrivacyModel
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._claims import Claim
 from ldiversity.release._class_claims import ClassClaim
+from ldiversity.release._coded import parse_type
 from ldiversity.release._description import Format, Layout
+from ldiversity.release._evidence import Evidence, EvidenceTally
+from ldiversity.release._forms import Form
+from ldiversity.release._regions import Region, whole_array
 from ldiversity.schema import Domain, Role, Schema
 
 __all__ = ["Release", "check_release"]
@@ -44,6 +51,14 @@ class Release(ShownInNotebooks, ABC):
         quasi-identifiers, or ``"bucketized"``, where the values of a class stand in a table of their own.
     frame_kind
         Which kind of data frame `table` and estimates hand out.
+    forms
+        How each quasi-identifier is published.
+    class_columns
+        The class column of each sensitive attribute, where records are grouped.
+    suppressed
+        How many records were left out.
+    warnings
+        What every reader must know.
     notes
         What the holder should know about how it was made; never saved.
     """
@@ -54,7 +69,16 @@ class Release(ShownInNotebooks, ABC):
     n_rows: int
     layout: Layout
     frame_kind: str
+    forms: Mapping[str, Form] = field(default_factory=dict, kw_only=True)
+    class_columns: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    suppressed: int = field(default=0, kw_only=True)
+    warnings: tuple[str, ...] = field(default=(), kw_only=True)
     notes: tuple[str, ...] = field(default=(), kw_only=True)
+    _evidence: dict[str, Evidence] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.forms:
+            object.__setattr__(self, "forms", dict.fromkeys(self.schema.names(Role.QUASI), Form("exact")))
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -76,6 +100,116 @@ class Release(ShownInNotebooks, ABC):
     @abstractmethod
     def claim(self, attribute: str) -> Claim | ClassClaim:
         """What is promised of a sensitive attribute; of several claims the first with the smallest `posterior`."""
+
+    @property
+    def grouped(self) -> bool:
+        """Whether records share classes, whose values are counted."""
+        return bool(self.class_columns)
+
+    @property
+    def generalized(self) -> bool:
+        """Whether the records of a class share one region of the quasi-identifiers."""
+        return self.layout == "generalized"
+
+    @property
+    def rows_per_record(self) -> int:
+        """How many rows of the table each record has: several where sets were exploded."""
+        return 1
+
+    @property
+    @abstractmethod
+    def not_protected(self) -> tuple[str, ...]:
+        """What is not protected, in plain words."""
+
+    @abstractmethod
+    def method(self, attribute: str) -> str:
+        """The name of what hid a sensitive attribute."""
+
+    @abstractmethod
+    def parameters(self, attribute: str) -> Mapping[str, object]:
+        """The public parameters of what hid a sensitive attribute."""
+
+    def facts(self, attribute: str) -> Mapping[str, object]:
+        """Public facts about how hiding a sensitive attribute went, where there are any."""
+        self.schema.domain(attribute)
+        return {}
+
+    def blind(self, attribute: str) -> bool:
+        """Whether classes were formed without looking at quasi-identifiers, so that chance alone mixed the values."""
+        self.schema.domain(attribute)
+        return False
+
+    def contradictions(self, attribute: str) -> int:
+        """How many published classes break what is claimed about them."""
+        self.schema.domain(attribute)
+        return 0
+
+    def evidence(self, attribute: str) -> Evidence:
+        """What the release says about the value of each record: candidates, how likely each is, and who shows them.
+
+        Examples
+        --------
+        >>> import ldiversity as ld
+        >>> release = ld.anonymize(
+        ...     ld.datasets.hospital(), quasi=["sex", "age"], sensitive="disease", method=ld.Anatomy(l=2)
+        ... )
+        >>> evidence = release.evidence("disease")
+        >>> evidence.n_pieces, evidence.records.tolist(), len(evidence.of_row)
+        (4, [2, 2, 2, 2], 8)
+        """
+        self.schema.domain(attribute)  # says what is wrong when the attribute is not sensitive
+        if attribute not in self._evidence:
+            self._evidence[attribute] = self._gather(attribute)
+        return self._evidence[attribute]
+
+    @abstractmethod
+    def _gather(self, attribute: str) -> Evidence: ...
+
+    @abstractmethod
+    def tally(self, attribute: str) -> EvidenceTally:
+        """Something that gathers the evidence from batches of rows, without the link from rows to it."""
+
+    def drawn_by(self, attribute: str) -> SetMechanism:
+        """The mechanism that drew the sets of an attribute."""
+        raise self._has_no(attribute, "sets", "Use classes().")
+
+    @abstractmethod
+    def promised(self, attribute: str) -> list[PrivacyModel]:
+        """The privacy models that the claims about an attribute amount to, so that they can be checked on its rows."""
+
+    def sets(self, attribute: str) -> SetArray:
+        """The published sets of an attribute as codes, shape (n, l)."""
+        raise self._has_no(attribute, "sets", "Use classes().")
+
+    def members(self, attribute: str) -> CodeArray:
+        """The published codes of an exploded attribute, one for each row."""
+        raise self._has_no(attribute, "exploded members", "Use classes().")
+
+    def classes(self, attribute: str) -> ClassCounts:
+        """How often each value occurs in each class."""
+        raise self._has_no(attribute, "classes", "Use evidence(). Measure loss by distribution_mse or a QueryWorkload.")
+
+    def class_of(self, attribute: str) -> CodeArray:
+        """Shape (n,): the class of each row, from 0; -1 where a record shows no value of this attribute."""
+        raise self._has_no(attribute, "classes", "Use evidence(). Measure loss by distribution_mse or a QueryWorkload.")
+
+    def values(self, attribute: str) -> CodeArray:
+        """Shape (n,): the code of each row, shuffled within each class."""
+        raise self._has_no(attribute, "single values", "Use evidence().")
+
+    def regions(self) -> pa.Table:
+        """The generalized quasi-identifiers, one row for each class."""
+        raise UnsupportedError("release", "quasi-identifiers were published as they are", hint="Use columns().")
+
+    def region(self, name: str) -> Region:
+        """What the release says about a quasi-identifier: exact values, intervals, nodes or lists of values."""
+        column, kind = whole_array(self.columns([name])[name]), parse_type(self.schema[name].type)
+        return Region(name, Form("exact"), kind, column, lambda: np.arange(len(column), dtype=np.int32))
+
+    def _has_no(self, attribute: str, what: str, hint: str) -> UnsupportedError:
+        self.schema.domain(attribute)
+        kind = "grouped release" if self.grouped else "release of sets"
+        return UnsupportedError("release", f"{attribute!r} is in a {kind}, which has no {what}", hint=hint)
 
     @abstractmethod
     def columns(self, names: Sequence[str]) -> pa.Table:

@@ -76,10 +76,10 @@ def node_labels(form: Form) -> tuple[str, ...]:
     return tuple(dict.fromkeys(label for labels in levels for label in labels))
 
 
-def cells_of(name: str, column: pa.Array, form: Form, kind: pa.DataType) -> Cells:
-    """The cells of a generalized column that may come from a stranger."""
+def cells_of(name: str, column: pa.Array, form: Form, kind: pa.DataType, *, in_range: bool = True) -> Cells:
+    """The cells of a generalized column that may come from a stranger; intervals must lie in the public range."""
     if form.kind == "interval":
-        return _intervals(name, column, form, kind)
+        return _intervals(name, column, form if in_range else None, kind)
     if form.kind == "node":
         codes = _positions(name, column, node_labels(form))
         return Cells(np.arange(len(codes) + 1), codes)
@@ -180,7 +180,7 @@ def _split(text: str) -> list[str]:
     return [*values, current]
 
 
-def _intervals(name: str, column: pa.Array, form: Form, kind: pa.DataType) -> Cells:
+def _intervals(name: str, column: pa.Array, form: Form | None, kind: pa.DataType) -> Cells:
     if not pa.types.is_struct(column.type) or [field.name for field in column.type] != ["low", "high"]:
         raise damaged(f"column {name!r} must hold intervals")
     low, high = (end.cast(kind) for end in column.flatten())
@@ -190,8 +190,10 @@ def _intervals(name: str, column: pa.Array, form: Form, kind: pa.DataType) -> Ce
     ends = [numbers_in(end)[~missing] for end in (low, high)]
     if not bool(np.all(ends[0] <= ends[1])):
         raise damaged(f"column {name!r} must hold intervals whose low end is not above the high one")
-    if len(ends[0]) and (
-        form.low is None or form.high is None or ends[0].min() < form.low or ends[1].max() > form.high
+    if (
+        form is not None
+        and len(ends[0])
+        and (form.low is None or form.high is None or ends[0].min() < form.low or ends[1].max() > form.high)
     ):
         raise damaged(f"column {name!r} must hold intervals within its public range")
     starts = np.concatenate([[0], np.cumsum(np.where(missing, 0, _ENDS))]).astype(np.int64)

@@ -25,8 +25,11 @@ from ldiversity.release._class_publish import publish_counts, publish_rows
 from ldiversity.release._class_rows import ClassRows, MemoryClassRows
 from ldiversity.release._class_verify import verify_class_rows
 from ldiversity.release._class_write import write_classes
+from ldiversity.release._coded import parse_type
 from ldiversity.release._description import ClassDescription, ClassLayout, Format
+from ldiversity.release._evidence import CountedTally, Evidence, EvidenceTally, evidence_of_classes
 from ldiversity.release._forms import Form
+from ldiversity.release._regions import Region, whole_array
 from ldiversity.release._staging import staging_folder
 from ldiversity.schema import Role, Schema
 from ldiversity.tables import to_native
@@ -42,26 +45,11 @@ class ClassRelease(Release):
     stand in the rows in a random order; several sensitive attributes are shuffled each on its own. In the layout
     ``bucketized`` every record keeps its quasi-identifiers, and the values of a class stand in a table of their own.
     Made by `anonymize` or `load_release`, not by hand.
-
-    Attributes
-    ----------
-    forms
-        How each quasi-identifier is published.
-    class_columns
-        The class column of each sensitive attribute: ``class_id`` for all, or one each.
-    suppressed
-        How many records were left out.
-    warnings
-        What every reader must know.
     """
 
     mechanisms: Mapping[str, ClassMechanism]
     claims: tuple[ClassClaim, ...]
     layout: ClassLayout
-    forms: Mapping[str, Form]
-    class_columns: Mapping[str, str]
-    suppressed: int
-    warnings: tuple[str, ...]
     _rows: ClassRows = field(repr=False)
 
     def __repr__(self) -> str:
@@ -172,6 +160,38 @@ class ClassRelease(Release):
         """What every class of a sensitive attribute satisfies; of several claims the one that bounds shares most."""
         return min(self.claims_of(attribute), key=lambda claim: claim.posterior)
 
+    def method(self, attribute: str) -> str:
+        """The name of the method that grouped the records."""
+        return self.mechanism(attribute).method
+
+    def parameters(self, attribute: str) -> Mapping[str, object]:
+        """The public parameters of the method."""
+        return self.mechanism(attribute).parameters
+
+    def promised(self, attribute: str) -> list[PrivacyModel]:
+        """What every class of an attribute satisfies."""
+        return [claim.rule for claim in self.claims_of(attribute)]
+
+    def facts(self, attribute: str) -> Mapping[str, object]:
+        """Public facts about how grouping went."""
+        return self.mechanism(attribute).facts
+
+    def blind(self, attribute: str) -> bool:
+        """Whether classes were formed without looking at quasi-identifiers."""
+        return self.mechanism(attribute).blind
+
+    def contradictions(self, attribute: str) -> int:
+        """How many classes break the rule that is claimed."""
+        broken = [rule.failing(self.classes(attribute)) for rule in self.promised(attribute)]
+        return len(np.unique(np.concatenate(broken)))
+
+    def tally(self, attribute: str) -> EvidenceTally:
+        """Gathers nothing: classes are counted already."""
+        return CountedTally(lambda: self.classes(attribute))
+
+    def _gather(self, attribute: str) -> Evidence:
+        return evidence_of_classes(self.classes(attribute), self.class_of(attribute))
+
     def classes(self, attribute: str) -> ClassCounts:
         """How often each value occurs in each class."""
         domain = self.schema.domain(attribute)
@@ -198,8 +218,17 @@ class ClassRelease(Release):
 
     def regions(self) -> pa.Table:
         """The generalized quasi-identifiers, one row a class: ``{low, high}``, a node's label or a list of values."""
-        if self.layout != "generalized":
-            raise UnsupportedError("release", "quasi-identifiers were published as they are", hint="Use columns().")
+        return self._regions if self.generalized else super().regions()
+
+    def region(self, name: str) -> Region:
+        """What the release says about a quasi-identifier, with a cell for each class where it is generalized."""
+        if name not in self.forms or self.forms[name].kind == "exact":
+            return super().region(name)
+        column, kind = whole_array(self.regions()[name]), parse_type(self.schema[name].type)
+        return Region(name, self.forms[name], kind, column, lambda: self.class_of(self.sensitive[0]))
+
+    @cached_property
+    def _regions(self) -> pa.Table:
         return self._rows.regions()
 
     def columns(self, names: Sequence[str]) -> pa.Table:

@@ -15,11 +15,14 @@ import pyarrow as pa
 from ldiversity.base.arrays import CodeArray, SetArray
 from ldiversity.errors import ClaimError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism
+from ldiversity.models import DistinctDiversity, PrivacyModel, SemanticClassDiversity
 from ldiversity.release._base import Release
 from ldiversity.release._batches import BLOCK_ROWS, RowBatch
-from ldiversity.release._claims import Claim, claim_of
+from ldiversity.release._claims import NOT_PROTECTED, Claim, claim_of
 from ldiversity.release._coded import codes_of, publish_batch, sets_of, wrap_sets
 from ldiversity.release._description import Format, ReleaseDescription, SetLayout
+from ldiversity.release._evidence import Evidence, EvidenceTally, SetTally, evidence_of_members
+from ldiversity.release._posterior_bound import PosteriorBound
 from ldiversity.release._sinks import no_records_left
 from ldiversity.release._staging import staging_folder
 from ldiversity.release._verify import Rows, verify_rows
@@ -118,6 +121,38 @@ class SetRelease(Release):
 
     # --- what the data user asks --------------------------------------------------------------------
 
+    @property
+    def rows_per_record(self) -> int:
+        """How many rows of the table each record has."""
+        return self.mechanisms[self.sensitive[0]].l if self.layout == "exploded" else 1
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """What is not protected, in plain words."""
+        return NOT_PROTECTED
+
+    def method(self, attribute: str) -> str:
+        """The kind of mechanism that draws the sets."""
+        return self.mechanism(attribute).kind
+
+    def parameters(self, attribute: str) -> Mapping[str, object]:
+        """The public parameters of the mechanism."""
+        described = self.mechanism(attribute).to_dict()
+        return {name: value for name, value in described.items() if name not in {"kind", "version", "fitted"}}
+
+    def tally(self, attribute: str) -> EvidenceTally:
+        """Gathers the different sets of records."""
+        return SetTally(attribute, self.domain(attribute), self.mechanism(attribute))
+
+    def _gather(self, attribute: str) -> Evidence:
+        domain, mechanism = self.domain(attribute), self.mechanism(attribute)
+        if self.layout == "exploded":
+            return evidence_of_members(self._rows.members(attribute), domain, mechanism)
+        tally = SetTally(attribute, domain, mechanism, linked=True)
+        for batch in self._rows.batches([], [attribute]):
+            tally.add(batch)
+        return tally.result()
+
     def mechanism(self, attribute: str) -> SetMechanism:
         """How a sensitive attribute was hidden, with its exact facts."""
         self.schema.domain(attribute)  # says what is wrong when the attribute is not sensitive
@@ -126,6 +161,24 @@ class SetRelease(Release):
     def claims_of(self, attribute: str) -> tuple[Claim, ...]:
         """The one claim about a sensitive attribute."""
         return (self.claim(attribute),)
+
+    def drawn_by(self, attribute: str) -> SetMechanism:
+        """The mechanism that drew the sets of an attribute."""
+        return self.mechanism(attribute)
+
+    def promised(self, attribute: str) -> list[PrivacyModel]:
+        """The claim as models: l values, d apart, none likelier than the posterior.
+
+        Rows that were exploded do not show sets: their members keep the bound of the mechanism.
+        """
+        claim = self.claim(attribute)
+        promised: list[PrivacyModel] = [DistinctDiversity(claim.l)]
+        distance = getattr(self.mechanism(attribute), "distance", None)
+        if claim.d is not None and claim.d > 0 and distance is not None:
+            promised.append(SemanticClassDiversity(claim.l, claim.d, distance))
+        if claim.posterior < 1 and self.layout == "sets":
+            promised.append(PosteriorBound(claim.posterior))
+        return promised
 
     def claim(self, attribute: str) -> Claim:
         """What is promised of a sensitive attribute."""

@@ -377,7 +377,7 @@ def test_missing_categories_are_cells_of_their_own(zips: Any) -> None:
 def test_regions_outside_of_the_public_values_are_damage(zips: Any, regions: Any, hierarchy: Any) -> None:
     release = zips(regions, kind="string", hierarchy=hierarchy)
 
-    with pytest.raises(ReleaseFormatError, match="regions of 'zip'"):
+    with pytest.raises(ReleaseFormatError, match="column 'zip' must"):
         estimate(release, "zip")
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray, FloatArray
 from ldiversity.models import ClassCounts
 
-__all__ = ["EXACT_SIZE", "Entries", "deal_out", "make_entries"]
+__all__ = ["EXACT_SIZE", "Entries", "deal_out", "make_entries", "share_out"]
 
 EXACT_SIZE: Final = 6
 """Up to this size all ways to deal out the values of a class are weighed; beyond, they are balanced by scaling."""
@@ -54,6 +54,13 @@ def make_entries(class_of: CodeArray, classes: ClassCounts) -> Entries:
     ([0, 0, 1, 1], [0, 2, 0, 2])
     """
     return Entries(class_of, classes)
+
+
+def share_out(weights: FloatArray, entries: Entries) -> FloatArray:
+    """Let the weights of each row sum to one; even ones where all are zero."""
+    totals = np.bincount(entries.row, weights, minlength=entries.n_rows)[entries.row]
+    even = 1.0 / np.bincount(entries.row, minlength=entries.n_rows)[entries.row]
+    return np.divide(weights, totals, out=even, where=totals > 0)
 
 
 def deal_out(odds: FloatArray, entries: Entries, class_of: CodeArray, classes: ClassCounts) -> FloatArray:

@@ -14,12 +14,12 @@ from ldiversity.base.checks import check_integer, column_names, name_some
 from ldiversity.distances import Distance
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.evaluation.attacks._base import Attack, Knowledge, Targets
-from ldiversity.evaluation.attacks._matching import pick_class
+from ldiversity.evaluation.attacks._matching import pick_piece
 from ldiversity.evaluation.attacks._registry import ATTACKS
 from ldiversity.evaluation.attacks._report import AttackReport, Skipped
 from ldiversity.evaluation.attacks._score import score
 from ldiversity.evaluation.measures import code_sensitive, read_columns
-from ldiversity.release import ClassRelease, Release, check_release
+from ldiversity.release import Release, check_release
 from ldiversity.schema import Role
 from ldiversity.tables import open_source
 
@@ -130,9 +130,9 @@ def _attributes(release: Release, sensitive: str | Sequence[str] | None) -> tupl
 
 def _together(release: Release, targets: Targets, attribute: str) -> NDArray[np.int64] | None:
     """People of one class are right or wrong together; who is in none is alone. Sets are drawn for each on his own."""
-    if targets.truth is None or not isinstance(release, ClassRelease):
+    if targets.truth is None or not release.grouped:
         return None
-    of_class = pick_class(release, targets, attribute)
+    of_class = pick_piece(release, targets, attribute)
     return np.where(of_class >= 0, of_class, int(of_class.max(initial=0)) + 1 + np.arange(targets.n))
 
 
@@ -168,9 +168,8 @@ def _targets(release: Release, source: Any, attribute: str, wanted: int | None =
     """Everyone in the original who has a value, or a sample of them; without it, the published records."""
     quasi = release.schema.names(Role.QUASI)
     if source is None:
-        generalized = isinstance(release, ClassRelease) and release.layout == "generalized"
-        columns = pa.table({}) if generalized else release.columns(quasi)
-        rows = release.n_rows if generalized or not quasi else columns.num_rows
+        columns = pa.table({}) if release.generalized else release.columns(quasi)
+        rows = release.n_rows if release.generalized or not quasi else columns.num_rows
         return Targets(columns, rows, published=True)
     table = read_columns("attack", source, [*quasi, attribute])
     truth = code_sensitive(

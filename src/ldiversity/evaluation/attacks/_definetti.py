@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray, FloatArray
 from ldiversity.base.checks import check_integer
 from ldiversity.errors import UnsupportedError
-from ldiversity.evaluation.attacks._assign import Entries, deal_out, make_entries
+from ldiversity.evaluation.attacks._assign import Entries, deal_out, make_entries, share_out
 from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
 from ldiversity.evaluation.attacks._features import exact_features, region_features
-from ldiversity.evaluation.attacks._matching import Matches, match_classes, match_rows, match_shown_rows
-from ldiversity.evaluation.attacks._posterior import marginal_of, set_posteriors
+from ldiversity.evaluation.attacks._matching import Matches, match_evidence, match_shown_rows
+from ldiversity.evaluation.attacks._posterior import marginal_of
 from ldiversity.models import ClassCounts
-from ldiversity.release import ClassRelease, Release, SetRelease
+from ldiversity.release import Evidence, Release
 from ldiversity.schema import Role
 
 __all__ = ["DeFinetti"]
@@ -84,11 +84,11 @@ class DeFinetti(Attack):
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - the base's
         """It needs rows that are records, quasi-identifiers and scikit-learn."""
-        if isinstance(release, SetRelease) and release.layout == "exploded":
+        if release.rows_per_record > 1:
             return "exploded rows do not say which of them are one record's set"
         if not release.schema.names(Role.QUASI):
             return "it needs quasi-identifiers"
-        if isinstance(release, ClassRelease) and targets.published and release.layout == "generalized":
+        if targets.published and release.generalized:
             return "without the original nothing tells the people of a class apart"
         if find_spec("sklearn") is None:
             return "it needs scikit-learn: install ldiversity[attacks]"
@@ -96,33 +96,56 @@ class DeFinetti(Attack):
 
     def promise(self, release: Release, attribute: str) -> float | None:
         """Shares of classes; the promise of sets is for someone without prior knowledge."""
-        return super().promise(release, attribute) if isinstance(release, ClassRelease) else None
+        return super().promise(release, attribute) if release.grouped else None
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
         """What the classifier says, made to agree with the classes or sets."""
-        if isinstance(release, SetRelease):
-            return self._of_sets(release, targets, attribute)
-        if not isinstance(release, ClassRelease):  # pragma: no cover - there are two families
-            raise TypeError(type(release).__name__)
-        if release.layout == "generalized":
+        if release.generalized:
             return self._generalized(release, targets, attribute)
-        return self._bucketized(release, targets, attribute)
-
-    def _bucketized(self, release: ClassRelease, targets: Targets, attribute: str) -> Beliefs:
         from scipy.sparse import csr_array
 
         names = release.schema.names(Role.QUASI)
-        class_of, classes = release.class_of(attribute), release.classes(attribute)
         rows = release.columns(names)
         features = exact_features(rows, rows.slice(0, 1), names).published
-        entries = make_entries(class_of, classes)
-        share = classes.counts[entries.pair] / classes.sizes[class_of[entries.row]]
-        for _ in range(self.rounds):
+        evidence = release.evidence(attribute)
+        entries = make_entries(evidence.of_row, evidence.candidates)
+        learn = self._learn_classes if evidence.counted else self._learn_records
+        share = learn(features, evidence, entries, marginal_of(release, attribute))
+        posteriors = csr_array((share, (entries.row, entries.code)), shape=(len(evidence.of_row), len(evidence.domain)))
+        return match_shown_rows(release, targets, attribute).beliefs(posteriors)
+
+    def _learn_classes(
+        self,
+        features: Any,  # noqa: ANN401 - a sparse matrix
+        evidence: Evidence,
+        entries: Entries,
+        _: FloatArray,
+    ) -> FloatArray:
+        classes, class_of = evidence.candidates, evidence.of_row
+        share = evidence.shares()[entries.pair]
+        for _round in range(self.rounds):
             said = self._trained(features, class_of, entries, share, classes)
             share = deal_out(said[entries.row, entries.code], entries, class_of, classes)
-        shape = (release.n_rows, len(classes.domain))
-        posteriors = csr_array((share, (entries.row, entries.code)), shape=shape)
-        return match_shown_rows(release, targets, attribute).beliefs(posteriors)
+        return share
+
+    def _learn_records(
+        self,
+        features: Any,  # noqa: ANN401 - a sparse matrix
+        evidence: Evidence,
+        entries: Entries,
+        marginal: FloatArray,
+    ) -> FloatArray:
+        likelihood = evidence.likelihood[entries.pair]
+        weights = likelihood * marginal[entries.code]
+        for _ in range(self.rounds):
+            totals = np.bincount(entries.row, weights, minlength=entries.n_rows)
+            share = weights / np.maximum(totals, _LEAST)[entries.row]
+            used = share > _LEAST
+            model = self._fit(features[entries.row[used]], entries.code[used], share[used])
+            said = np.zeros((features.shape[0], len(evidence.domain)))
+            said[:, model.classes_.astype(np.int64)] = model.predict_proba(features)
+            weights = likelihood * said[entries.row, entries.code]
+        return share_out(weights, entries)
 
     def _trained(
         self,
@@ -143,32 +166,13 @@ class DeFinetti(Attack):
             said[rows] = _likelihood(model, features[rows], n_values, _prior(entries.code[used], share[used], classes))
         return said
 
-    def _of_sets(self, release: SetRelease, targets: Targets, attribute: str) -> Beliefs:
-        names = release.schema.names(Role.QUASI)
-        rows = release.columns(names)
-        features = exact_features(rows, rows.slice(0, 1), names).published
-        sets, mechanism = release.sets(attribute), release.mechanism(attribute)
-        n, l = sets.shape
-        n_values = len(release.domain(attribute))
-        likelihood = np.ones(sets.shape) if mechanism.flat_likelihood else mechanism.likelihood(sets)
-        each, codes = np.repeat(np.arange(n), l), sets.reshape(-1)
-        weights = likelihood * marginal_of(release, attribute)[sets]
-        for _ in range(self.rounds):
-            share = (weights / np.maximum(weights.sum(axis=1, keepdims=True), _LEAST)).reshape(-1)
-            used = share > _LEAST
-            model = self._fit(features[each[used]], codes[used], share[used])
-            said = np.zeros((n, n_values))
-            said[:, model.classes_.astype(np.int64)] = model.predict_proba(features)
-            weights = likelihood * np.take_along_axis(said, sets.astype(np.int64), axis=1)
-        return match_rows(release, targets).beliefs(set_posteriors(sets, weights, n_values))
-
-    def _generalized(self, release: ClassRelease, targets: Targets, attribute: str) -> Beliefs:
-        classes = release.classes(attribute)
+    def _generalized(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
+        classes = release.evidence(attribute).candidates
         features = region_features(release, targets.columns)
         of_class = np.repeat(np.arange(classes.n_classes), np.diff(classes.starts))
         model = self._fit(features.published[of_class], classes.codes, classes.counts.astype(float))
         prior = _prior(classes.codes, classes.counts.astype(float), classes)
-        matches = match_classes(release, targets, attribute)
+        matches = match_evidence(release, targets, attribute)
         groups, first = np.unique(matches.of_target, return_index=True)
         first = first[groups >= 0]
         mine = _likelihood(model, features.targets[first], len(classes.domain), prior)

@@ -12,10 +12,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import FloatArray
-from ldiversity.estimation import read_intervals, read_lists
 from ldiversity.evaluation.attacks._matching import number_alike
-from ldiversity.evaluation.measures import to_numbers
-from ldiversity.release import ClassRelease, Form, parse_type, places_of
+from ldiversity.release import Region, Release, to_numbers
 from ldiversity.schema import Role
 from ldiversity.tables import value_type
 
@@ -39,21 +37,11 @@ def exact_features(published: pa.Table, targets: pa.Table, names: Sequence[str])
     return _stack(parts, published.num_rows, targets.num_rows)
 
 
-def region_features(release: ClassRelease, targets: pa.Table) -> Features:
+def region_features(release: Release, targets: pa.Table) -> Features:
     """Regions are spread evenly over the values or quantiles that they cover."""
     names = release.schema.names(Role.QUASI)
-    regions = release.regions()
-    parts = [
-        _region(
-            name,
-            release.forms[name],
-            regions.column(name),
-            targets.column(name),
-            parse_type(release.schema[name].type),
-        )
-        for name in names
-    ]
-    return _stack(parts, regions.num_rows if names else 0, targets.num_rows)
+    parts = [_region(release.region(name), targets.column(name)) for name in names]
+    return _stack(parts, parts[0][0].shape[0] if names else 0, targets.num_rows)
 
 
 def _stack(parts: list[tuple[Any, Any]], n_published: int, n_targets: int) -> Features:
@@ -93,15 +81,14 @@ def _ones(codes: Sequence[NDArray[np.int64]], width: int) -> tuple[Any, Any]:
     return made[0], made[1]
 
 
-def _region(
-    name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray, kind: pa.DataType
-) -> tuple[Any, Any]:
+def _region(region: Region, cells: pa.ChunkedArray) -> tuple[Any, Any]:
     from scipy.sparse import csr_array
 
+    form = region.form
     if form.kind != "interval":
-        return _lists(name, form, column, cells, kind)
-    intervals = read_intervals(name, column)
-    numbers, known = to_numbers(cells.cast(column.type.field("low").type))
+        return _lists(region, cells)
+    intervals = region.intervals
+    numbers, known = region.numbers(cells)
     low, high = float(form.low or 0.0), float(form.high or 0.0)
     edges = np.linspace(low, high, _BINS + 1)[1:-1] if high > low else np.zeros(0)
     width = len(edges) + 2
@@ -114,16 +101,14 @@ def _region(
     return csr_array(covered / covered.sum(axis=1, keepdims=True)), mine
 
 
-def _lists(
-    name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray, kind: pa.DataType
-) -> tuple[Any, Any]:
+def _lists(region: Region, cells: pa.ChunkedArray) -> tuple[Any, Any]:
     from scipy.sparse import csr_array
 
-    lists = read_lists(name, form, column)
-    width = len(form.labels) + 1
+    lists = region.lists
+    width = len(region.form.labels) + 1
     lengths = np.diff(lists.starts)
     share = np.repeat(1.0 / lengths, lengths)
     spread = csr_array((share, lists.values, lists.starts), shape=(len(lengths), width))[lists.region_of]
-    code = places_of(name, form, cells, kind)
+    code = region.places(cells)
     mine = csr_array((np.ones(len(code)), (np.arange(len(code)), code)), shape=(len(code), width))
     return csr_array(spread), mine

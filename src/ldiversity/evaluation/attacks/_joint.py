@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import FloatArray
-from ldiversity.evaluation.attacks._assign import deal_out, make_entries
+from ldiversity.evaluation.attacks._assign import deal_out, make_entries, share_out
 from ldiversity.evaluation.attacks._base import Attack, Beliefs, Knowledge, Targets
-from ldiversity.evaluation.attacks._matching import Matches, match_rows, match_shown_rows
-from ldiversity.evaluation.attacks._posterior import class_shares, marginal_of, plain_beliefs, set_posteriors
+from ldiversity.evaluation.attacks._matching import match_shown_rows
+from ldiversity.evaluation.attacks._posterior import marginal_of, plain_beliefs, row_matrix
 from ldiversity.evaluation.measures import code_sensitive, read_columns
-from ldiversity.release import ClassRelease, Release, SetRelease
+from ldiversity.release import Evidence, Release
 
 __all__ = ["JointAttributes"]
 
@@ -67,34 +67,30 @@ class JointAttributes(Attack):
         """It needs several attributes, each hidden on its own."""
         if len(release.sensitive) == 1:
             return "it needs several sensitive attributes"
-        if isinstance(release, SetRelease):
-            return None if release.layout == "sets" else "exploded rows do not say which sets are a record's"
-        if isinstance(release, ClassRelease) and len(set(release.class_columns.values())) == 1:
+        if release.rows_per_record > 1:
+            return "exploded rows do not say which sets are a record's"
+        if release.grouped and len(set(release.class_columns.values())) == 1:
             return "all attributes share their classes, in which nothing links their values"
-        return None if release.layout == "bucketized" else "it needs exact quasi-identifiers"
+        return "it needs exact quasi-identifiers" if release.generalized else None
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
         """Odds from the other attributes, dealt out within the class or set."""
-        own = _likelihoods(release, attribute)
+        evidence = release.evidence(attribute)
+        own = row_matrix(evidence, evidence.likelihood)
         odds = np.ones((release.n_rows, own.shape[1]))
         for other in (name for name in release.sensitive if name != attribute):
-            theirs = _likelihoods(release, other)
+            theirs = row_matrix(release.evidence(other), release.evidence(other).likelihood)
             told = np.asarray(theirs @ self._given(release, attribute, other, (own, theirs)).T)
             # A record that shows nothing of the other attribute tells nothing.
             odds *= np.where(told.sum(axis=1, keepdims=True) > 0, told, 1.0)
-        if isinstance(release, ClassRelease):
-            dealt = _dealt(release, attribute, odds, match_shown_rows(release, targets, attribute))
-            return replace(dealt, without=(plain_beliefs(release, targets, attribute),))
-        if not isinstance(release, SetRelease):  # pragma: no cover - there are two families
-            raise TypeError(type(release).__name__)
-        sets = release.sets(attribute)
-        at = np.arange(len(sets))[:, None]
-        weights = _set_likelihood(release, attribute) * odds[at, sets] * marginal_of(release, attribute)[sets]
-        return match_rows(release, targets).beliefs(set_posteriors(sets, weights, own.shape[1]))
+        posteriors = _posteriors(evidence, odds, marginal_of(release, attribute))
+        found = match_shown_rows(release, targets, attribute).beliefs(posteriors)
+        # Without the others, values of classes are believed as they are counted; sets are promised nothing here.
+        return replace(found, without=(plain_beliefs(release, targets, attribute),)) if evidence.counted else found
 
     def promise(self, release: Release, attribute: str) -> float | None:
         """Shares of classes; the promise of sets is for someone without prior knowledge."""
-        return super().promise(release, attribute) if isinstance(release, ClassRelease) else None
+        return super().promise(release, attribute) if release.grouped else None
 
     def _given(self, release: Release, attribute: str, other: str, likelihoods: tuple[Any, Any]) -> FloatArray:
         """Shape (F, G): the probability of each value of the other attribute given each value of this one."""
@@ -111,28 +107,6 @@ class JointAttributes(Attack):
             np.add.at(together, (codes[0][full], codes[1][full]), 1.0)
         totals = together.sum(axis=1, keepdims=True)
         return np.asarray(np.divide(together, totals, out=np.zeros_like(together), where=totals > 0))
-
-
-def _likelihoods(release: Release, attribute: str) -> Any:  # noqa: ANN401 - a sparse matrix
-    """Rows by values: how likely each value leads to what is published, up to a factor a row."""
-    from scipy.sparse import csr_array
-
-    if isinstance(release, SetRelease):
-        sets = release.sets(attribute)
-        return set_posteriors(sets, _set_likelihood(release, attribute), len(release.domain(attribute)))
-    if not isinstance(release, ClassRelease):  # pragma: no cover - there are two families
-        raise TypeError(type(release).__name__)
-    class_of = release.class_of(attribute)
-    shares = class_shares(release.classes(attribute))
-    shares.data = shares.data / marginal_of(release, attribute)[shares.indices]
-    shown = np.flatnonzero(class_of >= 0)
-    pick = csr_array((np.ones(len(shown)), (shown, class_of[shown])), shape=(len(class_of), shares.shape[0]))
-    return csr_array(pick @ shares)
-
-
-def _set_likelihood(release: SetRelease, attribute: str) -> FloatArray:
-    sets, mechanism = release.sets(attribute), release.mechanism(attribute)
-    return np.ones(sets.shape) if mechanism.flat_likelihood else mechanism.likelihood(sets)
 
 
 def _learn_together(likelihoods: tuple[Any, Any], marginals: list[FloatArray]) -> FloatArray:
@@ -160,11 +134,14 @@ def _scaled(matrix: Any, factor: NDArray[np.float64]) -> Any:  # noqa: ANN401 - 
     return diags_array(factor) @ matrix
 
 
-def _dealt(release: ClassRelease, attribute: str, odds: FloatArray, matches: Matches) -> Beliefs:
+def _posteriors(evidence: Evidence, odds: FloatArray, marginal: FloatArray) -> Any:  # noqa: ANN401 - a sparse matrix
+    """Rows by values: the candidates of each row by its odds; those of a class are dealt out to its records."""
     from scipy.sparse import csr_array
 
-    class_of, classes = release.class_of(attribute), release.classes(attribute)
-    entries = make_entries(class_of, classes)
-    share = deal_out(odds[entries.row, entries.code], entries, class_of, classes)
-    posteriors = csr_array((share, (entries.row, entries.code)), shape=(release.n_rows, len(classes.domain)))
-    return matches.beliefs(posteriors)
+    entries = make_entries(evidence.of_row, evidence.candidates)
+    own = odds[entries.row, entries.code]
+    if evidence.counted:
+        share = deal_out(own, entries, evidence.of_row, evidence.candidates)
+    else:
+        share = share_out(evidence.likelihood[entries.pair] * own * marginal[entries.code], entries)
+    return csr_array((share, (entries.row, entries.code)), shape=odds.shape)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ldiversity.errors import SchemaError
 from ldiversity.evaluation.attacks._base import Beliefs, Targets
 from ldiversity.methods import number_combinations
-from ldiversity.release import ClassRelease, Release, SetRelease
+from ldiversity.release import Release
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Matches",
-    "match_classes",
+    "match_evidence",
     "match_rows",
     "match_shown_rows",
     "number_alike",
-    "pick_class",
     "pick_one",
+    "pick_piece",
     "turns",
 ]
 
@@ -84,7 +84,7 @@ def match_rows(release: Release, targets: Targets) -> Matches:
     from scipy.sparse import csr_array
 
     names = release.schema.names(Role.QUASI)
-    n_rows = _n_rows(release)
+    n_rows = release.n_rows * release.rows_per_record
     if not names:
         weights = csr_array(np.full((1, n_rows), 1.0 / n_rows))
         return Matches(np.zeros(targets.n, dtype=np.int64), weights)
@@ -103,36 +103,39 @@ def match_rows(release: Release, targets: Targets) -> Matches:
     return Matches(group[of_target], weights)
 
 
-def match_shown_rows(release: ClassRelease, targets: Targets, attribute: str) -> Matches:
-    """Find the rows that a target may be among those that are in a class of this attribute."""
+def match_shown_rows(release: Release, targets: Targets, attribute: str) -> Matches:
+    """Find the rows that a target may be among those that show something of this attribute."""
     from scipy.sparse import csr_array, diags_array
 
     rows = match_rows(release, targets)
-    shown = csr_array(rows.weights @ diags_array((release.class_of(attribute) >= 0).astype(float)))
+    there = release.evidence(attribute).of_row >= 0
+    if there.all():
+        return rows
+    shown = csr_array(rows.weights @ diags_array(there.astype(float)))
     shown.eliminate_zeros()
     return normalized(rows.of_target, shown)
 
 
-def match_classes(release: ClassRelease, targets: Targets, attribute: str) -> Matches:
-    """Find the classes that a target may be in.
+def match_evidence(release: Release, targets: Targets, attribute: str) -> Matches:
+    """Find the pieces of evidence that may be about a target: classes that hold them, or sets of people like them.
 
     Exact quasi-identifiers are looked up. Where they are generalized, every class whose region contains the target is
     possible, and is the more likely the more records it has for the size of its region.
     """
     from scipy.sparse import csr_array
 
-    class_of = release.class_of(attribute)
-    n_classes = release.classes(attribute).n_classes
-    if release.layout == "generalized":
+    evidence = release.evidence(attribute)
+    of_row, n_pieces = evidence.of_row, evidence.n_pieces
+    if release.generalized:
         if targets.published:
-            return Matches(class_of.astype(np.int64), csr_array(np.eye(1)) if n_classes == 1 else _identity(n_classes))
+            return Matches(of_row.astype(np.int64), _identity(n_pieces))
         from ldiversity.evaluation.attacks._regions import match_regions
 
         return match_regions(release, targets, attribute)
     rows = match_rows(release, targets)
-    shown = np.flatnonzero(class_of >= 0)
-    of_class = csr_array((np.ones(len(shown)), (shown, class_of[shown])), shape=(len(class_of), n_classes))
-    return normalized(rows.of_target, rows.weights @ of_class)
+    shown = np.flatnonzero(of_row >= 0)
+    of_piece = csr_array((np.ones(len(shown)), (shown, of_row[shown])), shape=(len(of_row), n_pieces))
+    return normalized(rows.of_target, rows.weights @ of_piece)
 
 
 def normalized(of_target: NDArray[np.int64], weights: Any) -> Matches:  # noqa: ANN401 - a sparse matrix
@@ -172,13 +175,13 @@ def turns(group: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int6
     return turn
 
 
-def pick_class(release: ClassRelease, targets: Targets, attribute: str) -> NDArray[np.int64]:
-    """Choose one of the classes that each target may be in, by how likely they are; -1 if there is none."""
-    class_of = release.class_of(attribute)
-    if release.layout == "generalized":
-        return _draw_one(match_classes(release, targets, attribute))
+def pick_piece(release: Release, targets: Targets, attribute: str) -> NDArray[np.int64]:
+    """Choose one of the pieces of evidence that may be about each target, by how likely; -1 if there is none."""
+    if release.generalized:
+        return _draw_one(match_evidence(release, targets, attribute))
     picked = pick_one(match_shown_rows(release, targets, attribute))
-    return np.where(picked >= 0, class_of[np.maximum(picked, 0)], -1).astype(np.int64)
+    of_row = release.evidence(attribute).of_row
+    return np.where(picked >= 0, of_row[np.maximum(picked, 0)], -1).astype(np.int64)
 
 
 def _draw_one(matches: Matches) -> NDArray[np.int64]:
@@ -200,12 +203,6 @@ def _identity(n: int) -> Any:  # noqa: ANN401 - a sparse matrix
     from scipy.sparse import csr_array, eye_array
 
     return csr_array(eye_array(n))
-
-
-def _n_rows(release: Release) -> int:
-    if isinstance(release, SetRelease) and release.layout == "exploded":
-        return release.n_rows * release.mechanism(release.sensitive[0]).l
-    return release.n_rows
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
-from ldiversity.base.arrays import FloatArray, SetArray
+from ldiversity.base.arrays import FloatArray
 from ldiversity.base.checks import check_choice
 from ldiversity.evaluation.attacks._base import Attack, Beliefs, Knowledge, Targets
-from ldiversity.evaluation.attacks._matching import match_rows
-from ldiversity.evaluation.attacks._posterior import marginal_of, pick_sets, set_posteriors
-from ldiversity.mechanisms import SetMechanism, distinct_rows
-from ldiversity.release import Release, SetRelease
+from ldiversity.evaluation.attacks._matching import match_evidence
+from ldiversity.evaluation.attacks._posterior import belief_matrix, marginal_of, pick_evidence
+from ldiversity.mechanisms import SetMechanism
+from ldiversity.release import Release
 
 __all__ = ["MechanismAware"]
 
@@ -71,11 +69,9 @@ class MechanismAware(Attack):
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - the base's
         """It needs published sets."""
-        if isinstance(release, SetRelease) and release.layout == "sets":
-            return None
-        if isinstance(release, SetRelease):
-            return "exploded rows do not say which of them are one record's set"
-        return "it needs a release of sets; for grouped releases ask for 'minimality' and 'definetti'"
+        if release.grouped:
+            return "it needs a release of sets; for grouped releases ask for 'minimality' and 'definetti'"
+        return None if release.rows_per_record == 1 else "exploded rows do not say which of them are one record's set"
 
     def promise(self, release: Release, attribute: str) -> float | None:
         """The claim of a set is for someone without prior knowledge."""
@@ -83,19 +79,16 @@ class MechanismAware(Attack):
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
         """Prior times likelihood, for the members of the set."""
-        if not isinstance(release, SetRelease):
-            raise TypeError(type(release).__name__)
-        mechanism = release.mechanism(attribute)
         prior = marginal_of(release, attribute) if self.prior == "marginal" else None
-        details = self._details(mechanism, prior)
+        evidence = release.evidence(attribute)
+        details = self._details(evidence.drawn_by(), prior)
         if prior is not None:
-            sets = release.sets(attribute)
-            posteriors = set_posteriors(sets, _weights(mechanism, sets, prior), mechanism.n_values)
-            return match_rows(release, targets).beliefs(posteriors, details=details)
-        picked = pick_sets(release, targets, attribute)
-        posteriors = set_posteriors(picked.sets, _weights(mechanism, picked.sets, prior), mechanism.n_values)
+            believed = belief_matrix(evidence.candidates, evidence.shares(prior, aware=True))
+            return match_evidence(release, targets, attribute).beliefs(believed, details=details)
+        picked = pick_evidence(release, targets, attribute)
+        believed = belief_matrix(picked.evidence.candidates, picked.evidence.shares(aware=True))
         details["several_records_fit"] = picked.several
-        return Beliefs(posteriors.toarray(), picked.of_target, details=details)
+        return Beliefs(believed.toarray(), picked.of_target, details=details)
 
     def _details(self, mechanism: SetMechanism, prior: FloatArray | None) -> dict[str, Any]:
         exact = bool(getattr(mechanism, "worst_posterior_is_exact", True))
@@ -105,13 +98,3 @@ class MechanismAware(Attack):
             "worst_posterior": float(mechanism.worst_posterior(prior)),
             "worst_posterior_is_exact": exact,
         }
-
-
-def _weights(mechanism: SetMechanism, sets: SetArray, prior: FloatArray | None) -> FloatArray:
-    """Shape (n, l): prior times likelihood of each member, up to a factor a row; each distinct set once."""
-    if mechanism.flat_likelihood:
-        likelihood = np.ones(sets.shape)
-    else:
-        distinct, back = distinct_rows(sets, mechanism.n_values)
-        likelihood = mechanism.likelihood(distinct)[back]
-    return likelihood if prior is None else likelihood * prior[sets]

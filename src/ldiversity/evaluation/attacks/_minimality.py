@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
-from ldiversity.evaluation.attacks._matching import match_classes, number_alike
+from ldiversity.evaluation.attacks._matching import match_evidence, number_alike
 from ldiversity.evaluation.attacks._phase_one import moved_values
-from ldiversity.evaluation.attacks._posterior import class_shares, marginal_of
+from ldiversity.evaluation.attacks._posterior import belief_matrix, marginal_of
 from ldiversity.evaluation.attacks._regions import match_regions
-from ldiversity.release import ClassRelease, Release
+from ldiversity.release import Release
 from ldiversity.schema import Role
 
 __all__ = ["Minimality"]
@@ -57,20 +57,20 @@ class Minimality(Attack):
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: PLR0911 - one a reason
         """It is known for some methods, and needs everyone's quasi-identifiers."""
-        if not isinstance(release, ClassRelease):
+        if not release.grouped:
             return "it needs a grouped release; for sets ask for 'mechanism'"
-        mechanism = release.mechanism(attribute)
-        if mechanism.method not in (*_HIDING, "tp"):
-            return f"what the method {mechanism.method!r} gives away by its choices is not known here. {_KNOWN}"
+        method = release.method(attribute)
+        if method not in (*_HIDING, "tp"):
+            return f"what the method {method!r} gives away by its choices is not known here. {_KNOWN}"
         if len(release.sensitive) > 1:
             return "it is known for one sensitive column only"
-        if mechanism.parameters.get("merge"):
+        if release.parameters(attribute).get("merge"):
             return "it is not known for merged levels"
-        if mechanism.method == "tp" and mechanism.facts.get("phases") != 1:
+        if method == "tp" and release.facts(attribute).get("phases") != 1:
             return (
                 "TP needed more than its first phase, after which the groups cannot be told apart from what was moved"
             )
-        if mechanism.method != "tp" and not release.suppressed:
+        if method != "tp" and not release.suppressed:
             return "no record was left out"
         if targets.population is None:
             return "it needs the quasi-identifiers of the original table"
@@ -78,9 +78,7 @@ class Minimality(Attack):
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
         """Published values and those that must have been moved or left out, by how many people they stand for."""
-        if not isinstance(release, ClassRelease) or targets.population is None:
-            raise TypeError(type(release).__name__)
-        if release.mechanism(attribute).method == "tp":
+        if release.method(attribute) == "tp":
             return _of_tp(release, targets, attribute)
         return _of_left_out(release, targets, attribute)
 
@@ -98,22 +96,24 @@ def _group(release: Release, targets: Targets) -> tuple[NDArray[np.int64], NDArr
     return of_target, np.bincount(everyone, minlength=n_groups), first
 
 
-def _of_left_out(release: ClassRelease, targets: Targets, attribute: str) -> Beliefs:
+def _of_left_out(release: Release, targets: Targets, attribute: str) -> Beliefs:
     """The missing people of each group have one of the values that every class holds."""
-    classes = release.classes(attribute)
+    evidence = release.evidence(attribute)
+    classes = evidence.candidates
     held = classes.population.counts
     full = held == classes.n_classes
     prior = np.where(full, 1.0, 0.0) if full.any() else held.astype(float)
     prior /= prior.sum()
     of_target, n_people, first = _group(release, targets)
     someone = _someone(targets, first)
-    matches = match_classes(release, someone, attribute)
+    matches = match_evidence(release, someone, attribute)
     shares = np.zeros((len(first), len(prior)))
     here = matches.of_target >= 0
-    shares[here] = np.asarray((matches.weights @ class_shares(classes)).toarray())[matches.of_target[here]]
-    if release.layout == "bucketized":
+    told = matches.weights @ belief_matrix(classes, evidence.shares())
+    shares[here] = np.asarray(told.toarray())[matches.of_target[here]]
+    if not release.generalized:
         names = release.schema.names(Role.QUASI)
-        of_row = _published(release, someone, names)[release.class_of(attribute) >= 0]
+        of_row = _published(release, someone, names)[evidence.of_row >= 0]
         shown = np.bincount(of_row[of_row >= 0], minlength=len(first))
         missing = np.clip(1 - shown / n_people, 0.0, 1.0)
     else:
@@ -129,7 +129,7 @@ def _of_left_out(release: ClassRelease, targets: Targets, attribute: str) -> Bel
     return Beliefs(belief, of_target, details=details)
 
 
-def _published(release: ClassRelease, someone: Targets, names: tuple[str, ...]) -> NDArray[np.int64]:
+def _published(release: Release, someone: Targets, names: tuple[str, ...]) -> NDArray[np.int64]:
     """The group of each published row; -1 when nobody is like it."""
     if not names:
         return np.zeros(release.n_rows, dtype=np.int64)
@@ -145,10 +145,10 @@ def _someone(targets: Targets, first: NDArray[np.int64]) -> Targets:
     return Targets(people, len(first))
 
 
-def _of_tp(release: ClassRelease, targets: Targets, attribute: str) -> Beliefs:
+def _of_tp(release: Release, targets: Targets, attribute: str) -> Beliefs:
     """Published counts of each group, and what phase 1 must have moved."""
-    l = int(release.mechanism(attribute).parameters["l"])
-    counts = release.classes(attribute).dense()
+    l = int(str(release.parameters(attribute)["l"]))
+    counts = release.evidence(attribute).candidates.dense()
     of_target, n_people, first = _group(release, targets)
     matches = match_regions(release, _someone(targets, first), attribute)
     own, residue = _own_class(matches.weights, matches.of_target)

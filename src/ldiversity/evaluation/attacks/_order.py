@@ -8,12 +8,12 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import FloatArray, SetArray
+from ldiversity.base.arrays import CodeArray, FloatArray
 from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
 from ldiversity.evaluation.attacks._homogeneity import Homogeneity
-from ldiversity.evaluation.attacks._matching import Matches, match_classes, match_rows
-from ldiversity.evaluation.attacks._posterior import class_shares
-from ldiversity.release import ClassRelease, Release, SetRelease
+from ldiversity.evaluation.attacks._matching import Matches, match_evidence, match_rows
+from ldiversity.evaluation.attacks._posterior import belief_matrix
+from ldiversity.release import Release
 
 __all__ = ["OrderLinkage"]
 
@@ -53,24 +53,15 @@ class OrderLinkage(Attack):
         """What the row says that order links to the target; he takes any where none is linked."""
         people = targets.everyone
         place = people.place if people.place is not None else np.arange(people.n)
-        if isinstance(release, ClassRelease):
-            linked = _linked_classes(release, people, attribute, place)
-        elif isinstance(release, SetRelease):
-            linked = _linked_sets(release, people, place)
-        else:  # pragma: no cover - there are two families
-            raise TypeError(type(release).__name__)
+        linked = _link_rows(release, people, attribute, place)
         row = targets.of_everyone(linked.row)
         without = Homogeneity().beliefs(release, targets, attribute)
         base = without.probability[without.of_target]
-        if isinstance(release, ClassRelease):
-            classes = release.class_of(attribute)[row]
-            row = np.where(classes < 0, -1, row)
-            own = np.asarray(class_shares(release.classes(attribute))[np.maximum(classes, 0)].toarray())
-            told = _one_hot(release.values(attribute), row, own.shape[1]) if release.layout == "generalized" else own
-        elif release.layout == "exploded":
-            own, told = base, _one_hot(release.members(attribute), row, base.shape[1])
-        else:
-            own, told = _told_by_sets(release.sets(attribute), row, base.shape[1])
+        evidence = release.evidence(attribute)
+        piece = evidence.of_row[row]
+        row = np.where(piece < 0, -1, row)
+        own = belief_matrix(evidence.candidates, evidence.shares())[np.maximum(piece, 0)].toarray()
+        own, told = (own, _told(release, attribute, row, own)) if evidence.complete else (base, own)
         trust = max(_ODDS, linked.by_row**2)
         mixed = np.where(row[:, None] >= 0, (1 - trust) * own + trust * told, base)
         found = (row >= 0) | without.found
@@ -89,21 +80,17 @@ class _Linked:
     by_class: float | None = None
 
 
-def _linked_classes(release: ClassRelease, people: Targets, attribute: str, place: NDArray[np.int64]) -> _Linked:
-    likeliest = _likeliest(match_classes(release, people, attribute))
-    if release.layout == "generalized":
-        row, group = _link(likeliest, release.class_of(attribute), place), likeliest
-    else:  # the values of a class are not in rows; the row only says which class it is
+def _link_rows(release: Release, people: Targets, attribute: str, place: NDArray[np.int64]) -> _Linked:
+    evidence = release.evidence(attribute)
+    likeliest = _likeliest(match_evidence(release, people, attribute)) if evidence.counted else None
+    if likeliest is not None and release.generalized:
+        row, group = _link(likeliest, evidence.of_row, place), likeliest
+    else:  # where the values of a class are not in rows, the row only says which class it is
         rows = match_rows(release, people)
-        row, group = _link(rows.of_target, _row_groups(rows), place), rows.of_target
+        row, group = _link(rows.of_target, _row_groups(rows), place, first=not evidence.complete), rows.of_target
     by_row = _correlation(place, row.astype(float), np.where(row < 0, -1, group))
-    return _Linked(row, by_row, _correlation(place, likeliest.astype(float), likeliest))
-
-
-def _linked_sets(release: SetRelease, people: Targets, place: NDArray[np.int64]) -> _Linked:
-    rows = match_rows(release, people)
-    row = _link(rows.of_target, _row_groups(rows), place, first=release.layout == "exploded")
-    return _Linked(row, _correlation(place, row.astype(float), np.where(row < 0, -1, rows.of_target)))
+    by_class = None if likeliest is None else _correlation(place, likeliest.astype(float), likeliest)
+    return _Linked(row, by_row, by_class)
 
 
 def _likeliest(matches: Matches) -> NDArray[np.int64]:
@@ -149,20 +136,20 @@ def _link(
     return linked
 
 
-def _one_hot(values: NDArray[np.int32], row: NDArray[np.int64], n_values: int) -> FloatArray:
-    told = np.zeros((len(row), n_values))
-    told[np.arange(len(row)), values[np.maximum(row, 0)]] = 1.0
+def _told(release: Release, attribute: str, row: NDArray[np.int64], own: FloatArray) -> FloatArray:
+    """What the linked row itself says: its value, or the first member of its set unless members are sorted."""
+    evidence = release.evidence(attribute)
+    if release.generalized:
+        return _one_hot(release.values(attribute)[np.maximum(row, 0)], own.shape[1])
+    if evidence.counted or not bool((np.diff(evidence.sets, axis=1) < 0).any()):
+        return own
+    return _one_hot(evidence.sets[evidence.of_row[np.maximum(row, 0)], 0], own.shape[1])
+
+
+def _one_hot(values: CodeArray, n_values: int) -> FloatArray:
+    told = np.zeros((len(values), n_values))
+    told[np.arange(len(values)), values] = 1.0
     return told
-
-
-def _told_by_sets(sets: SetArray, row: NDArray[np.int64], n_values: int) -> tuple[FloatArray, FloatArray]:
-    """The members of the linked set evenly; and the one that stands first, unless sets are in ascending order."""
-    mine = sets[np.maximum(row, 0)]
-    own = np.zeros((len(mine), n_values))
-    own[np.arange(len(mine))[:, None], mine] = 1.0 / mine.shape[1]
-    if bool((np.diff(sets, axis=1) < 0).any()):
-        return own, _one_hot(mine[:, 0], np.arange(len(mine)), n_values)
-    return own, own
 
 
 def _correlation(place: NDArray[np.int64], published: FloatArray, group: NDArray[np.int64]) -> float:

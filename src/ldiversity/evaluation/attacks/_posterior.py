@@ -9,14 +9,22 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import CodeArray, FloatArray, SetArray
+from ldiversity.base.arrays import CodeArray, FloatArray
 from ldiversity.estimation import estimate
 from ldiversity.evaluation.attacks._base import Beliefs, Targets
-from ldiversity.evaluation.attacks._matching import Matches, match_classes, match_rows, pick_one, turns
+from ldiversity.evaluation.attacks._matching import (
+    Matches,
+    match_evidence,
+    match_rows,
+    match_shown_rows,
+    pick_one,
+    pick_piece,
+    turns,
+)
 from ldiversity.models import ClassCounts
-from ldiversity.release import ClassRelease, Release, SetRelease
+from ldiversity.release import Evidence, Release
 
-__all__ = ["class_shares", "marginal_of", "pick_sets", "plain_beliefs", "set_posteriors"]
+__all__ = ["Picked", "belief_matrix", "marginal_of", "pick_evidence", "plain_beliefs", "row_matrix"]
 
 
 _MARGINALS: Final[WeakKeyDictionary[Release, dict[str, FloatArray]]] = WeakKeyDictionary()
@@ -26,65 +34,89 @@ def marginal_of(release: Release, attribute: str) -> FloatArray:
     """Shape (F,): the overall distribution as the release itself tells it, counted or estimated; computed once."""
     known = _MARGINALS.setdefault(release, {})
     if attribute not in known:
-        known[attribute] = _marginal(release, attribute)
+        counted = release.evidence(attribute).marginal
+        known[attribute] = _estimated(release, attribute) if counted is None else counted
     return known[attribute]
 
 
-def _marginal(release: Release, attribute: str) -> FloatArray:
-    if isinstance(release, ClassRelease):
-        counts = release.classes(attribute).population.counts.astype(float)
-        return np.asarray(counts / counts.sum())
+def _estimated(release: Release, attribute: str) -> FloatArray:
     shares = np.maximum(estimate(release, sensitive=attribute).share[0], 0.0)
     return np.asarray(shares / shares.sum())
 
 
-def class_shares(classes: ClassCounts) -> Any:  # noqa: ANN401 - a sparse matrix
-    """Classes by values: the share of each value in each class."""
+def belief_matrix(candidates: ClassCounts, weights: FloatArray) -> Any:  # noqa: ANN401 - a sparse matrix
+    """Pieces of evidence by values: the weight of each candidate."""
     from scipy.sparse import csr_array
 
-    sizes = np.repeat(classes.sizes, np.diff(classes.starts))
-    shape = (classes.n_classes, len(classes.domain))
-    return csr_array((classes.counts / sizes, classes.codes, classes.starts), shape=shape)
+    shape = (candidates.n_classes, len(candidates.domain))
+    return csr_array((weights, candidates.codes.astype(np.int64), candidates.starts), shape=shape)
+
+
+def row_matrix(evidence: Evidence, weights: FloatArray) -> Any:  # noqa: ANN401 - a sparse matrix
+    """Published rows by values: the weights of the candidates of the piece that each shows; none without a piece."""
+    from scipy.sparse import csr_array
+
+    of_row = evidence.of_row
+    shown = np.flatnonzero(of_row >= 0)
+    pick = csr_array((np.ones(len(shown)), (shown, of_row[shown])), shape=(len(of_row), evidence.n_pieces))
+    return csr_array(pick @ belief_matrix(evidence.candidates, weights))
 
 
 @dataclass(frozen=True, eq=False)
-class PickedSets:
-    """The set that each target is taken to have.
+class Picked:
+    """The piece of evidence that each target is taken to have.
 
     Parameters
     ----------
-    sets
-        Shape (m, l): sets that were picked, each once.
+    evidence
+        The pieces that were picked.
     of_target
         Shape (n,): which of them each target is taken to have; -1 when the target was not found.
     several
-        How many targets had several records to pick from.
+        How many targets had several to pick from.
     """
 
-    sets: SetArray
+    evidence: Evidence
     of_target: NDArray[np.int64]
     several: int
 
 
-def pick_sets(release: SetRelease, targets: Targets, attribute: str) -> PickedSets:
-    """Choose a record that each target may be, without a reason to choose, and take its set.
+def pick_evidence(release: Release, targets: Targets, attribute: str) -> Picked:
+    """Choose a record, or a class, that each target may be in, without a reason to choose, and take what it shows.
 
     Exploded rows do not say which of them are one record's. Then rows of people like the target are gone through in a
-    random order until l different values were seen: for someone alone with his quasi-identifiers that is his set.
+    random order until l different values were seen: for someone alone with their quasi-identifiers that is their set.
     """
-    matches = match_rows(release, targets)
-    found = matches.of_target >= 0
-    rows = np.diff(matches.weights.indptr)[matches.of_target[found]]
+    evidence = release.evidence(attribute)
+    if not evidence.complete:
+        return _pick_members(release, targets, evidence)
+    if evidence.counted:
+        matches = match_evidence(release, targets, attribute)
+        picked = pick_piece(release, targets, attribute)
+    else:
+        matches = match_shown_rows(release, targets, attribute)
+        picked = pick_one(matches)
+    found = picked >= 0
+    # Records that show the same set were drawn each on its own: they stay apart.
+    used, back = np.unique(picked[found], return_inverse=True)
     of_target = np.full(targets.n, -1, dtype=np.int64)
-    if release.layout == "exploded":
-        sets = _different_members(matches, release.members(attribute), release.mechanism(attribute).l)
-        of_target[found] = np.arange(len(sets))
-        return PickedSets(sets, of_target, int(np.count_nonzero(rows > sets.shape[1])))
-    used, of_target[found] = np.unique(pick_one(matches)[found], return_inverse=True)
-    return PickedSets(release.sets(attribute)[used], of_target, int(np.count_nonzero(rows > 1)))
+    of_target[found] = back
+    fitting = np.diff(matches.weights.indptr)[matches.of_target[found]]
+    pieces = used if evidence.counted else evidence.of_row[used]
+    return Picked(evidence.take(pieces), of_target, int(np.count_nonzero(fitting > 1)))
 
 
-def _different_members(matches: Matches, members: CodeArray, l: int) -> SetArray:
+def _pick_members(release: Release, targets: Targets, evidence: Evidence) -> Picked:
+    matches, l = match_rows(release, targets), release.rows_per_record
+    found = matches.of_target >= 0
+    sets = _different_members(matches, evidence.of_row, l)
+    of_target = np.full(targets.n, -1, dtype=np.int64)
+    of_target[found] = np.arange(len(sets))
+    rows = np.diff(matches.weights.indptr)[matches.of_target[found]]
+    return Picked(evidence.of_sets(sets), of_target, int(np.count_nonzero(rows > l)))
+
+
+def _different_members(matches: Matches, members: CodeArray, l: int) -> CodeArray:
     """Shape (found, l): different values among the rows of people like each target."""
     starts, rows = matches.weights.indptr, matches.weights.indices
     sizes = np.diff(starts)
@@ -109,42 +141,13 @@ def _different_members(matches: Matches, members: CodeArray, l: int) -> SetArray
     return np.sort(np.where(chosen < 0, chosen[:, :1], chosen), axis=1)
 
 
-def set_posteriors(sets: SetArray, weights: FloatArray, n_values: int) -> Any:  # noqa: ANN401 - a sparse matrix
-    """Rows by values: the weights of the members of each set, made to sum to one; even ones where all are zero.
-
-    Examples
-    --------
-    >>> set_posteriors(np.array([[0, 2]]), np.array([[3.0, 1.0]]), 3).toarray().tolist()
-    [[0.75, 0.0, 0.25]]
-    """
-    from scipy.sparse import csr_array
-
-    n, l = sets.shape
-    totals = weights.sum(axis=1, keepdims=True)
-    shares = np.divide(weights, totals, out=np.full(weights.shape, 1.0 / l), where=totals > 0)
-    starts = np.arange(n + 1, dtype=np.int64) * l
-    return csr_array((shares.reshape(-1), sets.reshape(-1).astype(np.int64), starts), shape=(n, n_values))
-
-
 def plain_beliefs(release: Release, targets: Targets, attribute: str, prior: FloatArray | None = None) -> Beliefs:
-    """Shares of the classes a target may be in, or of members of the sets that may be his, weighted by a prior."""
-    if isinstance(release, ClassRelease):
-        return match_classes(release, targets, attribute).beliefs(class_shares(release.classes(attribute)))
-    if not isinstance(release, SetRelease):  # pragma: no cover - there are two families
-        raise TypeError(type(release).__name__)
-    n_values = len(release.domain(attribute))
-    if release.layout == "exploded":
-        return _exploded_beliefs(match_rows(release, targets), release.members(attribute), n_values, prior)
-    sets = release.sets(attribute)
-    weights = np.ones(sets.shape) if prior is None else prior[sets]
-    return match_rows(release, targets).beliefs(set_posteriors(sets, weights, n_values))
-
-
-def _exploded_beliefs(matches: Matches, members: CodeArray, n_values: int, prior: FloatArray | None) -> Beliefs:
-    """Shares among all rows of people like the target, weighted by a prior."""
-    found = matches.beliefs(set_posteriors(members[:, None], np.ones((len(members), 1)), n_values))
-    if prior is None:
-        return found
+    """Shares of the classes that a target may be in, or of members of the sets that may be theirs, by a prior."""
+    evidence = release.evidence(attribute)
+    matches = match_evidence(release, targets, attribute)
+    if evidence.complete or prior is None:
+        return matches.beliefs(belief_matrix(evidence.candidates, evidence.shares(prior)))
+    found = matches.beliefs(belief_matrix(evidence.candidates, evidence.shares()))
     weighted = found.probability * prior
     totals = weighted.sum(axis=1, keepdims=True)
     return Beliefs(np.divide(weighted, totals, out=found.probability, where=totals > 0), found.of_target)

@@ -11,16 +11,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, FloatArray
-from ldiversity.errors import SchemaError
-from ldiversity.estimation import read_intervals, read_lists
 from ldiversity.evaluation.attacks._matching import Matches, normalized, number_alike
-from ldiversity.evaluation.measures import to_numbers
-from ldiversity.release import parse_type, places_of
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:
     from ldiversity.evaluation.attacks._base import Targets
-    from ldiversity.release import ClassRelease, Form
+    from ldiversity.release import Region, Release
 
 __all__ = ["match_regions"]
 
@@ -48,25 +44,19 @@ class _Side:
     extent: FloatArray
 
 
-def match_regions(release: ClassRelease, targets: Targets, attribute: str) -> Matches:
+def match_regions(release: Release, targets: Targets, attribute: str) -> Matches:
     """Find every class whose region contains a target, weighted by its records over the size of its region.
 
     Classes are marked as bits, and the marks of all quasi-identifiers are joined.
     """
     from scipy.sparse import csr_array
 
-    counts = release.classes(attribute)
+    counts = release.evidence(attribute).candidates
     names = release.schema.names(Role.QUASI)
     (of_target,) = number_alike([targets.columns.select(names)], names) if names else (np.zeros(targets.n, np.int64),)
     _, first = np.unique(of_target, return_index=True)
     people = targets.columns.take(pa.array(first)) if names else targets.columns
-    regions = release.regions()
-    sides = [
-        _side(
-            name, release.forms[name], regions.column(name), people.column(name), parse_type(release.schema[name].type)
-        )
-        for name in names
-    ]
+    sides = [_side(release.region(name), people.column(name)) for name in names]
     weight = counts.sizes * np.exp(-sum((np.log(side.extent) for side in sides), np.zeros(counts.n_classes)))
     rows, columns = [], []
     for start in range(0, len(first), _PEOPLE_AT_ONCE):
@@ -97,21 +87,13 @@ def _contained(sides: list[_Side], some: slice, n_classes: int) -> tuple[NDArray
     return person[which], word[which] * 64 + bit
 
 
-def _side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray, kind: pa.DataType) -> _Side:
-    if form.kind == "interval":
-        return _interval_side(name, form, column, cells)
-    return _list_side(name, form, column, cells, kind)
+def _side(region: Region, cells: pa.ChunkedArray) -> _Side:
+    return _interval_side(region, cells) if region.form.kind == "interval" else _list_side(region, cells)
 
 
-def _interval_side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray) -> _Side:
-    intervals = read_intervals(name, column)
-    kind = column.type.field("low").type
-    try:
-        numbers, known = to_numbers(cells.cast(kind))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise SchemaError(
-            "original", f"must hold what the release was made from, {kind}", column=name, got=cells.type
-        ).with_hint("Declare its type, for example types={'age': 'integer'}.") from None
+def _interval_side(region: Region, cells: pa.ChunkedArray) -> _Side:
+    form, intervals = region.form, region.intervals
+    numbers, known = region.numbers(cells)
     distinct, code_of = np.unique(np.where(known, numbers, 0), return_inverse=True)
     code_of = np.where(known, code_of, len(distinct))  # the last one is a missing number
     low, high, unknown = intervals.low, intervals.high, intervals.unknown
@@ -135,13 +117,13 @@ def _interval_side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.Chu
     return _Side(code_of.astype(np.int64), contains, extent)
 
 
-def _list_side(name: str, form: Form, column: pa.ChunkedArray, cells: pa.ChunkedArray, kind: pa.DataType) -> _Side:
-    lists = read_lists(name, form, column)
+def _list_side(region: Region, cells: pa.ChunkedArray) -> _Side:
+    form, lists = region.form, region.lists
     n_regions = len(lists.starts) - 1
     members = np.zeros((n_regions, len(form.labels) + 1), dtype=bool)  # the last one is a value that is not public
     of_region = np.repeat(np.arange(n_regions), np.diff(lists.starts))
     members[of_region, lists.values] = True
-    code_of = places_of(name, form, cells, kind)
+    code_of = region.places(cells)
     measure = np.ones(len(form.labels) + 1)
     if form.marginal is not None:
         measure[:] = 0.0

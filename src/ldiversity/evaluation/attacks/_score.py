@@ -13,7 +13,7 @@ from ldiversity.errors import ParameterError
 from ldiversity.evaluation.attacks._base import Attack, AttackResult, Beliefs, Targets
 from ldiversity.evaluation.attacks._clusters import cluster_interval, least_gain
 from ldiversity.evaluation.attacks._posterior import marginal_of
-from ldiversity.release import ClassRelease, Release
+from ldiversity.release import Release
 
 __all__ = ["CERTAIN", "score"]
 
@@ -103,7 +103,7 @@ def score(
         broken=broken or against > 0,
         details={**beliefs.details, **({"classes_against_the_claim": against} if against else {})},
         reference=None if reference is None else float(reference.mean()),
-        left_out=int(release.suppressed or 0) if isinstance(release, ClassRelease) else 0,
+        left_out=release.suppressed,
         extra=None if reference is None else attack.extra,
         caution=attack.caution if truth is None else None,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from ldiversity.base.arrays import FloatArray
 from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
 from ldiversity.evaluation.attacks._posterior import marginal_of, plain_beliefs
-from ldiversity.release import ClassRelease, Release
+from ldiversity.release import Release
 
 __all__ = ["Skewness"]
 
@@ -42,7 +42,7 @@ class Skewness(Attack):
 
     def promise(self, release: Release, attribute: str) -> float | None:
         """Shares of classes hold for him too; the promise of sets is for someone without prior knowledge."""
-        return super().promise(release, attribute) if isinstance(release, ClassRelease) else None
+        return super().promise(release, attribute) if release.grouped else None
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
         """Shares of classes; members of sets by how often they occur overall."""

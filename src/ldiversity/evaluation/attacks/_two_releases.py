@@ -11,9 +11,9 @@ from ldiversity.base.arrays import FloatArray
 from ldiversity.errors import ParameterError
 from ldiversity.evaluation.attacks._base import Attack, Beliefs, Knowledge, Targets
 from ldiversity.evaluation.attacks._consistent import fit_cells, make_cells, only_class
-from ldiversity.evaluation.attacks._matching import match_classes
+from ldiversity.evaluation.attacks._matching import match_evidence
 from ldiversity.evaluation.attacks._posterior import marginal_of, plain_beliefs
-from ldiversity.release import ClassRelease, Release, SetRelease
+from ldiversity.release import Release
 from ldiversity.schema import Role
 
 __all__ = ["Composition", "Intersection"]
@@ -33,7 +33,7 @@ class _TwoReleases(Attack):
 
     needs: ClassVar[str] = "a second release"
     extra: ClassVar[str | None] = "the other release"
-    family: ClassVar[type[Release]]
+    grouped: ClassVar[bool]
     noun: ClassVar[str]
 
     second: Release = field(repr=False)
@@ -54,7 +54,7 @@ class _TwoReleases(Attack):
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:
         """Both must be of one family, with the same public values."""
-        if not isinstance(release, self.family) or not isinstance(self.second, self.family):
+        if {release.grouped, self.second.grouped} != {self.grouped}:
             return f"it needs two {self.noun}"
         if attribute not in self.second.sensitive:
             return f"the second release does not publish {attribute!r}"
@@ -62,7 +62,7 @@ class _TwoReleases(Attack):
             return f"the public values of {attribute!r} differ between the releases"
         if release.schema.names(Role.QUASI) != self.second.schema.names(Role.QUASI):
             return "the releases publish different quasi-identifiers"
-        if targets.published and isinstance(release, ClassRelease) and release.layout == "generalized":
+        if targets.published and release.generalized:
             return "without the original nothing says which classes of the two releases are a person's"
         return None
 
@@ -72,7 +72,7 @@ class _TwoReleases(Attack):
         # The rows of one release are people to be found in the other.
         others = Targets(targets.columns, targets.n)
         second = plain_beliefs(self.second, others, attribute)
-        prior = marginal_of(release, attribute) if isinstance(release, ClassRelease) else None
+        prior = marginal_of(release, attribute) if release.grouped else None
         both = first.found & second.found
         n_second = len(second.probability)
         pairs, back = np.unique(first.of_target[both] * n_second + second.of_target[both], return_inverse=True)
@@ -105,7 +105,7 @@ class Intersection(_TwoReleases):
     """
 
     name: ClassVar[str] = "intersection"
-    family: ClassVar[type[Release]] = SetRelease
+    grouped: ClassVar[bool] = False
     noun: ClassVar[str] = "releases of sets"
 
 
@@ -133,22 +133,20 @@ class Composition(_TwoReleases):
     """
 
     name: ClassVar[str] = "composition"
-    family: ClassVar[type[Release]] = ClassRelease
+    grouped: ClassVar[bool] = True
     noun: ClassVar[str] = "grouped releases"
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
         """What fits both classes of a person, where these are known, and all other classes too."""
         alone = super().beliefs(release, targets, attribute)
-        if not isinstance(release, ClassRelease) or not isinstance(self.second, ClassRelease):
-            raise TypeError(type(release).__name__)
         people = targets.everyone
         found = [
-            only_class(match_classes(one, who, attribute))
+            only_class(match_evidence(one, who, attribute))
             for one, who in ((release, people), (self.second, Targets(people.columns, people.n)))
         ]
         cells = make_cells(found[0], found[1])
-        counts = release.classes(attribute), self.second.classes(attribute)
-        fitted = fit_cells(cells, *counts, marginal_of(release, attribute)) if len(cells.people) else None
+        first, second = (one.evidence(attribute).candidates for one in (release, self.second))
+        fitted = fit_cells(cells, first, second, marginal_of(release, attribute)) if len(cells.people) else None
         mine = targets.of_everyone(cells.of_person)
         known = mine >= 0
         if fitted is None or not known.any():

@@ -15,8 +15,8 @@ import numpy as np
 from ldiversity.base.checks import name_some
 from ldiversity.base.numbers import counted
 from ldiversity.errors import LDiversityError
+from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._figures import Asked
-from ldiversity.evaluation.audit._seen import Seen
 from ldiversity.evaluation.audit._views import View
 from ldiversity.models import Population, PrivacyModel, parse_model
 from ldiversity.schema import Domain
@@ -50,7 +50,9 @@ class Advice:
         return {"text": self.text, "command": list(self.words) or None, "largest_l": self.largest_l}
 
 
-def advise(seen: Seen, asked: Sequence[Asked], texts: Mapping[PrivacyModel, str], roles: Sequence[str]) -> Advice:
+def advise(
+    seen: AttackerView, asked: Sequence[Asked], texts: Mapping[PrivacyModel, str], roles: Sequence[str]
+) -> Advice:
     """Say what to do first.
 
     Parameters
@@ -102,7 +104,7 @@ def _advise_release(failing: Sequence[Asked]) -> Advice:
 class _Search:
     """Looks for a command whose result satisfies all models."""
 
-    seen: Seen
+    seen: AttackerView
     models: Sequence[PrivacyModel]
     texts: Mapping[PrivacyModel, str]
     start: tuple[str, ...]
@@ -187,7 +189,7 @@ def _written(model: PrivacyModel) -> str | None:
         return None
 
 
-def _largest_l(seen: Seen) -> int | None:
+def _largest_l(seen: AttackerView) -> int | None:
     """Classes of l different values can take in all records when no value has more than 1/l of them."""
     reach = [int(view.marginal.sum()) // max(int(view.marginal.max(initial=0)), 1) for view in seen.views.values()]
     return min(reach) if reach else None

@@ -12,17 +12,16 @@ from ldiversity.base.checks import check_number, column_names, name_some
 from ldiversity.base.numbers import counted
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.evaluation.audit._advice import advise
-from ldiversity.evaluation.audit._bound import PosteriorBound
+from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._classes import MissingQuasi, check_others, count_table
 from ldiversity.evaluation.audit._figures import Asked, all_figures, ask
 from ldiversity.evaluation.audit._releases import see_release
 from ldiversity.evaluation.audit._result import Audit
 from ldiversity.evaluation.audit._risk import attribute_risk, class_figures, reidentification_risk
-from ldiversity.evaluation.audit._seen import Seen
 from ldiversity.evaluation.audit._views import ClassView
 from ldiversity.evaluation.audit._words import say
-from ldiversity.models import DistinctDiversity, PrivacyModel, SemanticClassDiversity, Verdict, parse_model
-from ldiversity.release import ClassRelease, Release, SetRelease, load_release
+from ldiversity.models import PrivacyModel, Verdict, parse_model
+from ldiversity.release import Release, load_release
 from ldiversity.tables import Sensitive, as_sensitive, open_source, role_words
 
 __all__ = ["audit", "check"]
@@ -182,7 +181,7 @@ def _see(
     joint_knowledge: bool,
     types: Mapping[str, str] | None,
     others: Sequence[str] = (),
-) -> tuple[Seen, Release | None]:
+) -> tuple[AttackerView, Release | None]:
     names = column_names("audit", "quasi", quasi)
     if isinstance(data, str | os.PathLike) and Path(data).is_dir():
         data = load_release(Path(data))
@@ -195,7 +194,7 @@ def _see(
     source = open_source(data, types=types)
     check_others(source, others, [*names, *(one.name for one in attributes)])
     found = count_table(source, quasi=names, sensitive=attributes, missing=missing, joint_knowledge=joint_knowledge)
-    seen = Seen(
+    seen = AttackerView(
         kind="table",
         name=source.name,
         quasi=found.quasi,
@@ -229,7 +228,7 @@ def _models(
     return models, texts
 
 
-def _check_looked_at(seen: Seen, wanted: Sequence[PrivacyModel]) -> None:
+def _check_looked_at(seen: AttackerView, wanted: Sequence[PrivacyModel]) -> None:
     """Refuse a model that would look at no value at all."""
     unseen = [model.name for model in wanted if not model.of_people]
     if unseen and not seen.views:
@@ -238,7 +237,7 @@ def _check_looked_at(seen: Seen, wanted: Sequence[PrivacyModel]) -> None:
         ).with_hint("Only k-anonymity can be checked without them.")
 
 
-def _by_class_id(seen: Seen) -> dict[str, Any]:
+def _by_class_id(seen: AttackerView) -> dict[str, Any]:
     """Values of models and risks by the numbers of classes that a generalized release publishes."""
     described = {}
     for name, view in seen.by_class_id.items():
@@ -248,35 +247,15 @@ def _by_class_id(seen: Seen) -> dict[str, Any]:
     return described
 
 
-def _claims(seen: Seen, release: Release) -> tuple[Asked, ...]:
+def _claims(seen: AttackerView, release: Release) -> tuple[Asked, ...]:
     """What the release itself promises, of the classes as it numbers them."""
     seen = replace(seen, views={**seen.views, **seen.by_class_id})
-    asked: list[Asked] = []
-    for name in seen.views:
-        if isinstance(release, SetRelease):
-            asked += ask(seen, _claimed(release, name), [name])
-        elif isinstance(release, ClassRelease):
-            asked += ask(seen, [claim.rule for claim in release.claims_of(name)], [name])
+    asked = [one for name in seen.views for one in ask(seen, release.promised(name), [name])]
     # Who looks like whom is the same for every attribute, and judged once.
     return tuple(one for place, one in enumerate(asked) if one not in asked[:place])
 
 
-def _claimed(release: SetRelease, name: str) -> list[PrivacyModel]:
-    """The claim of an attribute: l values, d apart, none likelier than the posterior.
-
-    Rows that were exploded do not show sets: their members keep the bound of the mechanism, which `frequency` tells.
-    """
-    claim = release.claim(name)
-    claimed: list[PrivacyModel] = [DistinctDiversity(claim.l)]
-    distance = getattr(release.mechanism(name), "distance", None)
-    if claim.d is not None and claim.d > 0 and distance is not None:
-        claimed.append(SemanticClassDiversity(claim.l, claim.d, distance))
-    if claim.posterior < 1 and release.layout == "sets":
-        claimed.append(PosteriorBound(claim.posterior))
-    return claimed
-
-
-def _notes(seen: Seen, *, population_given: bool) -> list[str]:
+def _notes(seen: AttackerView, *, population_given: bool) -> list[str]:
     notes = []
     if seen.n_dropped:
         notes.append(f"{counted(seen.n_dropped, 'row was', 'rows were')} left out because something was missing.")

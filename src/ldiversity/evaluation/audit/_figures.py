@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ldiversity.errors import UnsupportedError
-from ldiversity.evaluation.audit._seen import Seen
+from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._sets import ExplodedView, SetView
 from ldiversity.evaluation.audit._views import View, people_alike, worst_reached
 from ldiversity.models import MODELS, Figures, PrivacyModel, Verdict
@@ -79,7 +79,9 @@ class Figure:
         }
 
 
-def ask(seen: Seen, models: Sequence[PrivacyModel], attributes: Sequence[str] | None = None) -> tuple[Asked, ...]:
+def ask(
+    seen: AttackerView, models: Sequence[PrivacyModel], attributes: Sequence[str] | None = None
+) -> tuple[Asked, ...]:
     """Judge what is seen by each model, for each attribute.
 
     Raises
@@ -97,7 +99,7 @@ def ask(seen: Seen, models: Sequence[PrivacyModel], attributes: Sequence[str] | 
     return tuple(asked)
 
 
-def all_figures(seen: Seen, asked: Sequence[Asked]) -> dict[str, Figure]:
+def all_figures(seen: AttackerView, asked: Sequence[Asked]) -> dict[str, Figure]:
     """Every figure that can be computed of what is seen, by name."""
     surveyed = [model for kind in MODELS.values() for model in kind.survey()]
     people = people_alike(seen.sizes)

@@ -14,15 +14,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.checks import name_some
-from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
+from ldiversity.errors import ParameterError, SchemaError
+from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._classes import class_counts
 from ldiversity.evaluation.audit._numbering import number_rows, plain_cells
-from ldiversity.evaluation.audit._seen import Seen
-from ldiversity.evaluation.audit._sets import ExplodedView, SetTally, SetView
+from ldiversity.evaluation.audit._sets import ExplodedView, view_of
 from ldiversity.evaluation.audit._tally import Tally, counts_of
 from ldiversity.evaluation.audit._views import ClassView, View
 from ldiversity.models import ClassCounts
-from ldiversity.release import ClassRelease, Release, RowBatch, SetRelease, to_texts
+from ldiversity.release import Release, RowBatch
 from ldiversity.schema import Domain, Role
 
 __all__ = ["see_release"]
@@ -33,8 +33,17 @@ _REGION: Final = "\0region"
 _NOBODY: Final = "\0nobody"
 """Columns of tallies; no column of a table is called so."""
 
+_OF_SETS: Final = (
+    "Quasi-identifiers are published as they were: classes of equal ones say who can be recognized, the sets what "
+    "is then learned."
+)
+_OF_CLASSES: Final = (
+    "Quasi-identifiers are published as they were: classes of equal ones say who can be recognized. What is then "
+    "learned is read from the published classes of values."
+)
 
-def see_release(release: Release, *, quasi: Sequence[str], sensitive: Sequence[str]) -> Seen:
+
+def see_release(release: Release, *, quasi: Sequence[str], sensitive: Sequence[str]) -> AttackerView:
     """See a release as an attacker does.
 
     Parameters
@@ -50,76 +59,47 @@ def see_release(release: Release, *, quasi: Sequence[str], sensitive: Sequence[s
     sensitive = _chosen("sensitive", sensitive, release.sensitive)
     if not release.n_rows:
         raise SchemaError("release", "there must be at least one record to audit", got="none")
-    if isinstance(release, SetRelease):
-        return _see_sets(release, quasi, sensitive)
-    if isinstance(release, ClassRelease):
-        see = _see_buckets if release.layout == "bucketized" else _see_regions
-        return see(release, quasi, sensitive)
-    raise UnsupportedError("audit", f"a release of the kind {type(release).__name__} is not known")
+    see = _see_regions if release.generalized else _see_exact
+    return see(release, quasi, sensitive)
 
 
-def _see_sets(release: SetRelease, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> Seen:
-    exploded = release.layout == "exploded"
-    l = release.mechanism(release.sensitive[0]).l if exploded else 1
+def _see_exact(release: Release, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> AttackerView:
+    """Quasi-identifiers as they were: who looks alike is one thing, what is said of them another."""
+    apart = release.rows_per_record > 1
     people = Tally(quasi or [_NOBODY])
-    members = {name: Tally([*quasi, _CODE]) for name in sensitive if exploded}
-    sets = {name: SetTally(release.mechanism(name).l) for name in sensitive if not exploded}
+    members = {name: Tally([*quasi, _CODE]) for name in sensitive if apart}
+    tallies = {name: release.tally(name) for name in sensitive if not apart}
+    unseen = dict.fromkeys(sensitive, 0)
     for batch in release.batches(quasi, sensitive):
         cells = _plain(batch)
         people.add(cells)
         for name, of_members in members.items():
             of_members.add(cells.append_column(_CODE, pa.array(batch.codes[name])))
-        for name, of_sets in sets.items():
-            of_sets.add(batch.codes[name])
+        for tally in tallies.values():
+            tally.add(batch)
+        for name, class_of in batch.classes.items():
+            unseen[name] += int(np.count_nonzero(class_of < 0))
     counted = people.result()
     _, first = number_rows(counted, quasi)
-    views: dict[str, View] = {name: SetView.of(release, name, *tally.result()) for name, tally in sets.items()}
+    views: dict[str, View] = {name: view_of(tally.result()) for name, tally in tallies.items()}
     for name, of_members in members.items():
-        views[name] = ExplodedView.of(release, name, _counted(of_members.result(), quasi, release.domain(name)))
-    note = (
-        "Quasi-identifiers are published as they were: classes of equal ones say who can be recognized, the sets what "
-        "is then learned."
-    )
-    return Seen(
+        held = _counted(of_members.result(), quasi, release.domain(name))
+        views[name] = ExplodedView.of(held, release.drawn_by(name))
+    return AttackerView(
         kind=release.layout,
         name="release",
         quasi=quasi,
         keys=_keys(counted, quasi, first),
-        sizes=counts_of(counted)[first] // l,
+        sizes=counts_of(counted)[first] // release.rows_per_record,
         views=views,
-        frame_kind=release.frame_kind,
-        notes=(note,),
-    )
-
-
-def _see_buckets(release: ClassRelease, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> Seen:
-    people = Tally(quasi or [_NOBODY])
-    unseen = dict.fromkeys(sensitive, 0)
-    for batch in release.batches(quasi, sensitive):
-        people.add(_plain(batch))
-        for name in sensitive:
-            unseen[name] += int(np.count_nonzero(batch.classes[name] < 0))
-    counted = people.result()
-    _, first = number_rows(counted, quasi)
-    note = (
-        "Quasi-identifiers are published as they were: classes of equal ones say who can be recognized. What is "
-        "then learned is read from the published classes of values."
-    )
-    return Seen(
-        kind=release.layout,
-        name="release",
-        quasi=quasi,
-        keys=_keys(counted, quasi, first),
-        sizes=counts_of(counted)[first],
-        views={name: ClassView(release.classes(name)) for name in sensitive},
         n_suppressed=release.suppressed,
         frame_kind=release.frame_kind,
-        notes=(note,),
+        notes=(_OF_CLASSES if release.grouped else _OF_SETS,),
         unseen=unseen,
     )
 
 
-def _see_regions(release: ClassRelease, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> Seen:
+def _see_regions(release: Release, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> AttackerView:
     exact = [name for name in quasi if release.forms[name].kind == "exact"]
     generalized = [name for name in quasi if name not in exact]
     tallies = {name: Tally([*exact, _CLASS, _CODE]) for name in sensitive}
@@ -140,7 +120,7 @@ def _see_regions(release: ClassRelease, quasi: tuple[str, ...], sensitive: tuple
             counted = counted.append_column(_REGION, pa.array(alike[counted.column(_CLASS).to_numpy()]))
         views[name] = ClassView(_counted(counted, known, domain))
     _, first = number_rows(counted, known)
-    return Seen(
+    return AttackerView(
         kind=release.layout,
         name="release",
         quasi=quasi,
@@ -160,15 +140,9 @@ def _counted(cells: pa.Table, known: Sequence[str], domain: Domain) -> ClassCoun
     return class_counts(ids, codes, counts_of(cells), len(first), domain)
 
 
-def _same_regions(release: ClassRelease, names: Sequence[str]) -> NDArray[np.int64]:
+def _same_regions(release: Release, names: Sequence[str]) -> NDArray[np.int64]:
     """Shape (classes,): a number for each class, the same for classes that show the same region."""
-    regions = release.regions()
-    texts = {}
-    for name in names:
-        column = regions.column(name)
-        whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        texts[name] = to_texts(whole, release.forms[name])
-    return number_rows(pa.table(texts), list(names))[0]
+    return number_rows(pa.table({name: release.region(name).texts for name in names}), list(names))[0]
 
 
 def _plain(batch: RowBatch) -> pa.Table:

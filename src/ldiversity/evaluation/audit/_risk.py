@@ -10,9 +10,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.errors import SchemaError, UnsupportedError
+from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._classes import CountedTable
 from ldiversity.evaluation.audit._numbering import number_rows
-from ldiversity.evaluation.audit._seen import Seen
 from ldiversity.evaluation.audit._sets import SetView
 from ldiversity.evaluation.audit._views import View
 
@@ -24,12 +24,12 @@ _NEARLY_SURE: Final = 0.9
 _ROUNDING: Final = 1e-12
 
 
-def class_figures(seen: Seen) -> dict[str, Any]:
+def class_figures(seen: AttackerView) -> dict[str, Any]:
     """The distribution of class sizes.
 
     Examples
     --------
-    >>> figures = class_figures(Seen("table", "table", (), None, np.array([1, 1, 4]), {}))
+    >>> figures = class_figures(AttackerView("table", "table", (), None, np.array([1, 1, 4]), {}))
     >>> figures["count"], figures["uniques"], figures["sizes"]
     (3, 2, {'1': 2, '2': 0, '3': 0, '4': 1, '5-9': 0, '10-99': 0, '100+': 0})
     """
@@ -51,7 +51,7 @@ def class_figures(seen: Seen) -> dict[str, Any]:
     }
 
 
-def reidentification_risk(seen: Seen, population: CountedTable | None, threshold: float) -> dict[str, Any]:
+def reidentification_risk(seen: AttackerView, population: CountedTable | None, threshold: float) -> dict[str, Any]:
     """The risk that a record is linked to its person.
 
     The prosecutor knows that someone is in the table: 1 over the size of the class. The journalist wants any success
@@ -144,7 +144,7 @@ def _summary(risks: NDArray[np.float64], sizes: NDArray[np.int64], threshold: fl
     }
 
 
-def _population_sizes(seen: Seen, population: CountedTable) -> NDArray[np.int64]:
+def _population_sizes(seen: AttackerView, population: CountedTable) -> NDArray[np.int64]:
     """Shape (classes,): how many people of the population look like each class; 0 when none does."""
     if seen.keys is None:
         raise UnsupportedError(

@@ -1,6 +1,6 @@
 """What an attacker sees of a release of sets: a record's set is its own little class.
 
-Whoever finds a person's record reads a set. What he then believes of each member is its posterior, by the published
+Whoever finds a person's record reads a set. What they then believe of each member is its posterior, by the published
 mechanism: ``P(set | value) * prior(value)``, normalized over the members. A model says in `of_sets` in which of three
 ways it looks at that belief.
 
@@ -19,21 +19,18 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import FloatArray, SetArray
+from ldiversity.base.arrays import FloatArray
 from ldiversity.errors import LDiversityError, UnsupportedError
 from ldiversity.estimation import ESTIMATORS, CellData
-from ldiversity.evaluation.audit._numbering import number_rows
-from ldiversity.evaluation.audit._tally import Tally, counts_of
-from ldiversity.evaluation.audit._views import View
+from ldiversity.evaluation.audit._views import ClassView, View
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.models import ClassCounts, Population, PrivacyModel
-from ldiversity.release import SetRelease
+from ldiversity.release import Evidence
 from ldiversity.schema import Domain
 
-__all__ = ["ExplodedView", "SetTally", "SetView", "estimated_marginal"]
+__all__ = ["ExplodedView", "SetView", "estimated_marginal", "view_of"]
 
 _WHOLE: Final = 10**8
 """Posteriors as whole numbers of this part, so that models can look at them as at counts."""
@@ -63,51 +60,38 @@ class SetView(View):
 
     Parameters
     ----------
-    values
-        The public values.
-    mechanism
-        How sets were drawn.
-    sets
-        Shape (m, l): the different sets.
-    records
-        Shape (m,): how many records show each.
+    evidence
+        The sets, how many records show each, and how they were drawn.
     estimated
         Shape (F,): the estimated marginal, as numbers of records.
     """
 
-    values: Domain
-    mechanism: SetMechanism
-    sets: SetArray
-    records: NDArray[np.int64]
+    evidence: Evidence
     estimated: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, release: SetRelease, attribute: str, sets: SetArray, records: NDArray[np.int64]) -> SetView:
-        """The different sets of a release, and how many records show each."""
-        mechanism = release.mechanism(attribute)
-        shown = np.bincount(sets.reshape(-1), np.repeat(records, mechanism.l), minlength=mechanism.n_values)
-        return cls(release.domain(attribute), mechanism, sets, records, estimated_marginal(mechanism, shown))
 
     @property
     def domain(self) -> Domain:
         """The public values."""
-        return self.values
+        return self.evidence.domain
 
     @property
     def sizes(self) -> NDArray[np.int64]:
         """How many records show each set."""
-        return self.records
+        return self.evidence.records
 
     @property
     def largest(self) -> FloatArray:
         """The likeliest value of each set, to someone without prior knowledge."""
-        largest: FloatArray = self._posterior(None).max(axis=1, initial=0.0)
-        return largest
+        return self._largest(None)
 
     @property
     def largest_informed(self) -> FloatArray:
         """The likeliest value of each set, to someone who knows the marginal."""
-        largest: FloatArray = self._posterior(self.estimated).max(axis=1, initial=0.0)
+        return self._largest(self.estimated.astype(np.float64))
+
+    def _largest(self, prior: FloatArray | None) -> FloatArray:
+        shares = self.evidence.shares(prior, aware=True).reshape(self.evidence.sets.shape)
+        largest: FloatArray = shares.max(axis=1, initial=0.0)
         return largest
 
     @property
@@ -125,35 +109,22 @@ class SetView(View):
 
     @cached_property
     def _possible(self) -> ClassCounts:
-        return self._counted(np.ones(self.sets.shape, dtype=np.int64))
+        return self._counted(self.evidence.candidates.counts)
 
     @cached_property
     def _unprejudiced(self) -> ClassCounts:
-        if self.mechanism.flat_likelihood:
+        if self.evidence.drawn_by().flat_likelihood:
             return self._possible
-        return self._counted(np.rint(self._posterior(None) * _WHOLE).astype(np.int64))
+        return self._counted(np.rint(self.evidence.shares(aware=True) * _WHOLE).astype(np.int64))
 
     @cached_property
     def _compared(self) -> ClassCounts:
-        return self._counted(np.rint(self._posterior(self.estimated) * _WHOLE).astype(np.int64))
-
-    def _posterior(self, prior: NDArray[np.int64] | None) -> FloatArray:
-        """Shape (m, l): the probability of each member."""
-        flat = self.mechanism.flat_likelihood
-        weights = np.ones(self.sets.shape) if flat else self.mechanism.likelihood(self.sets).copy()
-        weights[weights.sum(axis=1) <= 0] = 1.0  # no set of this mechanism: nothing is known about its members
-        if prior is not None:
-            weighted = weights * prior[self.sets]
-            # A marginal that knows none of the members is no knowledge about this set.
-            weights = np.where(weighted.sum(axis=1, keepdims=True) > 0, weighted, weights)
-        posterior: FloatArray = weights / weights.sum(axis=1, keepdims=True)
-        return posterior
+        prior = self.estimated.astype(np.float64)
+        return self._counted(np.rint(self.evidence.shares(prior, aware=True) * _WHOLE).astype(np.int64))
 
     def _counted(self, weights: NDArray[np.int64]) -> ClassCounts:
-        m, l = self.sets.shape
-        starts = np.arange(0, m * l + 1, l, dtype=np.int64)
-        everyone = Population(self.values, self.estimated)
-        return _Beliefs(starts, self.sets.reshape(-1), weights.reshape(-1), self.values, self.records, everyone)
+        shown, everyone = self.evidence.candidates, Population(self.domain, self.estimated)
+        return _Beliefs(shown.starts, shown.codes, weights, self.domain, self.evidence.records, everyone)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,9 +140,8 @@ class ExplodedView(View):
     estimated: NDArray[np.int64]
 
     @classmethod
-    def of(cls, release: SetRelease, attribute: str, counts: ClassCounts) -> ExplodedView:
+    def of(cls, counts: ClassCounts, mechanism: SetMechanism) -> ExplodedView:
         """The members in classes of equal quasi-identifiers."""
-        mechanism = release.mechanism(attribute)
         return cls(counts, mechanism, estimated_marginal(mechanism, counts.population.counts))
 
     @property
@@ -214,33 +184,13 @@ class ExplodedView(View):
         return _Beliefs(counts.starts, counts.codes, once, counts.domain, self.sizes, everyone)
 
 
-class SetTally:
-    """The different sets of an attribute, and how many records show each, gathered batch by batch.
-
-    Examples
-    --------
-    >>> tally = SetTally(2)
-    >>> tally.add(np.array([[0, 1], [1, 2], [0, 1]]))
-    >>> sets, records = tally.result()
-    >>> sets.tolist(), records.tolist()
-    ([[0, 1], [1, 2]], [2, 1])
-    """
-
-    def __init__(self, l: int) -> None:
-        self._names = [str(place) for place in range(l)]
-        self._tally = Tally(self._names)
-
-    def add(self, sets: SetArray) -> None:
-        """Count one more batch, members in code order."""
-        columns = (pa.array(np.ascontiguousarray(column)) for column in sets.T)
-        self._tally.add(pa.table(dict(zip(self._names, columns, strict=True))))
-
-    def result(self) -> tuple[SetArray, NDArray[np.int64]]:
-        """The sets in their order, and how many records show each."""
-        counted = self._tally.result()
-        _, order = number_rows(counted, self._names)
-        sets = np.column_stack([counted.column(name).to_numpy() for name in self._names])
-        return np.ascontiguousarray(sets[order], dtype=np.int32), counts_of(counted)[order]
+def view_of(evidence: Evidence) -> View:
+    """How models look at evidence: as counts, or as what is believed of the members of sets."""
+    if evidence.counted:
+        return ClassView(evidence.candidates)
+    mechanism = evidence.drawn_by()
+    shown = np.bincount(evidence.candidates.codes, np.repeat(evidence.records, mechanism.l), mechanism.n_values)
+    return SetView(evidence, estimated_marginal(mechanism, shown))
 
 
 def estimated_marginal(mechanism: SetMechanism, shown: NDArray[np.number[Any]]) -> NDArray[np.int64]:

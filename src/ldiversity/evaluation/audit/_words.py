@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ldiversity.base.numbers import counted, level, number, percent
+from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._figures import Asked
 from ldiversity.evaluation.audit._risk import recognized
-from ldiversity.evaluation.audit._seen import Seen
 
 __all__ = ["Learned", "learned", "say"]
 
 
-def say(seen: Seen, asked: Sequence[Asked], risk: Mapping[str, Any], attribute_risk: Mapping[str, Any]) -> list[str]:
+def say(
+    seen: AttackerView, asked: Sequence[Asked], risk: Mapping[str, Any], attribute_risk: Mapping[str, Any]
+) -> list[str]:
     """Say what was found: one sentence a fact, the most important first."""
     said = [sentence for name, one in attribute_risk.items() for sentence in _of_attribute(seen, name, one)]
     if seen.joint:
@@ -83,7 +85,7 @@ def _guess(kind: str, risk: Mapping[str, Any]) -> str:
     )
 
 
-def _of_attribute(seen: Seen, name: str, risk: Mapping[str, Any]) -> list[str]:
+def _of_attribute(seen: AttackerView, name: str, risk: Mapping[str, Any]) -> list[str]:
     if seen.kind in {"sets", "exploded"}:
         bound = percent(risk["largest_share"])
         said = [f"To someone without prior knowledge no set points at a value of {name!r} with more than {bound}."]

@@ -21,7 +21,7 @@ from ldiversity.evaluation.compare._setting import Setting, relative_error
 from ldiversity.evaluation.measures import QueryWorkload, distribution_mse, ncp
 from ldiversity.methods import GroupingMethod
 from ldiversity.publish import anonymize
-from ldiversity.release import ClassRelease, Release
+from ldiversity.release import Release
 
 __all__ = ["identity", "run_candidate"]
 
@@ -140,10 +140,10 @@ def _query_error(setting: Setting, release: Release) -> tuple[float, str]:
 
 def _estimates(release: Release, workload: QueryWorkload) -> dict[str, FloatArray]:
     """The answers by each estimator that is offered for this release."""
-    if not isinstance(release, ClassRelease):
+    if not release.grouped:
         return {"linear": workload.estimates(release, estimator="linear")}
     found = {"classes": workload.estimates(release, estimator="classes")}
-    if release.mechanism(workload.sensitive).blind and len(release.sensitive) == 1:
+    if release.blind(workload.sensitive) and len(release.sensitive) == 1:
         with suppress(UnsupportedError):  # classes that hold every value cannot be unmixed
             found["linear"] = workload.estimates(release, estimator="linear")
     return found
@@ -207,18 +207,20 @@ def _failed(candidate: Candidate, reason: str, hint: str | None = None) -> Compa
 
 def _leaves_out(release: Release) -> bool:
     """Whether people are missing, so that the shares of values among those who can be attacked are others."""
-    return isinstance(release, ClassRelease) and (
-        release.suppressed > 0 or any(bool(np.any(release.class_of(name) < 0)) for name in release.sensitive)
-    )
+    return release.suppressed > 0 or _unshown(release) > 0
 
 
 def _left_out(setting: Setting, release: Release) -> float:
     """The share of the table's records that are left out, for whatever reason, or whose value is in no class."""
     n_rows = int(setting.table.num_rows)
-    seen = release.n_rows
-    if isinstance(release, ClassRelease):
-        seen -= max(int(np.count_nonzero(release.class_of(name) < 0)) for name in release.sensitive)
-    return max(0, n_rows - seen) / n_rows
+    return max(0, n_rows - release.n_rows + _unshown(release)) / n_rows
+
+
+def _unshown(release: Release) -> int:
+    """How many published records show no value of some attribute."""
+    if not release.grouped:
+        return 0
+    return max(int(np.count_nonzero(release.class_of(name) < 0)) for name in release.sensitive)
 
 
 def _with_notes(run: ComparedRun, said: tuple[str, ...]) -> ComparedRun:

@@ -12,15 +12,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.errors import SchemaError
-from ldiversity.estimation import read_intervals, read_lists
-from ldiversity.evaluation.measures._original import as_type, to_numbers
+from ldiversity.evaluation.measures._original import as_type
 from ldiversity.hierarchies import text_of
-from ldiversity.release import places_of
+from ldiversity.release import to_numbers
 from ldiversity.tables import to_values, value_type
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import BoolArray, FloatArray
-    from ldiversity.release import Form
+    from ldiversity.release import Form, Region
 
 __all__ = ["Axis", "Reach", "make_axis", "reach_of"]
 
@@ -75,25 +74,21 @@ class Reach(Protocol):
         """Shape (classes,): which share of each class lies on the chosen values of the axis."""
 
 
-def reach_of(axis: Axis, form: Form, column: pa.ChunkedArray, kind: pa.DataType) -> Reach:
+def reach_of(axis: Axis, region: Region) -> Reach:
     """Read where classes lie; they are spread evenly over the values, or as the published marginal says.
 
     Parameters
     ----------
     axis
         The values of the quasi-identifier.
-    form
-        How it was generalized.
-    column
-        Its regions, one a class.
-    kind
-        The type of its cells before.
+    region
+        What the release says about it.
     """
-    measure = _measure(axis, form)
-    if form.kind != "interval":
-        return _lists(axis, form, column, measure, kind)
-    intervals = read_intervals(axis.name, column)
-    numbers, known = to_numbers(as_type(axis.name, axis.values, column.type.field("low").type, safe=False))
+    measure = _measure(axis, region.form)
+    if region.form.kind != "interval":
+        return _lists(axis, region, measure)
+    intervals = region.intervals
+    numbers, known = to_numbers(as_type(axis.name, axis.values, region.kind, safe=False))
     numbers = numbers[known]  # a missing value is last
     first = np.searchsorted(numbers, intervals.low, side="left")
     last = np.searchsorted(numbers, intervals.high, side="right")
@@ -129,13 +124,13 @@ class _Lists:
         return _divided(self.members @ chosen.astype(np.float64), self.totals)[self.region_of]
 
 
-def _lists(axis: Axis, form: Form, column: pa.ChunkedArray, measure: FloatArray, kind: pa.DataType) -> _Lists:
+def _lists(axis: Axis, of: Region, measure: FloatArray) -> _Lists:
     from scipy.sparse import csr_array
 
-    lists = read_lists(axis.name, form, column)
+    lists = of.lists
     n_regions = len(lists.starts) - 1
     region = np.repeat(np.arange(n_regions), np.diff(lists.starts))
-    place = places_of(axis.name, form, axis.values, kind)
+    place = of.places(axis.values)
     # The values of the axis that each public value stands for; most often itself alone.
     order = np.argsort(place, kind="stable")
     first, last = (np.searchsorted(place[order], lists.values, side=side) for side in ("left", "right"))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldiversity.base.checks import check_integer, column_name, name_some
-from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.errors import ParameterError
 from ldiversity.evaluation.measures._original import n_records
-from ldiversity.release import ClassRelease, check_release
+from ldiversity.release import check_release
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,9 +90,9 @@ def hide_loss(release: Release, *, sensitive: str | None = None) -> float:
     0.25
     """
     check_release("hide_loss", release)
-    if not isinstance(release, ClassRelease):
-        return 0.0
     names = release.sensitive if sensitive is None else (_check_name("hide_loss", release, sensitive),)
+    if not release.grouped:
+        return 0.0
     hidden: BoolArray = np.logical_or.reduce([release.class_of(name) < 0 for name in names])
     return (int(np.count_nonzero(hidden)) + release.suppressed) / n_records(release)
 
@@ -140,10 +140,6 @@ def suppression(release: Release) -> float:
 def _sizes(owner: str, release: Release, sensitive: str | None) -> tuple[NDArray[np.int64], int]:
     """The size of each class, and how many records are in none."""
     check_release(owner, release)
-    if not isinstance(release, ClassRelease):
-        raise UnsupportedError(
-            owner, "a release of sets has no classes", hint="Compare it by distribution_mse or a QueryWorkload."
-        )
     if sensitive is None and len(set(release.class_columns.values())) > 1:
         raise ParameterError(
             owner, "sensitive", f"must name one of {name_some(release.sensitive)}: each has classes of its own"

@@ -13,10 +13,9 @@ from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.estimation import Exchange
 from ldiversity.evaluation.measures._axes import Axis, reach_of
 from ldiversity.mechanisms import SINGULAR_CONDITION
-from ldiversity.release import ClassRelease, SetRelease, parse_type
 
 if TYPE_CHECKING:
-    from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, SetArray
+    from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray
     from ldiversity.release import Release
 
 __all__ = ["Chosen", "count_estimated", "count_true"]
@@ -68,12 +67,11 @@ def count_estimated(
     unmix
         Whether to undo the mixing of values within classes that were formed without looking at quasi-identifiers.
     """
-    if isinstance(release, SetRelease):
+    evidence = release.evidence(name)
+    if not evidence.counted:
         return _count_sets(queries, axes, release, name)
-    if isinstance(release, ClassRelease):
-        counts = _count_classes(queries, axes, release, name)
-        return _unmixed(counts, release, name) if unmix else counts
-    raise UnsupportedError("QueryWorkload", "a release must be of sets or classes", got=type(release).__name__)
+    counts = _count_classes(queries, axes, release, name)
+    return _unmixed(counts, release, name) if unmix else counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,21 +97,24 @@ def _rows(release: Release, axes: Mapping[str, Axis], names: Sequence[str]) -> _
     return _Rows({name: axes[name].codes(table[name]) for name in names}, table.num_rows)
 
 
-def _count_sets(queries: Sequence[Chosen], axes: Mapping[str, Axis], release: SetRelease, name: str) -> FloatArray:
-    mechanism = release.mechanism(name)
+def _count_sets(queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Release, name: str) -> FloatArray:
+    evidence = release.evidence(name)
+    mechanism = evidence.drawn_by()
     if not mechanism.condition < SINGULAR_CONDITION:
         raise UnsupportedError("QueryWorkload", f"the matrix of {name!r} has no inverse, so nothing can be estimated")
-    members: SetArray = release.sets(name) if release.layout == "sets" else release.members(name).reshape(-1, 1)
     rows = _rows(release, axes, _named(queries))
     n_values = mechanism.n_values
-    counts = [np.bincount(members[rows.selected(query)].ravel(), minlength=n_values) for query in queries]
+    counts = [
+        np.bincount(evidence.sets[evidence.of_row[rows.selected(query)]].ravel(), minlength=n_values)
+        for query in queries
+    ]
     return np.stack(counts) @ mechanism.inverse.T
 
 
-def _count_classes(queries: Sequence[Chosen], axes: Mapping[str, Axis], release: ClassRelease, name: str) -> FloatArray:
+def _count_classes(queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Release, name: str) -> FloatArray:
     from scipy.sparse import csr_array
 
-    classes = release.classes(name)
+    classes = release.evidence(name).candidates
     shape = (classes.n_classes, len(classes.domain))
     values = csr_array((classes.counts.astype(np.float64), classes.codes, classes.starts), shape=shape)
     weigh = _weigher(queries, axes, release, name, classes.sizes)
@@ -124,11 +125,11 @@ def _count_classes(queries: Sequence[Chosen], axes: Mapping[str, Axis], release:
     return np.concatenate(parts)
 
 
-def _unmixed(counts: FloatArray, release: ClassRelease, name: str) -> FloatArray:
+def _unmixed(counts: FloatArray, release: Release, name: str) -> FloatArray:
     columns = list(release.class_columns.values())
     alone = columns.count(release.class_columns[name]) == 1
-    if release.layout == "bucketized" and release.mechanism(name).blind and alone:
-        exchange = Exchange(release.classes(name))
+    if release.blind(name) and alone and not release.generalized:
+        exchange = Exchange(release.evidence(name).candidates)
         if exchange.condition < SINGULAR_CONDITION:
             return exchange.undo(counts)
         raise UnsupportedError(
@@ -144,7 +145,7 @@ def _unmixed(counts: FloatArray, release: ClassRelease, name: str) -> FloatArray
 
 
 def _weigher(
-    queries: Sequence[Chosen], axes: Mapping[str, Axis], release: ClassRelease, name: str, sizes: NDArray[np.int64]
+    queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Release, name: str, sizes: NDArray[np.int64]
 ) -> Callable[[Chosen], FloatArray]:
     """Give a function that says which share of each class a query selects."""
     names = _named(queries)
@@ -153,13 +154,8 @@ def _weigher(
         raise SchemaError("QueryWorkload", "must be a quasi-identifier of the release", column=unknown[0])
     exact = [column for column in names if release.forms[column].kind == "exact"]
     generalized = [column for column in names if column not in exact]
-    regions = release.regions() if generalized else None
-    reaches = {
-        column: reach_of(axes[column], release.forms[column], regions[column], parse_type(release.schema[column].type))
-        for column in generalized
-        if regions is not None
-    }
-    class_of = release.class_of(name)
+    reaches = {column: reach_of(axes[column], release.region(column)) for column in generalized}
+    class_of = release.evidence(name).of_row
     rows = _rows(release, axes, exact) if exact else None
 
     def weigh(query: Chosen) -> FloatArray:

@@ -14,7 +14,8 @@ from ldiversity.base.checks import check_choice, check_number
 from ldiversity.errors import ParameterError
 from ldiversity.estimation import as_by, bins, estimate
 from ldiversity.evaluation.measures._errors import squared_errors
-from ldiversity.evaluation.measures._original import as_type, chosen_sensitive, code_sensitive, read_columns, to_numbers
+from ldiversity.evaluation.measures._original import as_type, chosen_sensitive, code_sensitive, read_columns
+from ldiversity.release import to_numbers
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:

@@ -10,15 +10,14 @@ import pyarrow as pa
 
 from ldiversity.base.checks import check_number, name_some
 from ldiversity.errors import ParameterError
-from ldiversity.estimation import read_intervals, read_lists
 from ldiversity.evaluation.measures._axes import make_axis
-from ldiversity.evaluation.measures._original import as_type, n_records, read_columns, to_numbers
-from ldiversity.release import ClassRelease, check_release, parse_type, places_of
+from ldiversity.evaluation.measures._original import as_type, n_records, read_columns
+from ldiversity.release import check_release, to_numbers
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
-    from ldiversity.release import Form, Release
+    from ldiversity.release import Region, Release
 
 __all__ = ["ncp", "ncp_by_column"]
 
@@ -64,7 +63,7 @@ def ncp(
 
     >>> import pyarrow as pa
     >>> from ldiversity.models import FrequencyDiversity
-    >>> from ldiversity.release import Form
+    >>> from ldiversity.release import ClassRelease, Form
     >>> from ldiversity.schema import Attribute, Domain, Role, Schema
     >>> disease = Attribute("disease", Role.SENSITIVE, "string", Domain(("cold", "flu")))
     >>> release = ClassRelease.in_memory(
@@ -100,33 +99,24 @@ def ncp_by_column(original: Any, release: Release) -> dict[str, float]:  # noqa:
     names = release.schema.names(Role.QUASI)
     total = n_records(release)
     suppressed = total - release.n_rows
-    if not isinstance(release, ClassRelease):
-        return dict.fromkeys(names, 0.0)
     forms = {name: release.forms[name] for name in names}
     intervals = [name for name, form in forms.items() if form.kind == "interval"]
     needed = [*intervals, *(name for name, form in forms.items() if form.reaches is not None)]
     table = read_columns("ncp", original, needed, release)
-    regions = release.regions() if release.layout == "generalized" else None
-    sizes = np.bincount(np.maximum(release.class_of(release.sensitive[0]), 0))
     losses = {}
     for name, form in forms.items():
         lost = float(suppressed)
-        if form.kind != "exact" and regions is not None:
-            column = regions[name]
-            if name in intervals:
-                of_class = _interval_losses(name, column, table[name])
-            else:
-                of_class = _losses(
-                    name, form, column, _leaves(name, form, table, parse_type(release.schema[name].type))
-                )
-            lost += float(sizes @ of_class)
+        if form.kind != "exact":
+            region = release.region(name)
+            of_class = _interval_losses(region, table[name]) if name in intervals else _losses(region, table)
+            lost += float(np.bincount(region.of_row, minlength=len(of_class)) @ of_class)
         losses[name] = lost / total
     return losses
 
 
-def _interval_losses(name: str, column: pa.ChunkedArray, original: pa.ChunkedArray) -> FloatArray:
-    intervals = read_intervals(name, column)
-    numbers, known = to_numbers(as_type(name, original, column.type.field("low").type, safe=False))
+def _interval_losses(region: Region, original: pa.ChunkedArray) -> FloatArray:
+    intervals = region.intervals
+    numbers, known = to_numbers(as_type(region.name, original, region.kind, safe=False))
     values = numbers[known]
     # Subtracted as floats: the difference of two large integers is no integer of 64 bits.
     span = float(values.max()) - float(values.min()) if len(values) else 0.0
@@ -135,16 +125,17 @@ def _interval_losses(name: str, column: pa.ChunkedArray, original: pa.ChunkedArr
     return np.where(intervals.unknown, 1.0, losses)
 
 
-def _leaves(name: str, form: Form, table: pa.Table, kind: pa.DataType) -> FloatArray:
+def _leaves(region: Region, table: pa.Table) -> FloatArray:
     """How many values each public value stands for: itself, or those of the original where leaves are not public."""
-    if form.reaches is None:
-        return np.ones(len(form.labels))
-    values = make_axis(name, table[name]).values
-    return np.bincount(places_of(name, form, values, kind), minlength=len(form.labels) + 1)[:-1].astype(np.float64)
+    n_labels = len(region.form.labels)
+    if region.form.reaches is None:
+        return np.ones(n_labels)
+    values = make_axis(region.name, table[region.name]).values
+    return np.bincount(region.places(values), minlength=n_labels + 1)[:-1].astype(np.float64)
 
 
-def _losses(name: str, form: Form, column: pa.ChunkedArray, leaves: FloatArray) -> FloatArray:
-    lists = read_lists(name, form, column)
+def _losses(region: Region, table: pa.Table) -> FloatArray:
+    lists, leaves = region.lists, _leaves(region, table)
     reached = np.concatenate([[0.0], np.cumsum(leaves[lists.values])])
     sizes = reached[lists.starts[1:]] - reached[lists.starts[:-1]]
     losses: FloatArray = np.where(sizes > 1, sizes / max(leaves.sum(), 1.0), 0.0)[lists.region_of]

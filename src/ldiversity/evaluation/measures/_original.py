@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from ldiversity.base.arrays import BoolArray, CodeArray
+from ldiversity.base.arrays import CodeArray
 from ldiversity.base.checks import column_name, name_some
 from ldiversity.errors import ParameterError
 from ldiversity.release import Release, check_release, parse_type
 from ldiversity.schema import Domain
 from ldiversity.tables import Coder, guarded, open_source
 
-__all__ = ["as_type", "chosen_sensitive", "code_sensitive", "n_records", "read_columns", "to_numbers"]
+__all__ = ["as_type", "chosen_sensitive", "code_sensitive", "n_records", "read_columns"]
 
 
 def read_columns(
@@ -41,7 +38,7 @@ def read_columns(
 
 def n_records(release: Release) -> int:
     """How many records the release was made from: the published and the suppressed ones."""
-    return release.n_rows + int(getattr(release, "suppressed", 0))
+    return release.n_rows + release.suppressed
 
 
 def chosen_sensitive(owner: str, release: Release, sensitive: str | None) -> str:
@@ -83,20 +80,3 @@ def as_type(name: str, cells: pa.Array, kind: pa.DataType, *, safe: bool = True)
         hint="Give the table that the release was made from.",
     ):
         return cells.cast(kind, safe=safe)
-
-
-def to_numbers(column: pa.Array | pa.ChunkedArray) -> tuple[NDArray[Any], BoolArray]:
-    """Give numbers, days and instants (as integers of their unit), and where they are known; zero elsewhere.
-
-    Examples
-    --------
-    >>> to_numbers(pa.array([1.5, None]))
-    (array([1.5, 0. ]), array([ True, False]))
-    """
-    kind = column.type
-    known: BoolArray = np.asarray(pc.invert(pc.is_null(column, nan_is_null=True)))
-    if pa.types.is_date32(kind) or pa.types.is_time32(kind):
-        column = column.cast(pa.int32())
-    whole = (pa.types.is_integer(kind) and kind != pa.uint64()) or pa.types.is_temporal(kind)
-    numbers = pc.fill_null(column.cast(pa.int64() if whole else pa.float64(), safe=False), 0)
-    return np.where(known, np.asarray(numbers), 0), known

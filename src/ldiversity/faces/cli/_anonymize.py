@@ -86,10 +86,7 @@ def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **give
         release, folder, keyed = _publish_policy(policy, given, quiet=as_json)
     else:
         release, folder, keyed = _publish(given, quiet=as_json)
-    from ldiversity.release import ClassRelease
-
-    grouped = isinstance(release, ClassRelease)
-    facts = class_facts(release) if isinstance(release, ClassRelease) else _facts(release, keyed=keyed)
+    facts = class_facts(release) if release.grouped else _facts(release, keyed=keyed)
     common = {
         "folder": str(folder),
         "records": release.n_rows,
@@ -97,7 +94,7 @@ def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **give
         "columns": [{"name": a.name, "role": a.role.value, "type": a.type} for a in release.schema.attributes],
     }
     last = {"notes": list(release.notes), "next": _next(release, folder)}
-    show({**common, **facts, **last}, render_classes if grouped else _render, as_json=as_json)
+    show({**common, **facts, **last}, render_classes if release.grouped else _render, as_json=as_json)
 
 
 def _publish_policy(file: Path, given: dict[str, Any], *, quiet: bool) -> tuple[Release, Path, bool]:

@@ -8,12 +8,12 @@ from ldiversity.base.numbers import number, percent
 from ldiversity.faces.cli._show import Facts, Page
 
 if TYPE_CHECKING:
-    from ldiversity.release import ClassClaim, ClassRelease
+    from ldiversity.release import Claim, ClassClaim, Release
 
 __all__ = ["class_facts", "render_class_plan", "render_classes", "render_promises"]
 
 
-def class_facts(release: ClassRelease) -> dict[str, Any]:
+def class_facts(release: Release) -> dict[str, Any]:
     """What is to be said about a grouped release that was just made."""
     return {
         "suppressed": release.suppressed,
@@ -24,13 +24,13 @@ def class_facts(release: ClassRelease) -> dict[str, Any]:
     }
 
 
-def _claim_facts(release: ClassRelease, claim: ClassClaim) -> dict[str, Any]:
+def _claim_facts(release: Release, claim: Claim | ClassClaim) -> dict[str, Any]:
     name = claim.attribute
-    mechanism, sizes = release.mechanism(name), release.classes(name).sizes
+    sizes = release.evidence(name).records
     return {
         "attribute": name,
-        "method": mechanism.method,
-        "parameters": dict(mechanism.parameters),
+        "method": release.method(name),
+        "parameters": dict(release.parameters(name)),
         "model": claim.model,
         "l": claim.l,
         "posterior": claim.posterior,
@@ -40,7 +40,7 @@ def _claim_facts(release: ClassRelease, claim: ClassClaim) -> dict[str, Any]:
         "average_size": float(sizes.mean()) if len(sizes) else None,
         "smallest": int(sizes.min()) if len(sizes) else None,
         "largest": int(sizes.max()) if len(sizes) else None,
-        "facts": dict(mechanism.facts),
+        "facts": dict(release.facts(name)),
     }
 
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from ldiversity.base.limits import LARGEST_NUMBER
 from ldiversity.estimation import BinnedColumn, By, CalendarColumn, GroupedColumn, PlainColumn, as_by, bins, parse_by
-from ldiversity.release import ClassRelease, Release
+from ldiversity.release import Release
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ def divisions(release: Release, by: ByLike, *, paths: bool = True) -> tuple[Divi
 
 def _suits(release: Release, name: str) -> By | None:
     """A way to cut one column into few cells; None when there is none that means something."""
-    form = release.forms[name] if isinstance(release, ClassRelease) else None
-    if form is not None and (form.kind == "interval" or form.spans):
+    form = release.forms[name]
+    if form.kind == "interval" or form.spans:
         dated = "date" in release.schema[name].type or "time" in release.schema[name].type
         return None if dated or form.low is None or form.high is None else _cut(name, form.low, form.high)
-    if form is not None and form.kind != "exact":
+    if form.kind != "exact":
         reaches = form.reaches or {}
         told = any(label not in reaches or not reaches[label].anything for label in form.labels)
         return PlainColumn(name) if told and len(form.labels) <= _MOST_CELLS else None

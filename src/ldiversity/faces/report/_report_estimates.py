@@ -16,7 +16,7 @@ from ldiversity.evaluation.measures import as_type, code_sensitive
 from ldiversity.faces.report._estimates import label_text
 from ldiversity.faces.report._report_cells import Division
 from ldiversity.faces.report._report_values import CONFIDENCE, Shown, show_values
-from ldiversity.release import ClassRelease, Release
+from ldiversity.release import Release
 from ldiversity.tables import python_rows
 
 __all__ = ["MOST_CELLS", "Truth", "contingency_facts", "distribution_facts"]
@@ -110,7 +110,7 @@ def contingency_facts(release: Release, name: str, division: Division, truth: Tr
 def _caveats(release: Release, shown: Shown) -> list[str]:
     """What the reader should know: of counts that are exact, only which records they are about."""
     caveats = [text for text in shown.found.caveats if shown.intervals != "exact" or text[:1].isdigit()]
-    every = release.n_rows + (release.suppressed if isinstance(release, ClassRelease) else 0)
+    every = release.n_rows + release.suppressed
     left = every - shown.found.n_records
     if left:
         most = "" if shown.found.by else f" by up to {points(left / every)} percentage points"

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ldiversity.release import ClassRelease, Release
+from ldiversity.release import Release
 
 __all__ = ["class_sizes", "gauges"]
 
@@ -138,12 +138,10 @@ def class_sizes(release: Release) -> list[dict[str, Any]]:
 
     More than a dozen different sizes are put into bands, each twice as wide as the one before.
     """
-    if not isinstance(release, ClassRelease):
-        return []
     found = []
     for column in dict.fromkeys(release.class_columns.values()):
         names = [name for name in release.sensitive if release.class_columns[name] == column]
-        sizes, counts = np.unique(release.classes(names[0]).sizes, return_counts=True)
+        sizes, counts = np.unique(release.evidence(names[0]).records, return_counts=True)
         rows = [{"records": text, "classes": number} for text, number in _bands(sizes.tolist(), counts.tolist())]
         found.append({"attributes": names, "classes": int(counts.sum()), "sizes": rows})
     return found

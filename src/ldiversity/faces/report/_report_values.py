@@ -20,7 +20,7 @@ from ldiversity.base.arrays import FloatArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation import By, Estimate, estimate
 from ldiversity.faces.report._estimates import holds_for_certain, label_text
-from ldiversity.release import ClassRelease, Release
+from ldiversity.release import Release
 from ldiversity.schema import Domain
 
 __all__ = ["CONFIDENCE", "MOST_VALUES", "Shown", "show_values"]
@@ -112,7 +112,7 @@ def show_values(release: Release, name: str, by: tuple[By, ...], most_cells: int
 
 
 def _kind(release: Release, found: Estimate) -> str:
-    if not isinstance(release, ClassRelease):
+    if not release.grouped:
         return "pointwise"
     if bool(np.all(found.high - found.low <= _EQUAL)):
         return "exact"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ldiversity.base.typed import join_assignment, join_names
 from ldiversity.faces.report._report_cells import Division
-from ldiversity.mechanisms import ClassMechanism
-from ldiversity.release import NOT_PROTECTED, Claim, ClassClaim, ClassRelease, Release
+from ldiversity.release import Claim, ClassClaim, Release
 from ldiversity.schema import Role
 
 __all__ = ["Again", "commands", "not_protected", "release_facts"]
@@ -67,8 +66,6 @@ class Again:
 
 def release_facts(release: Release, name: str, chosen: Sequence[str]) -> dict[str, Any]:
     """What was published: columns, layout, and the claim about each sensitive attribute."""
-    suppressed = release.suppressed if isinstance(release, ClassRelease) else 0
-    warnings = release.warnings if isinstance(release, ClassRelease) else ()
     columns = [
         {"name": one.name, "role": str(one.role), "type": one.type, "published": _published(release, one.name)}
         for one in release.schema.attributes
@@ -78,16 +75,16 @@ def release_facts(release: Release, name: str, chosen: Sequence[str]) -> dict[st
         "layout": release.layout,
         "meaning": _LAYOUTS[release.layout],
         "records": release.n_rows,
-        "suppressed": suppressed,
+        "suppressed": release.suppressed,
         "columns": columns,
         "claims": [_claim(release, claim) for attribute in chosen for claim in release.claims_of(attribute)],
-        "warnings": list(warnings),
+        "warnings": list(release.warnings),
     }
 
 
 def not_protected(release: Release) -> list[str]:
     """What is not protected, in plain words."""
-    return list(release.not_protected if isinstance(release, ClassRelease) else NOT_PROTECTED)
+    return list(release.not_protected)
 
 
 def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str]) -> list[dict[str, str]]:
@@ -119,15 +116,13 @@ def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str])
 def _published(release: Release, name: str) -> str:
     role = release.schema[name].role
     if role is Role.SENSITIVE:
-        grouped = isinstance(release, ClassRelease)
-        return "shuffled within its class" if grouped else "as a set, one of which is true"
-    form = release.forms.get(name) if isinstance(release, ClassRelease) else None
+        return "shuffled within its class" if release.grouped else "as a set, one of which is true"
+    form = release.forms.get(name)
     return "as it was" if form is None else _FORMS[form.kind]
 
 
 def _claim(release: Release, claim: Claim | ClassClaim) -> dict[str, Any]:
-    name, mechanism = claim.attribute, release.mechanism(claim.attribute)
-    settings: Mapping[str, Any] = mechanism.parameters if isinstance(mechanism, ClassMechanism) else mechanism.to_dict()
+    name = claim.attribute
     return {
         "attribute": name,
         "statement": claim.statement,
@@ -136,10 +131,8 @@ def _claim(release: Release, claim: Claim | ClassClaim) -> dict[str, Any]:
         "d": claim.d,
         "posterior": claim.posterior,
         "values": len(release.domain(name)),
-        "method": mechanism.method if isinstance(mechanism, ClassMechanism) else str(settings["kind"]),
+        "method": release.method(name),
         "parameters": {
-            key: value
-            for key, value in settings.items()
-            if isinstance(value, str | int | float) and key not in {"kind", "version", "fitted"}
+            key: value for key, value in release.parameters(name).items() if isinstance(value, str | int | float)
         },
     }

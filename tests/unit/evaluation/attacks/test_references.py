@@ -13,7 +13,7 @@ import ldiversity as ld
 from ldiversity.evaluation.attacks._assign import deal_out, make_entries
 from ldiversity.evaluation.attacks._attack import _targets
 from ldiversity.evaluation.attacks._clusters import binomial_interval
-from ldiversity.evaluation.attacks._matching import match_classes
+from ldiversity.evaluation.attacks._matching import match_evidence
 from ldiversity.evaluation.attacks._phase_one import moved_values
 from ldiversity.models import count_classes
 from ldiversity.schema import Domain
@@ -112,7 +112,7 @@ def test_everyone_is_in_a_region_that_contains_them_and_in_no_other(method: ld.M
         }
     )
     release = ld.anonymize(table, quasi=["age", "job"], sensitive="s", method=method)
-    matches = match_classes(release, _targets(release, open_source(table), "s"), "s")
+    matches = match_evidence(release, _targets(release, open_source(table), "s"), "s")
     regions = release.regions().to_pylist()
 
     found = [set(matches.weights[[group]].indices.tolist()) for group in matches.of_target]

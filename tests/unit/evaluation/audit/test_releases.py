@@ -15,6 +15,7 @@ from ldiversity.evaluation.audit._sets import SetView
 from ldiversity.mechanisms import UniformSelection
 from ldiversity.models import FrequencyDiversity, UniqueDiversity
 from ldiversity.release import Claim, Form
+from ldiversity.release._evidence import SetTally
 from ldiversity.schema import Attribute, Domain, Role, Schema
 
 AGE = Attribute("age", Role.QUASI, "int64")
@@ -74,18 +75,20 @@ def test_k_anonymity_of_sets_is_about_equal_quasi_identifiers() -> None:
     assert (found.models["k_anonymity"].value, found.classes["uniques"]) == (1, 1)
 
 
+def set_view(records: int, marginal: list[int]) -> SetView:
+    tally = SetTally("level", DOMAIN, UniformSelection(4, 2))
+    tally.add_sets(np.array([[0, 1]] * records, dtype=np.int32))
+    return SetView(tally.result(), np.array(marginal))
+
+
 def test_someone_who_knows_the_marginal_learns_more_from_a_set() -> None:
-    view = SetView(
-        DOMAIN, UniformSelection(4, 2), np.array([[0, 1]], dtype=np.int32), np.array([1]), np.array([3, 1, 0, 0])
-    )
+    view = set_view(records=1, marginal=[3, 1, 0, 0])
 
     assert (view.largest.tolist(), view.largest_informed.tolist()) == ([0.5], [0.75])
 
 
 def test_the_posterior_is_compared_to_the_marginal() -> None:
-    view = SetView(
-        DOMAIN, UniformSelection(4, 2), np.array([[0, 1]], dtype=np.int32), np.array([4]), np.array([1, 1, 1, 1])
-    )
+    view = set_view(records=4, marginal=[1, 1, 1, 1])
 
     # The posterior (1/2, 1/2, 0, 0) against (1/4, 1/4, 1/4, 1/4): half of the mass must move; a value doubles.
     assert view.judge(ld.TCloseness(0.5)).reached == pytest.approx(0.5)
@@ -93,9 +96,7 @@ def test_the_posterior_is_compared_to_the_marginal() -> None:
 
 
 def test_a_set_of_values_that_the_marginal_excludes_tells_as_much_as_without_it() -> None:
-    view = SetView(
-        DOMAIN, UniformSelection(4, 2), np.array([[0, 1]], dtype=np.int32), np.array([1]), np.array([0, 0, 1, 1])
-    )
+    view = set_view(records=1, marginal=[0, 0, 1, 1])
 
     assert view.largest_informed.tolist() == [0.5]
 

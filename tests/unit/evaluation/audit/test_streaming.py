@@ -11,12 +11,14 @@ import pytest
 
 import ldiversity as ld
 from ldiversity.errors import ReleaseFormatError
-from ldiversity.evaluation.audit._sets import SetTally
+from ldiversity.mechanisms import UniformSelection
 from ldiversity.release import _class_rows, _set_release
 from ldiversity.release._cells import Cells
 from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_regions import SharedCells
+from ldiversity.release._evidence import SetTally
 from ldiversity.release._read import FolderData
+from ldiversity.schema import Domain
 
 SETS = ld.SemanticDiversity(l=2, d=2, distance="ordered")
 METHODS: dict[str, dict[str, Any]] = {
@@ -86,13 +88,14 @@ def test_an_attacker_who_knows_no_column_sees_one_class(layout: str) -> None:
 
 
 def test_sets_are_counted_across_batches() -> None:
-    tally = SetTally(2)
-    tally.add(np.array([[2, 3], [0, 1]]))
-    tally.add(np.array([[0, 1], [0, 3]]))
+    tally = SetTally("level", Domain(tuple(range(4))), UniformSelection(4, 2), linked=True)
+    tally.add_sets(np.array([[2, 3], [0, 1]], dtype=np.int32))
+    tally.add_sets(np.array([[0, 1], [0, 3]], dtype=np.int32))
 
-    sets, records = tally.result()
+    found = tally.result()
 
-    assert (sets.tolist(), records.tolist()) == ([[0, 1], [0, 3], [2, 3]], [2, 1, 1])
+    assert (found.sets.tolist(), found.records.tolist()) == ([[0, 1], [0, 3], [2, 3]], [2, 1, 1])
+    assert found.of_row.tolist() == [2, 0, 0, 1]
 
 
 def test_regions_are_gathered_across_batches() -> None:

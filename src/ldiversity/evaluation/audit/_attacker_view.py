@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from ldiversity.evaluation.audit._views import View
 from ldiversity.models import PrivacyModel
 
-__all__ = ["Seen"]
+__all__ = ["AttackerView"]
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class AttackerView:
     """A table or release as an attacker sees it who knows the quasi-identifiers of people.
 
     Parameters
