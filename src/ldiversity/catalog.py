@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 from ldiversity.base.registry import Registry
 from ldiversity.errors import ParameterError
 
-__all__ = ["CATALOG", "LISTED", "METHOD_CLASSES", "OPTIONS", "MethodEntry", "Option", "methods_with"]
+__all__ = ["CATALOG", "LISTED", "LISTED_OPTIONS", "METHOD_CLASSES", "OPTIONS", "MethodEntry", "Option", "methods_with"]
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,8 @@ _OPTIONS = (
     ),
 )
 
-_LISTED_OPTIONS: Final = {option.name: option for option in _OPTIONS}
+LISTED_OPTIONS: Final[Mapping[str, Option]] = {option.name: option for option in _OPTIONS}
+"""The options of the methods of this package by name."""
 
 _METHODS = (
     MethodEntry(
@@ -235,13 +236,13 @@ class _Options(Mapping[str, Option]):
     """The options of this package, and those that methods of others bring."""
 
     def __getitem__(self, name: str) -> Option:
-        return _LISTED_OPTIONS[name] if name in _LISTED_OPTIONS else self._brought()[name]
+        return LISTED_OPTIONS[name] if name in LISTED_OPTIONS else self._brought()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter([*_LISTED_OPTIONS, *self._brought()])
+        return iter([*LISTED_OPTIONS, *self._brought()])
 
     def __len__(self) -> int:
-        return len(_LISTED_OPTIONS) + len(self._brought())
+        return len(LISTED_OPTIONS) + len(self._brought())
 
     def _brought(self) -> dict[str, Option]:
         strangers = [CATALOG[name] for name in METHOD_CLASSES if name not in LISTED]
@@ -279,7 +280,7 @@ def _described(name: str, method: type) -> MethodEntry:
         raise ParameterError("methods", f"{name!r} must be a dataclass whose types can be looked up").with_hint(
             f"It is {method.__module__}.{method.__qualname__}. Import what its annotations name outside TYPE_CHECKING."
         ) from None
-    brought = tuple(_option(name, field, types[key]) for key, field in own.items() if key not in _LISTED_OPTIONS)
+    brought = tuple(_option(name, field, types[key]) for key, field in own.items() if key not in LISTED_OPTIONS)
     summary = (method.__doc__ or name).strip().partition("\n")[0]
     home = f"{method.__module__}:{method.__qualname__}"
     return MethodEntry(name, home, method.family, summary, tuple(own), brought)  # type: ignore[attr-defined]

@@ -10,7 +10,6 @@ import click
 from ldiversity.base.numbers import number, percent
 from ldiversity.base.typed import join_names
 from ldiversity.faces.cli._class_pages import class_facts, render_classes, render_promises
-from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import (
     grouping_arguments,
     holder_arguments,
@@ -19,7 +18,7 @@ from ldiversity.faces.cli._holder import (
     refuse_others,
 )
 from ldiversity.faces.cli._input import opened_table, read_as_option
-from ldiversity.faces.cli._method import is_grouping, method_name, methods_epilog
+from ldiversity.faces.cli._method import MethodCommand, is_grouping, method_name
 from ldiversity.faces.cli._paths import READ, TABLE, WRITTEN
 from ldiversity.faces.cli._progress import progress_bar
 from ldiversity.faces.cli._reword import mark_policy
@@ -35,7 +34,7 @@ _PASSED_ON: Final = ("output", "data_format", "overwrite", "insecure_seed")
 _WITH_POLICY: Final = {"policy", "output", "overwrite", "insecure_seed", "as_json"}
 
 
-@click.command("anonymize", cls=Command, short_help="Publish a table as a release.", epilog=methods_epilog())
+@click.command("anonymize", cls=MethodCommand, short_help="Publish a table as a release.")
 @click.argument("table", type=TABLE, required=False)
 @policy_option("only -o, --overwrite and --insecure-seed may stand with it")
 @click.option("-o", "--output", type=WRITTEN, help="The folder of the release; must not exist yet.")

@@ -11,8 +11,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from ldiversity.base.numbers import number, percent
-from ldiversity.catalog import OPTIONS, methods_with
-from ldiversity.faces.cli._command import Command
+from ldiversity.catalog import LISTED_OPTIONS, OPTIONS, methods_with
 from ldiversity.faces.cli._holder import (
     column_options,
     column_words,
@@ -21,7 +20,7 @@ from ldiversity.faces.cli._holder import (
     holder_arguments,
 )
 from ldiversity.faces.cli._input import opened_table, read_as_option, read_as_words
-from ldiversity.faces.cli._method import METHOD_OPTIONS, methods_epilog
+from ldiversity.faces.cli._method import METHOD_OPTIONS, MethodCommand
 from ldiversity.faces.cli._paths import TABLE, WRITTEN, free_folder
 from ldiversity.faces.cli._progress import progress_bar
 from ldiversity.faces.cli._reword import reword
@@ -32,7 +31,7 @@ __all__ = ["command"]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-_OFFERED: Final = [option for option in OPTIONS.values() if option.flag is not None]
+_OFFERED: Final = [option for option in LISTED_OPTIONS.values() if option.flag is not None]
 _SHARED: Final = {
     option.name: made
     for option, made in zip(_OFFERED, METHOD_OPTIONS[1:], strict=True)
@@ -57,7 +56,7 @@ def _method_options(command: Decorated) -> Decorated:
     return command
 
 
-@click.command("compare", cls=Command, short_help="Which method to publish with.", epilog=methods_epilog())
+@click.command("compare", cls=MethodCommand, short_help="Which method to publish with.")
 @click.argument("table", type=TABLE)
 @read_as_option
 @column_options
@@ -106,8 +105,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
     levels = _levels(given["levels"])
     names = split_names(given["methods"], "--methods") or None
     options = _options(given, names)
-    as_grouping = {**dict.fromkeys(OPTIONS), **given, "method": "bsgi", "l": 2}
-    as_grouping |= {**dict.fromkeys(_SHARED), "weights": ()}
+    as_grouping = {**given, **dict.fromkeys(OPTIONS), "weights": (), "method": "bsgi", "l": 2}
     arguments = holder_arguments(as_grouping)
     if not arguments["quasi"]:
         raise click.UsageError("--quasi must name at least one column: people are recognized by them.")
@@ -157,7 +155,8 @@ def _check_plot(plot: Path) -> None:
 
 def _options(given: Mapping[str, Any], methods: Sequence[str] | None) -> dict[str, Any]:
     """The options that were given; one that no method has which is run by name is refused."""
-    found = {name: given[name] for name in _SHARED if given[name] not in {None, ()}}
+    shared = [*_SHARED, *(name for name in OPTIONS if name not in LISTED_OPTIONS)]
+    found = {name: given[name] for name in shared if given.get(name) not in {None, ()}}
     if "weights" in found:
         found["weights"] = split_numbers(given["weights"], "--weight")
     asked = [*found, *(["model"] if given["models"] else [])]

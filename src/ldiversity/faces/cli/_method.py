@@ -8,31 +8,37 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ldiversity.catalog import CATALOG, OPTIONS, Option, methods_with
+from ldiversity.catalog import CATALOG, LISTED_OPTIONS, OPTIONS, Option, methods_with
+from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._text import split_numbers
 
 if TYPE_CHECKING:
     from ldiversity.methods import Method
 
-__all__ = ["METHOD_OPTIONS", "chosen_method", "is_grouping", "method_name", "methods_epilog"]
+__all__ = ["METHOD_OPTIONS", "MethodCommand", "chosen_method", "is_grouping", "method_name"]
 
 
-def _click_option(option: Option) -> Callable[[Any], Any]:
-    """An option of the catalog as one of click; left out, it is None or empty."""
+def _declared(option: Option) -> tuple[list[str], dict[str, Any]]:
+    """An option of the catalog as click takes it; left out, it is None or empty."""
     takers = methods_with(option.name)
     whose = "every method" if len(takers) == len(CATALOG) else ", ".join(takers)
     help_text = f"{option.help} For {whose}."
-    flags = (str(option.flag), option.name)
+    flags = [str(option.flag), option.name]
     if option.kind == "switch":
-        return click.option(*flags, default=None, help=help_text)
+        return flags, {"default": None, "help": help_text}
     if option.kind == "choice":
-        return click.option(*flags, type=click.Choice(option.choices), help=help_text)
+        return flags, {"type": click.Choice(option.choices), "help": help_text}
     if option.kind == "shares":
-        return click.option(*flags, multiple=True, metavar="NAME=NUMBER", help=help_text)
+        return flags, {"multiple": True, "metavar": "NAME=NUMBER", "help": help_text}
     kinds: dict[str, Any] = {"integer": int, "number": float}
     metavar = {"file": "FILE", "distance": "DISTANCE", "text": option.name.upper()}.get(option.kind)
     kind = kinds.get(option.kind, str)
-    return click.option(*flags, type=kind, metavar=metavar, multiple=option.several, help=help_text)
+    return flags, {"type": kind, "metavar": metavar, "multiple": option.several, "help": help_text}
+
+
+def _click_option(option: Option) -> Callable[[Any], Any]:
+    flags, how = _declared(option)
+    return click.option(*flags, **how)
 
 
 METHOD_OPTIONS: Final = (
@@ -41,12 +47,30 @@ METHOD_OPTIONS: Final = (
         metavar="NAME",
         help=f"{', '.join(CATALOG)}. Unless given, semantic with -d, else randomized-addition.",
     ),
-    *(_click_option(option) for option in OPTIONS.values() if option.flag is not None),
+    *(_click_option(option) for option in LISTED_OPTIONS.values() if option.flag is not None),
 )
-"""The option that names the method, and the options of all methods."""
+"""The option that names the method, and the options of all methods of this package."""
 
 
-def methods_epilog() -> str:
+class MethodCommand(Command):
+    """A command that chooses a method: it also has the options that methods of other packages bring.
+
+    They are looked up when the command is called, because a program may register a method at any time.
+    """
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The command's own parameters, and the options of others."""
+        others = [option for name, option in OPTIONS.items() if name not in LISTED_OPTIONS and option.flag is not None]
+        made = [click.Option(flags, **how) for flags, how in map(_declared, others)]
+        return [*super().get_params(ctx), *made]
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The methods with a line each."""
+        self.epilog = _methods_epilog()
+        super().format_epilog(ctx, formatter)
+
+
+def _methods_epilog() -> str:
     r"""The methods with a line each, for the end of a help text; ``\b`` keeps the lines."""
     width = max(map(len, CATALOG))
     lines = [f"  {entry.name:<{width}}  {entry.summary}" for entry in CATALOG.values()]

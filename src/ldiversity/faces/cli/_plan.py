@@ -10,7 +10,6 @@ import click
 
 from ldiversity.base.numbers import number, percent, points
 from ldiversity.faces.cli._class_pages import render_class_plan
-from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._faults import EXIT_REFUSED, complain
 from ldiversity.faces.cli._holder import (
     grouping_arguments,
@@ -20,7 +19,7 @@ from ldiversity.faces.cli._holder import (
     refuse_others,
 )
 from ldiversity.faces.cli._input import opened_table, read_as_option
-from ldiversity.faces.cli._method import methods_epilog
+from ldiversity.faces.cli._method import MethodCommand
 from ldiversity.faces.cli._paths import TABLE
 from ldiversity.faces.cli._reword import mark_policy, reword
 from ldiversity.faces.cli._show import Facts, Page, show
@@ -28,7 +27,7 @@ from ldiversity.faces.cli._show import Facts, Page, show
 __all__ = ["command"]
 
 
-@click.command("plan", cls=Command, short_help="Feasible? What it promises and costs.", epilog=methods_epilog())
+@click.command("plan", cls=MethodCommand, short_help="Feasible? What it promises and costs.")
 @click.argument("table", type=TABLE, required=False)
 @policy_option("checks it without publishing anything")
 @read_as_option
