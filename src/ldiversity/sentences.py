@@ -7,11 +7,11 @@ Python's words; a face that has other words asks for them with `Sentence.worded`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
-__all__ = ["Mention", "Named", "Owner", "Parameter", "Sentence", "Setting", "listed", "say", "worded"]
+__all__ = ["Mention", "Method", "Named", "Options", "Owner", "Parameter", "Sentence", "Setting", "say", "worded"]
 
 
 @dataclass(frozen=True)
@@ -50,30 +50,73 @@ class Parameter:
 class Setting:
     """A parameter with a value.
 
+    Parameters
+    ----------
+    name, value
+        What is written; a pair is the value for one column.
+    python
+        How Python writes it, where that is not ``name=value``.
+
     Examples
     --------
-    >>> str(Setting("missing", "drop")), str(Setting("types", ("zip", "text")))
-    ("missing='drop'", "types={'zip': 'text'}")
+    >>> str(Setting("missing", "drop")), str(Setting("types", ("zip", "text"))), str(Setting("d", 2.0))
+    ("missing='drop'", "types={'zip': 'text'}", 'd=2')
+    >>> str(Setting("by", "age:10", python="bins('age', width=10)"))
+    "bins('age', width=10)"
     """
 
     name: str
     value: str | float | tuple[str, str]
-    """A pair is the value for one column."""
+    python: str | None = None
 
     def __str__(self) -> str:
+        if self.python is not None:
+            return self.python
         if isinstance(self.value, tuple):
             return f"{self.name}={{{self.value[0]!r}: {self.value[1]!r}}}"
-        return f"{self.name}={self.value!r}"
+        return f"{self.name}={self.value:g}" if isinstance(self.value, float) else f"{self.name}={self.value!r}"
+
+
+@dataclass(frozen=True)
+class Options:
+    """The parameters that something has; a face lists those that it offers.
+
+    Examples
+    --------
+    >>> str(Options(("l", "overflow")))
+    'l, overflow'
+    """
+
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return ", ".join(self.names)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method by the name of its class; it has another name where names are typed.
+
+    Examples
+    --------
+    >>> str(Method("SemanticAnatomy"))
+    'SemanticAnatomy'
+    """
+
+    class_name: str
+
+    def __str__(self) -> str:
+        return self.class_name
 
 
 @dataclass(frozen=True)
 class Named:
-    """Something with a name in Python and another where names are typed, such as a method.
+    """Something with a name in Python and another where names are typed.
 
     Examples
     --------
-    >>> str(Named("RandomizedAddition", "randomized-addition"))
-    'RandomizedAddition'
+    >>> str(Named("by_prefix", "prefix"))
+    'by_prefix'
     """
 
     python: str
@@ -83,7 +126,7 @@ class Named:
         return self.python
 
 
-Mention: TypeAlias = Owner | Parameter | Setting | Named
+Mention: TypeAlias = Owner | Parameter | Setting | Options | Method | Named
 
 
 class Sentence(str):
@@ -121,36 +164,19 @@ class Sentence(str):
         return "".join(part if isinstance(part, str) else spell(part) for part in self.parts)
 
 
-def say(template: str, *mentioned: str | Mention | int | None) -> Sentence:
+def say(template: str, *mentioned: str | Mention | float | None) -> Sentence:
     """Fill the places ``{}`` of a template; None leaves its place empty.
 
     Examples
     --------
-    >>> say("Use {} or {}.", Setting("missing", "drop"), Named("BSGI", "bsgi"))
+    >>> say("Use {} or {}.", Setting("missing", "drop"), Method("BSGI"))
     "Use missing='drop' or BSGI."
     """
     first, *rest = template.split("{}")
-    filled = (part if isinstance(part, Mention) else "" if part is None else _text(part) for part in mentioned)
+    filled = ("" if part is None else f"{part}" if isinstance(part, int | float) else part for part in mentioned)
     return Sentence(first, *(piece for pair in zip(filled, rest, strict=True) for piece in pair))
-
-
-def listed(mentions: Iterable[str | Mention], last: str = ", ") -> Sentence:
-    """Mentions separated by commas.
-
-    Examples
-    --------
-    >>> listed([Parameter("l"), Parameter("model")], " and ")
-    'l and model'
-    """
-    several = list(mentions)
-    marks = [*[", "] * (len(several) - 2), last, ""][-len(several) :]
-    return Sentence(*(piece for pair in zip(several, marks, strict=True) for piece in pair))
 
 
 def worded(text: str, spell: Callable[[Mention], str]) -> str:
     """A text as `spell` says what it mentions; one that mentions nothing stays as it is."""
     return text.worded(spell) if isinstance(text, Sentence) else text
-
-
-def _text(part: object) -> str:
-    return part if isinstance(part, str) else str(part)

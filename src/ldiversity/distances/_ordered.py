@@ -11,6 +11,7 @@ import numpy as np
 from ldiversity.distances._base import Distance
 from ldiversity.distances._shared import check_keys, check_size
 from ldiversity.errors import LDiversityWarning
+from ldiversity.sentences import Named, say
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray, Scalar
@@ -56,12 +57,12 @@ class OrderedDistance(Distance):
         """Distances between all values of `domain`, shape (F, F), in code order."""
         if not (domain.ordered or self.published or domain.values in self._told):
             self._told.add(domain.values)
-            warnings.warn(
-                "OrderedDistance: the order of the values is alphabetical because none was declared; "
-                "declare the domain, with its values in their order and ordered=True.",
-                LDiversityWarning,
-                stacklevel=2,
+            rule = say(
+                "the order of the values is alphabetical because none was declared; declare the domain, with its "
+                "values in their order{}",
+                Named(" and ordered=True", ""),
             )
+            warnings.warn(LDiversityWarning("OrderedDistance", rule), stacklevel=2)
         places = np.arange(check_size("OrderedDistance", domain), dtype=np.float64)
         return np.abs(places[:, None] - places)
 

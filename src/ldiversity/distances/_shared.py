@@ -10,6 +10,7 @@ import numpy as np
 from ldiversity.base.checks import name_some
 from ldiversity.errors import ParameterError, ReleaseFormatError, SchemaError
 from ldiversity.hierarchies import MATCHED_BY_TEXT
+from ldiversity.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -131,4 +132,6 @@ def refusing(kind: str) -> Iterator[None]:
             "release", f"the distance of kind {kind!r} is damaged: a number is too large"
         ) from error
     except (SchemaError, ParameterError) as error:
-        raise ReleaseFormatError(f"release: the distance of kind {kind!r} is damaged: {error.message}") from error
+        raise ReleaseFormatError(
+            "release", say("the distance of kind {} is damaged: {}", repr(kind), error.message)
+        ) from error

@@ -17,6 +17,7 @@ from ldiversity.base.checks import check_integer, column_name, name_some
 from ldiversity.errors import LDiversityWarning, ParameterError, SchemaError
 from ldiversity.estimation._threads import map_threads, slices
 from ldiversity.schema import MISSING_LABEL
+from ldiversity.sentences import Setting, say
 from ldiversity.tables import Bins, locate, matcher, numbers_of
 
 if TYPE_CHECKING:
@@ -125,10 +126,13 @@ class BinnedColumn(By):
         name = self.column
         dated = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
         raise SchemaError("bins", "must hold numbers", column=name, got=kind).with_hint(
-            f"Divide it by the calendar: groups({name!r}, 'month'), on the command line --by {name}:month."
+            say("Divide it by the calendar: {}.", Setting("by", f"{name}:month", python=f"groups({name!r}, 'month')"))
             if dated
-            else f"Name the column alone for a cell of each value: by={name!r}, on the command line --by {name}; or "
-            f"take a hierarchy of its values: groups({name!r}, hierarchy), on the command line --by {name}@file.csv."
+            else say(
+                "Name the column alone for a cell of each value: {}; or take a hierarchy of its values: {}.",
+                Setting("by", name),
+                Setting("by", f"{name}@file.csv", python=f"groups({name!r}, hierarchy)"),
+            )
         )
 
     def _finite(self, distinct: pa.Array) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -185,11 +189,8 @@ class GroupedColumn(By):
                 column=self.column,
             ).with_hint(hint)
         if self.each:
-            warnings.warn(
-                f"groups: no value of {name_some(empty)} occurs in column {self.column!r} of the release. {hint}",
-                LDiversityWarning,
-                stacklevel=2,
-            )
+            rule = f"no value of {name_some(empty)} occurs in column {self.column!r} of the release. {hint}"
+            warnings.warn(LDiversityWarning("groups", rule), stacklevel=2)
 
     def _groups_of(self, distinct: pa.Array) -> list[str]:
         match = matcher(distinct.type)

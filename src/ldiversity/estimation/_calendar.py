@@ -16,6 +16,7 @@ from ldiversity.base.checks import check_choice
 from ldiversity.errors import SchemaError
 from ldiversity.estimation._by import By
 from ldiversity.hierarchies import are_dates
+from ldiversity.sentences import Setting, say
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import CodeArray
@@ -79,9 +80,9 @@ class CalendarColumn(By):
         raise SchemaError(
             "by", f"must hold dates such as 2020-01-31 to be divided by {self.period}", column=name, got=kind
         ).with_hint(
-            f"Ask for bins: bins({name!r}, width=10), on the command line --by {name}:10."
+            say("Ask for bins: {}.", Setting("by", f"{name}:10", python=f"bins({name!r}, width=10)"))
             if numbers
-            else f"Name the column alone for a cell of each value: by={name!r}, on the command line --by {name}."
+            else say("Name the column alone for a cell of each value: {}.", Setting("by", name))
         )
 
 

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._by import Coded
 from ldiversity.estimation._cells import CellIndex, index_cells
+from ldiversity.estimation._runs import WIDER
+from ldiversity.sentences import say
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import BoolArray, FloatArray
@@ -129,7 +131,7 @@ def count_class_cells(
     if n_cells * n_values > CLASS_CELL_LIMIT:
         raise UnsupportedError(
             "estimate", f"cells times values may be at most {CLASS_CELL_LIMIT}", got=n_cells * n_values
-        ).with_hint("Use fewer columns, or bins() and groups() for wider cells.")
+        ).with_hint(say("Use fewer columns, or {} for wider cells.", WIDER))
     sums = _Sums(np.zeros(n_cells), *(np.zeros((n_cells, n_values)) for _ in range(3)))
     strides = [prod(sizes[position + 1 :]) for position in range(len(sizes))]
     regions = np.empty((len(units.sizes), len(spreads)), dtype=np.int64)

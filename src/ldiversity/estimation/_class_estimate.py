@@ -20,6 +20,7 @@ from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._runs import Spread
 from ldiversity.estimation._spread import Wanted, spread_column
 from ldiversity.estimation._threads import map_threads
+from ldiversity.sentences import Setting, say
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import BoolArray, FloatArray
@@ -165,7 +166,7 @@ def _spread(question: ClassQuestion, units: Units, classes: ClassCounts) -> dict
                 "estimate",
                 f"spread 'marginal' needs the frequencies of the values of {part.name!r}, which this release does "
                 "not publish",
-            ).with_hint("Use spread='uniform'.")
+            ).with_hint(say("Use {}.", Setting("spread", "uniform")))
         marginal = question.spread != "uniform" and form.marginal is not None
         if not marginal and form.low is not None and _says_nothing(question, part.name):
             _check_missing(part, published=form.marginal is not None)
@@ -189,9 +190,12 @@ def _check_missing(wanted: Wanted, *, published: bool) -> None:
     raise UnsupportedError(
         "estimate", f"how many cells of {wanted.name!r} are missing is not said by the classes of a generalized column"
     ).with_hint(
-        "Leave out spread='uniform'; the release publishes the number."
+        say("Leave out {}; the release publishes the number.", Setting("spread", "uniform"))
         if published
-        else "Only a release with published frequencies says it, which the publisher makes with marginals=True."
+        else say(
+            "Only a release with published frequencies says it, which the publisher makes with {}.",
+            Setting("marginals", True),
+        )
     )
 
 

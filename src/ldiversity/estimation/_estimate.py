@@ -23,10 +23,12 @@ from ldiversity.estimation._errors import Asked, Errors
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
 from ldiversity.estimation._result import Estimate
+from ldiversity.estimation._runs import WIDER
 from ldiversity.estimation._threads import map_threads
 from ldiversity.estimation._where import Filter, WhereLike, as_filters
 from ldiversity.release import check_release
 from ldiversity.schema import Role
+from ldiversity.sentences import Parameter, say
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import SetArray
@@ -235,7 +237,7 @@ def _check_columns(release: Release, by: tuple[By, ...], filters: tuple[Filter, 
                 parameter,
                 f"must name published columns, but {column!r} is sensitive: the release does not say which records "
                 "have which of its values",
-            ).with_hint("A joint distribution comes from naming several attributes in sensitive.")
+            ).with_hint(say("A joint distribution comes from naming several attributes in {}.", Parameter("sensitive")))
 
 
 def _made(given: object, known: Registry[type[Kind]], what: str) -> Kind:
@@ -261,7 +263,7 @@ def _count(release: Release, names: tuple[str, ...], selected: _Selected, index:
     size = index.n_cells * prod(mechanism.n_values for mechanism in mechanisms)
     if size > CELL_LIMIT:
         raise UnsupportedError("estimate", f"cells times values may be at most {CELL_LIMIT}", got=size).with_hint(
-            "Use fewer columns, or bins() and groups() for wider cells."
+            say("Use fewer columns, or {} for wider cells.", WIDER)
         )
     return count_cells(
         mechanisms,

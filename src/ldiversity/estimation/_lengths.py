@@ -14,6 +14,7 @@ from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._by import BinnedColumn
 from ldiversity.estimation._calendar import CalendarColumn
 from ldiversity.estimation._runs import Spread, collect, share_runs
+from ldiversity.sentences import Setting, say
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
@@ -43,13 +44,13 @@ def spread_lengths(
     """
     if by is not None and not isinstance(by, BinnedColumn | CalendarColumn):
         wider = (
-            f"by the calendar: groups({name!r}, 'month'), on the command line --by {name}:month"
+            say("by the calendar: {}", Setting("by", f"{name}:month", python=f"groups({name!r}, 'month')"))
             if pa.types.is_temporal(kind)
-            else f"for bins: bins({name!r}, width=10), on the command line --by {name}:10"
+            else say("for bins: {}", Setting("by", f"{name}:10", python=f"bins({name!r}, width=10)"))
         )
         raise UnsupportedError(
             "estimate", f"{name!r} was published as intervals of {kind}, which have too many values for a cell each"
-        ).with_hint(f"Ask {wider}.")
+        ).with_hint(say("Ask {}.", wider))
     if any(part.operator in {"in", "not in"} for part in filters) and (intervals.low < intervals.high).any():
         raise UnsupportedError(
             "estimate", f"{name!r} was published as intervals of {kind}, which have no share at single numbers"

@@ -10,11 +10,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.errors import UnsupportedError
+from ldiversity.sentences import Setting, say
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import BoolArray, FloatArray
 
 __all__ = ["Spread", "collect", "share_runs"]
+
+WIDER: Final = Setting("by", "column:10", python="bins() or groups()")
+"""How to ask for fewer, wider cells."""
 
 _MOST_SHARES: Final = 50_000_000
 """The most shares, regions times the labels that each one reaches, that are held for one column."""
@@ -95,7 +99,7 @@ def share_runs(
     if lengths.sum() > _MOST_SHARES:
         raise UnsupportedError(
             "estimate", f"the regions of {name!r} reach too many cells, more than {_MOST_SHARES} in all"
-        ).with_hint("Use bins() or groups() for wider cells.")
+        ).with_hint(say("Use {} for wider cells.", WIDER))
     region = np.repeat(np.arange(len(low)), lengths)
     run = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths) + first[region]
     piece = np.minimum(reached[1][region], reached_turns[run + 1]) - np.maximum(reached[0][region], reached_turns[run])

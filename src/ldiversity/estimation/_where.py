@@ -90,12 +90,11 @@ class Filter:
         occurs = pc.is_in(values, value_set=pc.unique(cells))
         lacking = [text for text, known in zip(self.values, occurs.to_pylist(), strict=True) if not known]
         if lacking and (self.operator == "not in" or len(lacking) < len(self.values)):  # else no record is selected
-            warnings.warn(
-                f"where: no record has {name_some(lacking)} in column {self.column!r}. Values are compared as they are "
-                "written in the release; an estimate by the column alone lists those that occur.",
-                LDiversityWarning,
-                stacklevel=2,
+            rule = (
+                f"no record has {name_some(lacking)} in column {self.column!r}. Values are compared as they are "
+                "written in the release; an estimate by the column alone lists those that occur"
             )
+            warnings.warn(LDiversityWarning("where", rule), stacklevel=2)
 
     def bounds(self, kind: pa.DataType) -> tuple[float, float]:
         """The numbers between which a comparison holds, days and instants as numbers of their unit."""

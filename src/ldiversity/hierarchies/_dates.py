@@ -11,6 +11,7 @@ from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._distinct import check_pair, distinct_values, refuse_outside
 from ldiversity.hierarchies._unambiguous import ROOT, MadeRows, with_missing
 from ldiversity.schema import MISSING_LABEL
+from ldiversity.sentences import Named, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +31,7 @@ def date_rows(owner: str, dates: Iterable[object], low: dt.date | str | None, hi
     if distinct.kind not in {"date", "text", "none"} or not are_dates(texts):
         raise SchemaError(
             owner, "values", "must be dates such as 2020-01-31, or instants such as 2020-01-31T08:30:00", got="others"
-        ).with_hint("Convert them first, or use by_prefix for texts.")
+        ).with_hint(say("Convert them first, or use {} for texts.", Named("by_prefix", "prefix")))
     leaves = _declared(owner, texts, low, high)
     timed = any("T" in leaf for leaf in leaves)
     rows = with_missing([_row(leaf, timed=timed) for leaf in leaves], missing=distinct.missing)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from ldiversity.errors import ParameterError, SchemaError, StorageError
+from ldiversity.sentences import Setting, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -86,7 +87,9 @@ def write_cells(
             file.write(packed)
     except FileExistsError as error:
         raise StorageError(
-            owner, f"file {str(target)!r} already exists", hint="Choose another name, or allow overwriting."
+            owner,
+            f"file {str(target)!r} already exists",
+            hint=say("Choose another name, or use {}.", Setting("overwrite", True)),
         ) from error
     except OSError as error:
         reason = (error.strerror or "cannot be written").lower()

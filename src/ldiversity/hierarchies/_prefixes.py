@@ -10,6 +10,7 @@ from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._distinct import distinct_values
 from ldiversity.hierarchies._text import text_of
 from ldiversity.hierarchies._unambiguous import ROOT, free_label, with_missing
+from ldiversity.sentences import Named, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +23,7 @@ def prefix_rows(owner: str, texts: Iterable[object], lengths: Sequence[int] | No
     distinct = distinct_values(owner, texts)
     if distinct.kind not in {"text", "integer"}:
         raise SchemaError(owner, "values", "must be texts, at least one", got=distinct.noun).with_hint(
-            "Use by_width for numbers and by_date for dates."
+            say("Use {} for numbers and {} for dates.", Named("by_width", "width"), Named("by_date", "date"))
         )
     leaves = [text_of(value) for value in distinct.values]
     if len(mask) != 1:

@@ -13,6 +13,7 @@ from ldiversity.hierarchies._distinct import distinct_values, listed
 from ldiversity.hierarchies._text import text_of
 from ldiversity.hierarchies._unambiguous import ROOT, with_missing
 from ldiversity.hierarchies._widths import check_sizes
+from ldiversity.sentences import Named, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -42,7 +43,7 @@ def _weights(owner: str, values: Iterable[object], counts: Iterable[int] | None)
     distinct = distinct_values(owner, given)
     if distinct.kind not in {"integer", "number"}:
         raise SchemaError(owner, "values", "must be numbers, at least one", got=distinct.noun).with_hint(
-            "Use by_prefix for texts and by_date for dates."
+            say("Use {} for texts and {} for dates.", Named("by_prefix", "prefix"), Named("by_date", "date"))
         )
     check_sizes(owner, distinct)
     if counts is None:

@@ -12,6 +12,7 @@ from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._distinct import check_pair, distinct_values, refuse_outside
 from ldiversity.hierarchies._text import text_of
 from ldiversity.hierarchies._unambiguous import ROOT, MadeRows, with_missing
+from ldiversity.sentences import Named, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -107,7 +108,7 @@ def _interval(index: int, step: Fraction) -> str:
 def _leaves(owner: str, distinct: Distinct, low: float | None, high: float | None) -> Sequence[Scalar]:
     if distinct.kind not in {"integer", "number", "none"}:
         raise SchemaError(owner, "values", "must be numbers", got=distinct.noun).with_hint(
-            "Use by_prefix for texts and by_date for dates."
+            say("Use {} for texts and {} for dates.", Named("by_prefix", "prefix"), Named("by_date", "date"))
         )
     numbers = distinct.values
     check_pair(owner, low, high)

@@ -31,6 +31,7 @@ from ldiversity.mechanisms._base import SINGULAR_CONDITION, SetMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._refusal import refuse
 from ldiversity.schema import Domain
+from ldiversity.sentences import say
 
 __all__ = ["BalancedSelection"]
 
@@ -258,7 +259,9 @@ class BalancedSelection(SetMechanism):
                 off = float(np.abs(mechanism._weights.marginals / mechanism._targets - 1.0).max())
                 balanced = off <= MARGINAL_TOLERANCE and mechanism.condition <= SINGULAR_CONDITION
         except LDiversityError as error:
-            raise ReleaseFormatError(f"release: mechanism {cls.kind!r}: {error.message}", hint=error.hint) from None
+            raise ReleaseFormatError(
+                "release", say("mechanism {}: {}", repr(cls.kind), error.message), hint=error.hint
+            ) from None
         if not balanced:
             raise ReleaseFormatError("release", "mechanism: fitted must give balanced and recoverable weights")
         return mechanism

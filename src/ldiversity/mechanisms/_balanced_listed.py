@@ -12,6 +12,7 @@ from ldiversity.base.arrays import FloatArray, SetArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.mechanisms._balanced_sampling import ListedSampler
 from ldiversity.mechanisms._calibration import calibrate
+from ldiversity.sentences import Setting, say
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -73,7 +74,7 @@ class ListedWeights:
                 "BalancedSelection",
                 f"this distance has neither an order nor blocks at this d, and more than {SET_LIMIT} valid sets of "
                 f"l={self.l} values",
-            ).with_hint("Use a smaller l, a larger d, or selection='simple'.")
+            ).with_hint(say("Use a smaller l, a larger d, or {}.", Setting("selection", "simple")))
         return sets
 
     @cached_property

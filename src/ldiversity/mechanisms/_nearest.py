@@ -21,6 +21,7 @@ from ldiversity.mechanisms._balanced_listed import SET_LIMIT
 from ldiversity.mechanisms._base import FITTED_CONDITION
 from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._feasibility import balance_verdict, coverable, spans
+from ldiversity.sentences import Sentence, Setting, say
 
 if TYPE_CHECKING:
     from ldiversity.distances import Distance
@@ -60,9 +61,10 @@ class Goal:
     d: float
     certain: bool = True
 
-    def __str__(self) -> str:
+    def said(self) -> Sentence:
+        """The goal in words."""
         doubt = "" if self.certain else " (at least: greater d were not all searched)"
-        return f"l={self.l}, d={self.d:g}{doubt}"
+        return say("{}, {}{}", Setting("l", self.l), Setting("d", float(self.d)), doubt)
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ class Nearest:
     def hint(self) -> str:
         """Say the way out in one sentence."""
         if self.goals:
-            return f"Feasible nearby: {', or '.join(map(str, self.goals))}."
+            first, *others = (goal.said() for goal in self.goals)
+            return Sentence("Feasible nearby: ", first, *(say(", or {}", other) for other in others), ".")
         if self.complete:
             return "No smaller l or d above 0 is feasible on this domain."
         return "Whether a smaller l or d is feasible was not searched: there are too many valid sets."

@@ -14,6 +14,7 @@ from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._feasibility import Verdict, balance_verdict, coverable
 from ldiversity.mechanisms._nearest import search_nearest
 from ldiversity.schema import Domain
+from ldiversity.sentences import say
 
 __all__ = ["refuse"]
 
@@ -37,12 +38,13 @@ def refuse(domain: Domain, matrix: FloatArray, l: int, d: float, prior: FloatArr
     size = len(domain)
     shares = np.full(size, 1.0 / size) if prior is None else prior
     verdict = balance_verdict(compatibility, l, shares * size)
-    message = f"BalancedSelection: {_rule(compatibility, l, d, prior, verdict)}, got l={l}, d={d:g}"
-    if verdict == "absent":
-        message += _best(compatibility, l, shares)
+    best = _best(compatibility, l, shares) if verdict == "absent" else ""
     nearest = search_nearest(matrix, l, d, "balanced", shares * size)
-    hint = nearest.hint() if prior is None else f"{nearest.hint()} Or leave out the prior."
-    return InfeasibleError(f"{message}.", hint=hint, nearest=nearest.as_dicts())
+    hint = nearest.hint() if prior is None else say("{} Or leave out the prior.", nearest.hint())
+    rule = _rule(compatibility, l, d, prior, verdict)
+    return InfeasibleError(
+        "BalancedSelection", rule, got=f"l={l}, d={d:g}{best}", hint=hint, nearest=nearest.as_dicts()
+    )
 
 
 def _rule(compatibility: Compatibility, l: int, d: float, prior: FloatArray | None, verdict: Verdict) -> str:

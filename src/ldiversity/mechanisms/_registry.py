@@ -10,6 +10,7 @@ from ldiversity.entries import ENTRIES
 from ldiversity.errors import LDiversityError, ReleaseFormatError
 from ldiversity.mechanisms._base import SetMechanism
 from ldiversity.schema import Domain
+from ldiversity.sentences import say
 
 __all__ = ["MECHANISMS", "mechanism_from_dict"]
 
@@ -47,4 +48,4 @@ def mechanism_from_dict(described: object, domain: Domain) -> SetMechanism:
     except ReleaseFormatError:
         raise
     except LDiversityError as error:
-        raise ReleaseFormatError(f"release: mechanism {kind!r} is damaged: {error.message}") from None
+        raise ReleaseFormatError("release", say("mechanism {} is damaged: {}", repr(kind), error.message)) from None

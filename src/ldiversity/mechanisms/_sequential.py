@@ -24,6 +24,7 @@ from ldiversity.mechanisms._base import FITTED_CONDITION, SetMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._studied import StudiedSets, distinct_rows, list_sets, study_sets
 from ldiversity.schema import Domain
+from ldiversity.sentences import say
 
 __all__ = ["SequentialSelection"]
 
@@ -227,7 +228,9 @@ class SequentialSelection(SetMechanism):
             mechanism = cls(domain, distance, l, d)
             reason = mechanism._why_infeasible()
         except LDiversityError as error:
-            raise ReleaseFormatError(f"release: mechanism {cls.kind!r}: {error.message}", hint=error.hint) from None
+            raise ReleaseFormatError(
+                "release", say("mechanism {}: {}", repr(cls.kind), error.message), hint=error.hint
+            ) from None
         if reason is not None:
             raise ReleaseFormatError("release", f"mechanism {cls.kind!r} cannot be: {reason}")
         return mechanism

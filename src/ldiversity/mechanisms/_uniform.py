@@ -19,6 +19,7 @@ from ldiversity.mechanisms._base import SetMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._violation import Violation, count_violations
 from ldiversity.schema import Domain
+from ldiversity.sentences import Setting, say
 
 __all__ = ["UniformSelection"]
 
@@ -257,10 +258,10 @@ def _infeasible(n_values: int, l: int, *, binned: bool = False) -> InfeasibleErr
     wider = (
         f"give edges or a width that make at least {l + 1} bins"
         if binned
-        else (f"declare a domain of at least {l + 1} values")
+        else f"declare a domain of at least {l + 1} values"
     )
     possible = most >= 2  # noqa: PLR2004 - the least l
-    hint = f"Use l={most} or less, or {wider}." if possible else f"{wider.capitalize()}."
+    hint = say("Use {} or less, or {}.", Setting("l", most), wider) if possible else f"{wider.capitalize()}."
     nearest: list[dict[str, float]] = [{"l": most}] if possible else []
     return InfeasibleError(
         "UniformSelection",

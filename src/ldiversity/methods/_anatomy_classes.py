@@ -11,6 +11,7 @@ from ldiversity.base.arrays import CodeArray
 from ldiversity.errors import InfeasibleError, UnsupportedError
 from ldiversity.methods._base import Partition
 from ldiversity.methods._coded import CodedTable, SensitiveColumn
+from ldiversity.sentences import Method, Setting, say
 
 __all__ = ["check_people", "check_shares", "divide", "losses", "most_classes", "only_column"]
 
@@ -71,7 +72,10 @@ def only_column(owner: str, table: CodedTable) -> SensitiveColumn:
     """The sensitive column, where a method can handle only one."""
     if len(table.sensitive) > 1:
         raise UnsupportedError(owner, "there must be one sensitive column", got=len(table.sensitive)).with_hint(
-            "LLMSU and MBF make classes that differ in several sensitive columns; BSGI generalizes as well."
+            say(
+                "{} and {} make classes that differ in several sensitive columns; {} generalizes as well.",
+                *(Method("LLMSU"), Method("MBF"), Method("BSGI")),
+            )
         )
     return table.sensitive[0]
 
@@ -80,7 +84,10 @@ def check_people(owner: str, table: CodedTable) -> None:
     """Refuse several rows of one person: the l largest buckets may all be theirs."""
     if table.person is not None and len(np.unique(table.person)) < table.n_rows:
         raise UnsupportedError(owner, "each row must be a person of its own").with_hint(
-            "BSGI never puts two rows of one person into a class; LLMSU and MBF neither, and hide what is left."
+            say(
+                "{} never puts two rows of one person into a class; {} and {} neither, and hide what is left.",
+                *(Method("BSGI"), Method("LLMSU"), Method("MBF")),
+            )
         )
 
 
@@ -107,20 +114,24 @@ def check_shares(
             got=l,
             nearest=[{"l": possible}] if possible > 1 else [],
         ).with_hint(
-            f"Use l={possible}." if possible > 1 else "Publish the column with another method, or wider values."
+            say("Use {}.", Setting("l", possible))
+            if possible > 1
+            else "Publish the column with another method, or wider values."
         )
     if overflow == "suppress" or most * l <= n_rows:
         return
     hidden = int(np.maximum(counts - most_classes(counts, l), 0).sum())
     largest = n_rows // most
-    fewer = f"Use l={largest}, or l" if largest > 1 else "L"
+    fewer = say("Use {}, or l", Setting("l", largest)) if largest > 1 else "L"
     raise InfeasibleError(
         owner,
         "l",
         f"must be at most {largest} for {column!r}, whose most frequent {noun} has {most} of {n_rows} records",
         got=l,
         nearest=[{"l": largest}] if largest > 1 else [],
-    ).with_hint(f"{fewer}eave {hidden} of its most frequent records out with overflow='suppress'.")
+    ).with_hint(
+        say("{}eave {} of its most frequent records out with {}.", fewer, hidden, Setting("overflow", "suppress"))
+    )
 
 
 def _insert(class_of: CodeArray, left: CodeArray, levels: CodeArray, n_classes: int) -> None:

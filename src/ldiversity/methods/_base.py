@@ -18,6 +18,7 @@ from ldiversity.mechanisms import SetMechanism
 from ldiversity.methods._coded import CodedTable
 from ldiversity.models import PrivacyModel
 from ldiversity.schema import Domain
+from ldiversity.sentences import Options, say
 
 __all__ = ["Grouping", "GroupingMethod", "GroupingRun", "Method", "Partition", "RandomizingMethod"]
 
@@ -96,13 +97,12 @@ class Method(ABC):
         known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
         given = {name: value for name, value in options.items() if value is not None}
         unknown = [name for name in given if name not in known]
+        hint = say("Its options are {}.", Options(tuple(known)))
         if unknown:
-            raise ParameterError(cls.name, f"{name_some(unknown)} is not an option of this method").with_hint(
-                f"Its options are {name_some(known)}."
-            )
+            raise ParameterError(cls.name, f"{name_some(unknown)} is not an option of this method", hint=hint)
         missing = [name for name in cls.needed() if name not in given]
         if missing:
-            raise ParameterError(cls.name, missing[0], "must be given", hint=f"Its options are {name_some(known)}.")
+            raise ParameterError(cls.name, missing[0], "must be given", hint=hint)
         return cls(**given)
 
 

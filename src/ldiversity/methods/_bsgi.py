@@ -20,6 +20,7 @@ from ldiversity.methods._bsgi_space import Keys, Space, make_keys, make_space
 from ldiversity.methods._coded import CodedTable
 from ldiversity.models import UniqueDiversity
 from ldiversity.schema import Domain
+from ldiversity.sentences import Setting, say
 
 __all__ = ["BSGI"]
 
@@ -79,7 +80,11 @@ class BSGI(GroupingMethod):
         check_choice("BSGI", "overflow", self.overflow, ("refuse", "suppress"))
         if self.swaps and self.selection == "paper":
             raise ParameterError(
-                "BSGI", "swaps", "must be 0 with selection='paper'", got=self.swaps, hint="Leave selection out."
+                "BSGI",
+                "swaps",
+                say("must be 0 with {}", Setting("selection", "paper")),
+                got=self.swaps,
+                hint="Leave selection out.",
             )
         for column, weight in (self.weights or {}).items():
             check_number("BSGI", f"weight of {column!r}", weight, minimum=0)
@@ -157,7 +162,7 @@ class BSGI(GroupingMethod):
         who = f"one value of {keys.names[worst]}" if worst < keys.n_sensitive else f"one person of {keys.names[worst]}"
         hint = f"The largest possible l is {possible}." if possible >= _LEAST_L else "No l is possible."
         if self.l <= min(int(np.count_nonzero(keys.counts(key))) for key in range(len(keys.names))):
-            hint += " overflow='suppress' leaves out as few records as needed."
+            hint = say("{} {} leaves out as few records as needed.", hint, Setting("overflow", "suppress"))
         raise InfeasibleError(
             "BSGI",
             "l",
@@ -180,4 +185,4 @@ class BSGI(GroupingMethod):
     def _unplaced(self, keys: Keys, lost: int) -> InfeasibleError:
         return InfeasibleError(
             "BSGI", f"{lost} records could not be placed in classes of {self.l} that differ in {', '.join(keys.names)}"
-        ).with_hint("Use a smaller l, or overflow='suppress' to leave them out.")
+        ).with_hint(say("Use a smaller l, or {} to leave them out.", Setting("overflow", "suppress")))

@@ -15,6 +15,7 @@ from ldiversity.methods._coded import CodedTable, NumberColumn
 from ldiversity.methods._rule import Models, Rules, check_whole, describe_rules, given_models, refuse_persons, rules_of
 from ldiversity.models import PrivacyModel, as_written
 from ldiversity.schema import Domain
+from ldiversity.sentences import Method, say
 
 __all__ = ["Incognito"]
 
@@ -67,7 +68,10 @@ class Incognito(GroupingMethod):
         unruly = [model for model in self.rules.models if not model.monotone]
         if unruly:
             raise ParameterError("Incognito", "model", "must be monotone", got=repr(unruly[0])).with_hint(
-                "Two classes may satisfy it and their union not, so the lattice cannot be searched; use Mondrian."
+                say(
+                    "Two classes may satisfy it and their union not, so the lattice cannot be searched; use {}.",
+                    Method("Mondrian"),
+                )
             )
 
     @cached_property

@@ -15,6 +15,7 @@ from ldiversity.errors import UnsupportedError
 from ldiversity.methods._base import GroupingRun
 from ldiversity.methods._incognito_counts import Combinations
 from ldiversity.methods._rule import Rules
+from ldiversity.sentences import Method, say
 
 __all__ = ["MOST_NODES", "Levels", "find_least", "losses"]
 
@@ -41,7 +42,10 @@ def find_least(full: Combinations, rules: Rules, most: int, run: GroupingRun) ->
     n_nodes = prod(depth + 1 for depth in depths) if most == 0 else prod(depths)
     if n_nodes > MOST_NODES:
         raise UnsupportedError("Incognito", f"the lattice must have at most {MOST_NODES} nodes", got=n_nodes).with_hint(
-            "Use fewer quasi-identifiers, or hierarchies of fewer levels; or Mondrian, which needs no lattice."
+            say(
+                "Use fewer quasi-identifiers, or hierarchies of fewer levels; or {}, which needs no lattice.",
+                Method("Mondrian"),
+            )
         )
     possible = np.ones(depths, dtype=bool) if most else _possible(full, rules, depths, run)
     for levels in _by_loss(full, possible):

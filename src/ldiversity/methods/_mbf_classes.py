@@ -15,6 +15,7 @@ from ldiversity.errors import InfeasibleError
 from ldiversity.methods._anatomy_classes import check_shares, losses, most_classes
 from ldiversity.methods._base import Grouping, GroupingRun, Partition
 from ldiversity.methods._coded import CodedTable
+from ldiversity.sentences import Setting, say
 
 __all__ = ["Cells", "best_of", "check_columns", "describe"]
 
@@ -144,7 +145,7 @@ def best_of(owner: str, grids: Sequence[Cells], l: int, powers: Sequence[float],
             "must leave at least one class of records that differ in every sensitive column",
             got=l,
             nearest=[] if fewer is None else [{"l": fewer}],
-        ).with_hint(None if fewer is None else f"Use l={fewer}, or fewer sensitive columns.")
+        ).with_hint(None if fewer is None else say("Use {}, or fewer sensitive columns.", Setting("l", fewer)))
     return best
 
 

@@ -15,6 +15,7 @@ from ldiversity.base.arrays import BoolArray
 from ldiversity.errors import InfeasibleError, ParameterError, UnsupportedError
 from ldiversity.methods._coded import CodedTable, SensitiveColumn
 from ldiversity.models import ClassCounts, FrequencyDiversity, Population, PrivacyModel, parse_model
+from ldiversity.sentences import Method, Parameter, Setting, say
 
 __all__ = ["Models", "Rules", "check_whole", "describe_rules", "given_models", "refuse_persons", "rules_of", "way_out"]
 
@@ -82,9 +83,9 @@ def rules_of(owner: str, l: int | None, model: Models) -> Rules:
             raise ParameterError(owner, "model", "must be a privacy model or its text form", got=repr(one))
         models.append(parse_model(one) if isinstance(one, str) else one)
     if not models:
-        raise ParameterError(owner, "l or model must be given", got="neither").with_hint(
-            "l=3 is short for model='frequency:3'."
-        )
+        rule = say("{} or {} must be given", Parameter("l"), Parameter("model"))
+        hint = say("{} is short for {}.", Setting("l", 3), Setting("model", "frequency:3"))
+        raise ParameterError(owner, rule, got="neither", hint=hint)
     # The same promise twice is one promise.
     return Rules(tuple(model for place, model in enumerate(models) if model not in models[:place]))
 
@@ -100,8 +101,8 @@ def refuse_persons(owner: str, table: CodedTable) -> None:
     """Refuse a table in which one person may have several records."""
     if table.person is not None:
         raise UnsupportedError(
-            owner, "person is not offered; records are counted, not the people behind them"
-        ).with_hint("BSGI keeps records of one person apart.")
+            owner, "person", "is not offered; records are counted, not the people behind them"
+        ).with_hint(say("{} keeps records of one person apart.", Method("BSGI")))
 
 
 def check_whole(owner: str, models: Sequence[PrivacyModel], columns: tuple[SensitiveColumn, ...]) -> None:
@@ -142,8 +143,8 @@ def way_out(weaker: PrivacyModel | None) -> str:
     if weaker is None:
         return "No setting of this model holds; choose another model."
     if isinstance(weaker, FrequencyDiversity):
-        return f"l={weaker.l} holds."
-    return f"model={weaker.text!r} holds."
+        return say("{} holds.", Setting("l", weaker.l))
+    return say("{} holds.", Setting("model", weaker.text))
 
 
 def _readable(weaker: PrivacyModel | None, whole: ClassCounts) -> PrivacyModel | None:

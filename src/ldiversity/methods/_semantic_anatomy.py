@@ -18,6 +18,7 @@ from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun
 from ldiversity.methods._coded import CodedTable, SensitiveColumn
 from ldiversity.models import LevelUnique
 from ldiversity.schema import Domain
+from ldiversity.sentences import Setting, say
 
 __all__ = ["SemanticAnatomy"]
 
@@ -135,9 +136,10 @@ class SemanticAnatomy(GroupingMethod):
             deeper = [e for e in range(self.e + 1, self._tree.depth) if self._fits(column, e)]
             if not deeper:
                 raise
-            hint = f"{error.hint or ''} With l={self.l}, e={deeper[0]} is possible.".strip()
-            nearest = [{**goal, "e": self.e} for goal in error.nearest] + [{"l": self.l, "e": deeper[0]}]
-            raise InfeasibleError(error.message, hint=hint, nearest=nearest) from None
+            possible = say("With {}, {} is possible.", Setting("l", self.l), Setting("e", deeper[0]))
+            error.nearest = [{**goal, "e": self.e} for goal in error.nearest] + [{"l": self.l, "e": deeper[0]}]
+            error.hint = say("{} {}", error.hint, possible) if error.hint else possible
+            raise
 
     def _fits(self, column: SensitiveColumn, depth: int) -> bool:
         counts = _count(self._levels(column.domain, depth), column)

@@ -13,6 +13,7 @@ from ldiversity.errors import ParameterError
 from ldiversity.mechanisms import BalancedSelection, RingSelection, SetMechanism, SimpleSelection
 from ldiversity.methods._base import RandomizingMethod
 from ldiversity.schema import MISSING_LABEL, Domain
+from ldiversity.sentences import Method, say
 
 __all__ = ["SemanticDiversity"]
 
@@ -65,7 +66,11 @@ class SemanticDiversity(RandomizingMethod):
         check_integer("SemanticDiversity", "l", self.l, minimum=2)
         if check_number("SemanticDiversity", "d", self.d, minimum=0) == 0:
             raise ParameterError(
-                "SemanticDiversity", "d", "must be greater than 0", got="0", hint="Use RandomizedAddition."
+                "SemanticDiversity",
+                "d",
+                "must be greater than 0",
+                got="0",
+                hint=say("Use {}.", Method("RandomizedAddition")),
             )
         check_choice("SemanticDiversity", "selection", self.selection, ("balanced", "simple", "ring"))
         if isinstance(self.distance, str):

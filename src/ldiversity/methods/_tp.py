@@ -16,6 +16,7 @@ from ldiversity.methods._combinations import codes_of, number_combinations
 from ldiversity.methods._rule import check_whole, refuse_persons
 from ldiversity.models import FrequencyDiversity
 from ldiversity.schema import Domain
+from ldiversity.sentences import Method, say
 
 __all__ = ["TP"]
 
@@ -68,7 +69,7 @@ class TP(GroupingMethod):
         refuse_persons("TP", table)
         if len(table.sensitive) > 1:
             raise UnsupportedError("TP", "one sensitive column is offered", got=len(table.sensitive)).with_hint(
-                "Mondrian and BSGI take several."
+                say("{} and {} take several.", Method("Mondrian"), Method("BSGI"))
             )
         check_whole("TP", [FrequencyDiversity(self.l)], table.sensitive)
         column = table.sensitive[0]

@@ -131,12 +131,10 @@ def _render(figure: Figure, extension: str) -> bytes:
         warnings.simplefilter("always")
         figure.savefig(stream, format=extension[1:], dpi=160, metadata=_FORMATS[extension], facecolor="white")
     if any("missing from font" in str(warning.message) for warning in caught):
-        warnings.warn(
-            "save_figure: the installed fonts lack some characters of the labels, "
-            "which are drawn as boxes; a font such as Noto Sans CJK has them.",
-            LDiversityWarning,
-            stacklevel=3,
+        rule = (
+            "the installed fonts lack some characters of the labels, which are drawn as boxes; a font such as Noto Sans"
         )
+        warnings.warn(LDiversityWarning("save_figure", f"{rule} CJK has them"), stacklevel=3)
     return stream.getvalue()
 
 

@@ -18,6 +18,7 @@ from ldiversity.publish._class_plan_result import ClassAttributePlan, ClassOutlo
 from ldiversity.publish._prepare import GroupPreparation
 from ldiversity.release import class_not_protected
 from ldiversity.schema import Domain
+from ldiversity.sentences import Setting, say
 from ldiversity.tables import Coder, Source, column_values
 
 __all__ = ["largest_l", "plan_classes"]
@@ -171,8 +172,10 @@ def _of_promise(method: GroupingMethod, rule: PrivacyModel, question: _Question)
         return ClassOutlook(l, most_classes=classes, least_suppressed=left_out)
     return ClassOutlook(
         l,
-        f"{type(method).__name__}: {method.strength} must be at most {limit}, {why}, got {l}.",
-        f"Use {method.strength}={limit}." if limit > 1 else "No l is possible without leaving records out.",
+        InfeasibleError(type(method).__name__, method.strength, f"must be at most {limit}, {why}", got=l).message,
+        say("Use {}.", Setting(method.strength, limit))
+        if limit > 1
+        else "No l is possible without leaving records out.",
         ({str(method.strength): limit},) if limit > 1 else (),
     )
 

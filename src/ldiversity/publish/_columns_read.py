@@ -17,6 +17,7 @@ from ldiversity.errors import SchemaError
 from ldiversity.hierarchies import MATCHED_BY_TEXT, Hierarchy, automatic_hierarchy, check_unambiguous
 from ldiversity.methods import CategoryColumn, NumberColumn
 from ldiversity.schema import MISSING_LABEL
+from ldiversity.sentences import Parameter, Setting, say
 from ldiversity.tables import time_texts
 
 __all__ = ["CategoryReader", "NumberReader", "PersonReader", "is_number"]
@@ -93,7 +94,7 @@ class NumberReader:
         if high >= 2**63:
             raise SchemaError(
                 "table", "must hold numbers of at most 63 bits to be generalized", column=self.name
-            ).with_hint(f"Declare types={{{self.name!r}: 'text'}}, or drop the column.")
+            ).with_hint(say("Declare {}, or drop the column.", Setting("types", (self.name, "text"))))
         return numbers.astype(np.int64)
 
 
@@ -228,7 +229,7 @@ class PersonReader:
         if cells.null_count:
             raise SchemaError(
                 "person", "must not have missing values", column=self.name, got=cells.null_count
-            ).with_hint("Fill them in, or leave person out.")
+            ).with_hint(say("Fill them in, or leave {} out.", Parameter("person")))
         self._parts.append(cells.dictionary_encode())
 
     def finish(self, order: NDArray[np.integer[Any]]) -> NDArray[np.int64]:

@@ -81,9 +81,8 @@ def _check_hidden_cells(done: Grouped, kept: BoolArray) -> None:
         stay[done.reading.order[shown]] = True
         if done.preparation.only(stay).coders[name].domain.to_dict() != column.domain.to_dict():
             raise UnsupportedError(
-                f"{name}: bins must be declared, because some values are hidden though their records are published.",
-                hint="Give edges, or width with low and high.",
-            )
+                "bins must be declared, because some values are hidden though their records are published", column=name
+            ).with_hint("Give edges, or width with low and high.")
 
 
 def tells_nothing(done: Grouped, alone: GroupPreparation, kept: BoolArray, words: FreshWords) -> bool:

@@ -49,6 +49,7 @@ from ldiversity.publish._policy_faults import first_fault
 from ldiversity.publish._policy_options import Part, check_method, make_method
 from ldiversity.publish._policy_parts import KeyPolicy, MethodPolicy, OutputPolicy, SensitivePolicy, TablePolicy
 from ldiversity.release import Release
+from ldiversity.sentences import say
 from ldiversity.tables import Bins, Sensitive, check_roles, open_source
 
 if TYPE_CHECKING:
@@ -250,7 +251,7 @@ class Policy(Part):
             found = [key for key, value in {**options, **others}.items() if value is not None]
             why = "with [method], which groups records for all sensitive columns together."
         if found:
-            raise ParameterError(f"policy: {found[0]} must be left out {why}", hint="See docs/guides/command-line.md.")
+            raise ParameterError("policy", found[0], f"must be left out {why}", hint="See docs/guides/command-line.md.")
 
     def _method(self, name: str, entry: SensitivePolicy) -> Method:
         d = getattr(entry, "d", None)
@@ -263,7 +264,7 @@ class Policy(Part):
         try:
             return make_method(method, section, self._folder)
         except ParameterError as error:
-            raise ParameterError(f"policy: {key}: {error.message}", hint=error.hint) from None
+            raise ParameterError("policy", say("{}: {}", key, error.message), hint=error.hint) from None
 
     def _column(self, name: str, entry: SensitivePolicy) -> Sensitive:
         bins = {} if entry.bins is None else entry.bins.model_dump()
@@ -272,4 +273,4 @@ class Policy(Part):
                 Bins(**bins)
             return Sensitive(name, domain=entry.domain, missing=entry.missing, **bins)
         except ParameterError as error:
-            raise ParameterError(f"policy: sensitive.{name}: {error.message}", hint=error.hint) from None
+            raise ParameterError("policy", say("sensitive.{}: {}", name, error.message), hint=error.hint) from None

@@ -168,7 +168,7 @@ def _nodes(column: CategoryColumn, rows: ClassRowsInOrder, form: Form, *, level:
     chosen = lowest
     if level is not None:
         if (lowest > level).any():
-            raise InternalError(f"{column.name}: a class must lie under one node of level {level}.")
+            raise InternalError(f"a class must lie under one node of level {level}", column=column.name)
         chosen = np.full(rows.n_classes, level, dtype=np.int32)
     elif suppress:
         chosen = np.where(lowest > 0, nodes.shape[1] - 1, 0)

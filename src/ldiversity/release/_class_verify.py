@@ -11,6 +11,7 @@ from ldiversity.release._check_classes import verify_classes
 from ldiversity.release._class_rows import ClassRows
 from ldiversity.release._description import ClassDescription
 from ldiversity.schema import Role
+from ldiversity.sentences import say
 
 __all__ = ["verify_class_rows"]
 
@@ -42,7 +43,7 @@ def verify_class_rows(
     try:
         _verify(rows, description, n_rows)
     except ReleaseFormatError as error:
-        raise ClaimError(f"release: what was written cannot be published: {error.message}") from None
+        raise ClaimError("release", say("what was written cannot be published: {}", error.message)) from None
 
 
 def _verify(rows: ClassRows, description: ClassDescription, n_rows: int) -> None:

@@ -72,12 +72,8 @@ def put_back_retired(target: Path) -> None:
                 if not stale or os.path.lexists(target):
                     continue
                 folder.rename(target)
-            warnings.warn(
-                f"output: an earlier run was stopped while it replaced {target.name!r}; the release that was there "
-                "before has its name again.",
-                LDiversityWarning,
-                stacklevel=2,
-            )
+            rule = f"an earlier run was stopped while it replaced {target.name!r}; the release that was there before"
+            warnings.warn(LDiversityWarning("output", f"{rule} has its name again"), stacklevel=2)
             return
 
 

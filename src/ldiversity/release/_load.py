@@ -128,12 +128,12 @@ def _schema_of(manifest: Manifest) -> Schema:
                 domain_array(domain, kind)
         except (SchemaError, pa.ArrowException, OverflowError, TypeError) as error:
             reason = error.message if isinstance(error, SchemaError) else "the domain must be of the column's type."
-            raise ReleaseFormatError(f"release: column {column.name!r}: {reason}") from None
+            raise ReleaseFormatError("release", f"column {column.name!r}: {reason}") from None
         attributes.append(Attribute(column.name, Role(column.role), column.type, domain))
     try:
         return Schema(tuple(attributes))
     except SchemaError as error:
-        raise ReleaseFormatError(f"release: {error.message}") from None
+        raise ReleaseFormatError("release", error.message) from None
 
 
 def _check_counts(manifest: Manifest, mechanisms: Mapping[str, SetMechanism]) -> None:

@@ -7,6 +7,7 @@ from math import isfinite
 from ldiversity.base.limits import MOST_COLUMNS, MOST_NAME, MOST_VALUES
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain, Role, Schema
+from ldiversity.sentences import Setting, say
 
 __all__ = ["check_publishable"]
 
@@ -47,10 +48,14 @@ def _check_domain(name: str, domain: Domain) -> None:
     if any(isinstance(value, float) and not isfinite(value) for value in domain.values):
         raise SchemaError(
             "table", "must hold finite numbers to be sensitive", column=name, got="infinite ones"
-        ).with_hint(f"Make the cells empty, leave the rows out, or open the table with types={{{name!r}: 'text'}}.")
+        ).with_hint(
+            say(
+                "Make the cells empty, leave the rows out, or open the table with {}.", Setting("types", (name, "text"))
+            )
+        )
     if len(domain) > MOST_VALUES:
         raise SchemaError(
             "table",
             f"the domain of column {name!r} must have at most {MOST_VALUES} values, missing ones included",
             got=len(domain),
-        ).with_hint("Bin numbers, group texts into categories, or use missing='drop'.")
+        ).with_hint(say("Bin numbers, group texts into categories, or use {}.", Setting("missing", "drop")))

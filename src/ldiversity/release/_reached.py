@@ -13,6 +13,7 @@ from ldiversity.errors import SchemaError
 from ldiversity.release._cells import numbers_in
 from ldiversity.release._forms import Form
 from ldiversity.schema import MISSING_LABEL
+from ldiversity.sentences import Setting, say
 from ldiversity.tables import to_values, value_type
 
 __all__ = ["places_of"]
@@ -90,7 +91,7 @@ def _place_numbers(name: str, form: Form, values: pa.Array, kind: pa.DataType) -
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise SchemaError(
             "original", f"must hold what the release was made from, {kind}", column=name, got=values.type
-        ).with_hint("Declare its type, for example types={'age': 'integer'}.") from None
+        ).with_hint(say("Declare its type, for example {}.", Setting("types", ("age", "integer")))) from None
     if numbers.dtype.kind == "f":  # the ends of nodes may be beyond what shorter floats hold
         numbers = numbers.astype(np.float64)
     reaches = form.reaches or {}

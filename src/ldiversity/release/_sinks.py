@@ -18,6 +18,7 @@ from ldiversity.errors import SchemaError
 from ldiversity.release._description import Format, Layout
 from ldiversity.release._manifest import DataEntry
 from ldiversity.release._prefetch import prefetch
+from ldiversity.sentences import Setting, say
 
 __all__ = ["describe_file", "no_file", "no_records_left", "not_given_back", "sha256_of", "write_tables"]
 
@@ -50,7 +51,7 @@ def not_given_back(column: str, data_format: Format) -> SchemaError:
     other = "Publish as Parquet, or declare" if data_format == "csv" else "Declare"
     return SchemaError(
         "table", f"must hold values that {_NAMES[data_format]} gives back as they are", column=column, got="others"
-    ).with_hint(f"{other} types={{{column!r}: 'text'}}, or drop the column.")
+    ).with_hint(say("{} {}, or drop the column.", other, Setting("types", (column, "text"))))
 
 
 def _unwritable(table: pa.Table, data_format: Format) -> SchemaError:
@@ -96,7 +97,7 @@ def no_records_left() -> SchemaError:
     """The error of a table of which no row can be published."""
     return SchemaError(
         "table", "no record is left to publish, because every row has a missing sensitive value"
-    ).with_hint("Use missing='category' instead of 'drop'.")
+    ).with_hint(say("Use {} instead of 'drop'.", Setting("missing", "category")))
 
 
 def sha256_of(file: Path) -> str:

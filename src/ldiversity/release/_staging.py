@@ -13,6 +13,7 @@ from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatErro
 from ldiversity.release._exchange import exchange
 from ldiversity.release._leftovers import held, new_private_folder, put_back_retired, remove_leftovers, retired_name
 from ldiversity.release._manifest import read_manifest
+from ldiversity.sentences import Setting, say
 
 __all__ = ["staging_folder"]
 
@@ -63,7 +64,9 @@ def _check_replaceable(target: Path, *, overwrite: bool) -> None:
     """Refuse a target that exists, unless it is a release, and nothing but one, that may be overwritten."""
     if not overwrite:
         raise ParameterError(
-            "output", f"folder {str(target)!r} must not exist yet", hint="Choose another folder, or allow overwriting."
+            "output",
+            f"folder {str(target)!r} must not exist yet",
+            hint=say("Choose another folder, or use {}.", Setting("overwrite", True)),
         )
     if not _is_release_alone(target):
         raise ParameterError(

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from ldiversity.base.arrays import CodeArray
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
+from ldiversity.sentences import Setting, say
 from ldiversity.tables._bins import Bins
 from ldiversity.tables._values import domain_array, to_values, value_type
 
@@ -133,8 +134,12 @@ def missing_refused(owner: str, name: str, n_missing: int) -> SchemaError:
     --------
     >>> print(missing_refused("patients.csv", "disease", 3))
     patients.csv: column 'disease' must have a value in every row, got 3 rows without.
-    Hint: Use missing="category" to publish them as a value of their own, or missing="drop" to leave them out.
+    Hint: Use missing='category' to publish them as a value of their own, or missing='drop' to leave them out.
     """
     return SchemaError(owner, "must have a value in every row", column=name, got=f"{n_missing} rows without").with_hint(
-        'Use missing="category" to publish them as a value of their own, or missing="drop" to leave them out.'
+        say(
+            "Use {} to publish them as a value of their own, or {} to leave them out.",
+            Setting("missing", "category"),
+            Setting("missing", "drop"),
+        )
     )

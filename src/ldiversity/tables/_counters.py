@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ldiversity.base.limits import are_measurable
 from ldiversity.errors import SchemaError
+from ldiversity.sentences import Setting, say
 from ldiversity.tables._bins import NUMBERS_THAT_CAN_BE_CUT, TOO_LARGE_HINT, Bins, Grid, locate, numbers_of
 
 __all__ = ["BinCounter", "counter_for"]
@@ -39,8 +40,10 @@ class BinCounter(ABC):
         kind = cells.type
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
             raise SchemaError(self.owner, "must hold numbers to be binned", column=self.column, got=kind).with_hint(
-                f"If it holds numbers, with a point in fractions, declare types={{{self.column!r}: 'number'}}; "
-                "else leave the bins out."
+                say(
+                    "If it holds numbers, with a point in fractions, declare {}; else leave the bins out.",
+                    Setting("types", (self.column, "number")),
+                )
                 if pa.types.is_string(kind) or pa.types.is_large_string(kind)
                 else "Leave the bins out, or add a column of numbers to the table."
             )

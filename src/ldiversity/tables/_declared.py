@@ -15,6 +15,7 @@ from ldiversity.base.arrays import Scalar
 from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
+from ldiversity.sentences import Setting, say
 
 __all__ = ["match_declared"]
 
@@ -43,7 +44,7 @@ def match_declared(owner: str, column: str, values: Sequence[object], kind: pa.D
             owner,
             f"the declared domain of column {column!r} must hold values of the column's type {kind}",
             got=name_some(strange),
-        ).with_hint(f"Correct the values, or open the table with types={{{column!r}: 'text'}}.")
+        ).with_hint(say("Correct the values, or open the table with {}.", Setting("types", (column, "text"))))
     numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     positions = tuple(math.nan if v is None else float(v) for v in matched) if numbers else None
     return Domain(tuple(matched), ordered=True, positions=positions)

@@ -41,7 +41,9 @@ def open_file(path: Path, types: Mapping[str, str] | None = None) -> Source:
     except OSError as error:
         raise ParameterError("open_source", f"file {str(path)!r} cannot be read ({error.strerror})") from None
     with guarded(
-        f"{path.name}: the file must be a table that can be read, got one that cannot.",
+        path.name,
+        "the file must be a table that can be read",
+        got="one that cannot",
         hint="Write or copy the file again.",
     ):
         return opener(path, types)

@@ -112,7 +112,10 @@ def _found_values(source: Source, name: str, cells: pa.Array, kind: pa.DataType)
         return to_values(cells, kind)
     except pa.ArrowInvalid:  # unsigned integers beyond the signed range
         with guarded(
-            f"{source.name}: column {name!r} must hold cells that can be published as values, got others.",
+            source.name,
+            "must hold cells that can be published as values",
+            column=name,
+            got="others",
             hint="Convert it to text, for example times of a zone that this machine does not know.",
         ):
             return to_values(cells, pa.string())

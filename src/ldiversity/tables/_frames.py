@@ -170,7 +170,9 @@ def _wrap(native: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any] | None:  # noqa:
 
 def _readable() -> AbstractContextManager[None]:
     return guarded(
-        "table: the frame must be readable to its end, got one that is not.",
+        "table",
+        "the frame must be readable to its end",
+        got="one that is not",
         hint="Collect or convert the frame before it is passed, to see what is wrong.",
     )
 

@@ -12,14 +12,14 @@ __all__ = ["guarded"]
 
 
 @contextmanager
-def guarded(message: str, *, hint: str) -> Iterator[None]:
-    """Raise `SchemaError` with this message in place of any exception that is not ours.
+def guarded(*said: str, column: str | None = None, got: object = None, hint: str) -> Iterator[None]:
+    """Raise `SchemaError` in place of any exception that is not ours.
 
     The cause is left out on purpose. The lack of memory is no fault of the table, and is told apart.
 
     Examples
     --------
-    >>> with guarded("table: the table must be readable.", hint="Write it again."):
+    >>> with guarded("table", "the table must be readable", hint="Write it again."):
     ...     int("a secret cell")
     Traceback (most recent call last):
     ldiversity.errors.SchemaError: table: the table must be readable.
@@ -31,5 +31,5 @@ def guarded(message: str, *, hint: str) -> Iterator[None]:
         raise
     except Exception as error:  # noqa: BLE001 - whatever another package may raise
         if lacks_memory(error):
-            raise not_enough_memory(message.partition(":")[0]) from None
-        raise SchemaError(message, hint=hint) from None
+            raise not_enough_memory(said[0]) from None
+        raise SchemaError(*said, column=column, got=got, hint=hint) from None

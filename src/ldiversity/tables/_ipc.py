@@ -64,6 +64,8 @@ class IpcSource(Source):
 
 def _speaking_of(owner: str) -> AbstractContextManager[None]:
     return guarded(
-        f"{owner}: the file must be a complete Arrow file, got one that cannot be read.",
+        owner,
+        "the file must be a complete Arrow file",
+        got="one that cannot be read",
         hint="Write it again, for example with pyarrow.feather.write_feather.",
     )

@@ -44,6 +44,8 @@ class ParquetSource(Source):
 
 def _speaking_of(owner: str) -> AbstractContextManager[None]:
     return guarded(
-        f"{owner}: the file must be a complete Parquet file, got one that cannot be read.",
+        owner,
+        "the file must be a complete Parquet file",
+        got="one that cannot be read",
         hint="Write or copy the file again.",
     )

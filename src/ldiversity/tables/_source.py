@@ -16,6 +16,7 @@ from ldiversity.base.checks import check_integer, name_some
 from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.base.progress import reading
 from ldiversity.errors import SchemaError
+from ldiversity.sentences import Setting, say
 from ldiversity.tables._guard import guarded
 from ldiversity.tables._order import category_order
 
@@ -102,8 +103,7 @@ class Source(ABC):
         They may be more than occur: whoever publishes them publishes only those that do.
         """
         with guarded(
-            f"{self.name}: the table must be readable to its end, got one that is not.",
-            hint="Write or copy it again.",
+            self.name, "the table must be readable to its end", got="one that is not", hint="Write or copy it again."
         ):
             listed = category_order(self._categories(column))
         return None if listed is None else self._convert(column, listed).drop_null().unique()
@@ -114,8 +114,7 @@ class Source(ABC):
 
     def _settled(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:
         with guarded(
-            f"{self.name}: the table must be readable to its end, got one that is not.",
-            hint="Write or copy it again.",
+            self.name, "the table must be readable to its end", got="one that is not", hint="Write or copy it again."
         ):
             for batch in self._read(columns, chunk_rows, encoded):
                 yield self._settle(batch, columns, encoded)
@@ -162,7 +161,7 @@ class Source(ABC):
             raise SchemaError(
                 self.name, f"must hold values that can be read as {target}", column=name, got="others"
             ).with_hint(
-                f"{_WRITTEN.get(str(target), '')}Leave its type out, or declare types={{{name!r}: 'text'}}."
+                say("{}Leave its type out, or declare {}.", _WRITTEN.get(str(target)), Setting("types", (name, "text")))
             ) from None
 
 

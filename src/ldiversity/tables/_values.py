@@ -119,7 +119,10 @@ def domain_array(domain: Domain, target: pa.DataType | None = None) -> pa.Array:
     """
     kind = target if target is not None else _domain_type(domain.values)
     with guarded(
-        f"Domain: values must all be of one type and fit it, got others for {kind}.",
+        "Domain",
+        "values",
+        "must all be of one type and fit it",
+        got=f"others for {kind}",
         hint="Use texts only, booleans only, or numbers of at most 64 bits only.",
     ):
         return pa.array(domain.values, kind)

@@ -21,6 +21,7 @@ from ldiversity.evaluation.attacks._score import score
 from ldiversity.evaluation.measures import code_sensitive, read_columns
 from ldiversity.release import Release, check_release
 from ldiversity.schema import Role
+from ldiversity.sentences import Parameter, say
 from ldiversity.tables import open_source
 
 __all__ = ["attack"]
@@ -90,7 +91,8 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     names = _attributes(release, sensitive)
     check_integer("attack", "exclude", exclude, minimum=1)
     if (distance is None) != (d is None):
-        raise ParameterError("attack", "distance and d must be given together")
+        rule = say("{} and {} must be given together", Parameter("distance"), Parameter("d"))
+        raise ParameterError("attack", rule)
     if second is not None:
         check_release("attack", second, "second")
     given = Knowledge(release, names[0], second, exclude, distance, d, known)

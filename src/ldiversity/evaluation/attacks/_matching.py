@@ -15,6 +15,7 @@ from ldiversity.evaluation.attacks._base import Beliefs, Targets
 from ldiversity.methods import number_combinations
 from ldiversity.release import Release
 from ldiversity.schema import Role
+from ldiversity.sentences import Setting, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -216,4 +217,4 @@ def _as_type(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.Chunke
         # The cause is left out on purpose: Arrow quotes the cell.
         raise SchemaError(
             "original", f"must hold what the release publishes, {kind}", column=name, got=column.type
-        ).with_hint("Declare its type, for example types={'zip': 'text'}.") from None
+        ).with_hint(say("Declare its type, for example {}.", Setting("types", ("zip", "text")))) from None

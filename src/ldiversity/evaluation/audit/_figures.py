@@ -11,6 +11,7 @@ from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._sets import ExplodedView, SetView
 from ldiversity.evaluation.audit._views import View, people_alike, worst_reached
 from ldiversity.models import MODELS, Figures, PrivacyModel, Verdict
+from ldiversity.sentences import say
 
 __all__ = ["Asked", "Figure", "all_figures", "ask"]
 
@@ -140,9 +141,8 @@ def _judged(view: View, model: PrivacyModel) -> Verdict:
     try:
         return view.judge(model)
     except UnsupportedError as refused:
-        raise UnsupportedError(
-            f"audit: {model.name!r} cannot be checked here. {refused.message}", hint=refused.hint
-        ) from None
+        rule = say("{} cannot be checked here. {}", repr(model.name), refused.message)
+        raise UnsupportedError("audit", rule, hint=refused.hint) from None
 
 
 def _measure(view: View, models: Sequence[PrivacyModel], smallest: int) -> dict[str, _Told]:

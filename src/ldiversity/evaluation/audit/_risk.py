@@ -15,6 +15,7 @@ from ldiversity.evaluation.audit._classes import CountedTable
 from ldiversity.evaluation.audit._numbering import number_rows
 from ldiversity.evaluation.audit._sets import SetView
 from ldiversity.evaluation.audit._views import View
+from ldiversity.sentences import Setting, say
 
 __all__ = ["attribute_risk", "class_figures", "recognized", "reidentification_risk"]
 
@@ -159,7 +160,7 @@ def _population_sizes(seen: AttackerView, population: CountedTable) -> NDArray[n
         own, other = seen.keys.schema.field(name).type, population.keys.schema.field(name).type
         if own != other:
             raise SchemaError("population", f"must be of the type {own}", column=name, got=other).with_hint(
-                "Declare the types of both tables, for example types={'zip': 'text'}."
+                say("Declare the types of both tables, for example {}.", Setting("types", ("zip", "text")))
             )
     both = pa.concat_tables([seen.keys.select(names), population.keys.select(names)])
     ids, _ = number_rows(both, names)

@@ -76,7 +76,10 @@ def as_type(name: str, cells: pa.Array, kind: pa.DataType, *, safe: bool = True)
     if cells.type == kind:
         return cells
     with guarded(
-        f"original: column {name!r} must hold what the release shows, {kind}, got {cells.type}.",
+        "original",
+        f"must hold what the release shows, {kind}",
+        column=name,
+        got=cells.type,
         hint="Give the table that the release was made from.",
     ):
         return cells.cast(kind, safe=safe)

@@ -21,9 +21,9 @@ from ldiversity.faces.cli._input import opened_table, read_as_option
 from ldiversity.faces.cli._method import MethodCommand, is_grouping, method_name
 from ldiversity.faces.cli._paths import READ, TABLE, WRITTEN
 from ldiversity.faces.cli._progress import progress_bar
-from ldiversity.faces.cli._reword import mark_policy
 from ldiversity.faces.cli._show import Facts, Page, show
 from ldiversity.faces.cli._text import shell_line, split_names
+from ldiversity.faces.cli._words import mark_policy
 
 if TYPE_CHECKING:
     from ldiversity.release import Release

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 import click
+
+from ldiversity.faces.cli._words import mark_command
 
 __all__ = ["Command", "written"]
 
@@ -14,10 +18,20 @@ class Command(click.Command):
 
     An option that takes one value would silently keep the last. Options that are meant to be repeated say so
     (``multiple=True``), and a flag that has no opposite says the same thing twice.
+
+    Parameters
+    ----------
+    owners
+        Functions in Python that do what one option asks for, and the name of that option, which messages name instead.
     """
+
+    def __init__(self, *args: Any, owners: Mapping[str, str] | None = None, **attributes: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **attributes)
+        self.owners = owners or {}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words after the command."""
+        mark_command(ctx, args)
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for parameter, times in Counter(order).items():
             if times > 1 and _could_disagree(parameter):

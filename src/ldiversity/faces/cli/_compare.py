@@ -23,9 +23,9 @@ from ldiversity.faces.cli._input import opened_table, read_as_option, read_as_wo
 from ldiversity.faces.cli._method import METHOD_OPTIONS, MethodCommand
 from ldiversity.faces.cli._paths import TABLE, WRITTEN, free_folder
 from ldiversity.faces.cli._progress import progress_bar
-from ldiversity.faces.cli._reword import reword
 from ldiversity.faces.cli._show import Facts, Page, show
 from ldiversity.faces.cli._text import shell_line, split_names, split_numbers
+from ldiversity.faces.cli._words import in_words
 
 __all__ = ["command"]
 
@@ -129,7 +129,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
     drawn = None if plot is None or not any(run.measured for run in found.rows) else str(plot)
     facts = {**found.to_dict(), "table": table.name, "plot": drawn}
     for row in facts["rows"]:
-        row.update({name: row[name] and reword(row[name]) for name in ("reason", "hint")})
+        row.update({name: row[name] and in_words(row[name]) for name in ("reason", "hint")})
     facts["command"] = _publishing(found, table, given)
     if plot is not None and drawn is None:
         facts["notes"] = [*facts["notes"], "There is no map, because no run was measured."]

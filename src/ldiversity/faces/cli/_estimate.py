@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("estimate", cls=Command, short_help="Distributions from a release, with errors.")
+@click.command(
+    "estimate",
+    cls=Command,
+    owners={"save_figure": "plot", "plot_estimate": "plot"},
+    short_help="Distributions from a release, with errors.",
+)
 @click.argument("release", type=READ)
 @click.option(
     "--by",

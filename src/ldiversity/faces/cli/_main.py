@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 
 from ldiversity._version import __version__
-from ldiversity.faces.cli._faults import complain_usage, exit_code_of, show_warnings
+from ldiversity.faces.cli._faults import exit_code_of, show_warnings
 from ldiversity.faces.cli._progress import compiling_notice
 
 __all__ = ["cli", "main"]
@@ -65,7 +65,7 @@ class LazyGroup(click.Group):
         except _HELP_INSTEAD:
             raise
         except click.UsageError as fault:
-            raise click.exceptions.Exit(complain_usage(fault)) from None
+            raise click.exceptions.Exit(exit_code_of(fault)) from None
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
         """Run the command; an error becomes one line on stderr and an exit code."""
@@ -75,7 +75,7 @@ class LazyGroup(click.Group):
         except _HELP_INSTEAD:
             raise
         except click.UsageError as fault:
-            ctx.exit(complain_usage(fault))
+            ctx.exit(exit_code_of(fault))
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise  # click knows what to do
         except (Exception, KeyboardInterrupt) as fault:  # noqa: BLE001 - the last place to catch anything

@@ -21,8 +21,8 @@ from ldiversity.faces.cli._holder import (
 from ldiversity.faces.cli._input import opened_table, read_as_option
 from ldiversity.faces.cli._method import MethodCommand
 from ldiversity.faces.cli._paths import TABLE
-from ldiversity.faces.cli._reword import mark_policy, reword
 from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._words import in_words, mark_policy
 
 __all__ = ["command"]
 
@@ -71,7 +71,7 @@ def command(
     judged = [facts] if grouped else facts["attributes"]
     for one in judged:
         for choice in (one, *one["choices"]):
-            choice.update({name: choice[name] and reword(choice[name]) for name in ("reason", "hint")})
+            choice.update({name: choice[name] and in_words(choice[name]) for name in ("reason", "hint")})
     show(facts, render_class_plan if grouped else _render, as_json=as_json)
     for one in judged:
         if not one["feasible"]:

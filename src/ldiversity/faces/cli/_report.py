@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("report", cls=Command, short_help="All about a release on one page.")
+@click.command(
+    "report",
+    cls=Command,
+    owners={"Report.save": "output", "Report.pictures": "pictures"},
+    short_help="All about a release on one page.",
+)
 @click.argument("release", type=READ)
 @click.option("-o", "--output", type=WRITTEN, help="The .html file to write.")
 @click.option(

@@ -5,14 +5,15 @@ from __future__ import annotations
 import click
 
 from ldiversity.faces.cli._command import Command
+from ldiversity.faces.cli.schemas import DOCUMENTS
 
 __all__ = ["command"]
 
 
-@click.command("schema", cls=Command, short_help="JSON Schemas of policy and release.")
-@click.argument("document", type=click.Choice(["policy", "release"]))
+@click.command("schema", cls=Command, short_help="JSON Schemas of policy, release and faults.")
+@click.argument("document", type=click.Choice(DOCUMENTS))
 def command(document: str) -> None:
-    """Print the JSON Schema of a policy file or of release.json."""
+    """Print the JSON Schema of a policy file, of release.json, or of a fault in JSON."""
     from ldiversity.faces.cli.schemas import schema_text
 
     click.echo(schema_text(document), nl=False)

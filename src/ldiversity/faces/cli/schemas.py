@@ -9,14 +9,14 @@ from typing import Any, Final
 
 __all__ = ["DOCUMENTS", "json_schema", "schema_text", "write_schemas"]
 
-DOCUMENTS: Final = ("policy", "release")
+DOCUMENTS: Final = ("policy", "release", "fault")
 """The documents that have a schema."""
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema(document: str) -> dict[str, Any]:
-    """The JSON Schema of a policy file or of ``release.json``.
+    """The JSON Schema of a policy file, of ``release.json``, or of what a command prints when it fails.
 
     Examples
     --------
@@ -27,6 +27,10 @@ def json_schema(document: str) -> dict[str, Any]:
         from ldiversity.publish import Policy
 
         written = Policy.json_schema()
+    elif document == "fault":
+        from ldiversity.faces.cli._fault_document import fault_schema
+
+        written = {"$schema": _DIALECT, **fault_schema()}
     else:
         from ldiversity.release import Manifest
 

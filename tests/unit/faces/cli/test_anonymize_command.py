@@ -217,7 +217,7 @@ def test_without_quasi_columns_the_next_command_divides_nothing(facts: Facts, tm
             ["-l", 3, "--sensitive", "disease", "-o", "r", "--workers", 2, "--insecure-seed", 1],
             "--workers and --chunk-rows must be left out with --insecure-seed",
         ),
-        (["-l", 3, "--sensitive", "disease,sex", "-o", "r", "--layout", "exploded"], "Error: sex: l must be at most"),
+        (["-l", 3, "--sensitive", "disease,sex", "-o", "r", "--layout", "exploded"], "Error: sex: -l must be at most"),
         (["-l", 3, "--sensitive", "disease", "--quasi", "disease", "-o", "r"], "must have one role"),
     ],
 )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -129,7 +130,7 @@ def test_a_table_that_cannot_be_read_is_exit_2(run: Run, tmp_path: Path, content
 
     result = run("describe", table, "--json")
 
-    assert (result.exit_code, result.stdout) == (2, "")
+    assert (result.exit_code, json.loads(result.stdout)["fault"]["owner"]) == (2, "t.csv")
     assert result.stderr.startswith("Error: t.csv: ")
 
 

@@ -148,7 +148,7 @@ def test_a_wrong_question_is_refused_in_a_sentence(run: Run, release: Path, word
 def test_a_folder_that_is_no_release_is_refused(run: Run, tmp_path: Path) -> None:
     result = run("estimate", tmp_path, "--json")
 
-    assert (result.exit_code, result.stdout) == (2, "")
+    assert (result.exit_code, json.loads(result.stdout)["fault"]["kind"]) == (2, "ReleaseFormatError")
     assert "must contain release.json" in result.stderr
 
 

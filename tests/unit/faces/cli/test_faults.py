@@ -138,27 +138,6 @@ def test_a_group_with_nothing_to_do_shows_its_help(run: Run) -> None:
     assert "Commands:" in run("key").output
 
 
-@pytest.mark.parametrize(
-    ("message", "shown"),
-    [
-        ("open_source: file 'a.csv' does not exist.", "file 'a.csv' does not exist."),
-        ("disease: UniformSelection: l must be at most 2.", "disease: l must be at most 2."),
-        ("save_figure: path must end in .png.", "--plot: path must end in .png."),
-        ("Use missing=\"category\" here, or missing='drop'.", "Use --missing category here, or --missing drop."),
-        ("Open the table with types={'home zip': 'text'}.", "Open the table with --type home zip=text."),
-        ("output: folder 'r' must not exist yet.", "-o: folder 'r' must not exist yet."),
-        ("Choose another folder, or allow overwriting.", "Choose another folder, or give --overwrite."),
-        ("estimate: min_records must be an integer.", "--min-records must be an integer."),
-        ("anonymize: data_format must be one of 'csv'.", "--format must be one of 'csv'."),
-        ("semantic: d must be given.", "-d must be given."),
-        ("record_id: ids must be unique.", "--record-id: ids must be unique."),
-        ("OrderedDistance: none was declared; in their order and ordered=True.", "none was declared; in their order."),
-    ],
-)
-def test_messages_are_said_in_options(describe_with: DescribeWith, message: str, shown: str) -> None:
-    assert describe_with(ClaimError(message)).stderr == f"Error: {shown}\n"
-
-
 def test_a_file_that_does_not_exist_is_named(run: Run, tmp_path: Path) -> None:
     result = run("describe", tmp_path / "nobody.csv")
 

@@ -58,7 +58,7 @@ def test_an_infeasible_goal_is_exit_2_with_the_bound(run: Run, patients: Path, r
     result = run("plan", patients, *roles, "-l", 99)
 
     assert result.exit_code == 2
-    assert "Error: disease: l must be at most F - 1 = 23" in result.stderr
+    assert "Error: disease: -l must be at most F - 1 = 23" in result.stderr
     assert "Not feasible" in result.stdout
 
 
@@ -82,7 +82,7 @@ def test_bins_and_declared_domains_are_used(facts: Facts, patients: Path) -> Non
 def test_an_infeasible_plan_speaks_no_python(run: Run, patients: Path, roles: list[str]) -> None:
     result = run("plan", patients, *roles, "-l", 99, "--json")
 
-    assert json.loads(result.stdout)["attributes"][0]["reason"].startswith("l must be at most F - 1 = 23")
+    assert json.loads(result.stdout)["attributes"][0]["reason"].startswith("-l must be at most F - 1 = 23")
 
 
 @pytest.mark.parametrize(

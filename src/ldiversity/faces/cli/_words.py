@@ -1,0 +1,139 @@
+"""What the package says, in the words of the command line or of a policy file."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ldiversity.catalog import CATALOG, OPTIONS
+from ldiversity.sentences import Method, Options, Owner, Parameter, Setting, worded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ldiversity.sentences import Mention
+
+__all__ = ["asks_for_json", "in_words", "mark_command", "mark_policy"]
+
+_COMMAND: Final = "ldiversity.command"
+"""Where the contexts of a run say which command it is."""
+
+_POLICY: Final = "ldiversity.policy"
+"""Where they say that the decisions stand in a policy file."""
+
+_JSON: Final = "ldiversity.json"
+"""Where they say that a program reads what is printed."""
+
+_NAME_OF: Final = {entry.class_name: entry.name for entry in CATALOG.values()}
+
+
+def mark_command(ctx: click.Context, words: list[str]) -> None:
+    """Say which command this is, so that messages speak of its options, and whether it was asked for JSON.
+
+    The words are looked at as they are, because a fault in them must be told in JSON too.
+    """
+    ctx.meta[_COMMAND] = ctx.command
+    before = words[: words.index("--")] if "--" in words else words
+    ctx.meta[_JSON] = any("--json" in one.opts for one in ctx.command.params) and "--json" in before
+
+
+def asks_for_json() -> bool:
+    """Whether the current command prints JSON."""
+    ctx = click.get_current_context(silent=True)
+    return ctx is not None and bool(ctx.meta.get(_JSON))
+
+
+def mark_policy(ctx: click.Context) -> None:
+    """Say that the decisions of this command stand in a policy file, so that messages speak of its keys."""
+    ctx.meta[_POLICY] = True
+
+
+def in_words(text: str) -> str:
+    """Say a text as users of the current command write what it mentions.
+
+    Examples
+    --------
+    >>> from ldiversity.errors import InfeasibleError
+    >>> from ldiversity.sentences import say
+    >>> fault = InfeasibleError("Anatomy", "l", "must be at most 3 for 'BSGI'", got=4)
+    >>> in_words(fault.message)
+    "-l must be at most 3 for 'BSGI', got 4."
+    >>> in_words(say("Use {}, or {}, or {}.", Setting("l", 3), Setting("types", ("zip", "text")), Method("MBF")))
+    'Use -l 3, or --types zip=text, or mbf.'
+    """
+    ctx = click.get_current_context(silent=True)
+    meta = {} if ctx is None else ctx.meta
+    return worded(text, _Words(meta.get(_COMMAND), policy=bool(meta.get(_POLICY))).spell)
+
+
+class _Words:
+    """How one command, or its policy, writes what a sentence mentions."""
+
+    def __init__(self, command: click.Command | None, *, policy: bool) -> None:
+        parameters = [] if command is None else command.params
+        self._options = {one.name: one for one in parameters if isinstance(one, click.Option)}
+        self._owners: Mapping[str, str] = getattr(command, "owners", {})
+        self._policy = policy
+
+    def spell(self, mention: Mention) -> str:
+        if isinstance(mention, Owner):
+            return self._owner(mention.name)
+        if isinstance(mention, Setting):
+            return _in_policy(mention) if self._policy else self._setting(mention)
+        if isinstance(mention, Parameter):
+            return self._written(mention.name) or mention.name
+        if isinstance(mention, Options):
+            return ", ".join(written for name in mention.names if (written := self._written(name)))
+        return _NAME_OF.get(mention.class_name, mention.class_name) if isinstance(mention, Method) else mention.text
+
+    def _written(self, name: str) -> str | None:
+        """A parameter as it is written here; None where there is no such option."""
+        if self._policy:
+            return name
+        if name in self._options:
+            return self._options[name].opts[0]
+        written = OPTIONS[name].flag if name in OPTIONS else None
+        return written and written.partition("/")[0]
+
+    def _owner(self, name: str) -> str:
+        option = self._options.get(self._owners.get(name, name.lower()))
+        if option is not None and not self._policy:
+            return f"{option.opts[0]}: "
+        return "" if _is_python(name) else f"{name}: "
+
+    def _setting(self, setting: Setting) -> str:
+        value = setting.value
+        written = self._written(setting.name) or f"--{setting.name.replace('_', '-')}"
+        if isinstance(value, bool):
+            option = self._options.get(setting.name)
+            opposite = [] if option is None else option.secondary_opts
+            return written if value or not opposite else opposite[0]
+        return f"{written} {'='.join(value) if isinstance(value, tuple) else _plain(value)}"
+
+
+def _is_python(name: str) -> bool:
+    """Whether this is a name that a room of this package exports, which says nothing on the command line."""
+    first, _, rest = name.partition(".")
+    rooms = [module for path, module in list(sys.modules.items()) if _is_room(path)]
+    owner = next((getattr(room, first) for room in rooms if first in getattr(room, "__all__", ())), None)
+    return owner is not None and (not rest or hasattr(owner, rest))
+
+
+def _is_room(path: str) -> bool:
+    parts = path.split(".")
+    return parts[0] == "ldiversity" and not any(part.startswith("_") or part in {"base", "faces"} for part in parts)
+
+
+def _in_policy(setting: Setting) -> str:
+    value = setting.value
+    if isinstance(value, tuple):
+        return f'{setting.name} = {{ "{value[0]}" = "{value[1]}" }}'
+    if isinstance(value, bool):
+        return f"{setting.name} = {'true' if value else 'false'}"
+    return f'{setting.name} = "{value}"' if isinstance(value, str) else f"{setting.name} = {_plain(value)}"
+
+
+def _plain(value: str | float) -> str:
+    return f"{value:g}" if isinstance(value, float) else f"{value}"
