@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import ldiversity as ld
 from ldiversity.base.limits import MOST_CHARACTERS, MOST_COLUMNS, MOST_NAME, MOST_VALUES
+from ldiversity.faces.cli._fault_document import fault_text
 from ldiversity.hierarchies import automatic_hierarchy
 from ldiversity.release import Form
 from ldiversity.release._forms import Marginal
@@ -171,6 +172,8 @@ def shows_no_cell(error: BaseException) -> None:
         for secret in (MARK, str(NUMBER)):
             assert secret not in str(seen)
             assert secret not in repr(seen)
+            if isinstance(seen, ld.LDiversityError):
+                assert secret not in fault_text(seen, type(seen).__name__, seen.exit_code, str)
         seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
 
 

@@ -273,7 +273,8 @@ def _check_work(l: int, n_values: int) -> int:
         raise UnsupportedError(
             "BalancedSelection",
             "l",
-            f"must be at most {most} for {n_values} values, got {l}: exact facts would take too long",
+            f"must be at most {most} for {n_values} values, or exact facts would take too long",
+            got=l,
         ).with_hint("Use a smaller l, or a domain with fewer values.")
     return l
 

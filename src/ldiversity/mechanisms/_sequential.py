@@ -53,7 +53,7 @@ class SequentialSelection(SetMechanism):
         self._compatibility = Compatibility.of(distance, domain, d)
         if self._l > self._most_members:
             raise UnsupportedError(
-                owner, "l", f"must be at most {self._most_members}, got {self._l}: exact facts would take too long"
+                owner, "l", f"must be at most {self._most_members}, or exact facts would take too long", got=self._l
             ).with_hint("Use a smaller l, or balanced selection.")
 
     @classmethod

@@ -170,13 +170,12 @@ def _of_promise(method: GroupingMethod, rule: PrivacyModel, question: _Question)
         why = f"because the most frequent value of {question.name!r} has {counts.max()} of {n} records"
     if limit >= l or (classes and left_out <= method.may_leave_out * n):
         return ClassOutlook(l, most_classes=classes, least_suppressed=left_out)
+    name = str(method.strength)
     return ClassOutlook(
         l,
-        InfeasibleError(type(method).__name__, method.strength, f"must be at most {limit}, {why}", got=l).message,
-        say("Use {}.", Setting(method.strength, limit))
-        if limit > 1
-        else "No l is possible without leaving records out.",
-        ({str(method.strength): limit},) if limit > 1 else (),
+        InfeasibleError(type(method).__name__, name, f"must be at most {limit}, {why}", got=l).message,
+        say("Use {}.", Setting(name, limit)) if limit > 1 else "No l is possible without leaving records out.",
+        ({name: limit},) if limit > 1 else (),
     )
 
 

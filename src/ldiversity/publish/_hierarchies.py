@@ -86,10 +86,9 @@ def _hierarchy(column: str, given: Hierarchy | str | os.PathLike[str], source: S
         if isinstance(error, LDiversityError):
             error.about(column, f"hierarchy of {column!r}")
             raise
-        raise ParameterError(
-            f"hierarchy of {column!r}: it must be {hierarchy_forms()}, got {given!r}.",
-            hint=point_hint(str(given)) or None,
-        ) from None
+        rule = f"it must be {hierarchy_forms()}"
+        hint = point_hint(str(given)) or None
+        raise ParameterError(f"hierarchy of {column!r}", rule, got=repr(given), hint=hint) from None
 
 
 def _limits(texts: Sequence[str]) -> dict[str, float | str]:

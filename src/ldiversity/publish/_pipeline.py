@@ -167,7 +167,7 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
         ).with_hint("Publish sets, or one sensitive column at a time.")
     for attribute in preparation.hidden:
         for caution in attribute.mechanism.cautions():
-            warnings.warn(f"{attribute.name}: {caution}", LDiversityWarning, stacklevel=3)
+            warnings.warn(LDiversityWarning(caution, column=attribute.name), stacklevel=3)
     keyed = () if key is None else (key_note(preparation.undeclared),)
     drawn = {a.name: (a.coder.domain, a.mechanism) for a in preparation.hidden}
     caution = caution_about_sets(target if overwrite else None, drawn, keyed=key is not None)

@@ -19,6 +19,7 @@ from ldiversity.release._damage import damaged
 from ldiversity.release._forms import Form
 from ldiversity.release._reached import places_of
 from ldiversity.schema import MISSING_LABEL
+from ldiversity.sentences import Setting, say
 
 __all__ = ["Intervals", "Lists", "Region", "label_array", "number_array", "to_numbers", "whole_array"]
 
@@ -192,7 +193,7 @@ class Region:
             # The cause is left out on purpose: Arrow quotes the cell.
             raise SchemaError(
                 "original", f"must hold what the release was made from, {self.kind}", column=self.name, got=cells.type
-            ).with_hint("Declare its type, for example types={'age': 'integer'}.") from None
+            ).with_hint(say("Declare its type, for example {}.", Setting("types", ("age", "integer")))) from None
 
 
 def whole_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:

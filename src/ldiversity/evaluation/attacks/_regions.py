@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.evaluation.attacks._matching import Matches, normalized, number_alike
 from ldiversity.schema import Role
-from ldiversity.sentences import Setting, say
 
 if TYPE_CHECKING:
     from ldiversity.evaluation.attacks._base import Targets

@@ -115,7 +115,7 @@ def _write(file: Path, found: Any, name: str) -> None:  # noqa: ANN401 - an Audi
     try:
         file.write_text(replace(found, name=name).to_html(), encoding="utf-8")
     except OSError as error:
-        raise StorageError(f"--html: file {str(file)!r} cannot be written: {error.strerror}.") from None
+        raise StorageError("html", f"file {str(file)!r} cannot be written: {error.strerror}") from None
 
 
 def _render(facts: Facts, page: Page) -> None:

@@ -112,7 +112,7 @@ def _write_csv(estimate: Estimate, file: Path) -> None:
     try:
         write_spreadsheet(file, table.column_names, (list(row.values()) for row in python_rows(table)))
     except OSError as error:
-        raise StorageError(f"--csv: file {str(file)!r} cannot be written: {error.strerror}.") from None
+        raise StorageError("csv_file", f"file {str(file)!r} cannot be written: {error.strerror}") from None
 
 
 def _render(facts: Facts, page: Page) -> None:

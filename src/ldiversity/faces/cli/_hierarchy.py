@@ -105,24 +105,10 @@ def _caution(tree: Hierarchy, *, ranged: bool) -> str | None:
 
 def _read(path: Path, given: Mapping[str, Any]) -> tuple[list[Any], list[int]]:
     """The distinct values of the column and how often each occurs."""
-    from ldiversity.errors import SchemaError
-    from ldiversity.hierarchies import MAX_LEAVES
-    from ldiversity.tables import Tally, open_source, to_values, value_type
+    from ldiversity.tables import column_values, open_source
 
-    source = open_source(path, types=parse_types(given["types"]))
-    column, tally = given["column"], Tally(MAX_LEAVES)
-    kind = value_type(source.columns[column]) if column in source.columns else None
-    for batch in source.batches([column]):
-        tally.add(to_values(batch.column(0), kind) if kind is not None else batch.column(0))
-    values, counts = tally.result()
-    if tally.full or kind is None:
-        raise SchemaError(
-            f"{source.name}: column {column!r} must have at most {MAX_LEAVES:,} distinct numbers, texts or dates.",
-            hint="Numbers and dates are generalized to intervals without a hierarchy.",
-        )
-    missing = [None] if tally.n_missing else []
-    known = [] if values is None else values.to_pylist()
-    return [*known, *missing], [*counts.tolist(), *([tally.n_missing] if missing else [])]
+    found = column_values(open_source(path, types=parse_types(given["types"])), given["column"])
+    return found.values, found.counts
 
 
 def _build(values: list[Any], counts: list[int], kind: str, given: Mapping[str, Any]) -> Hierarchy:

@@ -26,8 +26,6 @@ _POLICY: Final = "ldiversity.policy"
 _JSON: Final = "ldiversity.json"
 """Where they say that a program reads what is printed."""
 
-_NAME_OF: Final = {entry.class_name: entry.name for entry in CATALOG.values()}
-
 
 def mark_command(ctx: click.Context, words: list[str]) -> None:
     """Say which command this is, so that messages speak of its options, and whether it was asked for JSON.
@@ -86,7 +84,7 @@ class _Words:
             return self._written(mention.name) or mention.name
         if isinstance(mention, Options):
             return ", ".join(written for name in mention.names if (written := self._written(name)))
-        return _NAME_OF.get(mention.class_name, mention.class_name) if isinstance(mention, Method) else mention.text
+        return _method_name(mention.class_name) if isinstance(mention, Method) else mention.text
 
     def _written(self, name: str) -> str | None:
         """A parameter as it is written here; None where there is no such option."""
@@ -111,6 +109,10 @@ class _Words:
             opposite = [] if option is None else option.secondary_opts
             return written if value or not opposite else opposite[0]
         return f"{written} {'='.join(value) if isinstance(value, tuple) else _plain(value)}"
+
+
+def _method_name(class_name: str) -> str:
+    return next((entry.name for entry in CATALOG.values() if entry.class_name == class_name), class_name)
 
 
 def _is_python(name: str) -> bool:

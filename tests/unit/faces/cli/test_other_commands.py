@@ -70,7 +70,9 @@ def test_the_published_schema_is_what_the_code_generates(document: str) -> None:
 def test_schemas_are_written_to_a_folder(tmp_path: Path) -> None:
     write_schemas(tmp_path / "new")
 
-    assert sorted(file.name for file in (tmp_path / "new").iterdir()) == ["policy.schema.json", "release.schema.json"]
+    assert sorted(file.name for file in (tmp_path / "new").iterdir()) == [
+        f"{document}.schema.json" for document in sorted(DOCUMENTS)
+    ]
 
 
 def test_a_produced_release_satisfies_the_published_schema(release: Path) -> None:
