@@ -24,7 +24,7 @@ nor values of a domain or hierarchy, which may have been read off the table. The
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from ldiversity.sentences import Owner, Parameter, Sentence
 
@@ -145,8 +145,15 @@ class InfeasibleError(LDiversityError, ValueError):
         Feasible settings close to the one that was asked for, for example ``[{"l": 2, "d": 3}]``.
     """
 
-    def __init__(self, *said: str, nearest: list[dict[str, float]] | None = None, **fields: Any) -> None:  # noqa: ANN401
-        super().__init__(*said, **fields)
+    def __init__(
+        self,
+        *said: str,
+        column: str | None = None,
+        got: object = None,
+        hint: str | None = None,
+        nearest: list[dict[str, float]] | None = None,
+    ) -> None:
+        super().__init__(*said, column=column, got=got, hint=hint)
         self.nearest = nearest or []
 
 

@@ -7,9 +7,9 @@ Python's words; a face that has other words asks for them with `Sentence.worded`
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Self, TypeAlias
+from collections.abc import Callable, Iterable
+from dataclasses import astuple, dataclass
+from typing import Any, Final, Self, TypeAlias, get_args
 
 __all__ = ["Mention", "Method", "Named", "Options", "Owner", "Parameter", "Sentence", "Setting", "say", "worded"]
 
@@ -128,6 +128,8 @@ class Named:
 
 Mention: TypeAlias = Owner | Parameter | Setting | Options | Method | Named
 
+_MENTIONS: Final[dict[str, Callable[..., Mention]]] = {kind.__name__: kind for kind in get_args(Mention)}
+
 
 class Sentence(str):
     """A text in Python's words that knows what it mentions.
@@ -159,6 +161,21 @@ class Sentence(str):
     def __getnewargs__(self) -> tuple[str | Mention, ...]:  # type: ignore[override]
         return self.parts
 
+    def to_list(self) -> list[str | list[object]]:
+        """The parts in JSON's types, from which `from_list` makes the same sentence.
+
+        Examples
+        --------
+        >>> say("Use {}.", Setting("l", 3)).to_list()
+        ['Use ', ['Setting', 'l', 3, None], '.']
+        """
+        return [part if isinstance(part, str) else [type(part).__name__, *astuple(part)] for part in self.parts]
+
+    @classmethod
+    def from_list(cls, parts: Iterable[str | list[Any]]) -> Self:
+        """Make a sentence of its stored parts."""
+        return cls(*(part if isinstance(part, str) else _mention(*part) for part in parts))
+
     def worded(self, spell: Callable[[Mention], str]) -> str:
         """The text with every mention as `spell` says it."""
         return "".join(part if isinstance(part, str) else spell(part) for part in self.parts)
@@ -180,3 +197,7 @@ def say(template: str, *mentioned: str | Mention | float | None) -> Sentence:
 def worded(text: str, spell: Callable[[Mention], str]) -> str:
     """A text as `spell` says what it mentions; one that mentions nothing stays as it is."""
     return text.worded(spell) if isinstance(text, Sentence) else text
+
+
+def _mention(kind: str, *fields: object) -> Mention:
+    return _MENTIONS[kind](*(tuple(value) if isinstance(value, list) else value for value in fields))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from ldiversity.errors import ParameterError, SchemaError
+from ldiversity.sentences import Parameter, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -93,7 +94,8 @@ def listed(values: Iterable[object]) -> list[object]:
 def check_pair(owner: str, low: object, high: object) -> None:
     """Refuse one end of a range without the other."""
     if (low is None) != (high is None):
-        raise ParameterError(owner, "low and high must be given together, or not at all")
+        rule = say("{} and {} must be given together, or not at all", Parameter("low"), Parameter("high"))
+        raise ParameterError(owner, rule)
 
 
 def refuse_outside(owner: str, n_outside: int) -> None:

@@ -22,6 +22,7 @@ from ldiversity.publish._publish_classes import Choices, publish_classes
 from ldiversity.publish._publish_sets import publish_sets
 from ldiversity.publish._replaced import caution_about_classes, caution_about_sets
 from ldiversity.release import Format, Release, SetLayout
+from ldiversity.sentences import Parameter, say
 from ldiversity.tables import Sensitive
 
 __all__ = ["anonymize"]
@@ -146,8 +147,9 @@ def anonymize(  # noqa: PLR0913 - the public door; every argument is a decision 
     layout = "sets" if layout is None else layout
     check_choice("anonymize", "layout", layout, ("sets", "exploded"))
     if (key is None) != (record_id is None):
-        raise ParameterError("anonymize", "key and record_id must be given together").with_hint(
-            "record_id names the columns by which the key tells records apart."
+        ids = Parameter("record_id")
+        raise ParameterError("anonymize", say("{} and {} must be given together", Parameter("key"), ids)).with_hint(
+            say("{} names the columns by which the key tells records apart.", ids)
         )
     if key is not None and insecure_seed is not None:
         raise ParameterError("anonymize", "insecure_seed", "must be left out when there is a key")

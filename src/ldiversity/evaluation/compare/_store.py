@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from ldiversity.base.randomness import Key
 from ldiversity.errors import ParameterError, StorageError
 from ldiversity.evaluation.compare._fingerprint import fingerprint
 from ldiversity.evaluation.compare._run import ComparedRun, run_from_dict
+from ldiversity.sentences import Sentence
 
 __all__ = ["RunStore"]
 
@@ -21,6 +22,7 @@ _FORMAT: Final = "ldiversity-comparison-run"
 _VERSION: Final = 2
 _KEY_FILE: Final = "comparison.key"
 _ENDING: Final = ".run.json"
+_TEXTS: Final = ("reason", "hint")
 _MOST_BYTES: Final = 1_000_000
 _README: Final = (
     "Runs of `ldiversity compare`, computed with the original table. They hold no cell of it, but what attackers\n"
@@ -88,13 +90,16 @@ class RunStore:
         expected = {"format": _FORMAT, "version": _VERSION, "run_of": mark}
         if not isinstance(described, dict) or any(described.get(name) != value for name, value in expected.items()):
             return None
-        return run_from_dict(described.get("run"))
+        run = run_from_dict(described.get("run"))
+        return run if run is None else _with_mentions(run, described.get("sentences"))
 
     def save(self, mark: str | None, run: ComparedRun) -> None:
         """Keep a finished run; the file appears complete or not at all."""
         if self.folder is None or mark is None:
             return
         described = {"format": _FORMAT, "version": _VERSION, "run_of": mark, "run": run.to_dict()}
+        texts = {name: getattr(run, name) for name in _TEXTS}
+        described["sentences"] = {name: said.to_list() for name, said in texts.items() if isinstance(said, Sentence)}
         temporary = self.folder / f".{mark}.{secrets.token_hex(4)}"
         try:
             _write_own(temporary, json.dumps(described, indent=1, allow_nan=False, default=str))
@@ -102,6 +107,16 @@ class RunStore:
         except OSError as error:
             temporary.unlink(missing_ok=True)
             raise StorageError("compare", f"a run cannot be kept in {str(self.folder)!r}: {error.strerror}") from None
+
+
+def _with_mentions(run: ComparedRun, stored: object) -> ComparedRun:
+    """The run with what its texts mention, so that each face says them in its own words again."""
+    try:
+        found = {name: Sentence.from_list(parts) for name, parts in stored.items()}  # type: ignore[attr-defined]
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return run
+    same = {name: said for name, said in found.items() if said == getattr(run, name, None)}
+    return replace(run, reason=same.get("reason", run.reason), hint=same.get("hint", run.hint))
 
 
 def _write_own(path: Path, text: str) -> None:

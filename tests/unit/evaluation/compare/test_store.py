@@ -20,6 +20,7 @@ from ldiversity.evaluation.compare import _compare as module
 from ldiversity.evaluation.compare._fingerprint import fingerprint
 from ldiversity.evaluation.compare._measure import run_candidate
 from ldiversity.evaluation.compare._store import RunStore
+from ldiversity.sentences import Sentence
 
 ROLES: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease", "l": 2, "methods": "anatomy", "queries": 10}
 
@@ -118,6 +119,25 @@ def test_a_file_with_a_number_where_a_text_belongs_is_no_run(people: pa.Table, t
     store = RunStore.open(tmp_path)
 
     assert store.load(file.name.removesuffix(".run.json")) is None
+
+
+def test_a_kept_refusal_still_knows_what_it_mentions(people: pa.Table, tmp_path: Path) -> None:
+    first, again = (ld.compare(people, **{**ROLES, "l": 60}, folder=tmp_path).rows[0] for _ in range(2))
+
+    assert again.reused
+    assert isinstance(first.reason, Sentence)
+    assert isinstance(again.reason, Sentence)
+    assert (again.reason.parts, again.hint) == (first.reason.parts, first.hint)
+
+
+@pytest.mark.parametrize("planted", [7, {"reason": 7}, {"reason": [["Nobody"]]}, {"reason": ["another text"]}])
+def test_wrong_mentions_in_a_kept_file_leave_the_text(people: pa.Table, tmp_path: Path, planted: object) -> None:
+    first = ld.compare(people, **{**ROLES, "l": 60}, folder=tmp_path).rows[0]
+    (file,) = run_files(tmp_path)
+    described = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**described, "sentences": planted}), encoding="utf-8")
+
+    assert ld.compare(people, **{**ROLES, "l": 60}, folder=tmp_path).rows[0].reason == first.reason
 
 
 def test_kept_files_hold_no_cell_of_the_table(tmp_path: Path) -> None:
