@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,18 @@ def test_a_claim_is_written_and_read_again(name: str, layout: str, tmp_path: Pat
 
     read.verify()
     assert read.claims[0].rule == RULES[name]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_claim_is_audited_and_reported(name: str, tmp_path: Path) -> None:
+    release_of(GOOD, RULES[name], "generalized").save(tmp_path / "release")
+    read = ld.load_release(tmp_path / "release")
+    found, page = ld.audit(read), ld.user_report(read).to_html()
+
+    assert [(one.model, one.verdict.passed) for one in found.asked] == [(RULES[name], True)]
+    assert found.models[RULES[name].figure.name].passed
+    assert escape(RULES[name].statement("v")) in page
+    assert escape(RULES[name].phrase) in page
 
 
 @pytest.mark.parametrize("layout", ["generalized", "bucketized"])

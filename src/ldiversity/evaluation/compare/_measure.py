@@ -25,7 +25,6 @@ from ldiversity.release import Release
 
 __all__ = ["identity", "run_candidate"]
 
-_MODELS: Final = ("k_anonymity", "distinct_l", "entropy_l", "frequency", "t_equal", "beta")
 _OWN_GUESS: Final = "similarity"
 """Counts a guess of a like value as right, so that guessing is right more often too."""
 
@@ -82,7 +81,8 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
     notes: list[str] = []
     names = [one.name for one in setting.sensitive]
     found = _attempt("audit", notes, lambda: audit(release))
-    models = {} if found is None else {name: _number(found.models[name].value) for name in _MODELS}
+    figures = {} if found is None else {name: figure.value for name, figure in found.models.items()}
+    models = {name: _number(value) for name, value in figures.items() if not isinstance(value, Mapping)}
     error = _attempt("queries", notes, lambda: _query_error(setting, release))
     spread = _attempt(
         "distributions", notes, lambda: max(distribution_mse(setting.table, release, sensitive=name) for name in names)
@@ -91,7 +91,7 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
     return ComparedRun(
         **identity(candidate),
         layout=release.layout,
-        claim=f"no value likelier than {promised:.4g}",
+        claim=f"no value likelier than {promised:.4g}" if promised < 1 else _statements(release),
         promised=promised,
         records=release.n_rows,
         uniques=None if found is None else int(found.risk["uniques"]),
@@ -221,6 +221,11 @@ def _unshown(release: Release) -> int:
     if not release.grouped:
         return 0
     return max(int(np.count_nonzero(release.class_of(name) < 0)) for name in release.sensitive)
+
+
+def _statements(release: Release) -> str:
+    """What is promised, where that does not bound how likely a value is."""
+    return " ".join(claim.statement for name in release.sensitive for claim in release.claims_of(name))
 
 
 def _with_notes(run: ComparedRun, said: tuple[str, ...]) -> ComparedRun:

@@ -31,8 +31,7 @@ class ComparedRun:
     records, uniques
         How many records it publishes, and how many of them are unique in their quasi-identifiers as published.
     models
-        What the audit of the release found, by the names of `Audit.models`: k_anonymity, distinct_l, entropy_l,
-        frequency, t_equal, beta.
+        What the audit of the release found, by the names of `Audit.models`: all figures that are one number.
     audit_passed
         Whether the audit found the claim kept.
     attacks
