@@ -1,4 +1,4 @@
-"""The border between files or frames and Arrow batches or codes."""
+"""Where files and frames become Arrow batches and codes, and codes become values again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers cut into bins: by width, by declared edges or by quantiles."""
+"""Cut numbers into bins: by width, by declared edges or by quantiles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ldiversity.tables._quantiles import quantile_edges
 __all__ = ["MOST_BINS", "NUMBERS_THAT_CAN_BE_CUT", "TOO_LARGE_HINT", "Bins", "Grid", "locate", "numbers_of"]
 
 MOST_BINS: Final = MOST_VALUES
-"""How many bins a column may have at most: they are its domain."""
+"""The most bins that a column may have: they become its domain."""
 
 NUMBERS_THAT_CAN_BE_CUT: Final = f"from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g} to be binned, got larger ones"
 TOO_LARGE_HINT: Final = "Give them in a larger unit, or make the cells empty."
@@ -34,22 +34,21 @@ _INFINITE_HINT: Final = "Make the cells empty, or leave the rows out."
 
 @dataclass(frozen=True)
 class Bins:
-    """How a column of numbers is cut. A bin holds ``low <= x < high``; the last one also its upper edge.
+    """How to cut a column of numbers. A bin holds ``low <= x < high``; the last one also holds its upper edge.
 
     Parameters
     ----------
     width
-        Bins of this width, at multiples of it, or starting at `low` when bounds are given.
+        Bins of this width that start at its multiples, or at `low` if bounds are given.
     edges
         Declared edges, strictly increasing.
     quantiles
-        That many bins of about equally many rows. The edges become public: quantiles of the table, and its
-        least and greatest number, each rounded to a step of at most a quarter of the distance to the next one
-        (see `quantile_edges`). Whole numbers that lie close together are not changed by that. Declare `edges`
-        where even approximate quantiles would tell too much.
+        The number of bins, which hold about equally many rows. The edges become public: they are quantiles of the
+        table and its least and greatest number, each rounded to a step of at most a quarter of the distance to the
+        next one (see `quantile_edges`). Rounding does not change integers that lie close together. Declare `edges`
+        if even approximate quantiles would reveal too much.
     low, high
-        Public bounds for `width`; without them the edges are the multiples of `width` around what occurs,
-        which tells the bins of the least and the greatest number.
+        Public bounds for `width`. Without them, the edges reveal the bins of the least and the greatest number.
 
     Examples
     --------
@@ -104,14 +103,9 @@ class Bins:
         return grid.edges(0, last if grid.edge(last) >= self.high else last + 1)
 
     def fit(self, values: Any, counts: NDArray[np.int64] | None = None) -> tuple[float, ...]:  # noqa: ANN401 - arrays
-        """Return the edges for a column of numbers.
+        """Return the edges for a column of numbers, an Arrow or numpy array; missing numbers are skipped.
 
-        Parameters
-        ----------
-        values
-            The numbers: an Arrow or numpy array. Missing ones are left out.
-        counts
-            How often each number occurs; once when None.
+        `counts` says how often each number occurs; once when None.
 
         Raises
         ------
@@ -144,7 +138,7 @@ class Bins:
 
     @staticmethod
     def middles(edges: Sequence[float]) -> tuple[float, ...]:
-        """Give the middle of each bin, for numeric distances."""
+        """Return the middle of each bin, for numeric distances."""
         return tuple((low + high) / 2 for low, high in pairwise(edges))
 
     @staticmethod
@@ -189,7 +183,7 @@ class Grid:
     def edges(self, first: int, last: int) -> tuple[float, ...]:
         """The edges from number `first` to number `last`."""
         if last - first > MOST_BINS:
-            # How many there would be tells the range of the table.
+            # The message does not say how many bins there would be: that would reveal the range of the table.
             raise SchemaError(
                 "Bins",
                 "width",
@@ -203,9 +197,10 @@ class Grid:
         """The greatest `i` whose edge is not above `number`."""
         if self.width < math.ulp(number):
             raise SchemaError(
-                "Bins", "width", "must be wide enough to tell numbers of this size apart", got=_short(self.width)
+                "Bins", "width", "must be wide enough to separate numbers of this size", got=_short(self.width)
             ).with_hint("Choose a greater width.")
         i = int((Decimal(str(number)) - Decimal(str(self.start))) // Decimal(str(self.width)))
+        # Edges are floats: rounding may put the number on the other side of an edge than decimals do.
         while self.edge(i) > number:
             i -= 1
         while self.edge(i + 1) <= number:
@@ -214,7 +209,7 @@ class Grid:
 
 
 def numbers_of(column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:  # noqa: ANN401 - Arrow or numpy array
-    """Return a column's numbers (int64 or float64) and where they are known; missing ones are 0.
+    """Return a column's numbers (int64 or float64), with 0 for missing ones, and which of them are known.
 
     Examples
     --------

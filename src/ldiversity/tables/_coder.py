@@ -1,41 +1,29 @@
-"""The public code of each cell of a sensitive column."""
+"""Turn the cells of a sensitive column into public codes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ldiversity.base.arrays import CodeArray
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
 from ldiversity.sentences import Setting, say
 from ldiversity.tables._bins import Bins
-from ldiversity.tables._values import domain_array, to_values, value_type
+from ldiversity.tables._values import OUTSIDE, code_lookup, distinct_cells, domain_array, value_type
 
 __all__ = ["Coder", "missing_refused"]
-
-_OUTSIDE: Final = -2
 
 
 @dataclass(frozen=True)
 class Coder:
-    """How cells of a sensitive column become codes, fitted once to the whole table.
+    """How cells of a sensitive column become codes; fitted once to the whole table.
 
-    Parameters
-    ----------
-    name
-        The column.
-    domain
-        The public values in code order; with edges when the column is binned.
-    type
-        The Arrow type of a value of the domain.
-    missing
-        What becomes of missing cells: ``"refuse"``, ``"category"`` or ``"drop"``.
+    The column is binned if the domain has edges. `type` is the Arrow type of a value of the domain. `missing` says
+    what to do with missing cells: ``"refuse"``, ``"category"`` or ``"drop"``.
 
     Examples
     --------
@@ -78,40 +66,23 @@ class Coder:
             return np.full(len(column), self._missing_code, dtype=np.int32)
         if value_type(column.type) is None:
             raise self._other_type(column.type)
-        coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-        lookup = self._lookup(coded.dictionary)
-        indices = coded.indices
-        if indices.null_count:
-            indices = pc.fill_null(indices.cast(pa.int64()), len(coded.dictionary))
-        codes: CodeArray = lookup[indices.to_numpy()]
-        if (lookup == _OUTSIDE).any():
-            self._refuse_outside(codes, coded.dictionary)
-        return codes
-
-    def _lookup(self, cells: pa.Array) -> CodeArray:
-        """The code of each distinct cell, and of a missing one at the end."""
+        distinct, positions = distinct_cells(column)
         try:
-            values = to_values(cells, self.type)
+            lookup = code_lookup(distinct, self._values, self._missing_code)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             # The cause is left out on purpose: Arrow quotes the cell.
-            raise self._other_type(cells.type) from None
-        found = pc.fill_null(pc.index_in(values, value_set=self._values, skip_nulls=True), _OUTSIDE)
-        lookup = np.empty(len(cells) + 1, dtype=np.int32)
-        lookup[:-1] = found.to_numpy()
-        lookup[:-1][np.asarray(values.is_null())] = self._missing_code
-        lookup[-1] = self._missing_code
-        return lookup
-
-    def _refuse_outside(self, codes: CodeArray, cells: pa.Array) -> None:
-        n_rows = int(np.count_nonzero(codes == _OUTSIDE))
+            raise self._other_type(distinct.type) from None
+        codes: CodeArray = lookup[positions]
+        n_rows = int(np.count_nonzero(codes == OUTSIDE)) if OUTSIDE in lookup else 0
         if n_rows:
-            n_values = int(np.count_nonzero(self._lookup(cells) == _OUTSIDE))
+            n_values = int(np.count_nonzero(lookup == OUTSIDE))
             raise SchemaError(
                 "table",
                 "must hold values of its domain only",
                 column=self.name,
                 got=f"{n_rows} rows with {n_values} others",
             ).with_hint("Add the values to the declared domain, or correct the rows.")
+        return codes
 
     def _other_type(self, kind: pa.DataType) -> SchemaError:
         return SchemaError("table", f"must hold values of the type {self.type}", column=self.name, got=kind).with_hint(

@@ -1,4 +1,4 @@
-"""The distinct values of a column, for hierarchies that are made from them or must hold them."""
+"""The distinct values of a column, for hierarchies that are made from them or must contain them."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ def column_values(source: Source, column: str) -> ColumnValues:
         ).with_hint("Numbers and dates are generalized to intervals without a hierarchy.")
     values, counts = tally.result()
     missing = [tally.n_missing] if tally.n_missing else []
-    known = [] if values is None else values.to_pylist()
-    return ColumnValues([*known, *(None for _ in missing)], [*counts.tolist(), *missing])
+    present = [] if values is None else values.to_pylist()
+    return ColumnValues([*present, *(None for _ in missing)], [*counts.tolist(), *missing])

@@ -1,4 +1,4 @@
-"""Counting the numbers of a column by bins, chunk by chunk, while the edges may still be unknown."""
+"""Count the numbers of a column by bins, chunk by chunk, while the edges may still be unknown."""
 
 from __future__ import annotations
 
@@ -21,13 +21,7 @@ _COMPACT_ROWS: Final = 4_000_000
 
 
 class BinCounter(ABC):
-    """Counts of a column's numbers by bins.
-
-    Attributes
-    ----------
-    n_rows, n_missing
-        Rows seen so far, and those of them without a number.
-    """
+    """Counts of a column's numbers by bins; `n_rows` and `n_missing` count the rows seen so far."""
 
     def __init__(self, owner: str, column: str) -> None:
         self.owner = owner
@@ -118,9 +112,9 @@ class _GridCounter(BinCounter):
 
     def _count(self, numbers: NDArray[Any]) -> None:
         self._reach(numbers.min().item(), numbers.max().item())
-        found = np.bincount(locate(numbers, self._edges))
+        counts = np.bincount(locate(numbers, self._edges))
         first = self._range[0]
-        self._counts.update({first + int(i): int(found[i]) for i in np.flatnonzero(found)})
+        self._counts.update({first + int(i): int(counts[i]) for i in np.flatnonzero(counts)})
 
     def _reach(self, least: float, greatest: float) -> None:
         if self._edges and self._edges[0] <= least and greatest < self._edges[-1]:
@@ -136,7 +130,7 @@ class _GridCounter(BinCounter):
 
 
 class _QuantileCounter(BinCounter):
-    """Keeps the distinct numbers, because exact quantiles need them: up to 16 bytes a row."""
+    """Keeps the distinct numbers, because exact quantiles need them: up to 16 bytes per row."""
 
     def __init__(self, owner: str, column: str, bins: Bins) -> None:
         super().__init__(owner, column)

@@ -29,17 +29,17 @@ _RAGGED: Final = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
 class CsvSource(Source):
-    """A text file with one row a line and the column names in the first one.
+    """A text file with one row per line and the column names in the first line.
 
-    The first pass reads every cell as text and settles the types over the whole file; later passes
-    convert by them. An empty cell is missing; words such as ``NA`` stay words.
+    The first pass reads every cell as text and settles the types over the whole file; later passes convert to these
+    types. An empty cell is missing; words such as ``NA`` stay texts.
     """
 
     def __init__(self, path: Path, types: Mapping[str, str] | None = None) -> None:
         self._path = path
         self._gzip = path.suffix.lower() == ".gz"
         tab = ".tsv" in [suffix.lower() for suffix in path.suffixes]
-        with _speaking_of(path.name):
+        with _without_cells(path.name):
             self._delimiter, names, self._skip, self._bare = self._read_header("\t" if tab else None)
         texts = dict.fromkeys(names, pa.string())
         super().__init__(path.name, texts, n_rows=0)
@@ -49,7 +49,7 @@ class CsvSource(Source):
         self._settle_types()
 
     def _read_header(self, delimiter: str | None) -> tuple[str, list[str], int, bool]:
-        """Return the delimiter, the names, the rows up to the data, and whether there are no data."""
+        """Return the delimiter, the names, the number of rows before the data, and whether there are no data."""
         with self._stream() as stream:
             head = stream.read(_HEAD_BYTES)
         text = _decode_head(self._path.name, head)
@@ -72,7 +72,7 @@ class CsvSource(Source):
             step(batch.nbytes)
             for name, guess in guesses.items():
                 guess.see(batch.column(name))
-            for name in self._as_text:  # refuse now what does not fit, not in the middle of the work
+            for name in self._as_text:  # refuse now what does not fit, not halfway through the work
                 self._convert(name, batch.column(name))
             n_rows += batch.num_rows
             last = batch if batch.num_rows else last
@@ -84,7 +84,7 @@ class CsvSource(Source):
         cell = None if last is None else last.column(last.num_columns - 1)[-1].as_py()
         if cell is not None and cell.endswith("\n"):
             raise SchemaError(
-                self.name, "every quotation mark must be closed", got="one that is open at the end of the file"
+                self.name, "every quotation mark must be closed", got="one that is still open at the end of the file"
             ).with_hint('Inside a quoted cell, write a quotation mark as "".')
 
     def _read(
@@ -96,11 +96,11 @@ class CsvSource(Source):
         if self._bare:
             return
         kinds = {name: pa.string() if name in self._as_text else self.columns[name] for name in columns}
-        with _speaking_of(self.name), self._stream() as stream:
+        with _without_cells(self.name), self._stream() as stream:
             yield from pacsv.open_csv(
                 stream,
                 read_options=pacsv.ReadOptions(
-                    use_threads=False,  # only then do messages know the number of a row
+                    use_threads=False,  # otherwise messages lack the number of the row
                     block_size=_BLOCK_BYTES,
                     column_names=list(self.columns),
                     skip_rows_after_names=self._skip,
@@ -121,7 +121,7 @@ class CsvSource(Source):
 
 
 def _first_rows(text: str, delimiter: str) -> tuple[list[str], int, bool]:
-    """Return the names, the rows up to and with the names, and whether nothing follows them."""
+    """Return the names, the number of rows up to the names, and whether nothing follows them."""
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     names: list[str] = []
     skip = 0
@@ -132,7 +132,7 @@ def _first_rows(text: str, delimiter: str) -> tuple[list[str], int, bool]:
             if not names:
                 skip += 1
                 names = row
-    except csv.Error:  # a cell too long for this reader: either data, or no header at all
+    except csv.Error:  # a cell is too long for this reader: it is data, or there is no header
         return names, skip, False
     return names, skip, True
 
@@ -143,7 +143,7 @@ def _decode_head(owner: str, head: bytes) -> str:
     try:
         return head.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if error.start < len(head) - 4 or len(head) < _HEAD_BYTES:  # else the head ends inside a character
+        if error.start < len(head) - 4 or len(head) < _HEAD_BYTES:  # otherwise the head only ends inside a character
             raise _not_utf8(owner) from None
         return head[: error.start].decode("utf-8-sig")
 
@@ -155,8 +155,8 @@ def _not_utf8(owner: str) -> SchemaError:
 
 
 @contextmanager
-def _speaking_of(owner: str) -> Iterator[None]:
-    """Turn Arrow's messages, which quote cells, into ours, which do not."""
+def _without_cells(owner: str) -> Iterator[None]:
+    """Replace Arrow's messages, which quote cells, with ours, which do not."""
     try:
         yield
     except pa.ArrowInvalid as error:

@@ -1,7 +1,7 @@
-"""Which type a column of texts has, decided over all of its cells.
+"""Infer the type of a column of texts from all its cells.
 
-A narrower type is taken only when it loses nothing: leading zeros, signs, wide integers and unusual
-spellings keep a column a text.
+A narrower type is chosen only if nothing is lost: a column with leading zeros, plus signs, wide integers or unusual
+spellings stays a text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DATE: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 class TypeGuess:
     """The types that all cells seen so far allow, from the narrowest to text.
 
-    The outcome depends on the set of cells alone, not on their order or on how they were cut into chunks.
+    The result depends only on the set of cells, not on their order or on the chunks.
 
     Examples
     --------
@@ -59,14 +59,14 @@ class TypeGuess:
             return
         self._seen = True
         if self._open and len(cells) > _PROBE_ROWS:
-            self._rule_out(cells.slice(0, _PROBE_ROWS))  # most columns of texts are recognized by a few cells
+            self._rule_out(cells.slice(0, _PROBE_ROWS))  # a few cells are enough for most columns of texts
         self._rule_out(cells)
 
     def _rule_out(self, cells: pa.Array) -> None:
         for name in list(self._open):
-            # Integers are numbers as well; only their size is left to look at.
-            known = name == "number" and "integer" in self._open
-            if not (_are_exact_floats(cells) if known else _ALLOWS[name](cells)):
+            # Integers are numbers too; only their size is left to check.
+            integers = name == "number" and "integer" in self._open
+            if not (_are_exact_floats(cells) if integers else _ALLOWS[name](cells)):
                 del self._open[name]
 
 
@@ -78,7 +78,7 @@ def _is_integer(cells: pa.Array) -> bool:
     numbers = _cast(cells, pa.int64())
     if numbers is None:
         return False
-    # Written back, an integer is spelled as it was; the pattern decides about the rest, such as -0.
+    # Most integers are spelled as Arrow writes them; the pattern decides about the rest, such as -0.
     same = _all(pc.equal(pc.cast(numbers, pa.string()), cells))
     return same or _all(pc.match_substring_regex(cells, _INTEGER))
 

@@ -1,4 +1,4 @@
-"""Matching a declared domain to the type of its column."""
+"""Match a declared domain to the type of its column."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORDS: Final = {"true": True, "false": False}
 
 
 def match_declared(owner: str, column: str, values: Sequence[object], kind: pa.DataType) -> Domain:
-    """Build the domain that was declared, its values in the type of the column, its order kept.
+    """Build the declared domain: its values in the type of the column, in the declared order.
 
     Examples
     --------
@@ -33,17 +33,17 @@ def match_declared(owner: str, column: str, values: Sequence[object], kind: pa.D
     (2, 1)
     """
     matched: list[Scalar] = []
-    strange: list[object] = []
+    unfit: list[object] = []
     for value in values:
         try:
             matched.append(_match(value, kind))
         except (TypeError, ValueError, OverflowError):
-            strange.append(_nameable(value))
-    if strange:
+            unfit.append(_nameable(value))
+    if unfit:
         raise SchemaError(
             owner,
             f"the declared domain of column {column!r} must hold values of the column's type {kind}",
-            got=name_some(strange),
+            got=name_some(unfit),
         ).with_hint(say("Correct the values, or open the table with {}.", Setting("types", (column, "text"))))
     numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     positions = tuple(math.nan if v is None else float(v) for v in matched) if numbers else None
@@ -51,7 +51,7 @@ def match_declared(owner: str, column: str, values: Sequence[object], kind: pa.D
 
 
 def _nameable(value: object) -> object:
-    # Python refuses to write integers of thousands of digits.
+    # Python refuses to print integers of thousands of digits.
     wide = isinstance(value, int) and value.bit_length() > _MOST_BITS
     return "an integer far beyond 64 bits" if wide else value
 

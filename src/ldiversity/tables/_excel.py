@@ -31,7 +31,7 @@ def open_excel(path: Path, types: Mapping[str, str] | None = None) -> Source:
         ).with_hint("Run: pip install ldiversity[excel]") from None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # some quote cells
+            warnings.simplefilter("ignore")  # some warnings quote cells
             book = openpyxl.load_workbook(path, read_only=True, data_only=True)
             rows = _rows(book.worksheets[0].iter_rows(values_only=True))
             book.close()

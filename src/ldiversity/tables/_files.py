@@ -1,4 +1,4 @@
-"""Opening a file by its ending."""
+"""Open a file by the ending of its name."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["FILE_ENDINGS", "open_file"]
 _Opener = Callable[[Path, Mapping[str, str] | None], Source]
 
 FILE_ENDINGS: Final = Registry[_Opener]("file_endings", ENTRIES["file_endings"])
-"""What opens a file whose name ends so."""
+"""The function that opens a file, by the ending of its name."""
 
 
 def open_file(path: Path, types: Mapping[str, str] | None = None) -> Source:
-    """Open a file as a source; the ending of its name says how."""
+    """Open a file as a source, according to the ending of its name."""
     opener = next((FILE_ENDINGS[end] for end in _endings(path) if end in FILE_ENDINGS), None)
     if path.is_dir():
         raise ParameterError(

@@ -1,4 +1,4 @@
-"""Fitting a coder to a table: one streamed pass over its sensitive column."""
+"""Fit a coder to a table in one streamed pass over its sensitive column."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ldiversity.tables._values import Tally, domain_array, to_values, value_type
 __all__ = ["MOST_FLOATS", "fit_coder"]
 
 MOST_FLOATS: Final = 1_000
-"""How many different floats are still taken for a domain, and not for measurements to be binned."""
+"""With more distinct floats than this, a column holds measurements, which must be binned."""
 
 
 def fit_coder(
@@ -34,21 +34,19 @@ def fit_coder(
 
     Parameters
     ----------
-    source
-        The table; its sensitive column is read once.
-    sensitive
-        What the data holder says about the column.
+    source, sensitive
+        The table, and what the data holder says about the column.
     chunk_rows
-        Rows of a batch; changes nothing but memory and time.
+        Rows of a batch; affects only memory and time.
     order
-        The column's categories in their order, where the source cannot know it; see `Source.category_order`.
+        The column's categories in order, if the source cannot know it; see `Source.category_order`.
 
     Returns
     -------
     coder
         Turns cells into codes.
     counts
-        Rows with each code. They are the secret: for the data holder only.
+        Rows with each code. They are secret: for the data holder only.
 
     Raises
     ------
@@ -70,7 +68,7 @@ def fit_coder(
     if values is None:
         raise SchemaError(
             source.name, "must hold texts, numbers, booleans or dates to be sensitive", column=sensitive.name, got=kind
-        ).with_hint("Convert it to text, or make one column of each part.")
+        ).with_hint("Convert it to text, or split it into one column per part.")
     if sensitive.bins is not None:
         return _fit_bins(source, sensitive, sensitive.bins, chunk_rows)
     return _fit_values(source, sensitive, values, chunk_rows, order)
@@ -84,18 +82,18 @@ def _fit_values(
     if tally.full:
         raise _too_many(source, sensitive, f"more than {MOST_VALUES}")
     _check_missing(source, sensitive, tally.n_rows, tally.n_missing)
-    found = pa.array([], kind) if cells is None else _found_values(source, sensitive.name, cells, kind)
+    name = sensitive.name
+    values = pa.array([], kind) if cells is None else _as_values(source, name, cells, kind)
     if sensitive.domain is None:
-        if pa.types.is_floating(found.type) and len(found) > MOST_FLOATS:
-            raise _too_many(source, sensitive, f"{len(found)} different decimal numbers")
-        name = sensitive.name
+        if pa.types.is_floating(values.type) and len(values) > MOST_FLOATS:
+            raise _too_many(source, sensitive, f"{len(values)} different decimal numbers")
         listed = source.category_order(name) if order is None else order
-        domain = _inferred(source, name, found) if listed is None else _listed(source, name, found, listed)
+        domain = _inferred(source, name, values) if listed is None else _listed(source, name, values, listed)
     else:
-        domain = match_declared(source.name, sensitive.name, sensitive.domain, found.type)
+        domain = match_declared(source.name, name, sensitive.domain, values.type)
     domain = _with_missing(domain, sensitive)
-    coder = Coder(sensitive.name, domain, found.type, sensitive.missing)
-    return coder, _count_codes(source, coder, found, counts, tally.n_missing)
+    coder = Coder(name, domain, values.type, sensitive.missing)
+    return coder, _count_codes(source, coder, values, counts, tally.n_missing)
 
 
 def _tally(source: Source, name: str, chunk_rows: int) -> Tally:
@@ -107,7 +105,7 @@ def _tally(source: Source, name: str, chunk_rows: int) -> Tally:
     return tally
 
 
-def _found_values(source: Source, name: str, cells: pa.Array, kind: pa.DataType) -> pa.Array:
+def _as_values(source: Source, name: str, cells: pa.Array, kind: pa.DataType) -> pa.Array:
     try:
         return to_values(cells, kind)
     except pa.ArrowInvalid:  # unsigned integers beyond the signed range
@@ -121,18 +119,19 @@ def _found_values(source: Source, name: str, cells: pa.Array, kind: pa.DataType)
             return to_values(cells, pa.string())
 
 
-def _listed(source: Source, name: str, found: pa.Array, order: pa.Array) -> Domain:
-    """The values that occur, in the order of the column's categories."""
-    values = _found_values(source, name, order, found.type).unique()
-    occur = values.filter(pc.is_in(values, value_set=found))
-    return match_declared(source.name, name, occur.to_pylist(), found.type)
+def _listed(source: Source, name: str, values: pa.Array, order: pa.Array) -> Domain:
+    """Return the domain of the values that occur, in the order of the column's categories."""
+    categories = _as_values(source, name, order, values.type).unique()
+    # Other categories may come from rows that were removed; publishing them would reveal that.
+    occur = categories.filter(pc.is_in(categories, value_set=values))
+    return match_declared(source.name, name, occur.to_pylist(), values.type)
 
 
-def _inferred(source: Source, name: str, found: pa.Array) -> Domain:
-    values = tuple(sorted(found.unique().to_pylist()))
-    numbers = pa.types.is_integer(found.type) or pa.types.is_floating(found.type)
+def _inferred(source: Source, name: str, values: pa.Array) -> Domain:
+    distinct = tuple(sorted(values.unique().to_pylist()))
+    numbers = pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
     ordered = numbers or pa.types.is_temporal(source.columns[name])
-    return Domain(values, ordered=ordered, positions=tuple(map(float, values)) if numbers else None)
+    return Domain(distinct, ordered=ordered, positions=tuple(map(float, distinct)) if numbers else None)
 
 
 def _with_missing(domain: Domain, sensitive: Sensitive) -> Domain:
@@ -143,9 +142,9 @@ def _with_missing(domain: Domain, sensitive: Sensitive) -> Domain:
 
 
 def _count_codes(
-    source: Source, coder: Coder, found: pa.Array, counts: NDArray[np.int64], n_missing: int
+    source: Source, coder: Coder, values: pa.Array, counts: NDArray[np.int64], n_missing: int
 ) -> NDArray[np.int64]:
-    positions = pc.index_in(found, value_set=domain_array(coder.domain, coder.type), skip_nulls=True)
+    positions = pc.index_in(values, value_set=domain_array(coder.domain, coder.type), skip_nulls=True)
     outside = np.asarray(positions.is_null())
     if outside.any():
         raise SchemaError(

@@ -1,4 +1,4 @@
-"""Frames: pandas, polars, pyarrow, and what narwhals or the Arrow stream protocol can carry."""
+"""Frames: pandas, polars, pyarrow, and whatever narwhals or the Arrow stream protocol supports."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ldiversity.base.checks import name_some
 from ldiversity.base.memory import lacks_memory
 from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
 from ldiversity.tables._guard import guarded
-from ldiversity.tables._source import Source, check_names, plain_type
-from ldiversity.tables._type_names import declared_types
+from ldiversity.tables._source import Source, check_names
+from ldiversity.tables._type_names import column_types
 
 __all__ = ["FrameSource", "open_frame", "to_native"]
 
@@ -36,9 +36,7 @@ class FrameSource(Source):
         types: Mapping[str, str] | None = None,
         from_file: bool = False,
     ) -> None:
-        names = check_names(name, table.schema.names, from_file=from_file)
-        columns = {column: plain_type(kind) for column, kind in zip(names, table.schema.types, strict=True)}
-        columns |= declared_types(name, types, columns, from_file=from_file)
+        columns = column_types(name, table.schema, types, from_file=from_file)
         super().__init__(name, columns, frame_kind=frame_kind, n_rows=table.num_rows, from_file=from_file)
         self._table = table
 
@@ -92,10 +90,10 @@ def to_native(table: pa.Table, frame_kind: str) -> Any:  # noqa: ANN401 - the ki
 
 def _check_kind(frame_kind: str) -> None:
     try:
-        known = nw.Implementation.from_backend(cast("Any", frame_kind)) is not nw.Implementation.UNKNOWN
+        supported = nw.Implementation.from_backend(cast("Any", frame_kind)) is not nw.Implementation.UNKNOWN
     except (TypeError, ValueError):
-        known = False
-    if not known:
+        supported = False
+    if not supported:
         raise ParameterError(
             "to_native", "frame_kind", "must be 'arrow' or a kind that narwhals knows", got=repr(frame_kind)
         )
@@ -106,7 +104,7 @@ def _to_frame(table: pa.Table, frame_kind: str) -> Any:  # noqa: ANN401 - the ki
 
 
 def _to_pandas(table: pa.Table) -> Any:  # noqa: ANN401 - a pandas frame
-    """As Arrow does it, save for what it would damage: records with instants, and integers with gaps."""
+    """Convert as Arrow does, except what it would damage: records with instants, and integers with gaps."""
     records = [name for name in table.column_names if _has_instants(table.schema.field(name).type)]
     plain = table
     for name in records:
@@ -122,9 +120,9 @@ def _has_instants(kind: pa.DataType) -> bool:
 
 
 def _records(column: pa.ChunkedArray) -> list[dict[str, Any]]:
-    """Records such as ``{low, high}`` as pandas shows their fields in columns of their own.
+    """Return records such as ``{low, high}`` with fields as pandas would hold them in a column.
 
-    There Arrow makes nanoseconds plain integers, whatever their time zone, and knows the years of Python only.
+    Arrow would turn nanoseconds inside records into integers, drop time zones, and fail beyond Python's years.
     """
     names = [field.name for field in column.type]
     fields = [_objects(field) for field in column.flatten()]
@@ -132,15 +130,15 @@ def _records(column: pa.ChunkedArray) -> list[dict[str, Any]]:
 
 
 def _objects(cells: pa.ChunkedArray) -> list[Any]:
-    """Cells as pandas' objects, None where missing; each different one is made once."""
+    """Return cells as pandas' objects, None where missing; equal cells share one object."""
     encoded = cells.combine_chunks().dictionary_encode()
-    different = [*encoded.dictionary.to_pandas().astype(object), None]
-    codes = encoded.indices.fill_null(len(different) - 1).to_numpy()
-    return [different[code] for code in codes.tolist()]
+    distinct = [*encoded.dictionary.to_pandas().astype(object), None]
+    codes = encoded.indices.fill_null(len(distinct) - 1).to_numpy()
+    return [distinct[code] for code in codes.tolist()]
 
 
 def _with_nullable_columns(frame: Any, table: pa.Table) -> Any:  # noqa: ANN401 - a pandas frame
-    """Give integers and truth values with gaps pandas' nullable types: as floats, wide integers would be damaged."""
+    """Give integers and booleans with gaps pandas' nullable types: floats would change wide integers."""
     import pandas as pd
 
     nullable = {
@@ -154,7 +152,7 @@ def _with_nullable_columns(frame: Any, table: pa.Table) -> Any:  # noqa: ANN401 
 
 
 def _check_frame_names(native: Any) -> None:  # noqa: ANN401 - any frame
-    # Only frames like pandas' may have names that repeat or are no texts; asking a lazy frame would cost.
+    # Only pandas-like frames may have repeated names or names that are not texts; asking a lazy frame is expensive.
     if not hasattr(native, "collect_schema") and hasattr(getattr(native, "columns", None), "to_list"):
         check_names("table", native.columns.to_list(), from_file=False)
 
@@ -173,7 +171,7 @@ def _readable() -> AbstractContextManager[None]:
         "table",
         "the frame must be readable to its end",
         got="one that is not",
-        hint="Collect or convert the frame before it is passed, to see what is wrong.",
+        hint="Collect or convert the frame before you pass it, to see what is wrong.",
     )
 
 
@@ -214,7 +212,7 @@ def _to_arrow(frame: nw.DataFrame[Any]) -> pa.Table:
 
 
 def _with_order(table: pa.Table, frame: nw.DataFrame[Any]) -> pa.Table:
-    """Say that the categories of an Enum are ordered: polars before 1.32 does not say so to Arrow."""
+    """Mark the categories of an Enum as ordered: polars before 1.32 does not tell Arrow."""
     for name, kind in frame.schema.items():
         column = table[name]
         if isinstance(kind, nw.Enum) and pa.types.is_dictionary(column.type) and not column.type.ordered:

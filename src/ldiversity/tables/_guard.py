@@ -1,4 +1,4 @@
-"""Exceptions of other packages, turned into ours: theirs quote cells."""
+"""Turn exceptions of other packages into ours, because theirs quote cells."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["guarded"]
 def guarded(*said: str, column: str | None = None, got: object = None, hint: str) -> Iterator[None]:
     """Raise `SchemaError` in place of any exception that is not ours.
 
-    The cause is left out on purpose. The lack of memory is no fault of the table, and is told apart.
+    The cause is left out on purpose: it may quote a cell. A lack of memory is reported as such.
 
     Examples
     --------

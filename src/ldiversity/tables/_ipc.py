@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from ldiversity.tables._guard import guarded
-from ldiversity.tables._source import Source, check_names, plain_type
-from ldiversity.tables._type_names import declared_types
+from ldiversity.tables._source import Source
+from ldiversity.tables._type_names import column_types
 
 __all__ = ["IpcSource"]
 
@@ -26,12 +26,10 @@ class IpcSource(Source):
         self._path = path
         with path.open("rb") as file:
             self._seekable = file.read(len(_FILE_MAGIC)) == _FILE_MAGIC
-        with _speaking_of(path.name), self._open(None) as reader:
+        with _without_cells(path.name), self._open(None) as reader:
             schema = reader.schema
-        names = check_names(path.name, schema.names)
-        columns = {name: plain_type(kind) for name, kind in zip(names, schema.types, strict=True)}
-        columns |= declared_types(path.name, types, columns)
-        self._positions = {name: position for position, name in enumerate(names)}
+        columns = column_types(path.name, schema, types)
+        self._positions = {name: position for position, name in enumerate(columns)}
         self._ordered = {field.name for field in schema if pa.types.is_dictionary(field.type) and field.type.ordered}
         super().__init__(path.name, columns)
 
@@ -41,7 +39,7 @@ class IpcSource(Source):
         chunk_rows: int,  # noqa: ARG002 - batches as stored
         encoded: frozenset[str],  # noqa: ARG002 - same
     ) -> Iterator[pa.RecordBatch]:
-        with _speaking_of(self.name), self._open(columns) as reader:
+        with _without_cells(self.name), self._open(columns) as reader:
             if self._seekable:
                 yield from (reader.get_batch(index) for index in range(reader.num_record_batches))
             else:
@@ -62,7 +60,7 @@ class IpcSource(Source):
             yield reader
 
 
-def _speaking_of(owner: str) -> AbstractContextManager[None]:
+def _without_cells(owner: str) -> AbstractContextManager[None]:
     return guarded(
         owner,
         "the file must be a complete Arrow file",

@@ -1,4 +1,4 @@
-"""JSON lines: one JSON object a line, plain or compressed with gzip."""
+"""JSON lines: one JSON object per line, plain or compressed with gzip."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ _ROW: Final = re.compile(r"^(?:JSON parse error: )?(.*?)\.? in row (\d+)$")
 
 
 class JsonLinesSource(Source):
-    """A file of JSON objects, one a line; a key that a line leaves out is missing there.
+    """A file with one JSON object per line; a key that a line leaves out is missing there.
 
-    The first pass settles the types over the whole file. Texts stay texts, whatever they look like.
+    The first pass settles the types over the whole file. Texts stay texts, even if they look like dates.
     """
 
     def __init__(self, path: Path, types: Mapping[str, str] | None = None) -> None:
         self._path = path
         self._gzip = path.suffix.lower() == ".gz"
         super().__init__(path.name, {})
-        found: dict[str, pa.DataType] = {}
+        kinds: dict[str, pa.DataType] = {}
         n_rows = 0
         step = reading(None if self._gzip else path.stat().st_size)
         for block in self._blocks():
             step(len(block))
             table = self._parse(block, n_rows, None)
             for name, kind in zip(table.schema.names, table.schema.types, strict=True):
-                found[name] = self._unify(name, found.get(name, pa.null()), _kind(kind))
+                kinds[name] = self._unify(name, kinds.get(name, pa.null()), _kind(kind))
                 self._refuse_wide(name, table.column(name), block)
             n_rows += table.num_rows
-        if not found:
+        if not kinds:
             raise SchemaError(self.name, "the file must have at least one object with a key", got="none").with_hint(
-                "Write one JSON object a line."
+                "Write one JSON object per line."
             )
-        check_names(self.name, list(found))
+        check_names(self.name, list(kinds))
         self.n_rows = n_rows
-        self._stored = {name: pa.string() if kind == pa.null() else kind for name, kind in found.items()}
+        self._stored = {name: pa.string() if kind == pa.null() else kind for name, kind in kinds.items()}
         self.columns = {name: plain_type(kind) for name, kind in self._stored.items()}
         self.columns |= declared_types(self.name, types, self.columns)
 
@@ -114,27 +114,27 @@ class JsonLinesSource(Source):
             raise self._explain(str(error), before) from None
 
     def _explain(self, message: str, before: int) -> SchemaError:
-        found = _ROW.match(message)
-        reason, row = (found[1], before + int(found[2]) + 1) if found else ("unreadable", before + 1)
+        match = _ROW.match(message)
+        reason, row = (match[1], before + int(match[2]) + 1) if match else ("unreadable", before + 1)
         changed = re.fullmatch(r"Column\((.*)\) changed from (.*) to (.*)", reason)
         if changed and changed[1]:
             return self._mixed(changed[1].strip("/"), f"{changed[3]} after {changed[2]} in row {row}")
         return SchemaError(
-            self.name, "every line must be one JSON object with distinct keys", got=f"another in row {row}"
-        ).with_hint("Write one object a line, without commas between the lines.")
+            self.name, "every line must be one JSON object with distinct keys", got=f"something else in row {row}"
+        ).with_hint("Write one object per line, without commas between the lines.")
 
     def _mixed(self, column: str, what: str) -> SchemaError:
         return SchemaError(self.name, "must hold values of one type", column=column, got=what).with_hint(
             "Write all of its values as texts, or all as numbers."
         )
 
-    def _unify(self, name: str, one: pa.DataType, other: pa.DataType) -> pa.DataType:
+    def _unify(self, name: str, earlier: pa.DataType, later: pa.DataType) -> pa.DataType:
         try:
             return pa.unify_schemas(
-                [pa.schema([(name, one)]), pa.schema([(name, other)])], promote_options="permissive"
+                [pa.schema([(name, earlier)]), pa.schema([(name, later)])], promote_options="permissive"
             ).types[0]
         except pa.ArrowException:
-            raise self._mixed(name, f"{other} after {one}") from None
+            raise self._mixed(name, f"{later} after {earlier}") from None
 
     def _refuse_wide(self, name: str, column: pa.ChunkedArray, block: bytes) -> None:
         if not pa.types.is_floating(column.type):
@@ -149,5 +149,5 @@ class JsonLinesSource(Source):
 
 
 def _kind(kind: pa.DataType) -> pa.DataType:
-    # Arrow reads texts that look like times as times; here a text stays a text.
+    # Arrow reads texts that look like times as times; we keep them as texts.
     return pa.string() if pa.types.is_timestamp(kind) else kind

@@ -1,4 +1,4 @@
-"""Values and texts that name them, written alike: a file says 2020-01-31 or 20, a column holds instants or floats."""
+"""Match texts to values: a file says 2020-01-31 or 20, but the column holds instants or floats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["matcher"]
 
 
 def matcher(kind: pa.DataType) -> Callable[[object], str]:
-    """Give the function that writes a value of a column, or a text that names one, so that equal ones are equal.
+    """Return a function that writes a value of a column and a text that names this value the same way.
 
     Examples
     --------
@@ -35,11 +35,11 @@ def matcher(kind: pa.DataType) -> Callable[[object], str]:
 
 
 def _instant(value: object) -> str:
-    """An instant without its unit; with a zone, that of Greenwich."""
+    """Write an instant without its unit, and in UTC if it has a time zone."""
     text = value.isoformat() if isinstance(value, dt.date) else str(value).strip()
     with suppress(ValueError, OverflowError):
-        found = dt.datetime.fromisoformat(text)
-        return (found if found.tzinfo is None else found.astimezone(dt.UTC)).isoformat()
+        instant = dt.datetime.fromisoformat(text)
+        return (instant if instant.tzinfo is None else instant.astimezone(dt.UTC)).isoformat()
     return text
 
 

@@ -1,4 +1,4 @@
-"""One door for files and frames."""
+"""Open files and frames in one way."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def open_source(data: Any, *, types: Mapping[str, str] | None = None) -> Source:
     ----------
     data
         A path (CSV, TSV, JSON lines, all also with ``.gz``; Parquet; Arrow or Feather; Excel), or a frame of
-        pandas, polars or pyarrow, or anything that narwhals or ``__arrow_c_stream__`` can carry. The index of
-        a pandas frame is left out.
+        pandas, polars or pyarrow, or anything that narwhals or ``__arrow_c_stream__`` supports. The index of
+        a pandas frame is dropped.
     types
-        Types by column where the inferred one is not wanted: ``"text"``, ``"integer"``, ``"number"``,
-        ``"boolean"`` or ``"date"``.
+        Types of columns, in place of the inferred ones: ``"text"``, ``"integer"``, ``"number"``, ``"boolean"`` or
+        ``"date"``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The order of categories, where a column says that it has one."""
+"""The order of categories, if a column declares one."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["category_order"]
 
 
 def category_order(chunks: Iterable[pa.Array]) -> pa.Array | None:
-    """Give the categories of a column in their order; None when it has none, or its chunks contradict each other.
+    """Return the categories of a column in order; None if they have no order, or its chunks contradict each other.
 
-    Chunks may list fewer categories than others, but not in another order.
+    A chunk may list fewer categories than another, but not in another order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Edges at about the quantiles of a column, rounded so that they tell the shape of the column and no cell of it."""
+"""Edges near the quantiles of a column, rounded so that they show its shape but none of its cells."""
 
 from __future__ import annotations
 
@@ -20,19 +20,10 @@ _STEPS_IN_A_GAP: Final = 4
 def quantile_edges(numbers: NDArray[Any], counts: NDArray[np.int64], n_bins: int) -> tuple[float, ...]:
     """Return edges of at most `n_bins` bins with about equally many rows; no bin is empty.
 
-    Each edge is rounded to a step of its own: 1, 2 or 5 times a power of ten, at most a quarter of the distance to
-    the nearest other quantile, and at least 1 for whole numbers. The outer edges are rounded outward, the inner ones
-    to the nearest, or down where a bin would be empty otherwise. A round edge may be a cell by chance; it is not chosen
-    for being one.
-
-    Parameters
-    ----------
-    numbers
-        Finite numbers (int64 or float64); at least one.
-    counts
-        How often each of them occurs.
-    n_bins
-        How many bins are wanted.
+    `counts` says how often each number occurs. Each edge has its own step: 1, 2 or 5 times a power of ten, at most a
+    quarter of the distance to the nearest other quantile, and at least 1 for integers. Outer edges are rounded outward,
+    inner ones to the nearest step, or down if a bin would be empty otherwise. A rounded edge may equal a cell, but only
+    by chance.
 
     Examples
     --------
@@ -63,7 +54,7 @@ def round_step(most: Decimal) -> Decimal:
 
 
 def _exact_quantiles(distinct: NDArray[Any], totals: NDArray[np.int64], n_bins: int) -> list[int | float]:
-    """The least, the quantiles and the greatest, each once."""
+    """Return the least number, the quantiles and the greatest number, each once."""
     below = np.cumsum(totals) - totals  # rows below each distinct number
     wanted = np.arange(1, n_bins) * (int(totals.sum()) / n_bins)
     inner = np.clip(np.searchsorted(below, wanted), min(1, len(distinct) - 1), len(distinct) - 1)
@@ -72,7 +63,7 @@ def _exact_quantiles(distinct: NDArray[Any], totals: NDArray[np.int64], n_bins: 
 
 
 def _steps(exact: list[int | float], least: Decimal) -> list[Decimal]:
-    """The step for each number, from its distance to the nearer neighbor; a single number is its own distance."""
+    """Return the step for each number, from the distance to its nearer neighbor (a single number: to 0)."""
     with localcontext(prec=_DIGITS):
         decimals = [Decimal(str(number)) for number in exact]
         gaps = [high - low for low, high in pairwise(decimals)] or [abs(decimals[0]) or Decimal(1)]
@@ -83,11 +74,11 @@ def _steps(exact: list[int | float], least: Decimal) -> list[Decimal]:
 def _rounded(exact: list[int | float], steps: list[Decimal], rounding: str) -> tuple[float, ...]:
     first = _on_grid(exact[0], steps[0], ROUND_FLOOR)
     last = _on_grid(exact[-1], steps[-1], ROUND_CEILING)
-    if first == last:  # one number only, and on its grid
+    if first == last:  # a single number that lies on its grid
         last = _on_grid(math.nextafter(exact[-1], math.inf), steps[-1], ROUND_CEILING)
     inner = zip(exact[1:-1], steps[1:-1], strict=True)
     middle = [_on_grid(number, step, rounding) for number, step in inner]
-    # A wide integer is no float: the nearest float may lie on its wrong side.
+    # A float may not hold a wide integer exactly: the nearest one may lie on the wrong side.
     first = first if first <= exact[0] else math.nextafter(first, -math.inf)
     last = last if last >= exact[-1] else math.nextafter(last, math.inf)
     return tuple(sorted({first, *middle, last}))

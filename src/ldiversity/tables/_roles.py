@@ -1,4 +1,4 @@
-"""The roles of columns: checking the ones declared, suggesting ones not declared yet."""
+"""Check the declared roles of columns, and suggest roles for the others."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ENOUGH_ROWS: Final = 20
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A role that a column may have, and why; the decision is the data holder's."""
+    """A role that a column may have, and why; the data holder decides."""
 
     role: Role | None
     reason: str
@@ -64,7 +64,7 @@ def check_roles(
     Raises
     ------
     SchemaError
-        When a column does not exist or has two roles, none is sensitive, or a published one is nested.
+        When a column does not exist or has two roles, no column is sensitive, or a published one is nested.
 
     Examples
     --------
@@ -79,12 +79,12 @@ def check_roles(
         for name in [names] if isinstance(names, str) else names:
             _give(source, roles, name, role)
     for name in [record_id] if isinstance(record_id, str) else record_id:
-        # An id may be made of quasi-identifiers too; only the sensitive value must not be part of it.
+        # An id may consist of quasi-identifiers; only the sensitive value must not be part of it.
         if roles.get(name) in {None, "sensitive"}:
             _give(source, roles, name, "record_id")
     if "sensitive" not in roles.values():
         raise SchemaError(source.name, "at least one column must be sensitive", got="none").with_hint(
-            "Name the column whose values nobody may learn about one person."
+            "Name the column whose values must stay secret for each person."
         )
     _refuse_nested(source, [name for name, role in roles.items() if role in {"quasi", "plain"}])
     return [name for name in source.columns if name not in roles]
@@ -104,7 +104,7 @@ def _refuse_nested(source: Source, names: list[str]) -> None:
     if nested:
         raise SchemaError(
             source.name, "published columns must hold single plain values", got=f"others in {name_some(nested)}"
-        ).with_hint("Drop these columns, convert them to text, or make one column of each part.")
+        ).with_hint("Drop these columns, convert them to text, or split them into one column per part.")
 
 
 def _is_nested(kind: pa.DataType) -> bool:
@@ -120,14 +120,14 @@ def suggest_role(name: str, kind: pa.DataType, n_distinct: int, n_rows: int) -> 
     <Role.IDENTIFIER: 'identifier'>
     """
     words = _split(name)
-    for role, known in _WORDS.items():
-        hit = next((word for word in words if word in known), None)
+    for role, typical in _WORDS.items():
+        hit = next((word for word in words if word in typical), None)
         if hit is not None:
             return Suggestion(role, f'its name holds "{hit}"')
     textual = pa.types.is_string(kind) or pa.types.is_integer(kind)
     if textual and n_rows >= _ENOUGH_ROWS and n_distinct >= _NEAR_UNIQUE * n_rows:
-        return Suggestion(Role.IDENTIFIER, "almost every row has a value of its own")
-    return Suggestion(None, "nothing in its name or values points to a role")
+        return Suggestion(Role.IDENTIFIER, "almost every row has a different value")
+    return Suggestion(None, "nothing in its name or values suggests a role")
 
 
 def _split(name: str) -> list[str]:

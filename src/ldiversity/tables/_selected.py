@@ -1,4 +1,4 @@
-"""Some rows of a table, as a table of their own."""
+"""Some rows of a table, as a table."""
 
 from __future__ import annotations
 
@@ -15,14 +15,7 @@ __all__ = ["SelectedRows", "have_value"]
 
 
 class SelectedRows(Source):
-    """The rows of a source that a mask names, in their order. What is read off it is read off those rows alone.
-
-    Parameters
-    ----------
-    source
-        The whole table.
-    rows
-        Shape (rows of the source,): which of them are there.
+    """The rows of a source that the mask `rows` selects, in their order. Nothing else of the source is visible.
 
     Examples
     --------
@@ -44,19 +37,19 @@ class SelectedRows(Source):
         self._rows = rows
 
     def category_order(self, column: str) -> pa.Array | None:
-        """The categories of a column in their order; whoever publishes them publishes only those that occur."""
+        """Return the categories of a column in order; some may not occur, and must not be published."""
         return self._source.category_order(column)
 
     def _read(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:
         start = 0
         for batch in self._source.batches(columns, chunk_rows=chunk_rows, encoded=encoded):
-            some = self._rows[start : start + batch.num_rows]
+            selected = self._rows[start : start + batch.num_rows]
             start += batch.num_rows
-            yield batch if some.all() else batch.filter(pa.array(some))
+            yield batch if selected.all() else batch.filter(pa.array(selected))
 
 
 def have_value(source: Source, columns: Sequence[str]) -> dict[str, BoolArray]:
-    """Say of each column, shape (rows,), which rows have a value; NaN is none.
+    """Return, for each column, which rows have a value; NaN counts as missing.
 
     Examples
     --------

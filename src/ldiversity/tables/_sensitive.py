@@ -14,24 +14,22 @@ from ldiversity.tables._bins import Bins
 __all__ = ["MISSING_POLICIES", "Sensitive", "as_sensitive"]
 
 MISSING_POLICIES: Final = ("refuse", "category", "drop")
-"""What may be done with rows whose sensitive value is missing."""
+"""What to do with rows whose sensitive value is missing."""
 
 
 @dataclass(frozen=True)
 class Sensitive:
-    """A sensitive column: its public domain, and what becomes of missing values.
+    """A sensitive column: its public domain, and what to do with missing values.
 
     Parameters
     ----------
     name
         The column.
     domain
-        The public values in order. May be wider than what occurs; without it the domain is what occurs in
-        the table, in the order of the column's categories where they are ordered, else sorted, and so tells which
-        values occur.
+        The public values in order; may be wider than what occurs. Without it, the domain consists of the values that
+        occur, which reveals them: in the order of the column's categories if they are ordered, otherwise sorted.
     missing
-        ``"refuse"`` a table with missing values, make them a ``"category"`` of their own, or ``"drop"``
-        their rows.
+        ``"refuse"`` a table with missing values, make them a separate ``"category"``, or ``"drop"`` their rows.
     width, edges, quantiles, low, high
         Bin a column of numbers; see `Bins`. At most one of the first three.
 
@@ -60,7 +58,7 @@ class Sensitive:
             object.__setattr__(self, "domain", tuple(self.domain))
         if self.edges is not None:
             object.__setattr__(self, "edges", tuple(self.edges))
-        binned = self.bins is not None  # also checks how
+        binned = self.bins is not None  # this also checks the bins
         if self.domain is not None and binned:
             raise ParameterError("Sensitive", "domain", f"must be left out when {self.name!r} is binned").with_hint(
                 "The bins are the domain; declare edges instead."
@@ -81,15 +79,15 @@ class Sensitive:
 
 
 def as_sensitive(owner: str, given: object) -> list[Sensitive]:
-    """Return sensitive columns, given as one or several names or `Sensitive`, as a list; or raise `ParameterError`.
+    """Return one or several names or `Sensitive` as a list of `Sensitive`, or raise `ParameterError`.
 
     Examples
     --------
-    >>> [one.name for one in as_sensitive("audit", ["job", Sensitive("disease", missing="drop")])]
+    >>> [column.name for column in as_sensitive("audit", ["job", Sensitive("disease", missing="drop")])]
     ['job', 'disease']
     """
     if isinstance(given, Sensitive):
         return [given]
-    if isinstance(given, list | tuple) and any(isinstance(one, Sensitive) for one in given):
-        return [one for part in given for one in as_sensitive(owner, part)]
+    if isinstance(given, list | tuple) and any(isinstance(part, Sensitive) for part in given):
+        return [column for part in given for column in as_sensitive(owner, part)]
     return [Sensitive(name) for name in column_names(owner, "sensitive", given)]

@@ -1,4 +1,4 @@
-"""Published sets as a list column of values, and back."""
+"""Convert sets of codes to a list column of values, and back."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import pyarrow.compute as pc
 from ldiversity.base.arrays import CodeArray, SetArray
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
-from ldiversity.tables._values import domain_array, to_values, value_type
+from ldiversity.tables._values import OUTSIDE, code_lookup, distinct_cells, domain_array, value_type
 
 __all__ = ["decode_sets", "encode_sets"]
 
 _MOST_OFFSETS: Final = 2**31 - 1
-_OUTSIDE: Final = -2
 
 
 def decode_sets(
@@ -24,16 +23,9 @@ def decode_sets(
     domain: Domain,
     type: pa.DataType | None = None,  # noqa: A002 - as in Attribute
 ) -> pa.ListArray:
-    """Show sets of codes as lists of values, each list in code order.
+    """Return sets of codes, shape (n, l), as lists of values in code order.
 
-    Parameters
-    ----------
-    sets
-        Codes, shape (n, l).
-    domain
-        The public values.
-    type
-        The Arrow type of a value; found from the domain when None.
+    `type` is the Arrow type of a value; None takes it from the domain.
 
     Examples
     --------
@@ -43,14 +35,14 @@ def decode_sets(
     n, l = sets.shape
     flat = np.ascontiguousarray(sets, dtype=np.int32).reshape(-1)
     missing = domain.code_of.get(None)
-    known = domain_array(domain, type)
+    published = domain_array(domain, type)
     if missing is None:
         codes = pa.array(flat)
     else:
-        # A missing value is a missing index: Parquet refuses dictionaries that contain one.
-        known = known.drop_null()
+        # A missing value becomes a missing index: Parquet refuses dictionaries that contain a missing value.
+        published = published.drop_null()
         codes = pa.array(flat - (flat > missing), mask=flat == missing)
-    values = pa.DictionaryArray.from_arrays(codes, known, safe=False)
+    values = pa.DictionaryArray.from_arrays(codes, published, safe=False)
     if n * l > _MOST_OFFSETS:
         return pa.LargeListArray.from_arrays(np.arange(0, n * l + 1, l, dtype=np.int64), values)
     return pa.ListArray.from_arrays(np.arange(0, n * l + 1, l, dtype=np.int32), values)
@@ -59,21 +51,12 @@ def decode_sets(
 def encode_sets(column: pa.Array | pa.ChunkedArray, domain: Domain, *, as_written: bool = False) -> SetArray:
     """Read a list column back into sets of codes, ascending in each row.
 
-    Parameters
-    ----------
-    column
-        Lists of values, of dictionary-encoded values, or of numbers; all of one length.
-    domain
-        The public values.
-    as_written
-        Leave members in the order in which they stand, and do not look whether one is repeated: for the check of
-        what was written.
+    With `as_written`, members keep their order and may repeat: this is for checking what was written.
 
     Raises
     ------
     SchemaError
-        When a list is missing, lists have different lengths, a member is not of the domain, or a list
-        holds a value twice.
+        When a list is missing, lists differ in length, a member is not in the domain, or a list holds a value twice.
 
     Examples
     --------
@@ -107,39 +90,27 @@ def _is_list(kind: pa.DataType) -> bool:
 
 
 def _codes(members: pa.Array, domain: Domain) -> CodeArray:
-    missing = domain.code_of.get(None, _OUTSIDE)
+    missing = domain.code_of.get(None, OUTSIDE)
+    values = domain_array(domain)
     if value_type(members.type) is None:
-        raise _other_type(domain_array(domain).type, members.type)
+        raise _other_type(values.type, members.type)
     if pa.types.is_null(members.type):
         codes = np.full(len(members), missing, dtype=np.int32)
     else:
-        coded = members if pa.types.is_dictionary(members.type) else members.dictionary_encode()
-        lookup = np.append(_lookup(coded.dictionary, domain), np.int32(missing))
-        indices = coded.indices
-        if indices.null_count:
-            indices = pc.fill_null(indices.cast(pa.int64()), len(coded.dictionary))
-        places = indices.to_numpy()
-        if len(places) and (places.min() < 0 or places.max() > len(coded.dictionary)):
+        distinct, positions = distinct_cells(members)
+        # The indices come from a file, and Arrow does not check them.
+        if len(positions) and (positions.min() < 0 or positions.max() > len(distinct)):
             raise SchemaError("sets", "the column must not be damaged", got="members without a value")
-        codes = lookup[places]
-    outside = int(np.count_nonzero(codes == _OUTSIDE))
+        try:
+            codes = code_lookup(distinct, values, missing)[positions]
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise _other_type(values.type, distinct.type) from None
+    outside = int(np.count_nonzero(codes == OUTSIDE))
     if outside:
         raise SchemaError(
             "sets", "every member must be a value of the domain", got=f"{outside} that are not"
         ).with_hint("The table and the domain do not belong together.")
     return codes
-
-
-def _lookup(cells: pa.Array, domain: Domain) -> CodeArray:
-    known = domain_array(domain)
-    try:
-        values = to_values(cells, known.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise SchemaError("sets", f"members must have the type {known.type} of the domain", got=cells.type) from None
-    found = pc.index_in(values, value_set=known, skip_nulls=True)
-    lookup: CodeArray = pc.fill_null(found, _OUTSIDE).to_numpy().astype(np.int32)
-    lookup[np.asarray(values.is_null())] = domain.code_of.get(None, _OUTSIDE)
-    return lookup
 
 
 def _ascending(codes: SetArray) -> SetArray:
@@ -151,8 +122,8 @@ def _ascending(codes: SetArray) -> SetArray:
     return codes
 
 
-def _other_type(known: pa.DataType, got: pa.DataType) -> SchemaError:
-    return SchemaError("sets", f"members must have the type {known} of the domain", got=got).with_hint(
+def _other_type(expected: pa.DataType, got: pa.DataType) -> SchemaError:
+    return SchemaError("sets", f"members must have the type {expected} of the domain", got=got).with_hint(
         "The table and the domain do not belong together."
     )
 

@@ -1,4 +1,4 @@
-"""What a source is: a table that can be read several times, batch by batch."""
+"""The base class of sources: tables that can be read several times, batch by batch."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Final
 
 import pyarrow as pa
@@ -23,7 +24,7 @@ from ldiversity.tables._order import category_order
 __all__ = ["DEFAULT_CHUNK_ROWS", "Source", "check_header", "check_names", "plain_type", "rechunk", "unknown_column"]
 
 DEFAULT_CHUNK_ROWS: Final = 262_144
-"""How many rows a batch has at most, unless the caller says otherwise."""
+"""Rows per batch, unless the caller asks for another number."""
 
 _MOST_NAMED: Final = 10
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -32,9 +33,9 @@ _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 class Source(ABC):
     """A table that can be read several times, batch by batch.
 
-    Dictionaries (categories) are decoded to their values on the way, because a dictionary may list values
-    of rows that are no longer in the table, in an order that tells something. Where a column says that the order
-    of its categories means something, `category_order` has it.
+    Dictionaries (categories) are decoded to their values, because a dictionary may list values of rows that are no
+    longer in the table, in an order that reveals something. If a column declares that the order of its categories
+    matters, `category_order` returns it.
 
     Attributes
     ----------
@@ -43,12 +44,12 @@ class Source(ABC):
     columns
         The Arrow type of each column, in order; settled once, before the first batch.
     frame_kind
-        The kind of frame to hand back: ``"arrow"``, ``"pandas"``, ``"polars"``, ...
+        The kind of frame to return: ``"arrow"``, ``"pandas"``, ``"polars"``, ...
     n_rows
-        The number of rows, or None when it is unknown without reading.
+        The number of rows, or None if it is unknown before reading.
     from_file
-        Whether the table is a file. Its names may then be the cells of a person, when the file has no row of
-        names, so messages show only those that the user nearly typed.
+        Whether the table is a file. If a file has no header, its first record passes for the names, so messages
+        show only names that the user nearly typed.
     """
 
     def __init__(
@@ -78,11 +79,11 @@ class Source(ABC):
         Parameters
         ----------
         columns
-            The columns to read, in the order they shall have; all when None.
+            The columns to read, in this order; all when None.
         chunk_rows
-            Rows of a batch.
+            Rows per batch.
         encoded
-            Columns that may arrive dictionary-encoded, where that is cheaper to read.
+            Columns that may stay dictionary-encoded if that is cheaper to read.
 
         Raises
         ------
@@ -95,27 +96,28 @@ class Source(ABC):
                 raise unknown_column(self.name, column, self.columns, from_file=self.from_file)
         chunk_rows = check_integer("batches", "chunk_rows", chunk_rows, minimum=1)
         keep = frozenset(encoded)
-        return _told(rechunk(self._settled(wanted, chunk_rows, keep), chunk_rows), reading(self.n_rows))
+        return _reported(rechunk(self._settled(wanted, chunk_rows, keep), chunk_rows), reading(self.n_rows))
 
     def category_order(self, column: str) -> pa.Array | None:
-        """The categories of a column in their order, in the column's type; None unless it says that they have one.
+        """Return the categories of a column in order, in the column's type; None unless it declares an order.
 
-        They may be more than occur: whoever publishes them publishes only those that do.
+        Some may not occur in the table: publish only those that do.
         """
-        with guarded(
-            self.name, "the table must be readable to its end", got="one that is not", hint="Write or copy it again."
-        ):
+        with self._without_cells():
             listed = category_order(self._categories(column))
         return None if listed is None else self._convert(column, listed).drop_null().unique()
 
-    def _categories(self, column: str) -> Iterable[pa.Array]:  # noqa: ARG002 - for those that know
-        """The chunks of a column whose dictionaries are as the holder made them; none where that is not sure."""
+    def _without_cells(self) -> AbstractContextManager[None]:
+        return guarded(
+            self.name, "the table must be readable to its end", got="one that is not", hint="Write or copy it again."
+        )
+
+    def _categories(self, column: str) -> Iterable[pa.Array]:  # noqa: ARG002 - for subclasses
+        """Return the chunks of a column if their dictionaries are sure to be as the holder made them, else none."""
         return ()
 
     def _settled(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:
-        with guarded(
-            self.name, "the table must be readable to its end", got="one that is not", hint="Write or copy it again."
-        ):
+        with self._without_cells():
             for batch in self._read(columns, chunk_rows, encoded):
                 yield self._settle(batch, columns, encoded)
 
@@ -134,9 +136,9 @@ class Source(ABC):
         return pa.RecordBatch.from_arrays(arrays, names=columns)
 
     def _check_cells(self, name: str, array: pa.Array) -> None:
-        # Readers trust what a file says of itself; here is the last place to see that it is not so.
+        # Readers trust what a file claims about itself; this is the last place to find that it is wrong.
         try:
-            array.validate(full=array.type != pa.date64())  # a day with a time of day is a day all the same
+            array.validate(full=array.type != pa.date64())  # there, days with a time of day are allowed
         except pa.ArrowException as error:
             if lacks_memory(error):
                 raise not_enough_memory(self.name) from None
@@ -150,9 +152,9 @@ class Source(ABC):
             return array
         try:
             plain = pc.run_end_decode(array) if pa.types.is_run_end_encoded(array.type) else array
-            if pa.types.is_dictionary(plain.type):  # of views, which Arrow does not decode
-                words = plain.dictionary
-                plain = pa.DictionaryArray.from_arrays(plain.indices, pc.cast(words, plain_type(words.type)))
+            if pa.types.is_dictionary(plain.type):  # its values may be views, which Arrow does not decode
+                values = plain.dictionary
+                plain = pa.DictionaryArray.from_arrays(plain.indices, pc.cast(values, plain_type(values.type)))
             return plain if plain.type == target else pc.cast(plain, target)
         except pa.ArrowException as error:
             if lacks_memory(error):
@@ -170,11 +172,11 @@ _WRITTEN: Final = {
     "date32[day]": "Days are written as 2020-01-31. ",
     "bool": "Booleans are written as true and false. ",
 }
-"""How values of a type are written, where another way is common."""
+"""How to write values of a type for which other ways are common."""
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type that cells have once dictionaries and views are taken off, and half floats are floats.
+    """Return the type of cells without dictionaries and views; half floats become floats.
 
     Examples
     --------
@@ -187,13 +189,13 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
         return pa.string()
     if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
         return pa.binary()
-    if pa.types.is_float16(kind):  # which Arrow can do little with
+    if pa.types.is_float16(kind):  # which Arrow hardly supports
         return pa.float32()
     return kind
 
 
 def rechunk(batches: Iterator[pa.RecordBatch], chunk_rows: int) -> Iterator[pa.RecordBatch]:
-    """Cut and join batches so that each but the last has exactly `chunk_rows` rows.
+    """Cut and join batches so that each except the last has exactly `chunk_rows` rows.
 
     Examples
     --------
@@ -217,8 +219,8 @@ def rechunk(batches: Iterator[pa.RecordBatch], chunk_rows: int) -> Iterator[pa.R
         yield _join(waiting)
 
 
-def _told(batches: Iterator[pa.RecordBatch], step: Callable[[int], None]) -> Iterator[pa.RecordBatch]:
-    """Hand the batches on, and say how many rows were read."""
+def _reported(batches: Iterator[pa.RecordBatch], step: Callable[[int], None]) -> Iterator[pa.RecordBatch]:
+    """Pass the batches on, and report how many rows were read."""
     for batch in batches:
         step(batch.num_rows)
         yield batch
@@ -227,15 +229,15 @@ def _told(batches: Iterator[pa.RecordBatch], step: Callable[[int], None]) -> Ite
 def _join(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     if len(batches) == 1:
         return batches[0]
-    # Dictionaries of the parts may differ; a table unifies them.
+    # The dictionaries of the batches may differ; a table unifies them.
     table = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()
     return table.to_batches()[0]
 
 
 def check_names(owner: str, names: Sequence[object], *, from_file: bool = True) -> list[str]:
-    """Return the column names, or raise `SchemaError` when they cannot serve as names.
+    """Return the column names, or raise `SchemaError` if they are unusable.
 
-    The names of a file may be the cells of a person, when it has no row of names; they are never quoted.
+    If a file has no header, its first record passes for the names, so names of files are never quoted.
 
     Examples
     --------
@@ -269,7 +271,7 @@ def check_names(owner: str, names: Sequence[object], *, from_file: bool = True) 
 
 
 def check_header(owner: str, names: Sequence[str]) -> list[str]:
-    """Return the names in the first row of a file, or raise `SchemaError` when they are none.
+    """Return the names in the first row of a file, or raise `SchemaError` if these are not names.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Results as CSV for people, who open it in a spreadsheet."""
+"""Write results as CSV for people, who open it in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\n")
 
 
 def write_spreadsheet(path: Path, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write rows as CSV; texts that a spreadsheet would take for a formula get a quote before them.
+    """Write rows as CSV; a text that a spreadsheet would take for a formula gets a quote in front.
 
-    Only for what people look at. A release is read by programs, and keeps its cells as they are.
+    Only for tables that people look at. Programs read a release, so it keeps its cells unchanged.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the columns of a table look like, for `describe`. For the data holder: it shows true counts."""
+"""Summarize the columns of a table, for `describe`. Only for the data holder: it shows true counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_SHOWN: Final = 10
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """One column as it stands in the table.
+    """One column of the table.
 
     Parameters
     ----------
@@ -33,15 +33,15 @@ class ColumnSummary:
     n_rows, n_missing
         All rows, and those without a value.
     n_distinct
-        Distinct values, missing not counted; the cap when `capped`; None where they cannot be counted.
+        Distinct values without the missing one; the limit if `capped`; None if they cannot be counted.
     capped
         Whether there are more distinct values than were counted.
     role, reason
-        A suggested role (None when nothing points to one) and why.
+        A suggested role (None if nothing suggests one) and why.
     frequencies
         The most frequent values with their counts, for columns with few distinct values; else empty.
     largest_share
-        Rows with the most frequent value over rows with any, for columns that may be sensitive:
+        Rows with the most frequent value over rows with any value, for columns that may be sensitive:
         ``1 / largest_share`` bounds the l that grouping methods can reach.
     """
 
@@ -112,7 +112,7 @@ def _summarize(name: str, kind: pa.DataType, tally: Tally) -> ColumnSummary:
 
 
 def _largest(cells: pa.Array, counts: NDArray[np.int64]) -> tuple[tuple[str, int], ...]:
-    if pa.types.is_temporal(cells.type):  # Python knows fewer days than Arrow
+    if pa.types.is_temporal(cells.type):  # Python supports fewer days than Arrow
         try:
             cells = pc.cast(cells, pa.string())
         except pa.ArrowInvalid:  # a time zone that this machine does not know

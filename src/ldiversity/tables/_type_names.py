@@ -1,4 +1,4 @@
-"""The words in which users declare the type of a column."""
+"""The words with which users declare the type of a column."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Final
 import pyarrow as pa
 
 from ldiversity.errors import ParameterError
-from ldiversity.tables._source import unknown_column
+from ldiversity.tables._source import check_names, plain_type, unknown_column
 
-__all__ = ["TYPE_NAMES", "declared_types"]
+__all__ = ["TYPE_NAMES", "column_types", "declared_types"]
 
 TYPE_NAMES: Final[Mapping[str, pa.DataType]] = MappingProxyType(
     {
@@ -20,7 +20,7 @@ TYPE_NAMES: Final[Mapping[str, pa.DataType]] = MappingProxyType(
         "number": pa.float64(),
         "boolean": pa.bool_(),
         "date": pa.date32(),
-        # the same in Arrow's words
+        # Arrow's names for the same types
         "string": pa.string(),
         "int64": pa.int64(),
         "float64": pa.float64(),
@@ -29,6 +29,15 @@ TYPE_NAMES: Final[Mapping[str, pa.DataType]] = MappingProxyType(
         "date32": pa.date32(),
     }
 )
+
+
+def column_types(
+    owner: str, schema: pa.Schema, types: Mapping[str, str] | None, *, from_file: bool = True
+) -> dict[str, pa.DataType]:
+    """Return the type of each column: the declared one, or the stored one without dictionaries and views."""
+    names = check_names(owner, schema.names, from_file=from_file)
+    columns = {name: plain_type(kind) for name, kind in zip(names, schema.types, strict=True)}
+    return columns | declared_types(owner, types, columns, from_file=from_file)
 
 
 def declared_types(

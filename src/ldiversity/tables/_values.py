@@ -1,4 +1,4 @@
-"""Cells of a column as values of a domain: texts, integers, floats, booleans."""
+"""Convert the cells of a column to values of a domain: texts, integers, floats, booleans."""
 
 from __future__ import annotations
 
@@ -9,11 +9,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import Scalar
+from ldiversity.base.arrays import CodeArray, Scalar
 from ldiversity.schema import Domain
 from ldiversity.tables._guard import guarded
 
-__all__ = ["Tally", "domain_array", "python_rows", "time_texts", "to_values", "value_type"]
+__all__ = [
+    "OUTSIDE",
+    "Tally",
+    "code_lookup",
+    "distinct_cells",
+    "domain_array",
+    "python_rows",
+    "time_texts",
+    "to_values",
+    "value_type",
+]
+
+OUTSIDE: Final = -2
+"""The code of a cell that is not a value of the domain; -1 is a row to be dropped."""
 
 _INT_DIGITS: Final = 18
 _FLOAT_DIGITS: Final = 15
@@ -22,7 +35,7 @@ _TIME: Final = r"^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d*[1-9])?(?:\.?0*)$"
 
 
 def value_type(kind: pa.DataType) -> pa.DataType | None:
-    """Return the type of a domain's values for a column of this type; None when it cannot be coded.
+    """Return the type of a domain's values for a column of this type; None if such a column cannot be coded.
 
     Examples
     --------
@@ -68,7 +81,7 @@ def to_values(cells: pa.Array, target: pa.DataType) -> pa.Array:
 
 
 def time_texts(texts: pa.Array) -> pa.Array:
-    """Write the same time the same way, whichever file it came from; other texts stay as they are.
+    """Write the same time the same way, whatever file it came from; other texts stay unchanged.
 
     Examples
     --------
@@ -80,7 +93,7 @@ def time_texts(texts: pa.Array) -> pa.Array:
 
 
 def python_rows(table: pa.Table) -> list[dict[str, Any]]:
-    """Give rows with Python's values; times that Python cannot hold are ISO texts, whichever packages are installed.
+    """Return rows of Python objects; times that Python cannot hold become ISO texts, whatever packages are installed.
 
     Examples
     --------
@@ -94,14 +107,14 @@ def python_rows(table: pa.Table) -> list[dict[str, Any]]:
 def _python_values(cells: pa.ChunkedArray) -> list[Any]:
     try:
         if pa.types.is_timestamp(cells.type) and cells.type.unit == "ns":
-            # Otherwise Arrow would hand out Timestamp where pandas is installed, and refuse elsewhere.
+            # Otherwise Arrow would return Timestamp if pandas is installed, and fail if it is not.
             cells = cells.cast(pa.timestamp("us", cells.type.tz))
-        known: list[Any] = cells.to_pylist()
+        values: list[Any] = cells.to_pylist()
     except (OverflowError, ValueError):
         if not pa.types.is_temporal(cells.type):
             raise
-        known = pc.replace_substring(cells.cast(pa.string()), " ", "T", max_replacements=1).to_pylist()
-    return known
+        values = pc.replace_substring(cells.cast(pa.string()), " ", "T", max_replacements=1).to_pylist()
+    return values
 
 
 def domain_array(domain: Domain, target: pa.DataType | None = None) -> pa.Array:
@@ -129,14 +142,29 @@ def domain_array(domain: Domain, target: pa.DataType | None = None) -> pa.Array:
 
 
 def _domain_type(values: tuple[Scalar, ...]) -> pa.DataType:
-    known = [value for value in values if value is not None]
-    if known and all(isinstance(value, bool) for value in known):
+    present = [value for value in values if value is not None]
+    booleans = [isinstance(value, bool) for value in present]
+    if present and all(booleans):
         return pa.bool_()
-    if known and all(isinstance(value, int) and not isinstance(value, bool) for value in known):
-        return pa.int64()
-    if known and all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
-        return pa.float64()
-    return pa.string()
+    if not present or any(booleans) or not all(isinstance(value, int | float) for value in present):
+        return pa.string()
+    return pa.int64() if all(isinstance(value, int) for value in present) else pa.float64()
+
+
+def distinct_cells(cells: pa.Array) -> tuple[pa.Array, NDArray[Any]]:
+    """Return the distinct cells, and the position of each row among them: one past the last if its cell is missing."""
+    coded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+    indices = coded.indices
+    if indices.null_count:
+        indices = pc.fill_null(indices.cast(pa.int64()), len(coded.dictionary))
+    return coded.dictionary, indices.to_numpy()
+
+
+def code_lookup(distinct: pa.Array, values: pa.Array, missing: int) -> CodeArray:
+    """Return the code of each distinct cell, `OUTSIDE` for one that is not among `values`; at the end, `missing`."""
+    cells = to_values(distinct, values.type)
+    codes = pc.fill_null(pc.index_in(cells, value_set=values, skip_nulls=True), OUTSIDE).to_numpy()
+    return np.append(np.where(np.asarray(cells.is_null()), missing, codes), missing).astype(np.int32)
 
 
 class Tally:
@@ -145,8 +173,8 @@ class Tally:
     Parameters
     ----------
     limit
-        Stop counting beyond this many distinct cells; `full` tells so, `n_at_stop` how many there were
-        by then, and `rows_at_stop` among how many filled cells.
+        Stop counting beyond this many distinct cells. Then `full` is true, `n_at_stop` is the number of distinct
+        cells so far, and `rows_at_stop` the number of rows with a value so far.
 
     Examples
     --------
@@ -183,7 +211,7 @@ class Tally:
         self.n_missing += int(cells.null_count)
 
     def result(self) -> tuple[pa.Array | None, NDArray[np.int64]]:
-        """The distinct cells and how often each occurs; None when there is no cell or too many."""
+        """Return the distinct cells and how often each occurs; None if there are none, or too many."""
         self._merge()
         if self.full or not self._parts:
             return None, np.zeros(0, dtype=np.int64)
@@ -206,7 +234,7 @@ def _count(cells: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
     coded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
     indices = coded.indices.drop_null().to_numpy()
     counts = np.bincount(indices, minlength=len(coded.dictionary)).astype(np.int64)
-    # A dictionary may list values that no row has, and a missing one.
+    # A dictionary may list values that no row has, and a missing value.
     occurs = pc.and_(pa.array(counts > 0), pc.invert(pc.is_null(coded.dictionary, nan_is_null=True)))
     return coded.dictionary.filter(occurs), counts[np.asarray(occurs)]
 

@@ -39,9 +39,13 @@ BAD_FILES = {
     "not JSON": (
         "t.jsonl",
         b'{"a": 1}\n{"a": SECRET}\n',
-        "must be one JSON object with distinct keys, got another in row 2",
+        "must be one JSON object with distinct keys, got something else in row 2",
     ),
-    "a JSON list": ("t.jsonl", b'["SECRET"]\n', "must be one JSON object with distinct keys, got another in row 1"),
+    "a JSON list": (
+        "t.jsonl",
+        b'["SECRET"]\n',
+        "must be one JSON object with distinct keys, got something else in row 1",
+    ),
     "a key twice": ("t.jsonl", b'{"a": 1, "a": 2}\n', "must be one JSON object with distinct keys"),
     "types mixed": ("t.jsonl", b'{"a": 1}\n{"a": "SECRET"}\n', "column 'a' must hold values of one type, got string"),
     "types mixed late": (

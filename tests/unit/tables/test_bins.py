@@ -209,7 +209,7 @@ def test_infinite_numbers_have_no_range() -> None:
 
 @pytest.mark.parametrize("number", [1e25, -1e300, 2.0**63])
 def test_a_width_below_the_distance_of_floats_is_refused(number: float) -> None:
-    with pytest.raises(SchemaError, match="width must be wide enough to tell numbers of this size apart, got 1"):
+    with pytest.raises(SchemaError, match="width must be wide enough to separate numbers of this size, got 1"):
         Bins(width=1).fit(pa.array([number]))
 
 

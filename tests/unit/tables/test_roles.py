@@ -105,7 +105,7 @@ def test_names_suggest_roles(name: str, role: Role | None) -> None:
 def test_texts_that_differ_in_almost_every_row_suggest_an_identifier() -> None:
     suggestion = suggest_role("code", pa.string(), 95, 100)
 
-    assert (suggestion.role, suggestion.reason) == (Role.IDENTIFIER, "almost every row has a value of its own")
+    assert (suggestion.role, suggestion.reason) == (Role.IDENTIFIER, "almost every row has a different value")
 
 
 def test_measurements_that_differ_in_every_row_suggest_nothing() -> None:
