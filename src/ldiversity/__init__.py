@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from ldiversity.models import UniqueDiversity as UniqueDiversity
     from ldiversity.models import Verdict as Verdict
     from ldiversity.publish import Policy as Policy
+    from ldiversity.publish import Publication as Publication
     from ldiversity.publish import anonymize as anonymize
     from ldiversity.publish import plan as plan
     from ldiversity.release import ClassRelease as ClassRelease
@@ -109,7 +110,7 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "base.randomness": ("Key",),
-    "publish": ("Policy", "anonymize", "plan"),
+    "publish": ("Policy", "Publication", "anonymize", "plan"),
     "evaluation.attacks": (
         "Attack",
         "AttackReport",

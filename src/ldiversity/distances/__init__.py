@@ -8,7 +8,7 @@ from ldiversity.distances._icd import IcdDistance
 from ldiversity.distances._matrix import MatrixDistance
 from ldiversity.distances._numeric import NumericDistance
 from ldiversity.distances._ordered import OrderedDistance
-from ldiversity.distances._parse import parse_distance
+from ldiversity.distances._parse import distance_text, parse_distance, place_distance
 from ldiversity.distances._registry import DISTANCES, distance_from_dict
 from ldiversity.distances._semilattice import SemilatticeDistance
 from ldiversity.distances._tree import TreeDistance
@@ -24,5 +24,7 @@ __all__ = [
     "SemilatticeDistance",
     "TreeDistance",
     "distance_from_dict",
+    "distance_text",
     "parse_distance",
+    "place_distance",
 ]

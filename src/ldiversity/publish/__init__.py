@@ -1,29 +1,40 @@
 """The data holder's side: the way from a table to a release."""
 
+from ldiversity.publish._anonymize import anonymize, plan
+from ldiversity.publish._check import Checked
 from ldiversity.publish._class_plan_result import ClassAttributePlan, ClassOutlook, ClassPlan
+from ldiversity.publish._columns_said import ColumnDecisions, Columns
 from ldiversity.publish._draw import draw_sets
 from ldiversity.publish._hierarchies import is_made, read_hierarchies
-from ldiversity.publish._pipeline import anonymize
-from ldiversity.publish._plan import plan
+from ldiversity.publish._method import ChosenMethod, method_words
 from ldiversity.publish._plan_result import AttributePlan, Outlook, Plan
 from ldiversity.publish._policy import Policy
-from ldiversity.publish._prepare import GroupPreparation, Preparation, prepare, prepare_groups
+from ldiversity.publish._publication import Decisions, Publication
+from ldiversity.publish._typed import TypedColumns, TypedPublication, typed_columns, typed_options, typed_publication
 
 __all__ = [
     "AttributePlan",
+    "Checked",
+    "ChosenMethod",
     "ClassAttributePlan",
     "ClassOutlook",
     "ClassPlan",
-    "GroupPreparation",
+    "ColumnDecisions",
+    "Columns",
+    "Decisions",
     "Outlook",
     "Plan",
     "Policy",
-    "Preparation",
+    "Publication",
+    "TypedColumns",
+    "TypedPublication",
     "anonymize",
     "draw_sets",
     "is_made",
+    "method_words",
     "plan",
-    "prepare",
-    "prepare_groups",
     "read_hierarchies",
+    "typed_columns",
+    "typed_options",
+    "typed_publication",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,13 +15,13 @@ from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, SensitiveColumn, most_classes
 from ldiversity.models import Population, PrivacyModel
 from ldiversity.publish._class_plan_result import ClassAttributePlan, ClassOutlook, ClassPlan
-from ldiversity.publish._prepare import GroupPreparation
+from ldiversity.publish._prepare import Preparation
 from ldiversity.release import class_not_protected
 from ldiversity.schema import Domain
 from ldiversity.sentences import Setting, say
 from ldiversity.tables import Coder, Source, column_values
 
-__all__ = ["largest_l", "plan_classes"]
+__all__ = ["judge", "largest_l", "plan_classes"]
 
 _SMALLER: Final = 3
 _LARGER: Final = 2
@@ -38,7 +38,7 @@ class _Question:
         return self.coder.domain
 
 
-def plan_classes(preparation: GroupPreparation, cautions: Mapping[str, Sequence[str]]) -> ClassPlan:
+def plan_classes(preparation: Preparation, cautions: Mapping[str, Sequence[str]]) -> ClassPlan:
     """Say what can be said before the table is grouped.
 
     A method that looks at sensitive values alone is tried on them, which decides everything; of the others it is
@@ -47,9 +47,8 @@ def plan_classes(preparation: GroupPreparation, cautions: Mapping[str, Sequence[
     source, method = preparation.source, preparation.method
     for column, hierarchy in preparation.hierarchies.items():
         _check_values(source, column, hierarchy)
-    questions = tuple(_Question(name, coder, preparation.counts[name]) for name, coder in preparation.coders.items())
-    judge = _Tried(_table(source, questions, preparation.person)) if method.blind else _Checked(questions)
-    outlook = judge(method)
+    decide, questions = judge(preparation), _questions(preparation)
+    outlook = decide(method)
     return ClassPlan(
         table=source.name,
         n_rows=preparation.n_rows,
@@ -58,11 +57,23 @@ def plan_classes(preparation: GroupPreparation, cautions: Mapping[str, Sequence[
         parameters=method.parameters(),
         attributes=tuple(_attribute(method, question, tuple(cautions[question.name])) for question in questions),
         outlook=outlook,
-        choices=tuple(_choices(judge, method, questions, outlook)),
+        choices=tuple(_choices(decide, method, questions, outlook)),
         exact=method.blind,
         notes=preparation.notes,
         not_protected=class_not_protected(method.layout),
     )
+
+
+def judge(preparation: Preparation) -> Callable[[GroupingMethod], ClassOutlook]:
+    """What tells whether a method can keep its promise, as far as that is known before records are grouped."""
+    questions = _questions(preparation)
+    if preparation.method.blind:
+        return _Tried(_table(preparation.source, questions, preparation.person))
+    return _Checked(questions)
+
+
+def _questions(preparation: Preparation) -> tuple[_Question, ...]:
+    return tuple(_Question(name, coder, preparation.counts[name]) for name, coder in preparation.coders.items())
 
 
 def largest_l(counts: NDArray[np.int64]) -> int:
@@ -210,7 +221,10 @@ def _attribute(method: GroupingMethod, question: _Question, cautions: tuple[str,
 
 
 def _choices(
-    judge: _Tried | _Checked, method: GroupingMethod, questions: tuple[_Question, ...], chosen: ClassOutlook
+    decide: Callable[[GroupingMethod], ClassOutlook],
+    method: GroupingMethod,
+    questions: tuple[_Question, ...],
+    chosen: ClassOutlook,
 ) -> Iterator[ClassOutlook]:
     """The same for neighboring l, where it can be told."""
     l = method.level
@@ -220,4 +234,4 @@ def _choices(
     reached = [int(near[key]) for near in chosen.nearest if (key := str(method.strength)) in near]
     middle = l if chosen.feasible else min(l, max([2, *reached]))
     for one in sorted({*range(max(2, middle - _SMALLER), middle + _LARGER + 1), l}):
-        yield chosen if one == l else judge(method.at(one))
+        yield chosen if one == l else decide(method.at(one))

@@ -14,7 +14,7 @@ from ldiversity.engines import Engine
 from ldiversity.errors import ClaimError, InfeasibleError, InternalError, UnsupportedError
 from ldiversity.methods import Grouping, GroupingMethod, GroupingRun, Partition, SensitiveColumn
 from ldiversity.publish._coding import Reading
-from ldiversity.publish._prepare import GroupPreparation
+from ldiversity.publish._prepare import Preparation
 from ldiversity.publish._public import keeps_rules, public_column, same_hierarchies
 
 __all__ = ["Grouped", "group_records"]
@@ -24,7 +24,7 @@ __all__ = ["Grouped", "group_records"]
 class Grouped:
     """Records in classes, with domains and hierarchies that tell nothing of records that were left out."""
 
-    preparation: GroupPreparation
+    preparation: Preparation
     reading: Reading
     grouping: Grouping
     columns: Mapping[str, SensitiveColumn]
@@ -36,7 +36,7 @@ class Grouped:
         return _partition_of(self.grouping, self.reading)
 
 
-def group_records(preparation: GroupPreparation, engine: Engine, words: FreshWords) -> Grouped:
+def group_records(preparation: Preparation, engine: Engine, words: FreshWords) -> Grouped:
     """Group the records, until all that will be public could have been read off the published ones alone.
 
     Where a method leaves records out, domains that were read off the table lose the values that only those had. Where
@@ -85,7 +85,7 @@ def _check_hidden_cells(done: Grouped, kept: BoolArray) -> None:
             ).with_hint("Give edges, or width with low and high.")
 
 
-def tells_nothing(done: Grouped, alone: GroupPreparation, kept: BoolArray, words: FreshWords) -> bool:
+def tells_nothing(done: Grouped, alone: Preparation, kept: BoolArray, words: FreshWords) -> bool:
     """Whether all that becomes public is what the published records by themselves would give."""
     for name, column in done.columns.items():
         if alone.coders[name].domain.to_dict() != column.domain.to_dict():

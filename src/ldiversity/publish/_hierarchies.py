@@ -11,6 +11,7 @@ from ldiversity.base.checks import name_some
 from ldiversity.base.typed import point_hint
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.hierarchies import HIERARCHY_MAKERS, Hierarchy
+from ldiversity.publish._method import shorten
 from ldiversity.tables import ColumnValues, Source, column_values
 
 __all__ = ["hierarchy_forms", "is_automatic", "is_made", "read_hierarchies"]
@@ -77,7 +78,7 @@ def _hierarchy(column: str, given: Hierarchy | str | os.PathLike[str], source: S
     text = given.strip() if isinstance(given, str) else None
     try:
         if text is None or not is_automatic(text):
-            return Hierarchy.read(folder / (given if text is None else text))
+            return Hierarchy.read(shorten(folder / (given if text is None else text)))
         first, *limits = text.split(",")
         word, _, argument = (part.strip() for part in first.partition(":"))
         values: ColumnValues = column_values(source, column)

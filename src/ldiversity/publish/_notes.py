@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.checks import name_some
-from ldiversity.tables import Sensitive, Source
+from ldiversity.schema import Role
+from ldiversity.tables import Sensitive, Source, Suggestion
 
-__all__ = ["domain_notes", "hierarchy_notes", "holder_notes", "is_declared", "key_note", "plain_notes"]
+__all__ = ["domain_notes", "hierarchy_notes", "holder_notes", "is_declared", "key_note", "naming_notes", "plain_notes"]
 
 _NEAR_UNIQUE: Final = 0.5
 _ENOUGH_ROWS: Final = 20
@@ -49,6 +50,21 @@ def holder_notes(
     if ids:
         notes.append(f"Published although they tell records apart: {name_some(ids)}.")
     return tuple(notes)
+
+
+def naming_notes(suggested: Mapping[str, Suggestion]) -> tuple[str, ...]:
+    """Which of the columns that are to be published look as if they named people.
+
+    Examples
+    --------
+    >>> naming_notes({"id": Suggestion(Role.IDENTIFIER, 'its name holds "id"')})[0]
+    'id: it is published, but may name people (its name holds "id"): drop it, unless it cannot.'
+    """
+    return tuple(
+        f"{name}: it is published, but may name people ({suggestion.reason}): drop it, unless it cannot."
+        for name, suggestion in suggested.items()
+        if suggestion.role is Role.IDENTIFIER
+    )
 
 
 def domain_notes(undeclared: Sequence[str]) -> tuple[str, ...]:

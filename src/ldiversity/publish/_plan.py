@@ -1,12 +1,10 @@
-"""`plan`: what a publication would promise and cost, before it is made. For the data holder alone."""
+"""What a publication would promise and cost, before it is made. For the data holder alone."""
 
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,19 +12,18 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import FloatArray
 from ldiversity.distances import Distance
 from ldiversity.errors import InfeasibleError, LDiversityError, UnsupportedError
-from ldiversity.hierarchies import Hierarchy
 from ldiversity.mechanisms import SetMechanism, UniformSelection
-from ldiversity.methods import GroupingMethod, Method, RandomizingMethod
+from ldiversity.methods import Method
 from ldiversity.publish._class_plan import plan_classes
 from ldiversity.publish._class_plan_result import ClassPlan
 from ldiversity.publish._plan_result import AttributePlan, Outlook, Plan
-from ldiversity.publish._prepare import Preparation, prepare, prepare_groups
+from ldiversity.publish._prepare import Preparation, fit_mechanism
 from ldiversity.publish._size import estimate_bytes
 from ldiversity.release import claim_of
 from ldiversity.schema import Domain
-from ldiversity.tables import Sensitive, as_sensitive, fit_coder, open_source
+from ldiversity.tables import Sensitive
 
-__all__ = ["plan"]
+__all__ = ["plan_publication"]
 
 CELL_SIZES: Final = (100, 1_000, 10_000)
 """Sizes of cells for which the standard error of a share is told."""
@@ -35,60 +32,25 @@ _SMALLER: Final = 3
 _LARGER: Final = 2
 
 
-def plan(  # noqa: PLR0913 - the decisions of `anonymize`
-    data: Any,  # noqa: ANN401 - any frame or path
-    *,
-    quasi: str | Sequence[str] = (),
-    sensitive: str | Sensitive | Sequence[str | Sensitive],
-    method: Method | Mapping[str, Method],
-    drop: str | Sequence[str] = (),
-    plain: str | Sequence[str] = (),
-    types: Mapping[str, str] | None = None,
-    hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
-    person: str | None = None,
-) -> Plan | ClassPlan:
-    """Say what publishing a table would promise and cost; takes the decisions that `anonymize` takes.
-
-    A goal that cannot be met is no error here: the plan says why, and what is nearest. For a method that groups
-    records it says what can be known before they are grouped: a `ClassPlan`.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from ldiversity.methods import RandomizedAddition
-    >>> patients = pa.table({"age": [41, 50, 68, 20], "disease": ["flu", "cut", "flu", "cold"]})
-    >>> answer = plan(patients, quasi="age", sensitive="disease", method=RandomizedAddition(l=2))
-    >>> answer.feasible, answer.attributes[0].outlook.posterior
-    (True, 0.5)
-    """
-    source = open_source(data, types=types)
-    if isinstance(method, GroupingMethod):
-        roles: dict[str, Any] = {"quasi": quasi, "drop": drop, "plain": plain}
-        groups = prepare_groups(
-            source, sensitive=sensitive, method=method, hierarchies=hierarchies, person=person, **roles
-        )
-        return plan_classes(groups, {item.name: _read_off(item) for item in as_sensitive("plan", sensitive)})
-    decisions: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "drop": drop, "plain": plain}
-    try:
-        preparation = prepare(source, method=method, **decisions)
-    except InfeasibleError:
-        return _infeasible(source, sensitive, method)
-    prepared = [
-        _Question(a.name, _method_of(method, a.name), a.coder.domain, np.asarray(preparation.counts[a.name]))
-        for a in preparation.hidden
-    ]
-    items = {item.name: item for item in as_sensitive("plan", sensitive)}
+def plan_publication(preparation: Preparation) -> Plan | ClassPlan:
+    """Say what publishing would promise and cost; a goal that cannot be met is no error here."""
+    items = {item.name: item for item in preparation.question.sensitive}
+    if preparation.question.grouping is not None:
+        return plan_classes(preparation, {name: _read_off(item) for name, item in items.items()})
+    methods = preparation.question.methods
     attributes = tuple(
-        _plan_attribute(question, a.mechanism, items[a.name])
-        for question, a in zip(prepared, preparation.hidden, strict=True)
+        _plan_attribute(_Question(name, methods[name], coder.domain, preparation.counts[name]), items[name])
+        for name, coder in preparation.coders.items()
     )
-    return Plan(source.name, preparation.n_rows, attributes, _bytes(preparation), preparation.notes)
+    feasible = all(attribute.outlook.feasible for attribute in attributes)
+    size = estimate_bytes(preparation) if feasible and preparation.n_rows else None
+    return Plan(preparation.source.name, preparation.n_rows, attributes, size, preparation.notes)
 
 
 @dataclass(frozen=True, eq=False)
 class _Question:
     name: str
-    method: RandomizingMethod
+    method: Method
     domain: Domain
     counts: NDArray[np.int64]
 
@@ -111,28 +73,15 @@ class _Question:
         return self.method.level
 
 
-def _infeasible(
-    source: Any,  # noqa: ANN401 - an opened table
-    sensitive: str | Sensitive | Sequence[str | Sensitive],
-    method: Method | Mapping[str, Method],
-) -> Plan:
-    attributes = []
-    n_rows = []
-    for item in as_sensitive("plan", sensitive):
-        coder, counts = fit_coder(source, item)
-        question = _Question(item.name, _method_of(method, item.name), coder.domain, counts)
-        n_rows.append(question.n)
-        try:
-            mechanism = question.method.fit(question.domain)
-        except InfeasibleError as error:
-            outlook = _refused(question.method, error)
-            attributes.append(replace(_named(question), outlook=outlook, choices=_choices(question, outlook)))
-        else:
-            attributes.append(_plan_attribute(question, mechanism, item))
-    return Plan(source.name, min(n_rows), tuple(attributes), None, ())
-
-
-def _plan_attribute(question: _Question, mechanism: SetMechanism, item: Sensitive) -> AttributePlan:
+def _plan_attribute(question: _Question, item: Sensitive) -> AttributePlan:
+    try:
+        mechanism = fit_mechanism(question.method, question.domain, named=None)
+    except InfeasibleError as error:  # an outlook stands under the name of its column
+        outlook = _refused(question.method, error)
+        return replace(_named(question), outlook=outlook, choices=_choices(question, outlook))
+    except LDiversityError as error:
+        error.about(question.name)
+        raise
     outlook = _outlook(question, mechanism)
     return replace(
         _named(question),
@@ -188,7 +137,7 @@ def _outlook(question: _Question, mechanism: SetMechanism) -> Outlook:
     )
 
 
-def _refused(method: RandomizingMethod, error: LDiversityError) -> Outlook:
+def _refused(method: Method, error: LDiversityError) -> Outlook:
     nearest = tuple(error.nearest) if isinstance(error, InfeasibleError) else ()
     d = getattr(method, "d", None)
     return Outlook(method.level, None if d is None else float(d), error.message, error.hint, nearest)
@@ -213,9 +162,9 @@ def _choices(question: _Question, chosen: Outlook) -> tuple[Outlook, ...]:
     return tuple(choices if chosen.feasible else [*choices, chosen])
 
 
-def _try(question: _Question, method: RandomizingMethod) -> Outlook:
+def _try(question: _Question, method: Method) -> Outlook:
     try:
-        return _outlook(question, method.fit(question.domain))
+        return _outlook(question, fit_mechanism(method, question.domain, named=None))
     except (InfeasibleError, UnsupportedError) as error:
         return _refused(method, error)
 
@@ -236,14 +185,3 @@ def _violation(question: _Question) -> dict[str, float | None] | None:
         "bound": violation.bound,
         "any_record": violation.of_table,
     }
-
-
-def _bytes(preparation: Preparation) -> int | None:
-    return estimate_bytes(preparation) if preparation.n_rows else None
-
-
-def _method_of(method: Method | Mapping[str, Method], name: str) -> RandomizingMethod:
-    chosen = method[name] if isinstance(method, Mapping) else method
-    if not isinstance(chosen, RandomizingMethod):
-        raise TypeError(chosen)
-    return chosen

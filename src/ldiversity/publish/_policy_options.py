@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from ldiversity.base.checks import name_some
 from ldiversity.catalog import CATALOG, OPTIONS, MethodEntry, Option, methods_with
-from ldiversity.distances import parse_distance
 from ldiversity.errors import ParameterError
-from ldiversity.methods import METHODS, Method
 
-__all__ = ["Part", "check_method", "make_method", "methods_of", "options_part"]
+__all__ = ["Part", "check_method", "methods_of", "options_part"]
 
 _Family = Literal["sets", "classes"]
 
@@ -50,7 +47,7 @@ def options_part(family: _Family, key: str) -> type[Part]:
     """A section with a key for every option of a family's methods; `key` is where the method is named.
 
     The options of all methods stand side by side, so that a file can be checked before the method is known; the JSON
-    Schema says besides which of them belong to which method, and `make_method` refuses the others.
+    Schema says besides which of them belong to which method, and the method refuses the others.
     """
     entries = methods_of(family)
     known = [name for name in OPTIONS if any(name in entry.options for entry in entries.values())]
@@ -73,17 +70,6 @@ def options_part(family: _Family, key: str) -> type[Part]:
     return part
 
 
-def make_method(name: str, section: Part, folder: Path) -> Method:
-    """Make a method from the options in a section of a policy; files are relative to `folder`."""
-    return METHODS[name].from_options(
-        {
-            option: _value(OPTIONS[option], getattr(section, option), folder)
-            for option in OPTIONS
-            if option in type(section).model_fields
-        }
-    )
-
-
 def check_method(key: str, name: str, family: _Family, hint: str) -> None:
     """Refuse a method that is unknown, or of the other family."""
     known = methods_of(family)
@@ -103,13 +89,3 @@ def _field(option: Option, entries: Mapping[str, MethodEntry]) -> tuple[Any, Any
     return kind | None, Field(
         default=None, ge=option.minimum, description=description, examples=_EXAMPLES.get(option.name)
     )
-
-
-def _value(option: Option, given: Any, folder: Path) -> Any:  # noqa: ANN401 - any TOML value
-    if given is None:
-        return None
-    if option.kind == "distance":
-        return parse_distance(given, folder)
-    if option.kind == "file":
-        return folder / given
-    return given

@@ -22,9 +22,13 @@ else:
 
 
 class TablePolicy(Part):
-    """The table, and what its columns are to the publisher. Columns without a role are not published."""
+    """What columns are to the publisher, and a table. Columns without a role are not published."""
 
-    file: Annotated[str, Field(min_length=1, description="The table: CSV, TSV, JSON lines, Parquet, Arrow or Excel.")]
+    file: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The table, unless it is named elsewhere: CSV, TSV, JSON lines, Parquet, Arrow or Excel.",
+    )
     quasi: list[_Column] = Field(
         default=[],
         description="Columns by which people might be recognized: published as they are, or as a method groups them.",
@@ -95,7 +99,7 @@ class OutputPolicy(Part):
     format: Literal["parquet", "csv"] = Field(default="parquet", description="How rows are stored.")
     layout: Literal["sets", "exploded"] | None = Field(
         default=None,
-        description="sets (the default): one row a record; exploded: one row a member of a record's set. "
+        description="sets (the default): one row per record; exploded: one row per member of a record's set. "
         "Not for methods that group records, whose layout is their own.",
     )
     marginals: bool = Field(
@@ -107,5 +111,9 @@ class OutputPolicy(Part):
 class KeyPolicy(Part):
     """The holder's key, which makes publishing again safe."""
 
-    file: Annotated[str, Field(min_length=1, description="A key file, made by `ldiversity key new`.")]
+    file: str | None = Field(
+        default=None,
+        min_length=1,
+        description="A key file, made by `ldiversity key new`, unless it is named elsewhere.",
+    )
     record_id: Annotated[list[_Column], Field(min_length=1, description="Columns that tell records apart.")]

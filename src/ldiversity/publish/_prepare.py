@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray
-from ldiversity.base.checks import column_names, name_some
 from ldiversity.base.randomness import FreshWords
-from ldiversity.errors import LDiversityError, ParameterError, SchemaError
+from ldiversity.errors import LDiversityError, SchemaError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.methods import GroupingMethod, Method, RandomizingMethod
@@ -23,7 +21,7 @@ from ldiversity.publish._coding import Reading, read_table
 from ldiversity.publish._columns import published_type
 from ldiversity.publish._draw import HiddenAttribute
 from ldiversity.publish._hierarchies import is_made, read_hierarchies
-from ldiversity.publish._notes import holder_notes, is_declared, plain_notes
+from ldiversity.publish._notes import holder_notes, is_declared, naming_notes, plain_notes
 from ldiversity.release import check_publishable, no_records_left
 from ldiversity.schema import Attribute, Domain, Role, Schema
 from ldiversity.tables import (
@@ -31,44 +29,74 @@ from ldiversity.tables import (
     SelectedRows,
     Sensitive,
     Source,
-    as_sensitive,
     check_roles,
     fit_coder,
     have_value,
-    open_source,
+    suggest_role,
 )
 
-__all__ = ["GroupPreparation", "Preparation", "prepare", "prepare_groups"]
+if TYPE_CHECKING:
+    from ldiversity.publish._publication import Publication
+
+__all__ = ["Preparation", "fit_mechanism", "prepare"]
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """All that is decided before the first value is hidden.
+    """All that is decided before the first value is hidden, or the first row grouped.
 
     Attributes
     ----------
+    question
+        What the holder wants.
     source
-        The table.
+        The table, without the rows that are dropped for want of a sensitive value.
     schema
         The columns that will be published.
-    hidden
-        The sensitive attributes with their mechanisms.
+    coders
+        How each sensitive column is coded.
     counts
         How often each value occurs: the holder's knowledge, never published.
+    hierarchies
+        Of some quasi-identifiers.
     notes
         What the holder should know.
-    undeclared
-        Sensitive attributes whose domain was read off the table.
     """
 
+    question: Publication
     source: Source
     schema: Schema
-    hidden: tuple[HiddenAttribute, ...]
-    counts: Mapping[str, Any]
-    n_rows: int
-    record_id: tuple[str, ...]
-    notes: tuple[str, ...]
-    undeclared: tuple[str, ...] = ()
+    coders: Mapping[str, Coder]
+    counts: Mapping[str, NDArray[np.int64]]
+    hierarchies: Mapping[str, Hierarchy]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def method(self) -> GroupingMethod:
+        """How records are grouped."""
+        if self.question.grouping is None:
+            raise TypeError(self.question)
+        return self.question.grouping
+
+    @property
+    def record_id(self) -> tuple[str, ...]:
+        """The columns that tell records apart, for keyed draws."""
+        return self.question.record_id
+
+    @property
+    def person(self) -> str | None:
+        """The column that tells whose row it is."""
+        return self.question.person
+
+    @property
+    def n_rows(self) -> int:
+        """About how many records there are."""
+        return min(int(count.sum()) for count in self.counts.values())
+
+    @property
+    def undeclared(self) -> tuple[str, ...]:
+        """Sensitive attributes whose domain was read off the table."""
+        return tuple(one.name for one in self.question.sensitive if not is_declared(one))
 
     @property
     def published_types(self) -> dict[str, pa.DataType]:
@@ -76,55 +104,24 @@ class Preparation:
         names = self.schema.names(Role.QUASI, Role.PLAIN)
         return {name: published_type(name, self.source.columns[name]) for name in names}
 
+    @cached_property
+    def hidden(self) -> tuple[HiddenAttribute, ...]:
+        """The sensitive attributes with their mechanisms, for methods that hide each value on its own.
 
-@dataclass(frozen=True)
-class GroupPreparation:
-    """All that is decided before the first row is grouped.
+        Raises
+        ------
+        InfeasibleError
+            When a method cannot keep its promise; names the column.
+        """
+        methods = self.question.methods
+        return tuple(
+            HiddenAttribute(name, coder, fit_mechanism(methods[name], coder.domain, named=name))
+            for name, coder in self.coders.items()
+        )
 
-    Attributes
-    ----------
-    source
-        The table.
-    schema
-        The columns that will be published.
-    method
-        How records are grouped.
-    coders
-        How each sensitive column is coded.
-    counts
-        How often each value occurs: the holder's knowledge, never published.
-    n_rows
-        About how many records there are.
-    hierarchies
-        Of some quasi-identifiers.
-    person
-        The column that tells whose row it is.
-    made
-        Quasi-identifiers whose hierarchy was made from the values of the table.
-    notes
-        What the holder should know.
-    undeclared
-        Sensitive attributes whose domain was read off the table.
-    renew
-        Decides the same for some rows alone, so that nothing is read off the others.
-    """
-
-    source: Source
-    schema: Schema
-    method: GroupingMethod
-    coders: Mapping[str, Coder]
-    counts: Mapping[str, NDArray[np.int64]]
-    n_rows: int
-    renew: Callable[[Source], GroupPreparation]
-    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
-    made: frozenset[str] = frozenset()
-    person: str | None = None
-    notes: tuple[str, ...] = ()
-    undeclared: tuple[str, ...] = ()
-
-    def only(self, rows: BoolArray) -> GroupPreparation:
-        """The same decisions for some rows of the source alone."""
-        return self.renew(SelectedRows(self.source, rows))
+    def only(self, rows: BoolArray) -> Preparation:
+        """The same decisions for some rows of the source alone, so that nothing is read off the others."""
+        return prepare(self.question, SelectedRows(self.source, rows))
 
     def read(self, words: FreshWords) -> Reading:
         """Read the table as the method sees it."""
@@ -137,117 +134,63 @@ class GroupPreparation:
             hierarchies=self.hierarchies,
             person=self.person,
             automatic=self.method.needs_hierarchies,
-            made=self.made,
+            made=[name for name, given in self.question.hierarchies.items() if is_made(given)],
             exact=self.method.layout == "bucketized",
         )
 
 
-def prepare(  # noqa: PLR0913 - the holder's decisions, as for `anonymize`
-    data: Any,  # noqa: ANN401 - any frame or path
-    *,
-    quasi: str | Sequence[str] = (),
-    sensitive: str | Sensitive | Sequence[str | Sensitive],
-    method: Method | Mapping[str, Method],
-    drop: str | Sequence[str] = (),
-    plain: str | Sequence[str] = (),
-    record_id: str | Sequence[str] | None = None,
-    types: Mapping[str, str] | None = None,
-) -> Preparation:
-    """Read the domains, fit the mechanisms, and say what would be published; hides nothing yet."""
-    source = data if isinstance(data, Source) else open_source(data, types=types)
-    quasi, drop, plain = (
-        column_names("anonymize", role, names) for role, names in (("quasi", quasi), ("drop", drop), ("plain", plain))
+def prepare(question: Publication, source: Source) -> Preparation:
+    """Check the roles, read the domains, and say what would be published; hides and groups nothing yet."""
+    wanted = question.sensitive
+    groups = question.grouping is not None
+    ids = question.record_id if question.person is None else (question.person,)
+    without_role = check_roles(
+        source,
+        quasi=question.quasi,
+        sensitive=[one.name for one in wanted],
+        drop=question.drop,
+        plain=question.plain,
+        record_id=ids,
     )
-    ids = column_names("anonymize", "record_id", () if record_id is None else record_id)
-    wanted = as_sensitive("anonymize", sensitive)
-    names = [attribute.name for attribute in wanted]
-    without_role = check_roles(source, quasi=quasi, sensitive=names, drop=drop, plain=plain, record_id=ids)
-    methods = _methods(method, names)
-    published = {*quasi, *plain}
     whole = source
-    source, missing = _with_values(source, wanted, needed=len(wanted) > 1)
-    hidden: list[HiddenAttribute] = []
-    counts: dict[str, Any] = {}
-    for attribute in wanted:
-        coder, counts[attribute.name] = fit_coder(source, attribute)
-        mechanism = _fit(attribute.name, methods[attribute.name], coder.domain)
-        hidden.append(HiddenAttribute(attribute.name, coder, mechanism))
-    return Preparation(
-        source=source,
-        schema=_schema(source, quasi, plain, {attribute.name: attribute.coder for attribute in hidden}),
-        hidden=tuple(hidden),
-        counts=counts,
-        n_rows=min(int(count.sum()) for count in counts.values()),
-        record_id=tuple(ids),
-        undeclared=tuple(attribute.name for attribute in wanted if not is_declared(attribute)),
-        notes=holder_notes(
-            whole, wanted, counts, missing=missing, without_role=without_role, ids=[i for i in ids if i in published]
-        ),
-    )
-
-
-def prepare_groups(  # noqa: PLR0913 - the holder's decisions, as for `anonymize`
-    data: Any,  # noqa: ANN401 - any frame or path
-    *,
-    quasi: str | Sequence[str] = (),
-    sensitive: str | Sensitive | Sequence[str | Sensitive],
-    method: GroupingMethod,
-    drop: str | Sequence[str] = (),
-    plain: str | Sequence[str] = (),
-    types: Mapping[str, str] | None = None,
-    hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
-    person: str | None = None,
-) -> GroupPreparation:
-    """Read the domains, and say what would be published; groups nothing yet."""
-    source = data if isinstance(data, Source) else open_source(data, types=types)
-    quasi, drop, plain = (
-        column_names("anonymize", role, names) for role, names in (("quasi", quasi), ("drop", drop), ("plain", plain))
-    )
-    wanted = as_sensitive("anonymize", sensitive)
-    names = [attribute.name for attribute in wanted]
-    people = column_names("anonymize", "person", () if person is None else person)
-    without_role = check_roles(source, quasi=quasi, sensitive=names, drop=drop, plain=plain, record_id=people)
-    whole = source
-    source, missing = _with_values(source, wanted, needed=True)
-    trees = read_hierarchies(hierarchies or {}, source, quasi)
-    coders: dict[str, Coder] = {}
-    counts: dict[str, NDArray[np.int64]] = {}
-    for attribute in wanted:
-        coders[attribute.name], counts[attribute.name] = fit_coder(source, attribute)
-    schema = _schema(source, quasi, plain, coders)
-    _check_free(schema)
-    published = {*quasi, *plain}
+    source, missing = _with_values(source, wanted, needed=groups or len(wanted) > 1)
+    trees = read_hierarchies(question.hierarchies, source, question.quasi)
+    fitted = {one.name: fit_coder(source, one) for one in wanted}
+    coders = {name: coder for name, (coder, _) in fitted.items()}
+    counts = {name: own for name, (_, own) in fitted.items()}
+    schema = _schema(source, question.quasi, question.plain, coders)
+    if groups:
+        _check_free(schema)
+        # A method sees sensitive columns in the order of the table.
+        coders = {name: coders[name] for name in schema.names(Role.SENSITIVE)}
+    published = [*question.quasi, *question.plain]
     notes = holder_notes(
         whole,
         wanted,
         counts,
         missing=missing,
         without_role=without_role,
-        ids=[name for name in people if name in published],
+        ids=[name for name in ids if name in published],
     )
-    return GroupPreparation(
-        source=source,
-        schema=schema,
-        method=method,
-        coders={name: coders[name] for name in schema.names(Role.SENSITIVE)},
-        counts=counts,
-        n_rows=min(int(count.sum()) for count in counts.values()),
-        renew=partial(
-            prepare_groups,
-            quasi=quasi,
-            sensitive=sensitive,
-            method=method,
-            drop=drop,
-            plain=plain,
-            hierarchies=hierarchies,
-            person=person,
-        ),
-        hierarchies=trees,
-        made=frozenset(name for name, given in (hierarchies or {}).items() if is_made(given)),
-        person=person,
-        notes=(*notes, *plain_notes(plain)),
-        undeclared=tuple(attribute.name for attribute in wanted if not is_declared(attribute)),
+    # By their names alone: to count values would take another pass over the table, which `check` makes.
+    notes += naming_notes(
+        {name: suggest_role(name, source.columns[name], 0, 0) for name in published if name not in ids}
     )
+    return Preparation(
+        question, source, schema, coders, counts, trees, (*notes, *(plain_notes(question.plain) if groups else ()))
+    )
+
+
+def fit_mechanism(method: Method, domain: Domain, *, named: str | None) -> SetMechanism:
+    """Fit a method that hides each value on its own; what speaks against it names the column, if one is given."""
+    if not isinstance(method, RandomizingMethod):
+        raise TypeError(method)
+    try:
+        return method.fit(domain)
+    except LDiversityError as error:
+        if named is not None:
+            error.about(named)
+        raise
 
 
 def _with_values(
@@ -268,34 +211,7 @@ def _with_values(
     return (source if rows.all() or not rows.any() else SelectedRows(source, rows)), missing
 
 
-def _fit(column: str, method: RandomizingMethod, domain: Domain) -> SetMechanism:
-    """Fit a method, and name the column in whatever it has to say against it."""
-    try:
-        return method.fit(domain)
-    except LDiversityError as error:
-        error.about(column)
-        raise
-
-
-def _methods(method: Method | Mapping[str, Method], names: list[str]) -> dict[str, RandomizingMethod]:
-    chosen = dict(method) if isinstance(method, Mapping) else dict.fromkeys(names, method)
-    if set(chosen) != set(names):
-        raise ParameterError("anonymize", "method", "must name every sensitive column and no other").with_hint(
-            f"Sensitive are {name_some(names)}."
-        )
-    if any(isinstance(one, GroupingMethod) for one in chosen.values()):
-        raise ParameterError(
-            "anonymize", "a method that groups records must serve all sensitive columns together"
-        ).with_hint("Give it alone, not by column, as in method=ld.Anatomy(l=3).")
-    methods = {name: one for name, one in chosen.items() if isinstance(one, RandomizingMethod)}
-    if len(methods) < len(chosen):
-        raise ParameterError(
-            "anonymize", "method", "must be a method object", hint="For example method=ld.RandomizedAddition(l=3)."
-        )
-    return methods
-
-
-def _schema(source: Source, quasi: list[str], plain: list[str], coders: Mapping[str, Coder]) -> Schema:
+def _schema(source: Source, quasi: Sequence[str], plain: Sequence[str], coders: Mapping[str, Coder]) -> Schema:
     attributes = []
     for name, kind in source.columns.items():
         if name in coders:

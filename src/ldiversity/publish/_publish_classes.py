@@ -24,7 +24,7 @@ from ldiversity.publish._coding import Reading
 from ldiversity.publish._cut import cut_forms
 from ldiversity.publish._grouping import Grouped, group_records
 from ldiversity.publish._notes import hierarchy_notes
-from ldiversity.publish._prepare import GroupPreparation
+from ldiversity.publish._prepare import Preparation
 from ldiversity.publish._public import public_facts, with_domains
 from ldiversity.publish._regions import ClassRowsInOrder, make_forms, make_regions
 from ldiversity.release import (
@@ -54,7 +54,7 @@ class Choices:
 
 
 def publish_classes(
-    preparation: GroupPreparation,
+    preparation: Preparation,
     choices: Choices,
     *,
     output: Path | None,
@@ -107,7 +107,7 @@ class _Made:
         )
 
 
-def _make(preparation: GroupPreparation, choices: Choices) -> _Made:
+def _make(preparation: Preparation, choices: Choices) -> _Made:
     seed = choices.insecure_seed
     words = FreshWords() if seed is None else FreshWords.from_insecure_seed(seed)
     method = preparation.method

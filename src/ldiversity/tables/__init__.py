@@ -23,8 +23,8 @@ from ldiversity.tables._sets import decode_sets, encode_sets
 from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, unknown_column
 from ldiversity.tables._spreadsheet import write_spreadsheet
 from ldiversity.tables._summary import ColumnSummary, summarize_columns
-from ldiversity.tables._type_names import TYPE_NAMES
-from ldiversity.tables._typed_roles import role_words
+from ldiversity.tables._type_names import TYPE_NAMES, TYPE_WORDS
+from ldiversity.tables._typed_roles import ColumnTexts, Roles, read_roles, read_types, role_words
 from ldiversity.tables._values import Tally, domain_array, python_rows, time_texts, to_values, value_type
 
 __all__ = [
@@ -32,14 +32,17 @@ __all__ = [
     "FILE_ENDINGS",
     "MISSING_POLICIES",
     "TYPE_NAMES",
+    "TYPE_WORDS",
     "Bins",
     "Coder",
     "ColumnSummary",
+    "ColumnTexts",
     "ColumnValues",
     "CsvSource",
     "IpcSource",
     "JsonLinesSource",
     "ParquetSource",
+    "Roles",
     "SelectedRows",
     "Sensitive",
     "Source",
@@ -60,6 +63,8 @@ __all__ = [
     "open_excel",
     "open_source",
     "python_rows",
+    "read_roles",
+    "read_types",
     "role_words",
     "suggest_role",
     "summarize_columns",

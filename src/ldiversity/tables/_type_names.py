@@ -11,7 +11,10 @@ import pyarrow as pa
 from ldiversity.errors import ParameterError
 from ldiversity.tables._source import check_names, plain_type, unknown_column
 
-__all__ = ["TYPE_NAMES", "column_types", "declared_types"]
+__all__ = ["TYPE_NAMES", "TYPE_WORDS", "column_types", "declared_types"]
+
+TYPE_WORDS: Final = ("text", "integer", "number", "boolean", "date")
+"""The words that are offered; Arrow's names for the same types are understood too."""
 
 TYPE_NAMES: Final[Mapping[str, pa.DataType]] = MappingProxyType(
     {
@@ -56,7 +59,7 @@ def declared_types(
             raise unknown_column(owner, column, columns, from_file=from_file)
         if word not in TYPE_NAMES:
             raise ParameterError(
-                "open_source", f"types[{column!r}] must be one of text, integer, number, boolean, date", got=repr(word)
+                "open_source", f"types[{column!r}] must be one of {', '.join(TYPE_WORDS)}", got=repr(word)
             )
         declared[column] = TYPE_NAMES[word]
     return declared

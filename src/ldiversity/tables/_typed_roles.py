@@ -1,13 +1,96 @@
-"""Write the holder's decisions about columns as options of the command line."""
+"""Read and write the holder's decisions about columns as options of the command line."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypedDict
 
-from ldiversity.base.typed import join_assignment, join_names, number_text
-from ldiversity.tables._sensitive import Sensitive
+from ldiversity.base.typed import (
+    join_assignment,
+    join_names,
+    number_text,
+    point_hint,
+    split_assignments,
+    split_names,
+)
+from ldiversity.errors import ParameterError
+from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive
+from ldiversity.tables._type_names import TYPE_WORDS
 
-__all__ = ["role_words"]
+__all__ = ["ColumnTexts", "Roles", "read_roles", "read_types", "role_words"]
+
+_BINS_FORM: Final = "width:10, width:10,low:0,high:100, edges:0/10/20 or quantiles:5"
+
+
+class ColumnTexts(TypedDict):
+    """The texts of the options that say what columns are, one for each time an option was given."""
+
+    quasi: Sequence[str]
+    sensitive: Sequence[str]
+    drop: Sequence[str]
+    plain: Sequence[str]
+    domains: Sequence[str]
+    missing: Sequence[str]
+    bins: Sequence[str]
+    types: Sequence[str]
+
+
+class Roles(TypedDict):
+    """What columns are, as the functions that read a table take it."""
+
+    quasi: list[str]
+    sensitive: list[Sensitive]
+    drop: list[str]
+    plain: list[str]
+    types: dict[str, str]
+
+
+def read_roles(texts: ColumnTexts) -> Roles:
+    """Read roles, domains, bins, types and what becomes of missing values from the words of a command.
+
+    Examples
+    --------
+    >>> empty = dict.fromkeys(ColumnTexts.__annotations__, ())
+    >>> read_roles({**empty, "sensitive": ["income"], "bins": ["income=width:10"]})["sensitive"][0].width
+    10.0
+    """
+    names = split_names(texts["sensitive"], "--sensitive")
+    domains = _by_column(names, texts["domains"], "--domain", "v1,v2,... or @file")
+    bins = _by_column(names, texts["bins"], "--bins", "width:10, edges:0/10/20 or quantiles:5")
+    missing = _missing(names, texts["missing"])
+    sensitive = [
+        Sensitive(
+            name,
+            domain=_domain(domains[name]) if name in domains else None,
+            missing=missing[name],
+            **(_read_bins(bins[name]) if name in bins else {}),
+        )
+        for name in names
+    ]
+    return {
+        "quasi": split_names(texts["quasi"], "--quasi"),
+        "sensitive": sensitive,
+        "drop": split_names(texts["drop"], "--drop"),
+        "plain": split_names(texts["plain"], "--plain"),
+        "types": read_types(texts["types"]),
+    }
+
+
+def read_types(texts: Sequence[str]) -> dict[str, str]:
+    """Read ``column=type`` texts.
+
+    Examples
+    --------
+    >>> read_types(["zip=text"])
+    {'zip': 'text'}
+    """
+    what = f"one of {', '.join(TYPE_WORDS)}"
+    types = split_assignments(texts, "--type", what)
+    for column, word in types.items():
+        if word not in TYPE_WORDS:
+            raise ParameterError(f"--type must be a column, an equals sign and {what}, got {f'{column}={word}'!r}.")
+    return types
 
 
 def role_words(
@@ -29,21 +112,84 @@ def role_words(
     named = {"--quasi": quasi, "--sensitive": [column.name for column in sensitive], "--drop": drop, "--plain": plain}
     for option, names in named.items():
         words += [option, join_names(names)] if names else []
-    for column in sensitive:
-        start = f"{join_assignment(column.name)}="
-        if column.missing != "refuse":
-            words += ["--missing", start + column.missing]
-        if column.domain is not None:
-            words += ["--domain", start + join_names([str(value) for value in column.domain if value is not None])]
-        if column.bins is not None:
-            words += ["--bins", start + _bins(column)]
+    for one in sensitive:
+        start = f"{join_assignment(one.name)}="
+        if one.missing != "refuse":
+            words += ["--missing", start + one.missing]
+        if one.domain is not None:
+            words += ["--domain", start + join_names([str(value) for value in one.domain if value is not None])]
+        if one.bins is not None:
+            words += ["--bins", start + _bins_text(one)]
     for name, kind in (types or {}).items():
         words += ["--type", f"{join_assignment(name)}={kind}"]
     return tuple(words)
 
 
-def _bins(column: Sensitive) -> str:
-    edges = None if column.edges is None else "/".join(number_text(edge) for edge in column.edges)
-    numbers = {"width": column.width, "quantiles": column.quantiles, "low": column.low, "high": column.high}
+def _missing(names: Sequence[str], texts: Sequence[str]) -> dict[str, Any]:
+    """What becomes of missing values, by column: a word for all columns, or ``column=word`` for one."""
+    general = [text for text in texts if text in MISSING_POLICIES]
+    what = f"one of {', '.join(MISSING_POLICIES)}"
+    if len(general) > 1:
+        raise ParameterError(f"--missing must be given once for all columns, got {' and '.join(general)}.")
+    found = dict.fromkeys(names, general[0] if general else "refuse")
+    rest = [text for text in texts if text not in MISSING_POLICIES]
+    if any("=" not in text for text in rest):
+        raise ParameterError(f"--missing must be {what}, or a column, an equals sign and one of them.")
+    own = _by_column(names, rest, "--missing", what)
+    if any(word not in MISSING_POLICIES for word in own.values()):
+        raise ParameterError(f"--missing must be a column, an equals sign and {what}.")
+    return {**found, **own}
+
+
+def _by_column(names: Sequence[str], texts: Sequence[str], option: str, what: str) -> dict[str, str]:
+    found = split_assignments(texts, option, what)
+    for column in found:
+        if column not in names:
+            raise ParameterError(f"{option} must name a column of --sensitive, got {column!r}.")
+    return found
+
+
+def _domain(text: str) -> list[str]:
+    if not text.startswith("@"):
+        return split_names([text], "--domain")
+    try:
+        content = Path(text[1:]).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ParameterError(f"--domain: file {text[1:]!r} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise ParameterError(f"--domain: file {text[1:]!r} must be text in UTF-8.") from None
+    values = [line.strip() for line in content.splitlines() if line.strip()]
+    if not values:
+        raise ParameterError(f"--domain: file {text[1:]!r} must hold at least one value, one per line.")
+    return values
+
+
+def _read_bins(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for part in text.split(","):
+        word, _, argument = (piece.strip() for piece in part.partition(":"))
+        try:
+            found[word] = _BINS[word](argument)
+        except (KeyError, ValueError):
+            raise ParameterError(f"--bins must be {_BINS_FORM}, got {text!r}.", hint=point_hint(text) or None) from None
+    return found
+
+
+def _edges(text: str) -> list[float]:
+    return [float(edge) for edge in text.split("/")]
+
+
+_BINS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "width": float,
+    "edges": _edges,
+    "quantiles": int,
+    "low": float,
+    "high": float,
+}
+
+
+def _bins_text(one: Sensitive) -> str:
+    edges = None if one.edges is None else "/".join(number_text(edge) for edge in one.edges)
+    numbers = {"width": one.width, "quantiles": one.quantiles, "low": one.low, "high": one.high}
     parts = {name: number_text(value) for name, value in numbers.items() if value is not None}
     return ",".join(f"{name}:{text}" for name, text in (({} if edges is None else {"edges": edges}) | parts).items())

@@ -20,7 +20,7 @@ from ldiversity.publish import Policy
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "policy-grouping.toml"
-SCHEMA = json.loads((ROOT / "docs" / "schemas" / "policy.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((ROOT / "docs" / "schemas" / "publication.schema.json").read_text(encoding="utf-8"))
 
 GROUPED: dict[str, Any] = {
     "table": {"file": "t.csv", "quasi": ["age", "zip"], "drop": ["name"], "types": {"zip": "text"}},

@@ -71,13 +71,13 @@ def test_hierarchies_are_for_quasi_identifiers(methods: dict[str, Any], column: 
     "given", [{"key": ld.Key.new(), "record_id": "name"}, {"record_id": "name"}, {"layout": "sets"}]
 )
 def test_what_belongs_to_sets_is_refused(methods: dict[str, Any], given: dict[str, Any]) -> None:
-    with pytest.raises(ld.ParameterError, match=f"{next(iter(given))} must be left out with a method that groups"):
+    with pytest.raises(ld.ParameterError, match=f"{[*given][-1]} must be left out with .*, a method that groups"):
         ld.anonymize(TABLE, **ROLES, method=methods["neighbors"](), **given)
 
 
-@pytest.mark.parametrize("given", [{"hierarchies": {}}, {"person": "name"}, {"marginals": True}])
+@pytest.mark.parametrize("given", [{"hierarchies": {"age": "auto"}}, {"person": "name"}, {"marginals": True}])
 def test_what_belongs_to_groups_is_refused_for_sets(given: dict[str, Any]) -> None:
-    with pytest.raises(ld.ParameterError, match=f"{next(iter(given))} must be left out with a method that hides"):
+    with pytest.raises(ld.ParameterError, match=f"{next(iter(given))} must be left out with .*, a method that hides"):
         ld.anonymize(TABLE, **ROLES, method=ld.RandomizedAddition(l=2), **given)
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ldiversity.base.checks import check_integer, name_some
-from ldiversity.base.typed import join_assignment, number_text
-from ldiversity.catalog import CATALOG, OPTIONS, Option, methods_with
+from ldiversity.base.typed import number_text
+from ldiversity.catalog import CATALOG, OPTIONS, methods_with
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.evaluation.compare._fingerprint import fingerprint
 from ldiversity.methods import METHODS, Method
+from ldiversity.publish import ChosenMethod, method_words
 
 __all__ = ["Candidate", "candidates", "left_out"]
 
@@ -35,7 +36,7 @@ class Candidate:
         The method's name in the catalog.
     options
         Its options that are not left at their defaults, as users write them.
-    method
+    chosen
         The method; None when the options do not make one.
     reason, hint
         Why not.
@@ -47,7 +48,7 @@ class Candidate:
 
     name: str
     options: Mapping[str, Any]
-    method: Method | None = field(default=None, repr=False)
+    chosen: ChosenMethod | None = field(default=None, repr=False)
     reason: str | None = None
     hint: str | None = None
     in_full: bool = False
@@ -75,13 +76,12 @@ class Candidate:
         >>> Candidate("bsgi", {"l": 4, "weights": {"age": 2.0}}).words
         ['--method', 'bsgi', '-l', '4', '--weight', 'age=2']
         """
-        words = ["--method", self.name]
-        for name, value in self.options.items():
-            written = _written(OPTIONS[name], value)
-            if written is None:
-                return None
-            words += written
-        return words
+        return method_words(self.name, self.options)
+
+    @property
+    def method(self) -> Method | None:
+        """The method; None when the options do not make one."""
+        return None if self.chosen is None else self.chosen.method
 
 
 def candidates(
@@ -124,7 +124,8 @@ def candidates(
     found: list[Candidate] = []
     for one in chosen:
         if isinstance(one, Method):
-            found.append(Candidate(one.name, _own_options(one), one))
+            as_it_is = ChosenMethod.of(one)
+            found.append(Candidate(one.name, as_it_is.options, as_it_is))
             continue
         name, strength = str(one), METHODS[str(one)].strength
         # A method without a strength is run once.
@@ -221,18 +222,9 @@ def _told_apart(found: Sequence[Candidate]) -> list[Candidate]:
 def _candidate(name: str, own: dict[str, Any], options: Mapping[str, Any]) -> Candidate:
     own |= {option: options[option] for option in CATALOG[name].options if options.get(option) is not None}
     try:
-        return Candidate(name, own, METHODS[name].from_options(own))
+        return Candidate(name, own, ChosenMethod.named(name, own))
     except LDiversityError as error:
         return Candidate(name, own, None, error.message, error.hint)
-
-
-def _own_options(method: Method) -> dict[str, Any]:
-    values = {one.name: (getattr(method, one.name), one) for one in fields(method)}  # type: ignore[arg-type]
-    return {
-        name: value
-        for name, (value, one) in values.items()
-        if value is not None and (one.default is MISSING or value != one.default)
-    }
 
 
 def _shown(name: str, value: Any) -> str:  # noqa: ANN401 - any option
@@ -249,21 +241,3 @@ def _text(value: Any) -> str | None:  # noqa: ANN401 - any option
     if isinstance(value, Mapping):
         return ",".join(f"{key}={number_text(number)}" for key, number in value.items())
     return str(value) if isinstance(value, str) or hasattr(value, "__fspath__") else None
-
-
-def _written(option: Option, value: Any) -> list[str] | None:  # noqa: ANN401 - any option
-    if option.flag is None:
-        return None
-    if option.kind == "switch":
-        yes, _, no = option.flag.partition("/")
-        return [yes if value else no]
-    if isinstance(value, Mapping):
-        return [
-            word
-            for name, number in value.items()
-            for word in (option.flag, f"{join_assignment(name)}={number_text(number)}")
-        ]
-    if isinstance(value, list | tuple):
-        return None if _text(value) is None else [word for one in value for word in (option.flag, one)]
-    text = number_text(value) if isinstance(value, int | float) else _text(value)
-    return None if text is None else [option.flag, text]

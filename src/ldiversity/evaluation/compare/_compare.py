@@ -5,25 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pyarrow as pa
 
-from ldiversity.base.checks import check_integer, check_number, column_names
+from ldiversity.base.checks import check_integer, check_number
 from ldiversity.base.progress import reports_progress, stage, tell
-from ldiversity.base.typed import join_assignment
 from ldiversity.evaluation.attacks import Attack
 from ldiversity.evaluation.compare._candidates import candidates, left_out
 from ldiversity.evaluation.compare._measure import identity, run_candidate
 from ldiversity.evaluation.compare._result import Comparison
 from ldiversity.evaluation.compare._run import ComparedRun
-from ldiversity.evaluation.compare._setting import Setting, make_setting
+from ldiversity.evaluation.compare._setting import Measures, Setting, make_setting
 from ldiversity.evaluation.compare._store import RunStore
 from ldiversity.evaluation.measures import QueryWorkload
-from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import Method
-from ldiversity.tables import Sensitive, role_words
+from ldiversity.publish import ColumnDecisions, Columns, Publication
+from ldiversity.tables import Sensitive
 
 __all__ = ["compare"]
 
@@ -32,24 +30,18 @@ __all__ = ["compare"]
 def compare(  # noqa: PLR0913 - the public door; every argument is a decision of the holder
     data: Any,  # noqa: ANN401 - any frame or path
     *,
-    quasi: str | Sequence[str],
-    sensitive: str | Sensitive | Sequence[str | Sensitive],
-    drop: str | Sequence[str] = (),
-    plain: str | Sequence[str] = (),
     l: int | Iterable[int] = range(2, 8),
     methods: str | Method | Sequence[str | Method] | None = None,
     models: str | Sequence[str | Sequence[str]] = (),
     options: Mapping[str, Any] | None = None,
-    hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
-    person: str | None = None,
     queries: int | QueryWorkload | None = None,
     attacks: str | Attack | Sequence[str | Attack] | None = None,
     targets: int = 2000,
     risk: float | None = None,
     folder: str | os.PathLike[str] | None = None,
-    types: Mapping[str, str] | None = None,
     progress: Callable[[float, str], None] | None = None,  # noqa: ARG001 - heard of at the door
     seed: int | None = None,
+    **columns: Unpack[ColumnDecisions],
 ) -> Comparison:
     """Run several methods on a table, measure each release, and say which one to publish. For the holder alone.
 
@@ -60,10 +52,6 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     ----------
     data
         A path or any data frame.
-    quasi, sensitive, hierarchies, person, types
-        As in `anonymize`.
-    drop, plain
-        As in `anonymize`; they count in nothing that is measured, and stand in the command that publishes.
     l
         The values of l to try.
     methods
@@ -91,11 +79,14 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         Called with the share of the work that is done and a word for it.
     seed
         Makes draws, queries and targets repeatable. No release is kept, so that nothing is given away by it.
+    columns
+        What is said about the columns, as for `Publication`: `quasi`, `sensitive`, `drop`, `plain`, `types`,
+        `hierarchies`, `person`. `drop` and `plain` count in nothing that is measured.
 
     Returns
     -------
     Comparison
-        Rows, the Pareto set, a recommendation and the command that publishes it.
+        Rows, the Pareto set, a recommendation, and the publication and the command that follow it.
 
     Examples
     --------
@@ -115,10 +106,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         check_integer("compare", "seed", seed, minimum=0)
     limit = None if risk is None else check_number("compare", "risk", risk, minimum=0, maximum=1)
     with stage("reading", until=0.1):
-        left, kept = column_names("compare", "drop", drop), column_names("compare", "plain", plain)
-        setting = make_setting(
-            data, quasi, sensitive, hierarchies, person, queries, attacks, targets, seed, types, left, kept
-        )
+        said = Columns(**columns)
+        setting = make_setting(data, said, Measures(queries, attacks, targets, seed))
     store = RunStore.open(folder)
     shared = store.mark(**setting.decides)
     rows: list[ComparedRun] = []
@@ -134,7 +123,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
             store.save(mark, row)
         rows.append(row)
     tell(1.0, "comparing")
-    roles, grouping_roles = _roles(data, setting, hierarchies or {}, left, kept, types or {})
+    asked = replace(said, sensitive=setting.sensitive)  # with the domains that were measured
     return Comparison(
         rows=tuple(rows),
         table=setting.name,
@@ -146,8 +135,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         uninformed=setting.uninformed,
         risk_limit=limit,
         notes=(*_how(setting), *(left_out(options or {}) if methods is None else [])),
-        roles=roles,
-        grouping_roles=grouping_roles,
+        publications={one.label: Publication.of(asked, one.chosen) for one in runs if one.chosen is not None},
+        file=str(data) if isinstance(data, str | os.PathLike) else "TABLE",
         frame_kind=setting.frame_kind,
     )
 
@@ -181,21 +170,3 @@ def _how(setting: Setting) -> list[str]:
     if len(setting.sensitive) > 1:
         notes.append("With several sensitive columns the worst of them counts.")
     return notes
-
-
-def _roles(
-    data: Any,  # noqa: ANN401 - any frame or path
-    setting: Setting,
-    hierarchies: Mapping[str, Any],
-    drop: Sequence[str],
-    plain: Sequence[str],
-    types: Mapping[str, str],
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words that say which table and which columns, and those that only methods that group take."""
-    table = str(data) if isinstance(data, str | os.PathLike) else "TABLE"
-    words = (table, *role_words(quasi=setting.quasi, sensitive=setting.sensitive, drop=drop, plain=plain, types=types))
-    extra = [] if setting.person is None else ["--person", setting.person]
-    for name, given in hierarchies.items():
-        text = f"{name}.csv" if isinstance(given, Hierarchy) else str(Path(given))
-        extra += ["--hierarchy", f"{join_assignment(name)}={text}"]
-    return words, tuple(extra)

@@ -19,8 +19,7 @@ from ldiversity.evaluation.compare._candidates import Candidate
 from ldiversity.evaluation.compare._run import ComparedRun
 from ldiversity.evaluation.compare._setting import Setting, relative_error
 from ldiversity.evaluation.measures import QueryWorkload, distribution_mse, ncp
-from ldiversity.methods import GroupingMethod
-from ldiversity.publish import anonymize
+from ldiversity.publish import ChosenMethod, Publication
 from ldiversity.release import Release
 
 __all__ = ["identity", "run_candidate"]
@@ -44,16 +43,16 @@ def run_candidate(candidate: Candidate, setting: Setting) -> tuple[ComparedRun, 
     lasting
         Whether the same would come out another time, so that it may be kept.
     """
-    if candidate.method is None:
+    if candidate.chosen is None:
         return _failed(candidate, candidate.reason or "", candidate.hint), False
-    if setting.person is not None and not isinstance(candidate.method, GroupingMethod):
+    if setting.person is not None and not candidate.chosen.groups:
         reason = f"{candidate.name}: it hides each record on its own, so that the records of one person would add up."
         return _failed(candidate, reason, "Choose a method that groups records."), True
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LDiversityWarning)
         started = time.process_time()
         try:
-            release = _publish(candidate, setting)
+            release = _publish(candidate.chosen, setting)
         except Exception as error:  # noqa: BLE001 - one method's fault is a row, and must not end the others
             hint = getattr(error, "hint", None)
             return _failed(candidate, _why(candidate.name, error), hint), isinstance(error, _STORED)
@@ -63,18 +62,16 @@ def run_candidate(candidate: Candidate, setting: Setting) -> tuple[ComparedRun, 
     return _with_notes(run, said), True
 
 
-def _publish(candidate: Candidate, setting: Setting) -> Release:
-    groups = isinstance(candidate.method, GroupingMethod)
-    extra: dict[str, Any] = {"hierarchies": setting.hierarchies, "person": setting.person} if groups else {}
-    return anonymize(
-        setting.table,
+def _publish(chosen: ChosenMethod, setting: Setting) -> Release:
+    """Publish in memory what the comparison has read: with the hierarchies and domains that all runs share."""
+    publication = Publication(
         quasi=setting.quasi,
         sensitive=setting.sensitive,
-        method=candidate.method,  # type: ignore[arg-type]
-        drop=[] if setting.person is None or groups else [setting.person],
-        insecure_seed=setting.seed,
-        **extra,
+        method=chosen,
+        hierarchies=setting.hierarchies if chosen.groups else None,
+        person=setting.person if chosen.groups else None,
     )
+    return publication.publish(setting.table, insecure_seed=setting.seed)
 
 
 def _measured(candidate: Candidate, setting: Setting, release: Release, seconds: float) -> ComparedRun:

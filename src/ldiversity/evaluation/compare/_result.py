@@ -19,6 +19,7 @@ from ldiversity.base.numbers import percent, points
 from ldiversity.errors import UnsupportedError
 from ldiversity.evaluation.compare._choice import Choice, choose, eligible, flaws, pareto_set
 from ldiversity.evaluation.compare._run import ComparedRun
+from ldiversity.publish import Publication
 from ldiversity.tables import to_native
 
 if TYPE_CHECKING:
@@ -88,6 +89,10 @@ class Comparison:
         The greatest acceptable gain over guessing, when one was given.
     notes
         How it was done, where that is not obvious.
+    publications
+        What each run would publish, by its label; to be saved, or published from.
+    file
+        The path of the table; ``TABLE`` when it was given as a frame.
     """
 
     rows: tuple[ComparedRun, ...]
@@ -100,8 +105,8 @@ class Comparison:
     uninformed: float = 1.0
     risk_limit: float | None = None
     notes: tuple[str, ...] = ()
-    roles: tuple[str, ...] = field(default=(), repr=False)
-    grouping_roles: tuple[str, ...] = field(default=(), repr=False)
+    publications: Mapping[str, Publication] = field(default_factory=dict, repr=False)
+    file: str = field(default="TABLE", repr=False)
     frame_kind: str = field(default="arrow", repr=False)
 
     @cached_property
@@ -131,11 +136,12 @@ class Comparison:
         ``TABLE`` stands for the file of the table when it was given as a frame. Publishing draws anew, so that
         figures will differ a little from those measured.
         """
-        run = self.choice.run
-        if run is None or run.words is None:
-            return None
-        extra = self.grouping_roles if run.layout in {"generalized", "bucketized"} else ()
-        return ["ldiversity", "anonymize", *self.roles, *extra, *run.words, "-o", "release"]
+        return None if self.publication is None else self.publication.command(self.file)
+
+    @property
+    def publication(self) -> Publication | None:
+        """What the recommended run would publish; None when nothing is recommended."""
+        return None if self.choice.run is None else self.publications.get(self.choice.run.label)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in JSON's types; infinite numbers are None.

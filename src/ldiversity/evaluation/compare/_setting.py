@@ -13,16 +13,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldiversity.base.arrays import FloatArray
-from ldiversity.base.checks import check_integer, column_name, column_names, name_some
+from ldiversity.base.checks import check_integer, name_some
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.evaluation.attacks import ATTACKS, Attack
 from ldiversity.evaluation.audit import audit
 from ldiversity.evaluation.measures import QueryWorkload
 from ldiversity.hierarchies import Hierarchy
-from ldiversity.publish import read_hierarchies
-from ldiversity.tables import Sensitive, Source, as_sensitive, check_roles, fit_coder, open_source
+from ldiversity.publish import Columns, read_hierarchies
+from ldiversity.tables import Sensitive, Source, check_roles, fit_coder, open_source
 
-__all__ = ["Setting", "make_setting", "relative_error"]
+__all__ = ["Measures", "Setting", "make_setting", "relative_error"]
 
 _MOST_DIMENSIONS: Final = 3
 _SANITY: Final = 0.001
@@ -92,41 +92,39 @@ class Setting:
         }
 
 
-def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
-    data: Any,  # noqa: ANN401 - any frame or path
-    quasi: str | Sequence[str],
-    sensitive: str | Sensitive | Sequence[str | Sensitive],
-    hierarchies: Mapping[str, Any] | None,
-    person: str | None,
-    queries: int | QueryWorkload | None,
-    attacks: str | Attack | Sequence[str | Attack] | None,
-    targets: int,
-    seed: int | None,
-    types: Mapping[str, str] | None,
-    drop: Sequence[str] = (),
-    plain: Sequence[str] = (),
-) -> Setting:
+@dataclass(frozen=True)
+class Measures:
+    """How releases are measured, as `compare` is asked to."""
+
+    queries: int | QueryWorkload | None
+    attacks: str | Attack | Sequence[str | Attack] | None
+    targets: int
+    seed: int | None
+
+
+def make_setting(data: Any, columns: Columns, measures: Measures) -> Setting:  # noqa: ANN401 - any frame or path
     """Read the table, and check all that concerns every run alike."""
-    source = open_source(data, types=types)
-    names = tuple(column_names("compare", "quasi", quasi))
-    attributes = tuple(as_sensitive("compare", sensitive))
-    if person is not None:
-        column_name("compare", "person", person)
+    source = open_source(data, types=columns.types)
+    names, attributes, person = columns.quasi, columns.sensitive, columns.person
     if not names:
         raise ParameterError("compare", "quasi", "must name at least one column: people are recognized by them")
     check_roles(
-        source, quasi=names, sensitive=[one.name for one in attributes], drop=_left_out(person, drop), plain=plain
+        source,
+        quasi=names,
+        sensitive=[one.name for one in attributes],
+        drop=_left_out(person, columns.drop),
+        plain=columns.plain,
     )
-    known = read_hierarchies(hierarchies or {}, source, names)
-    columns = [*names, *(one.name for one in attributes), *([] if person is None else [person])]
-    batches = list(source.batches(columns))
-    fields = pa.schema([(name, source.columns[name]) for name in columns])
+    known = read_hierarchies(columns.hierarchies, source, names)
+    needed = [*names, *(one.name for one in attributes), *([] if person is None else [person])]
+    batches = list(source.batches(needed))
+    fields = pa.schema([(name, source.columns[name]) for name in needed])
     table = pa.Table.from_batches(batches) if batches else fields.empty_table()
     if not table.num_rows:
         raise ParameterError("compare", "data", "must have at least one record", got="none")
-    chosen = _attacks(attacks)
+    chosen = _attacks(measures.attacks)
     attributes = tuple(_in_order(one, source, table) for one in attributes)
-    workloads = _workloads(queries, table, names, attributes, seed)
+    workloads = _workloads(measures.queries, table, names, attributes, measures.seed)
     unprotected, guessing = _as_it_is(table, names, attributes)
     answers = tuple(workload.answers(table) for workload in workloads)
     return Setting(
@@ -140,8 +138,8 @@ def make_setting(  # noqa: PLR0913, PLR0917 - the arguments of `compare`
         workloads=workloads,
         answers=answers,
         attacks=chosen,
-        targets=min(table.num_rows, check_integer("compare", "targets", targets, minimum=1)),
-        seed=seed,
+        targets=min(table.num_rows, check_integer("compare", "targets", measures.targets, minimum=1)),
+        seed=measures.seed,
         unprotected=unprotected,
         guessing=guessing,
         uninformed=max(

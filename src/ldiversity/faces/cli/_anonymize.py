@@ -10,33 +10,37 @@ import click
 from ldiversity.base.numbers import number, percent
 from ldiversity.base.typed import join_names
 from ldiversity.faces.cli._class_pages import class_facts, render_classes, render_promises
-from ldiversity.faces.cli._holder import (
-    grouping_arguments,
-    holder_arguments,
-    holder_options,
-    policy_option,
-    refuse_others,
-)
-from ldiversity.faces.cli._input import opened_table, read_as_option
-from ldiversity.faces.cli._method import MethodCommand, is_grouping, method_name
+from ldiversity.faces.cli._holder import asked_policy, holder_options, policy_option
+from ldiversity.faces.cli._input import opened_if_given, read_as_option
+from ldiversity.faces.cli._method import MethodCommand
 from ldiversity.faces.cli._paths import READ, TABLE, WRITTEN
 from ldiversity.faces.cli._progress import progress_bar
 from ldiversity.faces.cli._show import Facts, Page, show
-from ldiversity.faces.cli._text import shell_line, split_names
-from ldiversity.faces.cli._words import mark_policy
+from ldiversity.faces.cli._text import shell_line
 
 if TYPE_CHECKING:
+    from ldiversity.publish import Policy
     from ldiversity.release import Release
 
 __all__ = ["command"]
 
-_PASSED_ON: Final = ("output", "data_format", "overwrite", "insecure_seed")
-_WITH_POLICY: Final = {"policy", "output", "overwrite", "insecure_seed", "as_json"}
+_OF_ONE_RUN: Final = (
+    "table",
+    "policy",
+    "read_as",
+    "output",
+    "overwrite",
+    "workers",
+    "chunk_rows",
+    "insecure_seed",
+    "as_json",
+)
+"""What may stand beside a policy: it says nothing about the table, the folder and the machine."""
 
 
 @click.command("anonymize", cls=MethodCommand, short_help="Publish a table as a release.")
 @click.argument("table", type=TABLE, required=False)
-@policy_option("only -o, --overwrite and --insecure-seed may stand with it")
+@policy_option("TABLE and -o stand above what it names")
 @click.option("-o", "--output", type=WRITTEN, help="The folder of the release; must not exist yet.")
 @read_as_option
 @holder_options
@@ -48,7 +52,7 @@ _WITH_POLICY: Final = {"policy", "output", "overwrite", "insecure_seed", "as_jso
 )  # fmt: skip
 @click.option(
     "--layout", type=click.Choice(["sets", "exploded"]),
-    help="One row a record (sets, the default), or one row a member of its set. Methods that group have their own.",
+    help="One row per record (sets, the default), or one row per member of its set. Methods that group have their own.",
 )  # fmt: skip
 @click.option(
     "--marginals", is_flag=True,
@@ -71,7 +75,7 @@ def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **give
     ldiversity anonymize patients.csv --quasi age,sex,zip --sensitive disease --drop name -l 3 -o release
     ldiversity anonymize patients.csv --quasi age,sex --sensitive disease -l 3 -d 2 --distance tree:diseases.csv -o r
     ldiversity anonymize patients.csv --quasi age,sex,zip --sensitive disease --method bsgi -l 4 -o release
-    ldiversity anonymize --policy policy.toml
+    ldiversity anonymize january.csv --policy policy.toml -o january
     """  # noqa: D301 - click reads the backspace
     if given["insecure_seed"] is not None:
         click.echo(
@@ -79,12 +83,13 @@ def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **give
             "This release is for tests; never hand it out.",
             err=True,
         )
-    if policy is not None:
-        mark_policy(ctx)
-        refuse_others(ctx, _WITH_POLICY)
-        release, folder, keyed = _publish_policy(policy, given, quiet=as_json)
-    else:
-        release, folder, keyed = _publish(given, quiet=as_json)
+    asked = asked_policy(ctx, policy, given, _OF_ONE_RUN)
+    folder = given["output"] or asked.output_folder
+    if folder is None:
+        named = "" if policy is None else ", as output.folder of the policy does not"
+        raise click.UsageError(f"-o must name the folder of the release{named}.")
+    release = _publish(asked, folder, given, quiet=as_json)
+    keyed = bool(asked.publication.record_id)
     facts = class_facts(release) if release.grouped else _facts(release, keyed=keyed)
     common = {
         "folder": str(folder),
@@ -96,60 +101,22 @@ def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **give
     show({**common, **facts, **last}, render_classes if release.grouped else _render, as_json=as_json)
 
 
-def _publish_policy(file: Path, given: dict[str, Any], *, quiet: bool) -> tuple[Release, Path, bool]:
-    import ldiversity as ld
-
-    policy = ld.Policy.read(file)
-    folder = given["output"] or policy.output_folder
-    if folder is None:
-        raise click.UsageError("-o must name the folder of the release, as output.folder of the policy does not.")
-    choices = {"overwrite": given["overwrite"], "insecure_seed": given["insecure_seed"]}
-    with progress_bar(wanted=policy.method is not None and not quiet) as progress:
-        release = policy.publish(folder, **choices, progress=progress)
-    return release, folder, policy.key is not None
-
-
-def _publish(given: dict[str, Any], *, quiet: bool) -> tuple[Release, Path, bool]:
-    if given["table"] is None:
-        raise click.UsageError("TABLE must be given, or --policy.")
-    if given["output"] is None:
-        raise click.UsageError("-o must name the folder of the release.")
-    if (given["key"] is None) != (not given["record_id"]):
-        raise click.UsageError("--key and --record-id must be given together.")
-    arguments = holder_arguments(given)
-    _refuse_misplaced(given)
-    import ldiversity as ld
-
-    options: dict[str, Any] = {name: given[name] for name in _PASSED_ON}
-    options["key"] = None if given["key"] is None else ld.Key.load(given["key"])
-    options["record_id"] = split_names(given["record_id"], "--record-id") or None
-    options["engine"] = _engine(given)
-    if given["layout"] is not None:
-        options["layout"] = given["layout"]
-    grouping = is_grouping(given)
+def _publish(asked: Policy, folder: Path, given: dict[str, Any], *, quiet: bool) -> Release:
+    grouping = asked.publication.grouping
+    if grouping is not None and given["chunk_rows"]:
+        raise click.UsageError(f"--chunk-rows must be left out with {grouping.name}, which groups all records at once.")
     with (
-        opened_table(given["table"], given["read_as"]) as table,
-        progress_bar(wanted=grouping and not quiet) as progress,
+        opened_if_given(given["table"], given["read_as"]) as table,
+        progress_bar(wanted=grouping is not None and not quiet) as progress,
     ):
-        arguments |= grouping_arguments(given)
-        if grouping:
-            options |= {"marginals": given["marginals"], "progress": progress}
-        release = ld.anonymize(table, **arguments, **options)
-    return release, given["output"], given["key"] is not None
-
-
-def _refuse_misplaced(given: dict[str, Any]) -> None:
-    """Refuse options that mean nothing to the method."""
-    grouping, name = is_grouping(given), method_name(given)
-    if grouping:
-        wrong = [("--key", given["key"]), ("--layout", given["layout"]), ("--chunk-rows", given["chunk_rows"])]
-        why = f"with {name}, which groups all records at once"
-    else:
-        wrong = [("--marginals", given["marginals"])]
-        why = f"with {name}, which generalizes nothing"
-    for option, value in wrong:
-        if value:
-            raise click.UsageError(f"{option} must be left out {why}.")
+        return asked.publish(
+            folder,
+            table=table,
+            overwrite=given["overwrite"],
+            engine=_engine(given),
+            progress=progress,
+            insecure_seed=given["insecure_seed"],
+        )
 
 
 def _engine(given: dict[str, Any]) -> Any:  # noqa: ANN401 - an engine or None
@@ -203,7 +170,7 @@ def _by(release: Release) -> list[str]:
 
 
 def _render(facts: Facts, page: Page) -> None:
-    layout = "one row a record" if facts["layout"] == "sets" else "one row a member of a record's set"
+    layout = "one row per record" if facts["layout"] == "sets" else "one row per member of a record's set"
     page.title(f"Published in {facts['folder']}: {number(facts['records'])} records, {layout}")
     page.table(
         ["column", "role", "type"],

@@ -9,11 +9,11 @@ import click
 
 from ldiversity.base.numbers import number, percent
 from ldiversity.base.registry import registered
+from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
-from ldiversity.faces.cli._holder import parse_types, type_option
+from ldiversity.faces.cli._holder import type_option
 from ldiversity.faces.cli._paths import READ
 from ldiversity.faces.cli._show import Facts, Page, show
-from ldiversity.faces.cli._text import split_names
 
 __all__ = ["EXIT_BROKEN", "command"]
 
@@ -99,6 +99,7 @@ def command(
     """  # noqa: D301 - click reads the backspace
     import ldiversity as ld
     from ldiversity.distances import parse_distance
+    from ldiversity.tables import read_types
 
     report = ld.attack(
         ld.load_release(release),
@@ -111,7 +112,7 @@ def command(
         d=given["d"],
         known=given["known"],
         targets=given["targets"],
-        types=parse_types(types),
+        types=read_types(types),
     )
     show({**report.to_dict(), "release": release.name}, _render, as_json=as_json)
     if report.broken:

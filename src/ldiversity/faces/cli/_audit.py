@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import click
 
 from ldiversity.base.numbers import level, number, percent
 from ldiversity.faces.cli._command import Command
-from ldiversity.faces.cli._holder import column_arguments, column_options, population_option
-from ldiversity.faces.cli._input import opened_table, read_as_option, read_as_words
-from ldiversity.faces.cli._paths import TABLE, WRITTEN, free_folder
+from ldiversity.faces.cli._holder import column_options, population_option
+from ldiversity.faces.cli._input import advised_line, opened_table, read_as_option
+from ldiversity.faces.cli._paths import TABLE, WRITTEN
 from ldiversity.faces.cli._show import Facts, Page, show
-from ldiversity.faces.cli._text import shell_line
 
 __all__ = ["command"]
 
@@ -74,8 +72,9 @@ def command(
     ldiversity audit release --html report.html
     """  # noqa: D301 - click reads the backspace
     import ldiversity as ld
+    from ldiversity.tables import ColumnTexts, read_roles
 
-    columns = column_arguments(given)
+    columns = read_roles(cast("ColumnTexts", given))
     if not table.exists() and table != Path("-"):
         raise click.UsageError(f"TABLE must be a file, or RELEASE a folder, but {str(table)!r} does not exist.")
     if not table.is_dir() and not columns["quasi"] and not columns["sensitive"]:
@@ -91,20 +90,12 @@ def command(
             threshold=given["threshold"],
         )
     facts = {**found.to_dict(), "name": table.name}
-    facts["advice"] = {**facts["advice"], "command": _advised(found.advice.words, table, given["read_as"])}
+    facts["advice"] = {**facts["advice"], "command": advised_line(found.advice.words, table, given["read_as"])}
     if html is not None:
         _write(html, found, table.name)
     show(facts, _render, as_json=as_json)
     if found.passed is False:
         ctx.exit(EXIT_FAILED)
-
-
-def _advised(words: Sequence[str], table: Path, read_as: str | None) -> str | None:
-    """The command that is advised, with the table and a folder that is free."""
-    if not words:
-        return None
-    name, command, _, *options, _ = words  # ldiversity anonymize TABLE ... release
-    return shell_line(name, command, table, *read_as_words(read_as), *options, free_folder("release"))
 
 
 def _write(file: Path, found: Any, name: str) -> None:  # noqa: ANN401 - an Audit

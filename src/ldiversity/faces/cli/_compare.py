@@ -6,25 +6,19 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import click
 
 from ldiversity.base.numbers import number, percent
+from ldiversity.base.typed import split_names
 from ldiversity.catalog import LISTED_OPTIONS, OPTIONS, methods_with
-from ldiversity.faces.cli._holder import (
-    column_options,
-    column_words,
-    grouping_arguments,
-    grouping_options,
-    holder_arguments,
-)
-from ldiversity.faces.cli._input import opened_table, read_as_option, read_as_words
+from ldiversity.faces.cli._holder import column_options, grouping_options
+from ldiversity.faces.cli._input import advised_line, opened_table, read_as_option
 from ldiversity.faces.cli._method import METHOD_OPTIONS, MethodCommand
-from ldiversity.faces.cli._paths import TABLE, WRITTEN, free_folder
+from ldiversity.faces.cli._paths import TABLE, WRITTEN
 from ldiversity.faces.cli._progress import progress_bar
 from ldiversity.faces.cli._show import Facts, Page, show
-from ldiversity.faces.cli._text import shell_line, split_names, split_numbers
 from ldiversity.faces.cli._words import in_words
 
 __all__ = ["command"]
@@ -99,21 +93,18 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
     ldiversity compare patients.csv --quasi age,sex --sensitive disease --folder runs --risk 0.2
     """  # noqa: D301 - click reads the backspace
     import ldiversity as ld
+    from ldiversity.publish import TypedColumns, typed_columns
 
     if plot is not None:
         _check_plot(plot)
     levels = _levels(given["levels"])
     names = split_names(given["methods"], "--methods") or None
     options = _options(given, names)
-    as_grouping = {**given, **dict.fromkeys(OPTIONS), "weights": (), "method": "bsgi", "l": 2}
-    arguments = holder_arguments(as_grouping)
-    if not arguments["quasi"]:
-        raise click.UsageError("--quasi must name at least one column: people are recognized by them.")
+    columns = typed_columns(cast("TypedColumns", given))
     with opened_table(table, given["read_as"]) as path, progress_bar(wanted=not as_json) as progress:
-        arguments |= grouping_arguments(as_grouping)
         found = ld.compare(
             path,
-            **{name: argument for name, argument in arguments.items() if name != "method"},
+            **columns,
             l=levels,
             methods=names,
             models=[_together(text) for text in given["models"]],
@@ -130,7 +121,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
     facts = {**found.to_dict(), "table": table.name, "plot": drawn}
     for row in facts["rows"]:
         row.update({name: row[name] and in_words(row[name]) for name in ("reason", "hint")})
-    facts["command"] = _publishing(found, table, given)
+    facts["command"] = advised_line(found.command, table, given["read_as"])
     if plot is not None and drawn is None:
         facts["notes"] = [*facts["notes"], "There is no map, because no run was measured."]
     elif plot is not None:
@@ -155,10 +146,10 @@ def _check_plot(plot: Path) -> None:
 
 def _options(given: Mapping[str, Any], methods: Sequence[str] | None) -> dict[str, Any]:
     """The options that were given; one that no method has which is run by name is refused."""
+    from ldiversity.publish import typed_options
+
     shared = [*_SHARED, *(name for name in OPTIONS if name not in LISTED_OPTIONS)]
-    found = {name: given[name] for name in shared if given.get(name) not in {None, ()}}
-    if "weights" in found:
-        found["weights"] = split_numbers(given["weights"], "--weight")
+    found = typed_options({name: given.get(name) for name in shared})
     asked = [*found, *(["model"] if given["models"] else [])]
     for name in asked if methods is not None else ():
         takers = methods_with(name)
@@ -191,19 +182,6 @@ def _levels(text: str) -> list[int]:
             )
         found += several
     return found
-
-
-def _publishing(found: Any, table: Path, given: Mapping[str, Any]) -> str | None:  # noqa: ANN401 - a Comparison
-    """The command that publishes the recommended run, with the words that were typed here."""
-    run = found.choice.run
-    if run is None or run.words is None:
-        return None
-    groups = run.layout in {"generalized", "bucketized"}
-    words = ["ldiversity", "anonymize", str(table), *read_as_words(given["read_as"]), *column_words(given)]
-    if groups:
-        words += [word for text in given["hierarchies"] for word in ("--hierarchy", text)]
-        words += [] if given["person"] is None else ["--person", given["person"]]
-    return shell_line(*words, *run.words, "-o", free_folder("release"))
 
 
 def _render(facts: Facts, page: Page) -> None:

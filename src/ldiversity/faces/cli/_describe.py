@@ -10,7 +10,7 @@ import click
 from ldiversity.base.numbers import number, percent
 from ldiversity.base.typed import join_assignment, join_names
 from ldiversity.faces.cli._command import Command
-from ldiversity.faces.cli._holder import parse_types, type_option
+from ldiversity.faces.cli._holder import type_option
 from ldiversity.faces.cli._input import opened_table, read_as_option, read_as_words
 from ldiversity.faces.cli._paths import TABLE
 from ldiversity.faces.cli._show import Facts, Page, show
@@ -37,9 +37,10 @@ def command(table: Path, read_as: str | None, types: tuple[str, ...], *, as_json
     gunzip -c patients.dat.gz | ldiversity describe - --read-as tsv
     """  # noqa: D301 - click reads the backspace
     import ldiversity as ld
+    from ldiversity.tables import read_types
 
     with opened_table(table, read_as) as path:
-        description = ld.describe(path, types=parse_types(types))
+        description = ld.describe(path, types=read_types(types))
     words = [table, *read_as_words(read_as)]
     facts = {**description.to_dict(), "table": table.name, "next": _next(words, description, types)}
     show(facts, _render, as_json=as_json)

@@ -11,10 +11,10 @@ import click
 from ldiversity.base.numbers import level as level_text
 from ldiversity.base.numbers import number, percent
 from ldiversity.base.registry import registered
+from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._paths import READ, WRITTEN
 from ldiversity.faces.cli._show import Facts, Page, show
-from ldiversity.faces.cli._text import split_names
 
 if TYPE_CHECKING:
     from ldiversity.estimation import Estimate

@@ -10,7 +10,7 @@ import click
 from ldiversity.base.numbers import number
 from ldiversity.base.typed import join_assignment
 from ldiversity.faces.cli._command import Command
-from ldiversity.faces.cli._holder import parse_types, type_option
+from ldiversity.faces.cli._holder import type_option
 from ldiversity.faces.cli._input import opened_table, read_as_option
 from ldiversity.faces.cli._paths import READ, TABLE, WRITTEN
 from ldiversity.faces.cli._show import Facts, Page, show
@@ -105,9 +105,9 @@ def _caution(tree: Hierarchy, *, ranged: bool) -> str | None:
 
 def _read(path: Path, given: Mapping[str, Any]) -> tuple[list[Any], list[int]]:
     """The distinct values of the column and how often each occurs."""
-    from ldiversity.tables import column_values, open_source
+    from ldiversity.tables import column_values, open_source, read_types
 
-    found = column_values(open_source(path, types=parse_types(given["types"])), given["column"])
+    found = column_values(open_source(path, types=read_types(given["types"])), given["column"])
     return found.values, found.counts
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -13,8 +13,10 @@ from typing import Final
 import click
 
 from ldiversity.base.registry import registered
+from ldiversity.faces.cli._paths import free_folder
+from ldiversity.faces.cli._text import shell_line
 
-__all__ = ["opened_table", "read_as_option", "read_as_words"]
+__all__ = ["advised_line", "opened_if_given", "opened_table", "read_as_option", "read_as_words"]
 
 _STDIN: Final = Path("-")
 
@@ -50,9 +52,26 @@ def opened_table(table: Path, read_as: str | None) -> Iterator[Path]:
         yield named
 
 
+def opened_if_given(table: Path | None, read_as: str | None) -> AbstractContextManager[Path | None]:
+    """The same for a command whose table may be named elsewhere."""
+    if table is not None:
+        return opened_table(table, read_as)
+    if read_as is not None:
+        raise click.UsageError("--read-as must be left out without TABLE.")
+    return nullcontext()
+
+
 def read_as_words(read_as: str | None) -> list[str]:
     """The option as words of a command."""
     return [] if read_as is None else ["--read-as", read_as]
+
+
+def advised_line(words: Sequence[str] | None, table: Path, read_as: str | None) -> str | None:
+    """An advised command that publishes, with the table as it was named here and a folder that is free."""
+    if not words:
+        return None
+    name, command, _, *options, _ = words  # ldiversity anonymize TABLE ... release
+    return shell_line(name, command, table, *read_as_words(read_as), *options, free_folder("release"))
 
 
 def _link(table: Path, named: Path) -> None:

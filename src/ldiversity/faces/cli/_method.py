@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import click
 
 from ldiversity.catalog import CATALOG, LISTED_OPTIONS, OPTIONS, Option, methods_with
 from ldiversity.faces.cli._command import Command
-from ldiversity.faces.cli._text import split_numbers
 
-if TYPE_CHECKING:
-    from ldiversity.methods import Method
-
-__all__ = ["METHOD_OPTIONS", "MethodCommand", "chosen_method", "is_grouping", "method_name"]
+__all__ = ["METHOD_OPTIONS", "MethodCommand"]
 
 
 def _declared(option: Option) -> tuple[list[str], dict[str, Any]]:
@@ -75,36 +70,3 @@ def _methods_epilog() -> str:
     width = max(map(len, CATALOG))
     lines = [f"  {entry.name:<{width}}  {entry.summary}" for entry in CATALOG.values()]
     return "\b\nMethods:\n" + "\n".join(lines)
-
-
-def method_name(given: Mapping[str, Any]) -> str:
-    """The method that is meant; semantic when there is a least distance, else randomized addition."""
-    name: str = given["method"] or ("randomized-addition" if given["d"] is None else "semantic")
-    if name not in CATALOG:
-        raise click.UsageError(f"--method must be one of {', '.join(CATALOG)}, got {name!r}.")
-    return name
-
-
-def is_grouping(given: Mapping[str, Any]) -> bool:
-    """Whether the method groups records, for all sensitive columns together."""
-    return CATALOG[method_name(given)].family == "classes"
-
-
-def chosen_method(given: Mapping[str, Any]) -> Method:
-    """Make the method from the options of the command line."""
-    from ldiversity.methods import METHODS
-
-    options = {
-        option.name: _value(option, given[option.name]) for option in OPTIONS.values() if option.flag is not None
-    }
-    return METHODS[method_name(given)].from_options(options)
-
-
-def _value(option: Option, given: Any) -> Any:  # noqa: ANN401 - whatever click read
-    if option.kind == "shares":
-        return split_numbers(given, str(option.flag)) or None
-    if option.several:
-        return list(given) if given else None
-    if option.kind == "file" and given is not None:
-        return Path(given)
-    return given

@@ -11,18 +11,12 @@ import click
 from ldiversity.base.numbers import number, percent, points
 from ldiversity.faces.cli._class_pages import render_class_plan
 from ldiversity.faces.cli._faults import EXIT_REFUSED, complain
-from ldiversity.faces.cli._holder import (
-    grouping_arguments,
-    holder_arguments,
-    holder_options,
-    policy_option,
-    refuse_others,
-)
-from ldiversity.faces.cli._input import opened_table, read_as_option
+from ldiversity.faces.cli._holder import asked_policy, holder_options, policy_option
+from ldiversity.faces.cli._input import opened_if_given, read_as_option
 from ldiversity.faces.cli._method import MethodCommand
 from ldiversity.faces.cli._paths import TABLE
 from ldiversity.faces.cli._show import Facts, Page, show
-from ldiversity.faces.cli._words import in_words, mark_policy
+from ldiversity.faces.cli._words import in_words
 
 __all__ = ["command"]
 
@@ -34,15 +28,7 @@ __all__ = ["command"]
 @holder_options
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
 @click.pass_context
-def command(
-    ctx: click.Context,
-    /,
-    table: Path | None,
-    policy: Path | None,
-    *,
-    as_json: bool,
-    **given: Any,  # noqa: ANN401
-) -> None:
+def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options by name
     """Say what publishing TABLE would promise and cost, before anything is published.
 
     Exit code 2 and the nearest feasible choices when the goal cannot be met. It shows true frequencies: what it
@@ -51,21 +37,13 @@ def command(
     \b
     ldiversity plan patients.csv --quasi age,sex,zip --sensitive disease -l 3
     ldiversity plan patients.csv --quasi age,sex,zip --sensitive disease --method bsgi -l 4
-    ldiversity plan --policy policy.toml
+    ldiversity plan january.csv --policy policy.toml
     """  # noqa: D301 - click reads the backspace
-    import ldiversity as ld
-
-    if policy is not None:
-        mark_policy(ctx)
-        refuse_others(ctx, {"policy", "as_json"})
-        answer = ld.Policy.read(policy).plan()
-    elif table is None:
-        raise click.UsageError("TABLE must be given, or --policy.")
-    else:
-        arguments = holder_arguments(given)
-        with opened_table(table, given["read_as"]) as path:
-            arguments |= grouping_arguments(given)
-            answer = replace(ld.plan(path, **arguments), table=table.name)
+    asked = asked_policy(ctx, policy, given, ("table", "policy", "read_as", "as_json"))
+    with opened_if_given(given["table"], given["read_as"]) as table:
+        answer = asked.plan(table)
+    named = given["table"] or asked.table
+    answer = replace(answer, table=answer.table if named is None else named.name)
     facts = answer.to_dict()
     grouped = "layout" in facts
     judged = [facts] if grouped else facts["attributes"]

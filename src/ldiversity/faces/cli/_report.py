@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ldiversity.base.numbers import number, percent
+from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
-from ldiversity.faces.cli._holder import parse_types, population_option, type_option
+from ldiversity.faces.cli._holder import population_option, type_option
 from ldiversity.faces.cli._paths import FOLDER, READ, WRITTEN
 from ldiversity.faces.cli._show import Facts, Page, show
-from ldiversity.faces.cli._text import split_names
 
 if TYPE_CHECKING:
     from ldiversity.faces.report import Report
@@ -94,6 +94,7 @@ def command(
 
 def _made(release: Path, given: Facts) -> Report:
     import ldiversity as ld
+    from ldiversity.tables import read_types
 
     asked: dict[str, Any] = {
         "by": ",".join(given["by"]) or None,
@@ -101,7 +102,7 @@ def _made(release: Path, given: Facts) -> Report:
         "attacks": given["attacks"],
         "threshold": given["threshold"],
         "population": given["population"],
-        "types": parse_types(given["types"]),
+        "types": read_types(given["types"]),
     }
     if given["original"] is not None:
         return ld.holder_report(release, given["original"], **asked)

@@ -9,24 +9,24 @@ from typing import Any, Final
 
 __all__ = ["DOCUMENTS", "json_schema", "schema_text", "write_schemas"]
 
-DOCUMENTS: Final = ("policy", "release", "fault")
+DOCUMENTS: Final = ("publication", "release", "fault")
 """The documents that have a schema."""
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema(document: str) -> dict[str, Any]:
-    """The JSON Schema of a policy file, of ``release.json``, or of what a command prints when it fails.
+    """The JSON Schema of a publication's file, of ``release.json``, or of what a command prints when it fails.
 
     Examples
     --------
     >>> json_schema("release")["title"]
     'Manifest'
     """
-    if document == "policy":
-        from ldiversity.publish import Policy
+    if document == "publication":
+        from ldiversity.publish import Publication
 
-        written = Policy.json_schema()
+        written = Publication.json_schema()
     elif document == "fault":
         from ldiversity.faces.cli._fault_document import fault_schema
 

@@ -107,8 +107,9 @@ def test_a_name_with_an_equals_sign_is_quoted_in_a_weight() -> None:
     assert (Candidate("bsgi", {"weights": {"a=b": 1.5}}).words or [])[-1] == '"a=b"=1.5'
 
 
-def test_a_distance_that_is_an_object_cannot_be_written() -> None:
-    assert Candidate("semantic", {"l": 2, "distance": ld.OrderedDistance()}).words is None
+def test_a_distance_that_is_in_no_file_cannot_be_written() -> None:
+    assert Candidate("semantic", {"l": 2, "distance": ld.MatrixDistance(["a", "b"], [[0, 1], [1, 0]])}).words is None
+    assert "ordered" in (Candidate("semantic", {"l": 2, "distance": ld.OrderedDistance()}).words or ())
 
 
 @pytest.mark.parametrize(

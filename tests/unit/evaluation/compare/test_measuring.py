@@ -136,7 +136,7 @@ def test_edges_of_bins_are_written_in_full() -> None:
     sensitive = ld.Sensitive("income", edges=[0, 1234567, 2345678, 4000000])
     found = ld.compare(table, quasi="age", sensitive=sensitive, l=2, methods="randomized-addition", queries=5, seed=1)
 
-    assert "income=edges:0/1234567/2345678/4000000" in " ".join(found.roles)
+    assert "income=edges:0/1234567/2345678/4000000" in " ".join(found.publications["randomized-addition l=2"].words)
 
 
 def test_the_command_in_json_is_a_line_for_a_shell(found: ld.Comparison) -> None:

@@ -77,4 +77,4 @@ def test_version_is_the_package_s(run: Run) -> None:
 
 
 def test_help_shows_examples_on_lines_of_their_own(run: Run) -> None:
-    assert "\n  ldiversity anonymize --policy policy.toml\n" in run("anonymize", "--help").stdout
+    assert "\n  ldiversity anonymize january.csv --policy policy.toml -o january\n" in run("anonymize", "--help").stdout

@@ -139,7 +139,7 @@ def test_a_demo_that_fails_stops_with_the_exit_code(run: Run, tmp_path: Path, mo
     def fail(*_args: object, **_options: object) -> None:
         raise ld.ClaimError("the claim is broken.")
 
-    monkeypatch.setattr(ld, "anonymize", fail)
+    monkeypatch.setattr(ld.Publication, "publish", fail)
 
     result = run("demo", "--folder", tmp_path / "new")
 

@@ -180,7 +180,7 @@ def test_an_infeasible_policy_is_exit_2(run: Run, policy: Path) -> None:
     assert "Error: disease: l must be at most" in result.stderr
 
 
-@pytest.mark.parametrize(("words", "named"), [(["-l", 3], "-l"), (["table.csv"], "TABLE")])
+@pytest.mark.parametrize(("words", "named"), [(["-l", 3], "-l"), (["--drop", "name"], "--drop")])
 def test_other_options_are_refused_with_a_policy(run: Run, policy: Path, words: list[object], named: str) -> None:
     result = run("plan", "--policy", policy, *words)
 

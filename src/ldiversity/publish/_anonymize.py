@@ -1,0 +1,90 @@
+"""`anonymize` and `plan`: a publication and its table in one call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Unpack
+
+from ldiversity.base.randomness import Key
+from ldiversity.publish._publication import Decisions, Publication
+
+if TYPE_CHECKING:
+    from ldiversity.engines import Engine
+    from ldiversity.publish._class_plan_result import ClassPlan
+    from ldiversity.publish._plan_result import Plan
+    from ldiversity.release import Release
+
+__all__ = ["anonymize", "plan"]
+
+
+def anonymize(
+    data: Any,  # noqa: ANN401 - any frame or path
+    *,
+    output: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    engine: Engine | None = None,
+    progress: Callable[[float, str], None] | None = None,
+    insecure_seed: int | None = None,
+    **decisions: Unpack[Decisions],
+) -> Release:
+    """Publish a table so that nobody learns any one person's sensitive value from it.
+
+    A method either hides each sensitive value in a set, while every record keeps its quasi-identifiers, or groups
+    records into classes in which nothing says which value belongs to whom. Rows come out in a uniformly random order.
+    Before a release is handed out, its claims are checked on what was produced.
+
+    Parameters
+    ----------
+    data
+        A data frame (pandas, polars, pyarrow, or anything that speaks Arrow) or the path of a file.
+    output, overwrite, engine, progress, insecure_seed
+        As for `Publication.publish`.
+    decisions
+        The keyword arguments of `Publication`: `quasi`, `sensitive`, `method` and so on. `key` may also be a `Key`.
+
+    Returns
+    -------
+    Release
+        What may be handed to anyone.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> patients = pa.table({"age": [41, 50, 68], "disease": ["flu", "cut", "flu"]})
+    >>> from ldiversity.tables import Sensitive
+    >>> disease = Sensitive("disease", domain=["cold", "cut", "fever", "flu"])
+    >>> release = anonymize(patients, quasi="age", sensitive=disease, method="randomized-addition:l=2")
+    >>> sorted(release.table["age"].to_pylist()), release.sets("disease").shape
+    ([41, 50, 68], (3, 2))
+    """
+    given = decisions.get("key")
+    secret = given if isinstance(given, Key) else None
+    if secret is not None:
+        decisions["key"] = None
+    return Publication(**decisions).publish(
+        data,
+        output,
+        overwrite=overwrite,
+        key=secret,
+        engine=engine,
+        progress=progress,
+        insecure_seed=insecure_seed,
+    )
+
+
+def plan(
+    data: Any,  # noqa: ANN401 - any frame or path
+    **decisions: Unpack[Decisions],
+) -> Plan | ClassPlan:
+    """Say what publishing a table would promise and cost; takes the decisions that `anonymize` takes.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> patients = pa.table({"age": [41, 50, 68, 20], "disease": ["flu", "cut", "flu", "cold"]})
+    >>> answer = plan(patients, quasi="age", sensitive="disease", method="randomized-addition:l=2")
+    >>> answer.feasible, answer.attributes[0].outlook.posterior
+    (True, 0.5)
+    """
+    return Publication(**decisions).plan(data)

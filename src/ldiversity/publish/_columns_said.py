@@ -1,0 +1,96 @@
+"""What the holder says about the columns of a table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Required, TypeAlias, TypedDict, Unpack
+
+from ldiversity.base.checks import column_name, column_names
+from ldiversity.base.typed import join_assignment
+from ldiversity.errors import ParameterError
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.publish._hierarchies import is_made
+from ldiversity.publish._method import locate, shorten
+from ldiversity.tables import TYPE_NAMES, TYPE_WORDS, Sensitive, as_sensitive, role_words
+
+__all__ = ["ColumnDecisions", "Columns"]
+
+_OWNER = "Publication"
+GivenHierarchy: TypeAlias = Hierarchy | str | os.PathLike[str]
+
+
+class ColumnDecisions(TypedDict, total=False):
+    """What may be said about columns, in every form that is accepted; `Publication` explains each."""
+
+    quasi: str | Sequence[str]
+    sensitive: Required[str | Sensitive | Sequence[str | Sensitive]]
+    drop: str | Sequence[str]
+    plain: str | Sequence[str]
+    types: Mapping[str, str] | None
+    hierarchies: Mapping[str, GivenHierarchy] | None
+    person: str | None
+
+
+@dataclass(frozen=True, init=False)
+class Columns:
+    """The roles of columns, and what is said about each, in one form.
+
+    Examples
+    --------
+    >>> Columns(quasi="age", sensitive="disease", hierarchies={"age": "width:5/10"}).sensitive[0].name
+    'disease'
+    """
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[Sensitive, ...]
+    drop: tuple[str, ...]
+    plain: tuple[str, ...]
+    types: Mapping[str, str]
+    hierarchies: Mapping[str, Hierarchy | str | Path]
+    person: str | None
+
+    def __init__(self, **said: Unpack[ColumnDecisions]) -> None:
+        person = said.get("person")
+        self._set(
+            quasi=tuple(column_names(_OWNER, "quasi", said.get("quasi", ()))),
+            sensitive=tuple(as_sensitive(_OWNER, said["sensitive"])),
+            drop=tuple(column_names(_OWNER, "drop", said.get("drop", ()))),
+            plain=tuple(column_names(_OWNER, "plain", said.get("plain", ()))),
+            types={column: _type(column, word) for column, word in (said.get("types") or {}).items()},
+            hierarchies={column: _hierarchy(one) for column, one in (said.get("hierarchies") or {}).items()},
+            person=None if person is None else column_name(_OWNER, "person", person),
+        )
+
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the command line that say the same; a hierarchy without a file is said to be in one."""
+        words = list(
+            role_words(quasi=self.quasi, sensitive=self.sensitive, drop=self.drop, plain=self.plain, types=self.types)
+        )
+        for name, given in self.hierarchies.items():
+            text = (
+                f"{name}.csv" if isinstance(given, Hierarchy) else given if isinstance(given, str) else shorten(given)
+            )
+            words += ["--hierarchy", f"{join_assignment(name)}={text}"]
+        return [*words, *([] if self.person is None else ["--person", self.person])]
+
+
+def _hierarchy(given: GivenHierarchy) -> Hierarchy | str | Path:
+    """A hierarchy, how to make it, or the absolute path of its file."""
+    if isinstance(given, Hierarchy):
+        return given
+    return str(given).strip() if is_made(given) else Path(locate(given.strip() if isinstance(given, str) else given))
+
+
+def _type(column: str, word: str) -> str:
+    """The offered word for a type, also where it is given in Arrow's."""
+    if word not in TYPE_NAMES:
+        raise ParameterError(_OWNER, f"types[{column!r}] must be one of {', '.join(TYPE_WORDS)}", got=repr(word))
+    return next(offered for offered in TYPE_WORDS if TYPE_NAMES[offered] == TYPE_NAMES[word])

@@ -1,0 +1,287 @@
+"""A publication as a TOML file: read, checked key by key, and written.
+
+::
+
+    [table]
+    quasi = ["age", "sex", "zip"]
+    drop = ["name"]
+    types = { zip = "text" }
+
+    [sensitive.disease]
+    method = "semantic"
+    l = 3
+    d = 2
+    distance = "tree:diseases.csv"
+
+A method that groups records hides all sensitive columns together, so it has a section of its own::
+
+    [sensitive.disease]
+
+    [method]
+    name = "bsgi"
+    l = 4
+
+Paths in it are relative to the file. A JSON Schema for it is in ``docs/schemas/publication.schema.json``.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import ConfigDict, Field, ValidationError
+
+from ldiversity.catalog import OPTIONS
+from ldiversity.errors import ParameterError, StorageError
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.publish._hierarchies import is_made
+from ldiversity.publish._method import ChosenMethod, relative, usual_method
+from ldiversity.publish._policy_options import Part, check_method
+from ldiversity.publish._policy_parts import (
+    BinsPolicy,
+    KeyPolicy,
+    MethodPolicy,
+    OutputPolicy,
+    SensitivePolicy,
+    TablePolicy,
+)
+from ldiversity.publish._toml import write_toml
+from ldiversity.sentences import say
+from ldiversity.tables import Sensitive
+
+if TYPE_CHECKING:
+    from ldiversity.publish._publication import Decisions, Publication
+
+__all__ = ["Document", "decisions_of", "json_schema", "read_document", "save_publication"]
+
+_MOST_BYTES: Final = 16 * 1024 * 1024
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_GUIDE: Final = "See docs/guides/command-line.md."
+_SENSITIVE_DEPTH: Final = 2
+_BINS: Final = tuple(BinsPolicy.model_fields)
+
+
+class Document(Part):
+    """A publication as a reviewed file; it may also name a table and a folder for the release."""
+
+    model_config = ConfigDict(title="Publication")
+
+    table: TablePolicy = Field(default=TablePolicy(), description="The roles of the columns, and a table.")
+    sensitive: Annotated[dict[str, SensitivePolicy], Field(min_length=1, description="The sensitive columns by name.")]
+    method: MethodPolicy | None = Field(
+        default=None, description="A method that groups records, for all sensitive columns together."
+    )
+    output: OutputPolicy = Field(default=OutputPolicy(), description="The form of the release, and a folder for it.")
+    key: KeyPolicy | None = Field(default=None, description="Keyed draws.")
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a publication's file."""
+    return {"$schema": _DIALECT, **Document.model_json_schema()}
+
+
+def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the content of a TOML file.
+
+    Raises
+    ------
+    StorageError
+        When the file cannot be read.
+    ParameterError
+        When it is no TOML.
+    """
+    file = Path(path)
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise StorageError(
+            "policy", f"file {str(file)!r} cannot be read: {error.strerror}", hint="Name a policy file."
+        ) from None
+    if len(content) > _MOST_BYTES:
+        raise ParameterError("policy", f"file {str(file)!r} must be at most {_MOST_BYTES} bytes long")
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        why = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is not in UTF-8"
+        raise ParameterError("policy", f"file {str(file)!r} must be TOML: {why}", hint=_GUIDE) from None
+
+
+def decisions_of(described: Mapping[str, Any], folder: Path) -> tuple[Document, Decisions]:
+    """Check the content of a file, and turn it into the arguments of `Publication`; paths start at `folder`."""
+    try:
+        document = Document.model_validate(described)
+    except ValidationError as error:
+        raise _first_fault(error) from None
+    _check_family(document)
+    table, output, key = document.table, document.output, document.key
+    decisions: Decisions = {
+        "quasi": table.quasi,
+        "sensitive": [_column(name, entry) for name, entry in document.sensitive.items()],
+        "drop": table.drop,
+        "plain": table.plain,
+        "types": table.types,
+        "hierarchies": {name: text if is_made(text) else folder / text for name, text in table.hierarchies.items()},
+        "person": table.person,
+        "method": _methods(document, folder),
+        "marginals": output.marginals,
+        "key": None if key is None or key.file is None else folder / key.file,
+        "record_id": None if key is None else key.record_id,
+        "data_format": output.format,
+        "layout": output.layout,
+    }
+    return document, decisions
+
+
+def save_publication(publication: Publication, path: Path) -> None:
+    """Write a publication to a file; paths below its folder become relative."""
+    text = write_toml(_described(publication, Path(os.path.abspath(path.parent))))  # noqa: PTH100 - links stay links
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise StorageError("publication", f"file {str(path)!r} cannot be written: {error.strerror}") from None
+
+
+def _described(publication: Publication, folder: Path) -> dict[str, Any]:
+    """The content of the file, without what is left at its default."""
+    hierarchies = {name: _hierarchy_text(name, one, folder) for name, one in publication.hierarchies.items()}
+    table = {
+        "quasi": list(publication.quasi),
+        "drop": list(publication.drop),
+        "plain": list(publication.plain),
+        "types": dict(publication.types),
+        "hierarchies": hierarchies,
+        "person": publication.person,
+    }
+    sensitive = {one.name: _column_dict(one) for one in publication.sensitive}
+    method: dict[str, Any] = {}
+    if isinstance(publication.method, ChosenMethod):
+        method = {"name": publication.method.name, **publication.method.to_dict(folder)}
+    else:
+        for name, chosen in publication.method.items():
+            sensitive[name] = {"method": chosen.name, **chosen.to_dict(folder), **sensitive[name]}
+    key = None if publication.key is None else relative(publication.key, folder)
+    output = {
+        "format": None if publication.data_format == "parquet" else publication.data_format,
+        "layout": publication.layout,
+        "marginals": publication.marginals,
+    }
+    sections: dict[str, dict[str, Any]] = {
+        "table": _said(table),
+        "sensitive": sensitive,
+        "method": method,
+        "output": _said(output),
+        "key": _said({"file": key, "record_id": list(publication.record_id)}),
+    }
+    return {name: section for name, section in sections.items() if section}
+
+
+def _said(section: dict[str, Any]) -> dict[str, Any]:
+    """A section without what says nothing: no names, no file, no switch that is on."""
+    return {name: value for name, value in section.items() if value}
+
+
+def _hierarchy_text(name: str, given: Hierarchy | str | Path, folder: Path) -> str:
+    if isinstance(given, Hierarchy):
+        raise ParameterError(
+            "Publication",
+            f"the hierarchy of {name!r} must be in a file to be saved",
+            hint="Write it with Hierarchy.save, and name that file instead.",
+        )
+    return given if isinstance(given, str) else relative(given, folder)
+
+
+def _column_dict(one: Sensitive) -> dict[str, Any]:
+    odd = [value for value in one.domain or () if not isinstance(value, str | int | float)]
+    if odd:
+        raise ParameterError(
+            "Publication",
+            f"the domain of {one.name!r} must hold texts, numbers and truth values to be saved",
+            got=type(odd[0]).__name__,
+        ).with_hint("Give the values as texts; missing='category' makes a value of missing ones.")
+    bins = {name: getattr(one, name) for name in _BINS if getattr(one, name) is not None}
+    return {
+        **({} if one.domain is None else {"domain": list(one.domain)}),
+        **({} if one.missing == "refuse" else {"missing": one.missing}),
+        **({"bins": bins} if bins else {}),
+    }
+
+
+def _methods(document: Document, folder: Path) -> ChosenMethod | dict[str, ChosenMethod]:
+    if document.method is not None:
+        return _make("method", document.method.name, document.method, folder)
+    return {name: _method(name, entry, folder) for name, entry in document.sensitive.items()}
+
+
+def _method(name: str, entry: SensitivePolicy, folder: Path) -> ChosenMethod:
+    method = entry.method or usual_method(getattr(entry, "d", None))
+    hint = f'It groups records: write [method] with name = "{method}".'
+    check_method(f"sensitive.{name}.method", method, "sets", hint)
+    return _make(f"sensitive.{name}", method, entry, folder)
+
+
+def _make(key: str, method: str, section: Part, folder: Path) -> ChosenMethod:
+    options = {name: getattr(section, name) for name in OPTIONS if name in type(section).model_fields}
+    try:
+        return ChosenMethod.named(method, options, folder)
+    except ParameterError as error:
+        raise ParameterError("policy", say("{}: {}", key, error.message), hint=error.hint) from None
+
+
+def _column(name: str, entry: SensitivePolicy) -> Sensitive:
+    bins = {} if entry.bins is None else entry.bins.model_dump()
+    try:
+        return Sensitive(name, domain=entry.domain, missing=entry.missing, **bins)
+    except ParameterError as error:
+        raise ParameterError("policy", say("sensitive.{}: {}", name, error.message), hint=error.hint) from None
+
+
+def _check_family(document: Document) -> None:
+    """Refuse what belongs to methods that group records without one, and what does not belong to them with one."""
+    table, output = document.table, document.output
+    if document.method is None:
+        given: dict[str, object] = {
+            "table.hierarchies": table.hierarchies,
+            "table.person": table.person,
+            "output.marginals": output.marginals,
+        }
+        why = "without [method]: it is for methods that group records."
+    else:
+        check_method("method.name", document.method.name, "classes", "Name it in the section of each sensitive column.")
+        given = {
+            f"sensitive.{name}.{option}": getattr(entry, option, None)
+            for name, entry in document.sensitive.items()
+            for option in ("method", *OPTIONS)
+        }
+        given |= {"output.layout": output.layout, "key": document.key}
+        why = "with [method], which groups records for all sensitive columns together."
+    found = [key for key, value in given.items() if value is not None and value not in ({}, False)]
+    if found:
+        raise ParameterError("policy", found[0], f"must be left out {why}", hint=_GUIDE)
+
+
+def _first_fault(error: ValidationError) -> ParameterError:
+    """The first thing that is wrong, in one sentence that names the key."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    path = [str(part) for part in first["loc"]]
+    key = ".".join(path) or "the file"
+    if first["type"] == "missing":
+        return ParameterError("policy", key, "must be given", hint=_GUIDE)
+    if first["type"] == "extra_forbidden":
+        known = ", ".join(_section(path[:-1]).model_fields)
+        return ParameterError("policy", f"{key} is not a key of a policy", hint=f"Known there are {known}.")
+    return ParameterError("policy", f"{key} breaks its rule: {first['msg'][0].lower()}{first['msg'][1:]}")
+
+
+def _section(path: list[str]) -> type[Part]:
+    sections: dict[str, type[Part]] = {
+        "table": TablePolicy,
+        "method": MethodPolicy,
+        "output": OutputPolicy,
+        "key": KeyPolicy,
+        "sensitive": BinsPolicy if path[-1:] == ["bins"] and len(path) > _SENSITIVE_DEPTH else SensitivePolicy,
+    }
+    return sections[path[0]] if path else Document

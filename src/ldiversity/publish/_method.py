@@ -1,0 +1,238 @@
+"""A method with its options as they were written, so that a publication can be written again."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final
+
+from ldiversity.base.typed import join_assignment, number_text, split_numbers
+from ldiversity.catalog import OPTIONS, Option
+from ldiversity.distances import Distance, distance_text, place_distance
+from ldiversity.errors import LDiversityError, ParameterError
+from ldiversity.methods import METHODS, GroupingMethod, Method
+from ldiversity.models import PrivacyModel, parse_model
+
+__all__ = ["ChosenMethod", "locate", "method_words", "relative", "shorten", "usual_method"]
+
+_OWNER: Final = "Publication"
+_NEXT_OPTION: Final = re.compile(r",(?=\s*\w+=)")
+_SWITCH: Final = {"true": True, "yes": True, "false": False, "no": False}
+
+
+@dataclass(frozen=True)
+class ChosenMethod:
+    """A method, and the options from which it was made.
+
+    Parameters
+    ----------
+    method
+        The method.
+    options
+        Its options as they were written, files by their absolute paths. A method that was given as an object has those
+        that are not at their defaults. Two choices are equal when their methods are.
+
+    Examples
+    --------
+    >>> ChosenMethod.of("bsgi:l=4,weights=age=2").method
+    BSGI(l=4, selection='near', swaps=0, overflow='refuse', weights={'age': 2.0})
+    >>> ChosenMethod.of("bsgi:l=4,weights=age=2").words
+    ['--method', 'bsgi', '-l', '4', '--weight', 'age=2']
+    """
+
+    method: Method
+    options: Mapping[str, object] = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, given: object) -> ChosenMethod:
+        """Take a method in any form: an object, or a text such as ``"bsgi:l=4"``."""
+        if isinstance(given, ChosenMethod):
+            return given
+        if isinstance(given, Method):
+            return cls(given, _own_options(given))
+        if isinstance(given, str):
+            name, _, texts = given.partition(":")
+            return cls.named(name.strip(), _read_options(texts))
+        raise ParameterError(_OWNER, "method", "must be a method or its text form", got=type(given).__name__).with_hint(
+            "For example method=ld.RandomizedAddition(l=3), or method='randomized-addition:l=3'."
+        )
+
+    @classmethod
+    def named(cls, name: str, options: Mapping[str, object], folder: Path | None = None) -> ChosenMethod:
+        """Make a method of the catalog; those of its options that name files start at `folder`."""
+        if name not in METHODS:
+            raise ParameterError(_OWNER, "method", f"must be one of {', '.join(METHODS)}", got=repr(name))
+        given = {option: _single(option, value) for option, value in options.items() if value not in (None, ())}
+        written = {option: _placed(option, value, lambda text: locate(text, folder)) for option, value in given.items()}
+        # Files are named to the method as users know them, because its messages name them.
+        shown = {option: _placed(option, value, shorten) for option, value in written.items()}
+        return cls(METHODS[name].from_options(shown), written)
+
+    @property
+    def name(self) -> str:
+        """The method's name in the catalog."""
+        return self.method.name
+
+    @property
+    def groups(self) -> bool:
+        """Whether it groups records, for all sensitive columns together."""
+        return isinstance(self.method, GroupingMethod)
+
+    @property
+    def words(self) -> list[str] | None:
+        """The words of the command line that ask for it; None when it has options that cannot be written there."""
+        return method_words(self.name, self.options)
+
+    def to_dict(self, folder: Path) -> dict[str, Any]:
+        """The options as a file in `folder` says them.
+
+        Raises
+        ------
+        ParameterError
+            When an option is an object that no file or text stands for.
+        """
+        return {name: self._saved(name, value, folder) for name, value in self.options.items()}
+
+    def _saved(self, name: str, value: object, folder: Path) -> object:
+        text = _text_form(_placed(name, value, lambda file: relative(file, folder)))
+        if text is None:
+            raise ParameterError(
+                self.name, name, "must be a text, a number or the name of a file to be saved", got=type(value).__name__
+            ).with_hint("Write it to a file, and name that file instead.")
+        return text
+
+
+def method_words(name: str, options: Mapping[str, object]) -> list[str] | None:
+    """The words of the command line that ask for a method; None when it has options that cannot be written there."""
+    words = ["--method", name]
+    for key, value in options.items():
+        option = OPTIONS.get(key)
+        written = None if option is None else _flag_words(option, _text_form(_placed(key, value, shorten)))
+        if written is None:
+            return None
+        words += written
+    return words
+
+
+def usual_method(d: object) -> str:
+    """The method that is meant when none is named: semantic with a least distance, else randomized addition."""
+    return "randomized-addition" if d is None else "semantic"
+
+
+def locate(file: str | os.PathLike[str], folder: Path | None = None) -> str:
+    """The absolute path of a file whose relative path starts at a folder: a publication may be sent elsewhere."""
+    return os.path.abspath(Path(folder or Path(), file))  # noqa: PTH100 - links stay links
+
+
+def shorten(file: str | os.PathLike[str]) -> str:
+    """The path of a file as users know it: relative to where they are, when it is below."""
+    return relative(file, Path.cwd())
+
+
+def relative(file: str | os.PathLike[str], folder: Path) -> str:
+    """The path of a file relative to a folder, when it is below it."""
+    path = Path(file)
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+
+
+def _placed(name: str, value: object, place: Callable[[str], str]) -> object:
+    """An option with the name of its file, if it has one, as `place` says it."""
+    kind = OPTIONS[name].kind if name in OPTIONS else ""
+    if kind == "distance" and isinstance(value, str):
+        return place_distance(value, place)
+    if kind == "file" and isinstance(value, str | os.PathLike):
+        return Path(place(os.fspath(value)))
+    return value
+
+
+def _single(name: str, value: object) -> object:
+    """An option that may be given several times, but was given once, as its one value."""
+    if not isinstance(value, list | tuple) or name not in OPTIONS or not OPTIONS[name].several:
+        return value
+    return value[0] if len(value) == 1 else list(value)
+
+
+def _own_options(method: Method) -> dict[str, object]:
+    """The options of a method that are not at their defaults."""
+    values = {one.name: (getattr(method, one.name), one.default) for one in fields(method)}  # type: ignore[arg-type]
+    return {
+        name: value
+        for name, (value, default) in values.items()
+        if value is not None and (default is MISSING or value != default)
+    }
+
+
+def _text_form(value: object) -> Any:  # noqa: ANN401 - any value of a text file
+    """An option as a text file says it; None for an object that no text stands for."""
+    if isinstance(value, str | int | float):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Distance | PrivacyModel):
+        return distance_text(value) if isinstance(value, Distance) else _model_text(value)
+    if isinstance(value, Mapping):
+        return dict(value) if all(isinstance(name, str) for name in value) else None
+    if isinstance(value, Sequence):
+        parts = [_text_form(one) for one in value]
+        return None if None in parts else parts
+    return None
+
+
+def _model_text(model: PrivacyModel) -> str | None:
+    """The text form of a model; None when that would have to name a file."""
+    try:
+        return model.text if parse_model(model.text) == model else None
+    except LDiversityError:
+        return None
+
+
+def _flag_words(option: Option, value: Any) -> list[str] | None:  # noqa: ANN401 - what `_text_form` gives
+    if option.flag is None or value is None:
+        return None
+    flag, _, no = option.flag.partition("/")
+    if option.kind == "switch":
+        return [flag if value else no]
+    if isinstance(value, Mapping):
+        texts = [f"{join_assignment(name)}={number_text(number)}" for name, number in value.items()]
+        return [word for text in texts for word in (flag, text)]
+    if isinstance(value, list):
+        return [word for text in value for word in (flag, str(text))]
+    return [flag, number_text(value) if isinstance(value, int | float) else value]
+
+
+def _read_options(texts: str) -> dict[str, object]:
+    """Read ``l=4,distance=tree:diseases.csv``; an option that takes several values stands there several times."""
+    found: dict[str, object] = {}
+    for text in _NEXT_OPTION.split(texts) if texts else ():
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not value:
+            raise ParameterError(
+                _OWNER, "method", "must be a name and options such as 'bsgi:l=4'", got=repr(text)
+            ).with_hint(f"Known are {', '.join(METHODS)}.")
+        new = _read_option(name, value)
+        old = found.get(name)
+        if old is None:
+            found[name] = new
+        elif isinstance(old, dict) and isinstance(new, dict):
+            found[name] = {**old, **new}
+        else:
+            found[name] = [*(old if isinstance(old, list) else [old]), new]
+    return found
+
+
+def _read_option(name: str, text: str) -> object:
+    kind = OPTIONS[name].kind if name in OPTIONS else "text"
+    try:
+        if kind == "integer":
+            return int(text)
+        if kind == "number":
+            return float(text)
+        if kind == "switch":
+            return _SWITCH[text.lower()]
+    except (KeyError, ValueError):
+        what = {"integer": "an integer", "number": "a number", "switch": "true or false"}[kind]
+        raise ParameterError(_OWNER, "method", f"must have {what} for {name}", got=repr(text)) from None
+    return split_numbers([text], name) if kind == "shares" else text

@@ -1,0 +1,332 @@
+"""`Publication`: the holder's question, as one value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Required, TypeAlias, Unpack
+
+from ldiversity.base.checks import check_choice, column_names, name_some
+from ldiversity.base.progress import reports_progress
+from ldiversity.base.randomness import Key
+from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.methods import GroupingMethod, Method
+from ldiversity.publish._columns_said import ColumnDecisions, Columns
+from ldiversity.publish._method import ChosenMethod, locate, shorten
+from ldiversity.release import Format, Release, SetLayout
+from ldiversity.sentences import Parameter, say
+from ldiversity.tables import open_source
+
+if TYPE_CHECKING:
+    from ldiversity.engines import Engine
+    from ldiversity.publish._check import Checked
+    from ldiversity.publish._class_plan_result import ClassPlan
+    from ldiversity.publish._plan_result import Plan
+    from ldiversity.publish._prepare import Preparation
+
+__all__ = ["Decisions", "Publication"]
+
+_OWNER: Final = "Publication"
+_INTERSECTED: Final = "Keyed draws are for sets; classes of two releases can be intersected whatever the key."
+_WHY_NOT: Final = {
+    "key": _INTERSECTED,
+    "record_id": _INTERSECTED,
+    "layout": "The layout of a grouped release is its method's.",
+}
+_GivenMethod: TypeAlias = str | Method | ChosenMethod
+
+
+class Decisions(ColumnDecisions, total=False):
+    """All that a holder may decide, in every form that is accepted; `Publication` explains each."""
+
+    method: Required[_GivenMethod | Mapping[str, _GivenMethod]]
+    marginals: bool
+    key: Key | str | os.PathLike[str] | None
+    record_id: str | Sequence[str] | None
+    data_format: Format
+    layout: SetLayout | None
+
+
+@dataclass(frozen=True, init=False)
+class Publication(Columns):
+    """What a holder wants to publish: which columns, how they are hidden, and in which form.
+
+    Neither the table nor the folder of the release is part of it: one reviewed file serves the table of every month.
+    It can be compared, pickled, saved to a TOML file and loaded from it. It names the file of a key and never holds the
+    key.
+
+    Parameters
+    ----------
+    quasi
+        Columns by which people might be recognized. Published as they are, or generalized by methods that do so.
+    sensitive
+        Columns to be hidden; a name, or `Sensitive` to declare a domain, bins or a policy for missing values.
+    drop
+        Columns that name people. Columns without any role are dropped as well; `Release.notes` lists them.
+    plain
+        Columns published as they are on the holder's word that they tell nothing.
+    types
+        Types of columns of a text file, where the inferred one is not wanted, for example ``{"zip": "text"}``.
+    hierarchies
+        Of quasi-identifiers, for methods that group, by column: a `Hierarchy`, the path of its file, or how to make it
+        from the values, as on the command line (``"prefix:3/2"``, ``"width:5/10/20"``, ``"auto"``). Columns with one
+        are generalized to its nodes, others to intervals of numbers or lists of values.
+    person
+        The column that tells whose row it is, when a person may have several, for methods that group: no class
+        holds two rows of one person.
+    method
+        How: one method for all sensitive columns, or one for each by name; an object, or a text such as
+        ``"semantic:l=3,d=2,distance=ordered"``. A method that groups records serves all columns together.
+    marginals
+        Publish how often each exact value of a generalized quasi-identifier occurs. Estimates become better; a rare
+        value is shown to be rare.
+    key, record_id
+        Keyed draws: the same record with the same value gets the same set in every release made with this key, so
+        that releases cannot be intersected. A changed value gets another set, and the two together tell more than
+        one does (``docs/guides/republishing.md``). `key` is the path of a key file; without it a `Key` is handed to
+        `publish`. `record_id` names the columns that tell records apart.
+    data_format
+        ``"parquet"`` or ``"csv"``, for a release that is written to a folder.
+    layout
+        ``"sets"``, the default, or ``"exploded"`` for one row per member, as in the paper on semantic diversity. The
+        layout of a grouped release is its method's.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> patients = pa.table({"age": [41, 50, 68], "disease": ["flu", "cut", "flu"]})
+    >>> publication = Publication(quasi="age", sensitive="disease", method="anatomy:l=2,overflow=suppress")
+    >>> publication.check(patients).records
+    3
+    >>> publication.publish(patients).n_rows
+    2
+    """
+
+    method: ChosenMethod | Mapping[str, ChosenMethod]
+    marginals: bool
+    key: Path | None
+    record_id: tuple[str, ...]
+    data_format: Format
+    layout: SetLayout | None
+
+    def __init__(self, **said: Unpack[Decisions]) -> None:
+        unknown = [name for name in said if name not in Decisions.__annotations__]
+        lacking = [name for name in ("sensitive", "method") if name not in said]
+        if unknown or lacking:
+            # As Python itself says it of a function with these parameters.
+            raise TypeError(
+                f"{_OWNER} got an unexpected keyword argument {unknown[0]!r}"
+                if unknown
+                else f"{_OWNER} needs the keyword argument {lacking[0]!r}"
+            )
+        super().__init__(**{name: said[name] for name in ColumnDecisions.__annotations__ if name in said})  # type: ignore[literal-required]
+        key, layout = said.get("key"), said.get("layout")
+        if isinstance(key, Key):
+            raise ParameterError(
+                _OWNER, "key", "must be the path of a key file: a publication holds no secret"
+            ).with_hint("Hand a Key to publish(..., key=...).")
+        self._set(
+            method=_choose(said["method"], [one.name for one in self.sensitive]),
+            marginals=bool(said.get("marginals")),
+            key=None if key is None else Path(locate(key)),
+            record_id=tuple(column_names(_OWNER, "record_id", said.get("record_id") or ())),
+            data_format=check_choice(_OWNER, "data_format", said.get("data_format", "parquet"), ("parquet", "csv")),
+            layout=None if layout is None else check_choice(_OWNER, "layout", layout, ("sets", "exploded")),
+        )
+        self._check_family()
+
+    @classmethod
+    def of(cls, columns: Columns, method: ChosenMethod) -> Publication:
+        """A publication of these columns by a method, without what is said for methods of the other family alone."""
+        said = {name: getattr(columns, name) for name in ColumnDecisions.__annotations__}
+        alone = {} if method.groups else {"hierarchies": None, "person": None}
+        return cls(**{**said, **alone}, method=method)
+
+    @property
+    def grouping(self) -> GroupingMethod | None:
+        """The method that groups the records; None when each value is hidden on its own."""
+        chosen = self.method.method if isinstance(self.method, ChosenMethod) else None
+        return chosen if isinstance(chosen, GroupingMethod) else None
+
+    @property
+    def methods(self) -> dict[str, Method]:
+        """The method of each sensitive column; one and the same when records are grouped."""
+        if isinstance(self.method, ChosenMethod):
+            return {one.name: self.method.method for one in self.sensitive}
+        return {name: chosen.method for name, chosen in self.method.items()}
+
+    def check(self, table: Any) -> Checked:  # noqa: ANN401 - any frame or path
+        """Check all that can be checked without drawing: roles, types, domains, files, and whether the promise holds.
+
+        Parameters
+        ----------
+        table
+            A path or any data frame.
+
+        Raises
+        ------
+        LDiversityError
+            As `publish` would.
+        """
+        from ldiversity.publish._check import check
+
+        return check(self._prepared(table))
+
+    def plan(self, table: Any) -> Plan | ClassPlan:  # noqa: ANN401 - any frame or path
+        """Say what publishing a table would promise and cost; publishes nothing.
+
+        A goal that cannot be met is no error here: the plan says why, and what is nearest. For a method that groups
+        records it says what can be known before they are grouped: a `ClassPlan`.
+        """
+        from ldiversity.publish._plan import plan_publication
+
+        return plan_publication(self._prepared(table))
+
+    @reports_progress
+    def publish(
+        self,
+        table: Any,  # noqa: ANN401 - any frame or path
+        output: str | os.PathLike[str] | None = None,
+        *,
+        overwrite: bool = False,
+        key: Key | None = None,
+        engine: Engine | None = None,
+        progress: Callable[[float, str], None] | None = None,  # noqa: ARG002 - heard of at the door
+        insecure_seed: int | None = None,
+    ) -> Release:
+        """Publish a table, after its claims were checked on what was produced.
+
+        Parameters
+        ----------
+        table
+            A data frame (pandas, polars, pyarrow, or anything that speaks Arrow) or the path of a file.
+        output
+            A folder to write. A file is then streamed, and memory does not grow with the table, except for methods that
+            group, which need all rows at once. Without it the release stays in memory.
+        overwrite
+            Replace a release that is already at `output`.
+        key
+            The key, when the publication has a `record_id` and does not name a key file.
+        engine
+            Where to compute; this machine when None.
+        progress
+            Called now and then with the share of the work that is done and a word for it. What it raises stops the
+            work, and nothing is left behind.
+        insecure_seed
+            Draw from a seed that can be repeated. For tests: whoever learns the seed learns the true values.
+        """
+        from ldiversity.publish._publish import publish
+
+        secret = self._secret(key)
+        if secret is not None and insecure_seed is not None:
+            raise ParameterError(_OWNER, "insecure_seed", "must be left out when there is a key")
+        target = None if output is None else Path(output)
+        return publish(
+            self._prepared(table), target, overwrite=overwrite, key=secret, engine=engine, insecure_seed=insecure_seed
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Publication:
+        """Read a publication from a TOML file; relative paths in it start at its folder.
+
+        A table and a folder that the file names are left to `Policy.read`.
+        """
+        from ldiversity.publish._policy import Policy
+
+        return Policy.read(path).publication
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the publication to a TOML file, from which `load` makes an equal one.
+
+        Raises
+        ------
+        ParameterError
+            When it holds an object that no text stands for, such as a hierarchy that is in no file.
+        """
+        from ldiversity.publish._document import save_publication
+
+        save_publication(self, Path(path))
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """The JSON Schema of a publication's file."""
+        from ldiversity.publish._document import json_schema
+
+        return json_schema()
+
+    def command(self, table: str = "TABLE", output: str = "release") -> list[str] | None:
+        """The words of the command that publishes; None when it has options that cannot be written there."""
+        choices = [self.method] if isinstance(self.method, ChosenMethod) else list(self.method.values())
+        method = choices[0].words if all(one == choices[0] for one in choices) else None
+        if method is None:
+            return None
+        words = ["ldiversity", "anonymize", table, *self.words, *method]
+        words += ["--marginals"] if self.marginals else []
+        words += [] if self.key is None else ["--key", shorten(self.key)]
+        words += [word for name in self.record_id for word in ("--record-id", name)]
+        words += [] if self.data_format == "parquet" else ["--format", self.data_format]
+        words += [] if self.layout is None else ["--layout", self.layout]
+        return [*words, "-o", output]
+
+    def _prepared(self, table: Any) -> Preparation:  # noqa: ANN401 - any frame or path
+        from ldiversity.publish._prepare import prepare
+
+        if self.key is not None:
+            Key.load(shorten(self.key))
+        return prepare(self, open_source(table, types=self.types))
+
+    def _secret(self, key: Key | None) -> Key | None:
+        if key is not None and self.grouping is not None:
+            raise self._misplaced("key")
+        if key is not None and self.key is not None:
+            raise ParameterError(_OWNER, "key", "must be left out, because the publication names a key file")
+        if (key is None and self.key is None) != (not self.record_id):
+            both = say("{} and {} must be given together", Parameter("key"), Parameter("record_id"))
+            raise ParameterError(_OWNER, both).with_hint(
+                say("{} names the columns by which the key tells records apart.", Parameter("record_id"))
+            )
+        return key if self.key is None else Key.load(shorten(self.key))
+
+    def _check_family(self) -> None:
+        """Refuse what belongs to methods of the other family."""
+        if self.grouping is None:
+            given: dict[str, object] = {
+                "hierarchies": self.hierarchies,
+                "person": self.person,
+                "marginals": self.marginals,
+            }
+        else:
+            given = {"key": self.key, "record_id": self.record_id, "layout": self.layout}
+        misplaced = [name for name, value in given.items() if value]
+        if misplaced:
+            raise self._misplaced(misplaced[0])
+        if self.layout == "exploded" and len(self.sensitive) > 1:
+            raise UnsupportedError(
+                _OWNER, "layout", "must be 'sets' when there are several sensitive columns"
+            ).with_hint("Publish sets, or one sensitive column at a time.")
+
+    def _misplaced(self, name: str) -> ParameterError:
+        chosen = next(iter(self.methods.values()))
+        family = "hides values in sets" if self.grouping is None else "groups records"
+        return ParameterError(
+            _OWNER, name, f"must be left out with {chosen.name}, a method that {family}", hint=_WHY_NOT.get(name)
+        )
+
+
+def _choose(given: object, names: Sequence[str]) -> ChosenMethod | dict[str, ChosenMethod]:
+    """One method that groups, or one for each sensitive column."""
+    if not isinstance(given, Mapping):
+        chosen = ChosenMethod.of(given)
+        return chosen if chosen.groups else dict.fromkeys(names, chosen)
+    if set(given) != set(names):
+        raise ParameterError(_OWNER, "method", "must name every sensitive column and no other").with_hint(
+            f"Sensitive are {name_some(names)}."
+        )
+    by_column = {name: ChosenMethod.of(given[name]) for name in names}
+    if any(chosen.groups for chosen in by_column.values()):
+        raise ParameterError(
+            _OWNER, "a method that groups records must serve all sensitive columns together"
+        ).with_hint("Give it alone, not by column, as in method=ld.Anatomy(l=3).")
+    return by_column

@@ -1,0 +1,82 @@
+"""A publication from the texts of a command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from ldiversity.base.typed import split_assignments, split_names, split_numbers
+from ldiversity.catalog import OPTIONS
+from ldiversity.errors import ParameterError
+from ldiversity.publish._columns_said import ColumnDecisions
+from ldiversity.publish._hierarchies import hierarchy_forms
+from ldiversity.publish._method import ChosenMethod, usual_method
+from ldiversity.publish._publication import Publication
+from ldiversity.release import Format, SetLayout
+from ldiversity.tables import ColumnTexts, read_roles
+
+__all__ = ["TypedColumns", "TypedPublication", "typed_columns", "typed_options", "typed_publication"]
+
+
+class TypedColumns(ColumnTexts):
+    """The texts of the options that say what columns are, one for each time an option was given."""
+
+    hierarchies: Sequence[str]
+    person: str | None
+
+
+class TypedPublication(TypedColumns, total=False):
+    """The texts of all options that belong to a publication; those of methods stand in ``options`` by their names."""
+
+    method: str | None
+    options: Mapping[str, object]
+    marginals: bool
+    key: str | os.PathLike[str] | None
+    record_id: Sequence[str]
+    data_format: Format
+    layout: SetLayout | None
+
+
+def typed_publication(typed: TypedPublication) -> Publication:
+    """Make the publication that is asked for on a command line.
+
+    Examples
+    --------
+    >>> texts = dict.fromkeys(TypedColumns.__annotations__, ()) | {"person": None}
+    >>> typed_publication({**texts, "sensitive": ["disease"], "options": {"l": 3}}).methods
+    {'disease': RandomizedAddition(l=3)}
+    """
+    options = typed_options(typed.get("options", {}))
+    name = typed.get("method") or usual_method(options.get("d"))
+    return Publication(
+        **typed_columns(typed),
+        method=ChosenMethod.named(name, options),
+        marginals=typed.get("marginals", False),
+        key=typed.get("key"),
+        record_id=split_names(typed.get("record_id", ()), "--record-id"),
+        data_format=typed.get("data_format", "parquet"),
+        layout=typed.get("layout"),
+    )
+
+
+def typed_columns(typed: TypedColumns) -> ColumnDecisions:
+    """What a command line says about columns."""
+    roles = read_roles(typed)
+    if not roles["sensitive"]:
+        raise ParameterError(
+            "Publication", "sensitive", "must name at least one column: the one nobody may learn about a person"
+        )
+    hierarchies = split_assignments(typed["hierarchies"], "--hierarchy", hierarchy_forms())
+    return {**roles, "hierarchies": hierarchies, "person": typed["person"]}
+
+
+def typed_options(given: Mapping[str, object]) -> dict[str, object]:
+    """The options of methods that were given."""
+    known = {name: value for name, value in given.items() if value is not None and value != ()}
+    return {
+        name: split_numbers(cast("Sequence[str]", value), str(OPTIONS[name].flag))
+        if OPTIONS[name].kind == "shares"
+        else value
+        for name, value in known.items()
+    }
