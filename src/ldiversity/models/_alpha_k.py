@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,7 @@ class AlphaK(PrivacyModel):
     higher_is_safer: ClassVar[bool] = False
     scale: ClassVar[str] = "alpha"
     example: ClassVar[str] = "alpha-k:0.5:5"
+    probes: ClassVar[tuple[tuple[Any, ...], ...]] = ((1.0, 1),)
     not_of_sets: ClassVar[str] = (
         "In a release of sets, k is about records that look alike and alpha about the values of one set: ask for "
         "k-anonymity and frequency instead."
@@ -72,11 +73,6 @@ class AlphaK(PrivacyModel):
         if self.alpha == 0:
             raise ParameterError("AlphaK", "alpha", "must be greater than 0", got="0")
         object.__setattr__(self, "k", check_integer("AlphaK", "k", self.k, minimum=1))
-
-    @classmethod
-    def survey(cls) -> tuple[Self, ...]:
-        """What every audit measures."""
-        return (cls(1.0, 1),)
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The share of the most frequent value; infinite below k records."""

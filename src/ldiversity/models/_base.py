@@ -85,6 +85,12 @@ class PrivacyModel(ABC):
     example: ClassVar[str] = ""
     """A text form, for messages; empty when there is none."""
 
+    words: ClassVar[str] = ""
+    """The rule in a few words, the parameters in braces: ``"at least {k} records look alike"``."""
+
+    probes: ClassVar[tuple[tuple[Any, ...], ...]] = ()
+    """The parameters of models of this kind that every audit measures. What they reach must not depend on them."""
+
     of_people: ClassVar[bool] = False
     """Whether it counts people who look alike and no sensitive values: then audits need no sensitive column."""
 
@@ -122,13 +128,14 @@ class PrivacyModel(ABC):
 
     @property
     def phrase(self) -> str:
-        """The rule in a few words, for tables; the text form unless the model knows better."""
-        return self.text
+        """The rule in a few words, for tables; the text form unless `words` says it."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return self.words.format(**own) or self.text
 
     @classmethod
     def survey(cls) -> tuple[Self, ...]:
-        """Models of this kind that every audit measures. What they reach must not depend on their parameters."""
-        return ()
+        """The models of this kind that every audit measures."""
+        return tuple(cls(*parameters) for parameters in cls.probes)
 
     def unfit(self, domain: Domain) -> str | None:  # noqa: ARG002 - most models fit all values
         """Why the figure makes no sense for these values, as a sentence; None when it does."""

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,7 @@ class BetaLikeness(PrivacyModel):
     higher_is_safer: ClassVar[bool] = False
     scale: ClassVar[str] = "beta"
     example: ClassVar[str] = "beta-likeness:1 or beta-likeness:1:enhanced"
+    probes: ClassVar[tuple[tuple[Any, ...], ...]] = ((1.0,), (1.0, True))
     of_sets: ClassVar[Literal["possible", "likely", "learned"]] = "learned"
     measured: ClassVar[Measured] = Measured(
         "beta", "how many times its overall share a value gains in a class, at worst"
@@ -94,11 +95,6 @@ class BetaLikeness(PrivacyModel):
     def figure(self) -> Measured:
         """The two forms have a figure each."""
         return _OF_ENHANCED if self.enhanced else self.measured
-
-    @classmethod
-    def survey(cls) -> tuple[Self, ...]:
-        """What every audit measures."""
-        return (cls(1.0), cls(1.0, enhanced=True))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:
         """The greatest gain of a value; infinite where no beta helps."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,7 @@ class DeltaDisclosure(PrivacyModel):
     strict: ClassVar[bool] = True
     scale: ClassVar[str] = "delta"
     example: ClassVar[str] = "delta-disclosure:1"
+    probes: ClassVar[tuple[tuple[Any, ...], ...]] = ((1.0,),)
     not_of_sets: ClassVar[str] = "A set rules out all values that are not in it, so no delta holds for sets."
     measured: ClassVar[Measured] = Measured(
         "delta",
@@ -73,11 +74,6 @@ class DeltaDisclosure(PrivacyModel):
         object.__setattr__(self, "delta", check_number("DeltaDisclosure", "delta", self.delta))
         if self.delta <= 0:
             raise ParameterError("DeltaDisclosure", "delta", "must be greater than 0", got=repr(self.delta))
-
-    @classmethod
-    def survey(cls) -> tuple[Self, ...]:
-        """What every audit measures."""
-        return (cls(1.0),)
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:
         """The greatest logarithm of a ratio of shares, whatever its sign."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,8 @@ class DistinctDiversity(PrivacyModel):
     monotone: ClassVar[bool] = True
     only_counts: ClassVar[bool] = True
     example: ClassVar[str] = "distinct:3"
+    words: ClassVar[str] = "at least {l} different values"
+    probes: ClassVar[tuple[tuple[Any, ...], ...]] = ((2,),)
     of_sets: ClassVar[Literal["possible", "likely", "learned"]] = "possible"
     measured: ClassVar[Measured] = Measured("distinct_l", "different values in the least diverse class", "whole")
 
@@ -56,11 +58,6 @@ class DistinctDiversity(PrivacyModel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", check_integer("DistinctDiversity", "l", self.l, minimum=2))
-
-    @classmethod
-    def survey(cls) -> tuple[Self, ...]:
-        """What every audit measures."""
-        return (cls(2),)
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The number of different values of each class."""
@@ -71,11 +68,6 @@ class DistinctDiversity(PrivacyModel):
         """Whether there are l different values."""
         holds: BoolArray = np.count_nonzero(counts, axis=1) >= self.l
         return holds
-
-    @property
-    def phrase(self) -> str:
-        """The rule in a few words."""
-        return f"at least {self.l} different values"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

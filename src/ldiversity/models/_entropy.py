@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import gcd, log
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,8 @@ class EntropyDiversity(PrivacyModel):
     monotone: ClassVar[bool] = True
     only_counts: ClassVar[bool] = True
     example: ClassVar[str] = "entropy:2.5"
+    words: ClassVar[str] = "as uncertain as {l:g} equally frequent values"
+    probes: ClassVar[tuple[tuple[Any, ...], ...]] = ((2,),)
     measured: ClassVar[Measured] = Measured(
         "entropy_l", "equally frequent values that would be as uncertain as the least uncertain class"
     )
@@ -74,11 +76,6 @@ class EntropyDiversity(PrivacyModel):
         object.__setattr__(self, "l", check_number("EntropyDiversity", "l", self.l))
         if self.l <= 1:
             raise ParameterError("EntropyDiversity", "l", "must be greater than 1", got=repr(self.l))
-
-    @classmethod
-    def survey(cls) -> tuple[Self, ...]:
-        """What every audit measures."""
-        return (cls(2),)
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The exponential of the entropy of each class; exact where all its values are equally frequent."""
@@ -96,11 +93,6 @@ class EntropyDiversity(PrivacyModel):
             decided = np.array([_reaches(kind[kind > 0].tolist(), as_written(self.l)) for kind in kinds])
             holds[border] = decided[kind_of.ravel()]
         return holds
-
-    @property
-    def phrase(self) -> str:
-        """The rule in a few words."""
-        return f"as uncertain as {self.l:g} equally frequent values"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ class FrequencyDiversity(PrivacyModel):
     monotone: ClassVar[bool] = True
     only_counts: ClassVar[bool] = True
     example: ClassVar[str] = "frequency:3"
+    words: ClassVar[str] = "no value has more than 1 of {l} records"
+    probes: ClassVar[tuple[tuple[Any, ...], ...]] = ((2,),)
     shares_decide: ClassVar[bool] = True
     measured: ClassVar[Measured] = Measured(
         "frequency", "the greatest share of one value in a class: how sure an attacker can be", "share"
@@ -49,11 +51,6 @@ class FrequencyDiversity(PrivacyModel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", check_integer("FrequencyDiversity", "l", self.l, minimum=2))
-
-    @classmethod
-    def survey(cls) -> tuple[Self, ...]:
-        """What every audit measures."""
-        return (cls(2),)
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The size of each class over the count of its most frequent value."""
@@ -69,11 +66,6 @@ class FrequencyDiversity(PrivacyModel):
     def posterior(self) -> float:
         """1/l."""
         return 1 / self.l
-
-    @property
-    def phrase(self) -> str:
-        """The rule in a few words."""
-        return f"no value has more than 1 of {self.l} records"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

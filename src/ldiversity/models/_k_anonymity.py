@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,8 @@ class KAnonymity(PrivacyModel):
     only_counts: ClassVar[bool] = True
     scale: ClassVar[str] = "k"
     example: ClassVar[str] = "k-anonymity:5"
+    words: ClassVar[str] = "at least {k} records look alike"
+    probes: ClassVar[tuple[tuple[Any, ...], ...]] = ((2,),)
     of_people: ClassVar[bool] = True
     measured: ClassVar[Measured] = Measured(
         "k_anonymity", "records in the smallest class: nobody can be told from fewer", "whole"
@@ -60,11 +62,6 @@ class KAnonymity(PrivacyModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", check_integer("KAnonymity", "k", self.k, minimum=2))
 
-    @classmethod
-    def survey(cls) -> tuple[Self, ...]:
-        """What every audit measures."""
-        return (cls(2),)
-
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The size of each class."""
         reached: FloatArray = counts.sum(axis=1).astype(np.float64)
@@ -74,11 +71,6 @@ class KAnonymity(PrivacyModel):
         """Whether there are k records."""
         holds: BoolArray = counts.sum(axis=1) >= self.k
         return holds
-
-    @property
-    def phrase(self) -> str:
-        """The rule in a few words."""
-        return f"at least {self.k} records look alike"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

@@ -49,6 +49,7 @@ class LevelUnique(PrivacyModel):
     name: ClassVar[str] = "level-unique"
     monotone: ClassVar[bool] = False
     of_sets: ClassVar[Literal["possible", "likely", "learned"]] = "possible"
+    words: ClassVar[str] = "at least {l} records, all with values of different levels"
     measured: ClassVar[Measured] = Measured(
         "level_unique_l", "records in the smallest class when no level repeats in any class; else 0", "whole"
     )
@@ -80,11 +81,6 @@ class LevelUnique(PrivacyModel):
     def posterior(self) -> float:
         """1/l: also one value has at most 1/l of a class, because its level has."""
         return 1 / self.l
-
-    @property
-    def phrase(self) -> str:
-        """The rule in a few words."""
-        return f"at least {self.l} records, all with values of different levels"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,7 @@ class RecursiveDiversity(PrivacyModel):
     strict: ClassVar[bool] = True
     scale: ClassVar[str] = "c"
     example: ClassVar[str] = "recursive:3:2"
+    probes: ClassVar[tuple[tuple[Any, ...], ...]] = ((1.0, 2),)
     measured: ClassVar[Measured] = Measured(
         "recursive_c",
         "for each l: how many times the rarer values the most frequent one has, in the worst class",
@@ -79,11 +80,6 @@ class RecursiveDiversity(PrivacyModel):
         if self.c <= 0:
             raise ParameterError("RecursiveDiversity", "c", "must be greater than 0", got=repr(self.c))
         object.__setattr__(self, "l", check_integer("RecursiveDiversity", "l", self.l, minimum=2))
-
-    @classmethod
-    def survey(cls) -> tuple[Self, ...]:
-        """What every audit measures."""
-        return (cls(1.0, 2),)
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The greatest count over the sum of the rare ones; infinite when there are none."""

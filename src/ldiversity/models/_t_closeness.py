@@ -79,6 +79,7 @@ class TCloseness(PrivacyModel):
     higher_is_safer: ClassVar[bool] = False
     scale: ClassVar[str] = "t"
     example: ClassVar[str] = "t-closeness:0.2, t-closeness:0.2:ordered or t-closeness:0.2:hierarchical:<file>"
+    probes: ClassVar[tuple[tuple[Any, ...], ...]] = ((1.0,), (1.0, "ordered"))
     of_sets: ClassVar[Literal["possible", "likely", "learned"]] = "learned"
 
     t: float
@@ -101,11 +102,6 @@ class TCloseness(PrivacyModel):
     def unfit(self, domain: Domain) -> str | None:
         """The ordered ground needs values in order."""
         return "The values have no order." if self.ground == "ordered" and not domain.ordered else None
-
-    @classmethod
-    def survey(cls) -> tuple[Self, ...]:
-        """What every audit measures."""
-        return (cls(1.0), cls(1.0, "ordered"))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:
         """The earth mover's distance of each class from all records."""

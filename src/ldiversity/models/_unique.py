@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,8 @@ class UniqueDiversity(PrivacyModel):
     monotone: ClassVar[bool] = False
     only_counts: ClassVar[bool] = True
     example: ClassVar[str] = "unique:3"
+    words: ClassVar[str] = "at least {l} records, all with different values"
+    probes: ClassVar[tuple[tuple[Any, ...], ...]] = ((2,),)
     shares_decide: ClassVar[bool] = True
     of_sets: ClassVar[Literal["possible", "likely", "learned"]] = "possible"
     measured: ClassVar[Measured] = Measured(
@@ -54,11 +56,6 @@ class UniqueDiversity(PrivacyModel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", check_integer("UniqueDiversity", "l", self.l, minimum=2))
-
-    @classmethod
-    def survey(cls) -> tuple[Self, ...]:
-        """What every audit measures."""
-        return (cls(2),)
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The number of records, or 0 when a value repeats."""
@@ -73,11 +70,6 @@ class UniqueDiversity(PrivacyModel):
     def posterior(self) -> float:
         """1/l."""
         return 1 / self.l
-
-    @property
-    def phrase(self) -> str:
-        """The rule in a few words."""
-        return f"at least {self.l} records, all with different values"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""
