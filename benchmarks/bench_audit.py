@@ -99,7 +99,7 @@ def _against_pycanon(table: pa.Table, cpu: float, found: ld.Audit) -> list[Resul
     theirs = json.loads(done.stdout.splitlines()[-1])
     seconds = {name: one["seconds"] for name, one in theirs.items()}
     listed = ", ".join(f"{name} {second:.1f} s" for name, second in seconds.items())
-    detail = f"{cpu:.2f} s for all models of {found.classes['count']:,} classes against {listed}"
+    detail = f"{cpu:.2f} s for all models of {found.classes.count:,} classes against {listed}"
     equal = all(abs(one["value"] - found.models[name].value) < 1e-6 for name, one in theirs.items())
     return [
         Result(

@@ -14,10 +14,24 @@ from ldiversity.base.arrays import Scalar
 from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError
 
-__all__ = ["MISSING_LABEL", "Attribute", "Domain", "Role", "Schema"]
+__all__ = ["MISSING_LABEL", "Attribute", "Domain", "Role", "Schema", "label_text"]
 
 MISSING_LABEL: Final = "(missing)"
 """How the category of missing values is shown to people."""
+
+_EMPTY_LABEL: Final = "(empty text)"
+
+
+def label_text(value: object) -> str:
+    """Write a label for people, also that of what is missing, and of a text without a letter.
+
+    Examples
+    --------
+    >>> label_text(None), label_text(" "), label_text(3)
+    ('(missing)', '(empty text)', '3')
+    """
+    text = MISSING_LABEL if value is None else str(value)
+    return text if text.strip() else _EMPTY_LABEL
 
 
 class Role(StrEnum):

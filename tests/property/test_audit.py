@@ -78,9 +78,9 @@ def test_the_order_of_rows_and_the_index_change_nothing(
 def test_records_and_classes_add_up(rows: list[tuple[str | None, float, str]]) -> None:
     found = audit(rows)
 
-    assert sum(found.classes["sizes"].values()) == found.classes["count"] == len(classes(rows))
-    assert sum(found.attribute_risk["s"]["records_by_largest_share"].values()) == len(rows)
-    assert found.risk["prosecutor"]["mean"] == pytest.approx(found.classes["count"] / len(rows))
+    assert sum(found.classes.sizes.values()) == found.classes.count == len(classes(rows))
+    assert sum(found.attribute_risk["s"].records_by_largest_share.values()) == len(rows)
+    assert found.risk.prosecutor.mean == pytest.approx(found.classes.count / len(rows))
 
 
 @given(TABLES)

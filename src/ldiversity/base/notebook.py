@@ -1,16 +1,10 @@
-"""How objects of lower rooms show themselves with the pictures of the report, which they do not import."""
+"""How answers of lower rooms show themselves in notebooks, with the pages of a room that they do not import."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ldiversity.base.above import from_above
 
-if TYPE_CHECKING:
-    import os
-    from pathlib import Path
-
-__all__ = ["ShownInNotebooks", "save_picture"]
+__all__ = ["ShownInNotebooks"]
 
 
 class ShownInNotebooks:
@@ -20,9 +14,3 @@ class ShownInNotebooks:
 
     def _repr_html_(self) -> str:
         return str(from_above("faces.report", "notebook_page")(self))
-
-
-def save_picture(shown: object, path: str | os.PathLike[str]) -> Path:
-    """Write the picture that notebooks show, as PNG, SVG or PDF, by the extension of `path`."""
-    written: Path = from_above("faces.report", "save_picture")(shown, path)
-    return written

@@ -6,11 +6,14 @@ anybody" is a person. The greater of two numbers is never written as the smaller
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 from typing import Final
 
 __all__ = [
     "counted",
+    "decimal",
+    "in_bytes",
     "level",
     "number",
     "percent",
@@ -18,6 +21,8 @@ __all__ = [
     "plain_level",
     "plain_number",
     "points",
+    "seconds",
+    "settings",
     "whole_percent",
 ]
 
@@ -122,6 +127,17 @@ def number(value: float | None, digits: int = 4) -> str:
     return written
 
 
+def decimal(value: float | None) -> str:
+    """Write an estimated count, with one digit after the point.
+
+    Examples
+    --------
+    >>> decimal(1234.56), decimal(None), decimal(float("nan"))
+    ('1,234.6', '-', '-')
+    """
+    return "-" if value is None or not isfinite(value) else f"{value:,.1f}"
+
+
 def plain_number(value: float, _position: float | None = None) -> str:
     """Write a number without needless zeros, for the ticks of an axis.
 
@@ -131,6 +147,41 @@ def plain_number(value: float, _position: float | None = None) -> str:
     ('20', '2.5')
     """
     return f"{value:g}".replace("-", "\N{MINUS SIGN}")
+
+
+def seconds(value: float | None) -> str:
+    """Write a time in seconds.
+
+    Examples
+    --------
+    >>> seconds(1.234), seconds(None)
+    ('1.23', '-')
+    """
+    return "-" if value is None else f"{value:,.2f}"
+
+
+def in_bytes(size: float) -> str:
+    """Write the size of a file.
+
+    Examples
+    --------
+    >>> in_bytes(812), in_bytes(12_345_678)
+    ('812 bytes', '12.3 MB')
+    """
+    units = ("bytes", "kB", "MB", "GB")
+    place = next((place for place in range(len(units)) if size < 1000 ** (place + 1)), len(units) - 1)
+    return f"{size / 1000**place:.3g} {units[place]}"
+
+
+def settings(values: Mapping[str, float | None]) -> str:
+    """Write numbers with their names; those that are None are left out.
+
+    Examples
+    --------
+    >>> settings({"l": 3, "d": 2.0})
+    'l = 3, d = 2'
+    """
+    return ", ".join(f"{name} = {number(value)}" for name, value in values.items() if value is not None)
 
 
 def percent_tick(hundredths: float, position: float | None = None) -> str:

@@ -13,7 +13,7 @@ from ldiversity.estimation._exchange import Exchange
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._paper import Paper
 from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
-from ldiversity.estimation._result import Estimate
+from ldiversity.estimation._result import Estimate, EstimatedCell, EstimatedValue
 from ldiversity.estimation._where import Filter, parse_where
 
 __all__ = [
@@ -27,6 +27,8 @@ __all__ = [
     "ClassEstimator",
     "ClassSolution",
     "Estimate",
+    "EstimatedCell",
+    "EstimatedValue",
     "Estimator",
     "Exchange",
     "Filter",

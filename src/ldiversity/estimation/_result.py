@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any, Final
@@ -11,31 +12,82 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldiversity.base.answers import HIDDEN, Answer, Scalar, fact, fit_screen
 from ldiversity.base.checks import check_integer
-from ldiversity.base.notebook import ShownInNotebooks, save_picture
+from ldiversity.base.notebook import ShownInNotebooks
+from ldiversity.base.numbers import counted, decimal, level, percent
 from ldiversity.errors import UnsupportedError
+from ldiversity.pictures import Drawn, plot_estimate
+from ldiversity.schema import label_text
 from ldiversity.tables import domain_array, python_rows, to_native
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
-    from pathlib import Path
+
+    from numpy.typing import ArrayLike
 
     from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._cells import CellData
     from ldiversity.estimation._class_cells import ClassCells
+    from ldiversity.pictures import Axes, Figure
     from ldiversity.schema import Domain
 
-__all__ = ["Estimate"]
+__all__ = ["Estimate", "EstimatedCell", "EstimatedValue"]
 
+_FEW: Final = 24
 _NUMBERS: Final = ("count", "share", "std_error", "low", "high")
 
 
+@dataclass(frozen=True)
+class EstimatedValue:
+    """A value, or one value of each attribute, in one cell; what is not known is None."""
+
+    value: Scalar | tuple[Scalar, ...]
+    count: float | None
+    share: float | None
+    std_error: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def name(self) -> str:
+        """What it is called.
+
+        Examples
+        --------
+        >>> EstimatedValue(("flu", "nurse"), 1, 0.5, None, 0, 2).name
+        'flu & nurse'
+        """
+        return " & ".join(map(label_text, self.value if isinstance(self.value, tuple) else [self.value]))
+
+
+@dataclass(frozen=True)
+class EstimatedCell:
+    """One cell: its labels by column, how many records it has, how it was estimated, why it is marked, its values."""
+
+    by: Mapping[str, Scalar]
+    records: float
+    estimator: str
+    note: str
+    values: tuple[EstimatedValue, ...]
+
+    @property
+    def name(self) -> str:
+        """What it is called.
+
+        Examples
+        --------
+        >>> EstimatedCell({"sex": "F", "zip": None}, 3, "linear", "", ()).name, EstimatedCell({}, 3, "mle", "", ()).name
+        ('F, (missing)', 'all records')
+        """
+        return ", ".join(map(label_text, self.by.values())) or "all records"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(ShownInNotebooks):
+class Estimate(ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
     """Estimated counts of the sensitive values in every cell, with standard errors and intervals.
 
-    Arrays have one row a cell and one column a value (or combination of values, the last attribute running
+    Arrays have one row per cell and one column per value (or combination of values, the last attribute running
     fastest). `count`, `std_error`, `low` and `high` are numbers of records; divide by `records` for shares.
 
     Attributes
@@ -70,32 +122,33 @@ class Estimate(ShownInNotebooks):
 
     sensitive: tuple[str, ...]
     by: tuple[str, ...]
-    labels: pa.Table
-    domains: tuple[Domain, ...]
-    records: NDArray[np.int64] | FloatArray
-    count: FloatArray
-    std_error: FloatArray
-    low: FloatArray
-    high: FloatArray
-    estimator: tuple[str, ...]
-    note: tuple[str, ...]
+    labels: pa.Table = field(metadata=HIDDEN)
+    domains: tuple[Domain, ...] = field(metadata=HIDDEN)
+    records: NDArray[np.int64] | FloatArray = field(metadata=HIDDEN)
+    count: FloatArray = field(metadata=HIDDEN)
+    std_error: FloatArray = field(metadata=HIDDEN)
+    low: FloatArray = field(metadata=HIDDEN)
+    high: FloatArray = field(metadata=HIDDEN)
+    estimator: tuple[str, ...] = field(metadata=HIDDEN)
+    note: tuple[str, ...] = field(metadata=HIDDEN)
     caveats: tuple[str, ...]
     confidence: float
     where: tuple[str, ...]
-    frame_kind: str
-    _cells: CellData | ClassCells = field(repr=False)
-    _covariance: Callable[[int], FloatArray] | None = field(repr=False)
+    frame_kind: str = field(metadata=HIDDEN)
+    _cells: CellData | ClassCells = field(repr=False, metadata=HIDDEN)
+    _covariance: Callable[[int], FloatArray] | None = field(repr=False, metadata=HIDDEN)
 
     def __repr__(self) -> str:
         cells, values = self.count.shape
-        return f"Estimate({' x '.join(self.sensitive)}: {cells} cells, {values} values, {self.n_records} records)"
+        names = " x ".join(self.sensitive)
+        return fit_screen([f"Estimate({names}: {cells} cells, {values} values, {self.n_records} records)"])
 
     @property
     def n_cells(self) -> int:
         """The number of cells."""
         return len(self.records)
 
-    @property
+    @fact
     def n_records(self) -> int:
         """The number of selected records."""
         return round(float(self.records.sum()))
@@ -118,7 +171,7 @@ class Estimate(ShownInNotebooks):
         return self._covariance(position)
 
     def to_arrow(self) -> pa.Table:
-        """Give an Arrow table with one row a cell and value."""
+        """Give an Arrow table with one row per cell and value."""
         n_values = self.count.shape[1]
         rows = np.repeat(np.arange(self.n_cells), n_values)
         columns = {name: self.labels.column(name).take(pa.array(rows)) for name in self.by}
@@ -135,52 +188,87 @@ class Estimate(ShownInNotebooks):
         return pa.table(columns)
 
     def to_frame(self) -> Any:  # noqa: ANN401 - the kind of frame is the release's
-        """Give one row a cell and value, in the kind of frame that the release came from.
+        """Give one row per cell and value, in the kind of frame that the release came from.
 
-        The columns are those of `by`, ``value`` (or one column an attribute for a joint distribution), ``count``,
+        The columns are those of `by`, ``value`` (or one column per attribute for a joint distribution), ``count``,
         ``share``, ``std_error``, ``low``, ``high``, ``records``, ``note`` and ``estimator``. One of these that is also
         the name of a by-column gets a trailing underscore.
         """
         return to_native(self.to_arrow(), self.frame_kind)
 
-    def plot(self, path: str | os.PathLike[str]) -> Path:
-        """Draw the estimate as PNG, SVG or PDF, by the extension of `path`; notebooks show the same picture."""
-        return save_picture(self, path)
+    def figure(self, *, title: str | None = None, truth: ArrayLike | None = None) -> Figure:
+        """Draw the estimate; notebooks show the same picture.
 
-    def to_dict(self) -> dict[str, Any]:
-        """Describe the estimate in JSON's types.
-
-        Keys: ``sensitive``, ``by``, ``where``, ``confidence``, ``n_records``, ``caveats`` and ``cells``. A cell has
-        ``by`` (its labels), ``records``, ``estimator``, ``note`` and ``values``; a value has ``value`` (a list, one
-        entry an attribute, for a joint distribution), ``count``, ``share``, ``std_error``, ``low`` and ``high``; what
-        is not known is None.
+        Parameters
+        ----------
+        title
+            What the picture shows; names the columns when None.
+        truth
+            True shares, shape (cells, F), that only the data holder knows.
         """
+        return self._drawn(title=self.title if title is None else title, truth=truth)
+
+    def _draw_into(self, ax: Axes) -> None:
+        self._drawn(ax=ax)
+
+    def _drawn(self, *, title: str = "", truth: ArrayLike | None = None, ax: Axes | None = None) -> Figure:
+        cells, records = self.cells, self.records[:, None]
+        return plot_estimate(
+            [cell.name for cell in cells],
+            [value.name for value in cells[0].values] if cells else [],
+            self.share,
+            self.low / records,
+            self.high / records,
+            title=title,
+            truth=truth,
+            marked=[bool(note) for note in self.note],
+            records=self.records.tolist(),
+            confidence=self.confidence,
+            interval="certain interval" if self.certain else None,
+            ax=ax,
+        )
+
+    @fact
+    def cells(self) -> tuple[EstimatedCell, ...]:
+        """Every cell with its values."""
         parts = [column.to_pylist() for column in self._value_columns().values()]
-        values = parts[0] if len(parts) == 1 else [list(row) for row in zip(*parts, strict=True)]
+        values = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
         labels = python_rows(self.labels) if self.by else [{}]
-        numbers = {name: _known(getattr(self, name)) for name in _NUMBERS}
-        cells = [
-            {
-                "by": {name: _plain(label) for name, label in labels[cell].items()},
-                "records": self.records[cell].item(),
-                "estimator": self.estimator[cell],
-                "note": self.note[cell],
-                "values": [
-                    {"value": value, **{name: numbers[name][cell][code] for name in _NUMBERS}}
+        numbers = [_known(getattr(self, name)) for name in _NUMBERS]
+        return tuple(
+            EstimatedCell(
+                {name: _plain(label) for name, label in labels[cell].items()},
+                self.records[cell].item(),
+                self.estimator[cell],
+                self.note[cell],
+                tuple(
+                    EstimatedValue(value, *(every[cell][code] for every in numbers))
                     for code, value in enumerate(values)
-                ],
-            }
+                ),
+            )
             for cell in range(self.n_cells)
+        )
+
+    @property
+    def title(self) -> str:
+        """What it is about."""
+        divided = f" by {', '.join(self.by)}" if self.by else ""
+        return f"{' and '.join(self.sensitive)}{divided}, estimated from the release"
+
+    @property
+    def certain(self) -> bool:
+        """Whether intervals are the least and the greatest counts that classes allow, and hold for certain."""
+        return set(self.estimator) == {"classes"}
+
+    def __str__(self) -> str:
+        said = "for certain" if self.certain else level(self.confidence)
+        rows = [
+            f"{cell.name}: {value.name}: {decimal(value.count)} ({percent(value.share)}), "
+            f"{decimal(value.low)} to {decimal(value.high)}"
+            for cell in self.cells[:_FEW]
+            for value in cell.values[:_FEW]
         ]
-        return {
-            "sensitive": list(self.sensitive),
-            "by": list(self.by),
-            "where": list(self.where),
-            "confidence": self.confidence,
-            "n_records": self.n_records,
-            "caveats": list(self.caveats),
-            "cells": cells,
-        }
+        return fit_screen([f"{self.title}; {counted(self.n_records, 'record')}, intervals {said}", *rows])
 
     def _value_columns(self) -> dict[str, pa.Array]:
         # Each attribute's values for the F columns of the arrays.
@@ -200,7 +288,7 @@ def _free(name: str, taken: set[str]) -> str:
     return name
 
 
-def _plain(value: object) -> object:
+def _plain(value: object) -> Scalar:
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     if isinstance(value, float) and not math.isfinite(value):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import isfinite
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiversity.base.answers import HIDDEN, STORED, Answer, Unbounded, fact
 from ldiversity.base.arrays import BoolArray, FloatArray
+from ldiversity.base.numbers import number
 from ldiversity.models._counts import ClassCounts
 
 if TYPE_CHECKING:
@@ -25,14 +26,14 @@ _N_WORST: Final = 10
 class WorstClass:
     """One of the least private classes: its number, how many records it has, what it reaches, and whether it passes."""
 
-    index: int
+    index: int = field(metadata=HIDDEN)
     size: int
-    reached: float
+    reached: Unbounded
     passed: bool
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, repr=False)
+class Verdict(Answer, schema="verdict", version=1):
     """What a model says about the classes of one sensitive attribute; no cell of the table is in it.
 
     Parameters
@@ -58,26 +59,26 @@ class Verdict:
     (False, 1.0, -1.0, 1, 3)
     """
 
-    model: PrivacyModel
-    reached: float
+    model: PrivacyModel = field(metadata=STORED)
+    reached: Unbounded
     n_classes: int
     n_records: int
     n_failing: int
     n_records_failing: int
     worst: tuple[WorstClass, ...]
 
-    @property
+    @fact
     def passed(self) -> bool:
         """Whether every class satisfies the rule."""
         return self.n_failing == 0
 
-    @property
+    @fact
     def required(self) -> float:
         """What the model asks for, on the scale of `reached`."""
         return self.model.required
 
-    @property
-    def margin(self) -> float:
+    @fact
+    def margin(self) -> Unbounded:
         """How far the worst class is on the safe side of what is required; negative when it is on the other.
 
         At 0 it is just on the border, which a strict model does not allow.
@@ -85,23 +86,11 @@ class Verdict:
         safer, other = (self.reached, self.required) if self.model.higher_is_safer else (self.required, self.reached)
         return safer - other
 
-    def to_dict(self) -> dict[str, Any]:
-        """The verdict in JSON's types; None stands for infinitely much."""
-        return {
-            "model": self.model.to_dict(),
-            "passed": self.passed,
-            "reached": _plain(self.reached),
-            "required": self.required,
-            "margin": _plain(self.margin),
-            "n_classes": self.n_classes,
-            "n_records": self.n_records,
-            "n_failing": self.n_failing,
-            "n_records_failing": self.n_records_failing,
-            "worst": [
-                {"index": one.index, "size": one.size, "reached": _plain(one.reached), "passed": one.passed}
-                for one in self.worst
-            ],
-        }
+    def __str__(self) -> str:
+        held = "holds" if self.passed else f"does not hold in {self.n_failing:,} of {self.n_classes:,} classes"
+        return (
+            f"{self.model.name} {held}: the worst reaches {number(self.reached)}, required is {number(self.required)}."
+        )
 
 
 def judge(models: Sequence[PrivacyModel], classes: ClassCounts) -> tuple[Verdict, ...]:
@@ -142,7 +131,3 @@ def _summarized(model: PrivacyModel, reached: FloatArray, holds: BoolArray, size
         n_records_failing=int(sizes[~holds].sum()),
         worst=tuple(WorstClass(int(i), int(sizes[i]), float(reached[i]), bool(holds[i])) for i in worst),
     )
-
-
-def _plain(number: float) -> float | None:
-    return number if isfinite(number) else None

@@ -1,5 +1,10 @@
 """Pictures of arrays: every one in the same style, none of them knows where its numbers come from."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ldiversity.pictures._drawn import Drawn
 from ldiversity.pictures._figures import (
     BLUE,
     CHARACTER_INCHES,
@@ -20,12 +25,17 @@ from ldiversity.pictures._figures import (
     style,
     write_title,
 )
+from ldiversity.pictures._gauges import MOST_GAUGES, Gauge, draw_counts, draw_gauges
 from ldiversity.pictures._grid import Grid
 from ldiversity.pictures._heat import draw as draw_heat
 from ldiversity.pictures._map import plot_map
 from ldiversity.pictures._picture import Picture
 from ldiversity.pictures._plots import plot_estimate, plot_inclusion, plot_plan
-from ldiversity.pictures._svg import embedded_picture, svg_source
+from ldiversity.pictures._svg import embedded_picture, svg_source, svg_text
+
+if TYPE_CHECKING:  # for annotations of other rooms, which do not import matplotlib
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
 
 __all__ = [
     "BLUE",
@@ -33,15 +43,20 @@ __all__ = [
     "GRAY",
     "GREEN",
     "INK",
+    "MOST_GAUGES",
     "ORANGE",
     "PALE",
     "PURPLE",
     "SERIES",
     "SKY",
     "YELLOW",
+    "Drawn",
+    "Gauge",
     "Grid",
     "Picture",
     "balance",
+    "draw_counts",
+    "draw_gauges",
     "draw_heat",
     "embedded_picture",
     "label_inches",
@@ -54,5 +69,6 @@ __all__ = [
     "shorten",
     "style",
     "svg_source",
+    "svg_text",
     "write_title",
 ]

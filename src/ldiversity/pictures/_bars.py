@@ -1,8 +1,9 @@
-"""Estimates of a few cells: one panel of bars a cell."""
+"""Estimates of a few cells: one panel of bars per cell."""
 
 from __future__ import annotations
 
 import math
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from ldiversity.pictures._figures import (
     GRAY,
     INK,
     RUST,
+    SERIES,
     SKY,
     label_axis,
     label_inches,
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from ldiversity.pictures._grid import Grid
 
-__all__ = ["draw"]
+__all__ = ["draw", "draw_into"]
 
 _COLUMNS: Final = (4, 3, 5)
 _MOST_INCHES: Final = 15.0
@@ -35,7 +37,7 @@ _THINNED: Final = 40
 
 
 def draw(grid: Grid) -> Figure:
-    """Draw one panel a cell; all panels share both axes."""
+    """Draw one panel per cell; all panels share both axes."""
     n_cells, n_values = grid.shares.shape
     columns = _columns(n_cells)
     rows = math.ceil(n_cells / columns)
@@ -177,3 +179,24 @@ def _legend(figure: Figure, grid: Grid) -> None:
         )
     columns = 2 if figure.get_figwidth() < 5 else len(handles)  # noqa: PLR2004 - inches of a narrow figure
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.6, columnspacing=1.4)
+
+
+def draw_into(axes: Axes, grid: Grid) -> None:
+    """Draw all cells into one panel: bars of a single cell, else a mark of its own for each cell beside each value."""
+    positions = np.arange(len(grid.values))
+    if len(grid.cells) == 1:
+        _draw_panel(axes, grid, 0)
+    else:
+        steps = np.linspace(-0.32, 0.32, len(grid.cells))
+        for (index, cell), (color, marker) in zip(enumerate(grid.cells), cycle(SERIES), strict=False):
+            shares = grid.shares[index]
+            spread = np.maximum([shares - grid.low[index], grid.high[index] - shares], 0) if grid.interval else None
+            axes.errorbar(
+                shares, positions + steps[index], xerr=spread, fmt=marker, color=color, markersize=4, elinewidth=1,
+                label=shorten(cell, 32) + (" *" if grid.marked[index] else ""),
+            )  # fmt: skip
+        axes.grid(axis="x")
+        axes.legend()
+    axes.set_yticks(positions, [shorten(value, 32) for value in grid.values])
+    axes.set_ylim(len(positions) - 0.4, -0.6)
+    axes.xaxis.set_major_formatter(_percent_sign())

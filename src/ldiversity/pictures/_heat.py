@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
     from ldiversity.pictures._grid import Grid
 
-__all__ = ["draw"]
+__all__ = ["draw", "draw_into"]
 
 _MOST_NUMBERS: Final = (40, 30)
 _BESIDE: Final = 18
@@ -76,6 +76,16 @@ def draw(grid: Grid) -> Figure:
     notes = [*_thinned("cell", n_cells, step_cells), *_thinned("value", n_values, step_values)]
     write_notes(figure, [*notes, *_notes(grid, numbers=numbers)])
     return figure
+
+
+def draw_into(axes: Axes, grid: Grid) -> None:
+    """Draw cells as rows and values as columns into axes of someone else's figure."""
+    top = max(1.0, float(np.nanmax(grid.shares, initial=0.0)))
+    axes.imshow(grid.shares, cmap=sequential(), vmin=0, vmax=top, aspect="auto", interpolation="none")
+    _hatch(axes, grid)
+    box = axes.get_window_extent().transformed(cast("Figure", axes.get_figure(root=True)).dpi_scale_trans.inverted())
+    label_axis(axes.xaxis, [shorten(value, 30) for value in grid.values], box.width, rotation=90)
+    label_axis(axes.yaxis, [shorten(cell, 30) for cell in grid.cells], box.height)
 
 
 def _hatch(axes: Axes, grid: Grid) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -55,6 +55,10 @@ _GAPS: Final = (1.0, 4.0, 8.0)
 _MOST_LETTERS: Final = 28
 _WIDE_RANGE: Final = 12.0
 _LEAST_ERROR: Final = 1e-6
+_NOTES: Final = [
+    "Left is safer, low more useful. Filled: no other to choose from is better in both. Pale: not sound.",
+    "Numbers: l, where there is room. Bars: 95 % intervals.",
+]
 
 
 def plot_map(  # noqa: PLR0913 - the columns of a comparison, each by its name
@@ -71,6 +75,7 @@ def plot_map(  # noqa: PLR0913 - the columns of a comparison, each by its name
     chosen: int | None = None,
     limit: float | None = None,
     title: str = "",
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw risk against error of several releases, those that no other beats filled and joined.
 
@@ -98,6 +103,8 @@ def plot_map(  # noqa: PLR0913 - the columns of a comparison, each by its name
         The greatest risk that is acceptable, drawn as a line.
     title
         What the picture shows.
+    ax
+        Axes to draw into, without title and notes; a figure is made when None.
 
     Examples
     --------
@@ -112,8 +119,8 @@ def plot_map(  # noqa: PLR0913 - the columns of a comparison, each by its name
     pale = np.zeros(len(x), dtype=np.bool_) if flawed is None else np.asarray(flawed, dtype=np.bool_)
     y = np.maximum(y, _LEAST_ERROR)
     with style():
-        figure = new_figure(8.2, 4.8)
-        axes = figure.subplots()
+        figure = new_figure(8.2, 4.8) if ax is None else cast("Figure", ax.get_figure(root=True))
+        axes = figure.subplots() if ax is None else ax
         axes.grid(visible=True)
         axes.spines[["top", "right"]].set_visible(False)
         if y.max() > _WIDE_RANGE * y.min():
@@ -140,14 +147,9 @@ def plot_map(  # noqa: PLR0913 - the columns of a comparison, each by its name
         )
         axes.set_ylabel("median relative error of queries (%)")
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), labelspacing=0.9)
-        write_notes(
-            figure,
-            [
-                "Left is safer, low more useful. Filled: no other to choose from is better in both. Pale: not sound.",
-                "Numbers: l, where there is room. Bars: 95 % intervals.",
-            ],
-        )
-        write_title(figure, title)
+        if ax is None:
+            write_notes(figure, _NOTES)
+            write_title(figure, title)
         _write_labels(figure, axes, (x, y), _important(methods, kept, chosen), labels, kept, chosen)
     return figure
 

@@ -7,7 +7,7 @@ touches pyplot's global state.
 from __future__ import annotations
 
 from itertools import cycle
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -57,8 +57,9 @@ def plot_estimate(  # noqa: PLR0913 - the columns of an estimate, each by its na
     records: Sequence[int] | None = None,
     confidence: float = 0.95,
     interval: str | None = None,
+    ax: Axes | None = None,
 ) -> Figure:
-    """Draw estimated shares of the sensitive values, one panel of bars a cell, or a heat map of many cells.
+    """Draw estimated shares of the sensitive values, one panel of bars per cell, or a heat map of many cells.
 
     Parameters
     ----------
@@ -82,6 +83,8 @@ def plot_estimate(  # noqa: PLR0913 - the columns of an estimate, each by its na
         Of the intervals, for the legend.
     interval
         What the intervals are, where it is something else; empty when shares are exact, and have none.
+    ax
+        Axes to draw all cells into, as one panel without a title; a figure is made when None.
 
     Examples
     --------
@@ -101,6 +104,9 @@ def plot_estimate(  # noqa: PLR0913 - the columns of an estimate, each by its na
         confidence=confidence,
         interval=interval,
     )
+    if ax is not None:
+        (_bars if len(grid.cells) <= len(SERIES) else _heat).draw_into(ax, grid)
+        return cast("Figure", ax.get_figure(root=True))
     with style():
         figure = _bars.draw(grid) if len(grid.cells) <= _MOST_PANELS else _heat.draw(grid)
         write_title(figure, title)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+
+from ldiversity.base.answers import BESIDE, Answer, fact, fit_screen, keyed
+from ldiversity.base.numbers import counted
 
 __all__ = ["ClassAttributePlan", "ClassOutlook", "ClassPlan"]
 
@@ -32,22 +34,10 @@ class ClassOutlook:
     most_classes: int | None = None
     least_suppressed: int = 0
 
-    @property
+    @fact
     def feasible(self) -> bool:
         """Whether nothing speaks against it."""
         return self.reason is None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Describe it in JSON's types."""
-        return {
-            "l": self.l,
-            "feasible": self.feasible,
-            "reason": self.reason,
-            "hint": self.hint,
-            "nearest": [dict(choice) for choice in self.nearest],
-            "most_classes": self.most_classes,
-            "least_suppressed": self.least_suppressed,
-        }
 
 
 @dataclass(frozen=True)
@@ -74,38 +64,23 @@ class ClassAttributePlan:
     """
 
     attribute: str
-    n_values: int
-    n_occurring: int
+    n_values: int = field(metadata=keyed("values"))
+    n_occurring: int = field(metadata=keyed("occurring"))
     largest_count: int
     largest_share: float
     largest_l: int | None
     claims: tuple[str, ...]
-    posterior: float
+    posterior: float = field(metadata=keyed("worst_posterior"))
     cautions: tuple[str, ...] = ()
 
-    @property
+    @fact
     def claim(self) -> str:
         """All promises in words."""
         return " ".join(self.claims)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Describe it in JSON's types."""
-        return {
-            "attribute": self.attribute,
-            "values": self.n_values,
-            "occurring": self.n_occurring,
-            "largest_count": self.largest_count,
-            "largest_share": self.largest_share,
-            "largest_l": self.largest_l,
-            "claim": self.claim,
-            "claims": list(self.claims),
-            "worst_posterior": self.posterior,
-            "cautions": list(self.cautions),
-        }
 
-
-@dataclass(frozen=True)
-class ClassPlan:
+@dataclass(frozen=True, repr=False)
+class ClassPlan(Answer, schema="class-plan", version=1):
     """What `plan` found for a method that groups records. It shows true counts: for the data holder alone.
 
     Attributes
@@ -127,54 +102,33 @@ class ClassPlan:
     """
 
     table: str
-    n_rows: int
+    n_rows: int = field(metadata=keyed("records"))
     method: str
     layout: str
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, object]
     attributes: tuple[ClassAttributePlan, ...]
-    outlook: ClassOutlook
+    outlook: ClassOutlook = field(metadata=BESIDE)
     choices: tuple[ClassOutlook, ...]
     exact: bool
     notes: tuple[str, ...]
     not_protected: tuple[str, ...]
 
     @property
-    def feasible(self) -> bool:
+    def feasible(self) -> bool:  # a part of the outlook, which stands beside it
         """Whether nothing speaks against publishing the table so."""
         return self.outlook.feasible
 
-    @property
+    @fact
     def largest_l(self) -> int | None:
         """The largest l that every sensitive attribute allows without leaving records out; below 2 there is none."""
         reached = [attribute.largest_l for attribute in self.attributes if attribute.largest_l is not None]
         return min(reached, default=None)
 
-    @property
+    @fact
     def suggested_l(self) -> int | None:
         """An l to start with: the largest possible, and at least 2."""
         return None if self.largest_l is None else max(2, self.largest_l)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Describe it in JSON's types.
-
-        Keys: ``table``, ``records``, ``method``, ``layout``, ``parameters``, the keys of a choice, ``exact``,
-        ``largest_l``, ``suggested_l``, ``attributes``, ``choices`` for neighboring l, ``notes`` and ``not_protected``.
-        An attribute has ``attribute``, ``values``, ``occurring``, ``largest_count``, ``largest_share``, ``largest_l``,
-        ``claim``, ``claims`` (one sentence for each promise), ``worst_posterior`` and ``cautions``. A choice has
-        ``l``, ``feasible``, ``reason``, ``hint``, ``nearest``, ``most_classes`` and ``least_suppressed``.
-        """
-        return {
-            "table": self.table,
-            "records": self.n_rows,
-            "method": self.method,
-            "layout": self.layout,
-            "parameters": dict(self.parameters),
-            **self.outlook.to_dict(),
-            "exact": self.exact,
-            "largest_l": self.largest_l,
-            "suggested_l": self.suggested_l,
-            "attributes": [attribute.to_dict() for attribute in self.attributes],
-            "choices": [choice.to_dict() for choice in self.choices],
-            "notes": list(self.notes),
-            "not_protected": list(self.not_protected),
-        }
+    def __str__(self) -> str:
+        told = [one.claim for one in self.attributes] if self.feasible else [f"Not feasible. {self.outlook.reason}"]
+        return fit_screen([f"{self.table}: {counted(self.n_rows, 'record')} by {self.method}", *told, *self.notes])

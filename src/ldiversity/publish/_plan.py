@@ -16,7 +16,7 @@ from ldiversity.mechanisms import SetMechanism, UniformSelection
 from ldiversity.methods import Method
 from ldiversity.publish._class_plan import plan_classes
 from ldiversity.publish._class_plan_result import ClassPlan
-from ldiversity.publish._plan_result import AttributePlan, Outlook, Plan
+from ldiversity.publish._plan_result import AttributePlan, Outlook, Plan, UniformViolation
 from ldiversity.publish._prepare import Preparation, fit_mechanism
 from ldiversity.publish._size import estimate_bytes
 from ldiversity.release import claim_of
@@ -169,7 +169,7 @@ def _try(question: _Question, method: Method) -> Outlook:
         return _refused(method, error)
 
 
-def _violation(question: _Question) -> dict[str, float | None] | None:
+def _violation(question: _Question) -> UniformViolation | None:
     distance = getattr(question.method, "distance", None)
     if question.d is None or question.l is None or not isinstance(distance, Distance):
         return None
@@ -178,10 +178,5 @@ def _violation(question: _Question) -> dict[str, float | None] | None:
         violation = uniform.violation_probability(distance, question.domain, question.d, question.n)
     except (InfeasibleError, UnsupportedError):
         return None
-    return {
-        "least": violation.least,
-        "average": float(violation.by_value @ question.shares),
-        "greatest": violation.greatest,
-        "bound": violation.bound,
-        "any_record": violation.of_table,
-    }
+    average = float(violation.by_value @ question.shares)
+    return UniformViolation(violation.least, average, violation.greatest, violation.bound, violation.of_table)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
+from ldiversity.base.answers import BESIDE, Answer, fact, fit_screen, keyed
+from ldiversity.base.numbers import counted
 from ldiversity.release import NOT_PROTECTED
 
-__all__ = ["AttributePlan", "Outlook", "Plan"]
+__all__ = ["AttributePlan", "Outlook", "Plan", "UniformViolation"]
 
 
 @dataclass(frozen=True)
@@ -37,38 +38,42 @@ class Outlook:
     reason: str | None = None
     hint: str | None = None
     nearest: tuple[Mapping[str, float], ...] = ()
-    posterior: float | None = None
-    posterior_informed: float | None = None
-    mse: float | None = None
-    mse_table: float | None = None
+    posterior: float | None = field(default=None, metadata=keyed("worst_posterior"))
+    posterior_informed: float | None = field(default=None, metadata=keyed("worst_posterior_informed"))
+    mse: float | None = field(default=None, metadata=keyed("expected_mse_uniform"))
+    mse_table: float | None = field(default=None, metadata=keyed("expected_mse"))
     condition: float | None = None
 
-    @property
+    @fact
     def feasible(self) -> bool:
         """Whether it can be published."""
         return self.reason is None
 
-    @property
+    @fact
     def std_error(self) -> float | None:
         """Typical standard error of an estimated share over all records, from 0 to 1."""
         return None if self.mse_table is None else math.sqrt(self.mse_table)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Describe it in JSON's types."""
-        return {
-            "l": self.l,
-            "d": self.d,
-            "feasible": self.feasible,
-            "reason": self.reason,
-            "hint": self.hint,
-            "nearest": [dict(choice) for choice in self.nearest],
-            "worst_posterior": self.posterior,
-            "worst_posterior_informed": self.posterior_informed,
-            "expected_mse_uniform": self.mse,
-            "expected_mse": self.mse_table,
-            "std_error": self.std_error,
-            "condition": self.condition,
-        }
+
+@dataclass(frozen=True)
+class UniformViolation:
+    """How often plain randomized addition would publish a set with two values closer than d.
+
+    Attributes
+    ----------
+    least, average, greatest
+        Over the true values; the average by their frequencies in the table.
+    bound
+        The bound of the paper; None where it says nothing.
+    any_record
+        How likely this happens to at least one record.
+    """
+
+    least: float
+    average: float
+    greatest: float
+    bound: float | None
+    any_record: float | None
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ class AttributePlan:
         Typical standard error of a share in cells of `CELL_SIZES` records.
     violation
         For semantic diversity: how often plain randomized addition with the same l would publish a set with two
-        values closer than d; see `ldiversity.mechanisms.Violation`.
+        values closer than d.
     cautions
         What the holder should know.
     choices
@@ -101,64 +106,38 @@ class AttributePlan:
     attribute: str
     method: str
     selection: str | None
-    n_values: int
+    n_values: int = field(metadata=keyed("values"))
     largest_share: float
-    outlook: Outlook
+    outlook: Outlook = field(metadata=BESIDE)
     claim: str | None = None
-    cell_errors: Mapping[int, float] | None = None
-    violation: Mapping[str, float | None] | None = None
+    cell_errors: Mapping[int, float] = field(default_factory=dict, metadata=keyed("std_error_by_cell_size"))
+    violation: UniformViolation | None = field(default=None, metadata=keyed("violation_if_uniform"))
     cautions: tuple[str, ...] = ()
     choices: tuple[Outlook, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Describe it in JSON's types."""
-        return {
-            "attribute": self.attribute,
-            "method": self.method,
-            "selection": self.selection,
-            "values": self.n_values,
-            "largest_share": self.largest_share,
-            **self.outlook.to_dict(),
-            "claim": self.claim,
-            "std_error_by_cell_size": {str(size): error for size, error in (self.cell_errors or {}).items()},
-            "violation_if_uniform": None if self.violation is None else dict(self.violation),
-            "cautions": list(self.cautions),
-            "choices": [choice.to_dict() for choice in self.choices],
-        }
 
-
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Answer, schema="plan", version=1):
     """What `plan` found. It shows true frequencies: for the data holder, not for publication."""
 
     table: str
-    n_rows: int
+    n_rows: int = field(metadata=keyed("records"))
     attributes: tuple[AttributePlan, ...]
-    n_bytes: int | None
+    n_bytes: int | None = field(metadata=keyed("bytes"))
     notes: tuple[str, ...]
 
-    @property
+    @fact
     def feasible(self) -> bool:
         """Whether the table can be published so."""
         return all(attribute.outlook.feasible for attribute in self.attributes)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Describe it in JSON's types.
+    @fact
+    def not_protected(self) -> tuple[str, ...]:
+        """What the release would not protect."""
+        return NOT_PROTECTED
 
-        Keys: ``table``, ``records``, ``feasible``, ``bytes`` (estimated size of the release; null when not feasible),
-        ``notes``, ``not_protected`` and ``attributes``. An attribute has ``attribute``, ``method``, ``selection``,
-        ``values``, ``largest_share``, the keys of a choice, ``claim``, ``std_error_by_cell_size``,
-        ``violation_if_uniform`` (``least``, ``average``, ``greatest``, ``bound``, ``any_record``), ``cautions`` and
-        ``choices`` for neighboring l. A choice has ``l``, ``d``, ``feasible``, ``reason``, ``hint``, ``nearest``,
-        ``worst_posterior``, ``worst_posterior_informed``, ``expected_mse_uniform``, ``expected_mse``, ``std_error`` and
-        ``condition``. Probabilities and errors of shares are from 0 to 1.
-        """
-        return {
-            "table": self.table,
-            "records": self.n_rows,
-            "feasible": self.feasible,
-            "bytes": self.n_bytes,
-            "notes": list(self.notes),
-            "not_protected": list(NOT_PROTECTED),
-            "attributes": [attribute.to_dict() for attribute in self.attributes],
-        }
+    def __str__(self) -> str:
+        told = [
+            f"{one.attribute}: {one.claim if one.outlook.feasible else one.outlook.reason}" for one in self.attributes
+        ]
+        return fit_screen([f"{self.table}: {counted(self.n_rows, 'record')}", *told, *self.notes])

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ldiversity.base.answers import fit_screen
 from ldiversity.base.arrays import CodeArray
 from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError, UnsupportedError
@@ -55,7 +56,9 @@ class ClassRelease(Release):
     def __repr__(self) -> str:
         classes = ", ".join(f"{self._n_classes(name)} classes of {name!r}" for name in self.sensitive)
         others = len(self.schema.attributes) - len(self.sensitive)
-        return f"<ClassRelease of {self.n_rows} records, {self.layout}: {classes}; {others} other columns>"
+        return fit_screen(
+            [f"<ClassRelease of {self.n_rows} records, {self.layout}: {classes}; {others} other columns>"]
+        )
 
     @classmethod
     def in_memory(  # noqa: PLR0913 - all that a grouped release is made of

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from ldiversity.base.answers import fit_screen
 from ldiversity.base.arrays import CodeArray, SetArray
 from ldiversity.errors import ClaimError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism
@@ -75,7 +76,7 @@ class SetRelease(Release):
     def __repr__(self) -> str:
         hidden = ", ".join(f"{name!r} by {self.mechanisms[name].kind}" for name in self.sensitive)
         others = len(self.schema.attributes) - len(self.sensitive)
-        return f"<Release of {self.n_rows} records: {hidden}; {others} other columns>"
+        return fit_screen([f"<Release of {self.n_rows} records: {hidden}; {others} other columns>"])
 
     @classmethod
     def in_memory(

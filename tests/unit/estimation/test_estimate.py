@@ -356,7 +356,9 @@ def test_shares_are_counts_divided_by_records(release: Release) -> None:
 def test_the_description_is_json_and_complete(release: Release) -> None:
     described = json.loads(json.dumps(estimate(release, ["sex", "age"], where="age < 30").to_dict(), allow_nan=False))
 
-    assert list(described) == ["sensitive", "by", "where", "confidence", "n_records", "caveats", "cells"]
+    assert set(described) == {
+        *("schema", "version", "sensitive", "by", "where", "confidence", "n_records", "caveats", "cells")
+    }
     assert described["cells"][-1]["by"] == {"sex": None, "age": 29}
     assert list(described["cells"][0]["values"][0]) == ["value", "count", "share", "std_error", "low", "high"]
 

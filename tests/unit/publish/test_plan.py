@@ -138,12 +138,13 @@ def test_each_attribute_may_have_its_own_method() -> None:
 
 
 def test_the_violation_of_the_plain_mechanism_is_told() -> None:
-    violation = plan_levels(2, 2).attributes[0].violation or {}
+    violation = plan_levels(2, 2).attributes[0].violation
 
+    assert violation is not None
     # Of 13 partners of a level, 2 are too close, 1 at either end; 14 levels equally frequent.
-    assert violation["average"] == pytest.approx((12 * 2 + 2) / (14 * 13))
-    assert (violation["least"], violation["greatest"]) == (pytest.approx(1 / 13), pytest.approx(2 / 13))
-    assert violation["bound"] == pytest.approx(1 / 13)
+    assert violation.average == pytest.approx((12 * 2 + 2) / (14 * 13))
+    assert (violation.least, violation.greatest) == (pytest.approx(1 / 13), pytest.approx(2 / 13))
+    assert violation.bound == pytest.approx(1 / 13)
 
 
 def test_without_a_least_distance_there_is_no_violation() -> None:

@@ -52,7 +52,7 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
         What was published.
     original
         The table that it was made from, a frame or a path: its people are attacked, and its values score the
-        attackers. Without it the published records are attacked, and each attacker says what he expects himself.
+        attackers. Without it the published records are attacked, and attackers say what they expect.
     sensitive
         The attributes to attack; all of them when None.
     attacks
@@ -65,11 +65,11 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
         For ``similarity``: values closer than `d` count as one. Where a mechanism of sets has a distance of its own,
         half its d is taken.
     known
-        A table that tells the attacker of ``joint`` how the sensitive columns go together; he learns it from the
+        A table that tells the attacker of ``joint`` how the sensitive columns go together; they learn it from the
         release when None.
     targets
         How many people are attacked, drawn at random, the same each time; all when None. What an attacker knows about
-        everyone, such as the order of the source, he still knows.
+        everyone, such as the order of the source, they still know.
     types
         Types of columns of a text file, as for `anonymize`.
 
@@ -131,7 +131,7 @@ def _attributes(release: Release, sensitive: str | Sequence[str] | None) -> tupl
 
 
 def _together(release: Release, targets: Targets, attribute: str) -> NDArray[np.int64] | None:
-    """People of one class are right or wrong together; who is in none is alone. Sets are drawn for each on his own."""
+    """People of one class are right or wrong together; who is in none is alone. Sets are drawn one by one."""
     if targets.truth is None or not release.grouped:
         return None
     of_class = pick_piece(release, targets, attribute)

@@ -64,7 +64,7 @@ class BackgroundKnowledge(Attack):
         noun = "a value" if self.exclude == 1 else f"{self.exclude} values"
         best = "the one that hides" if self.exclude == 1 else "those that hide"
         how = f"{best} the target best" if self.choice == "strongest" else "drawn at random from all others"
-        return f"He knows the quasi-identifiers of the target, and {noun} that the target does not have: {how}."
+        return f"They know the quasi-identifiers of the target, and {noun} that the target does not have: {how}."
 
     def promise(self, release: Release, attribute: str) -> float | None:
         """What is left of the claim when so many values are ruled out."""
@@ -73,7 +73,7 @@ class BackgroundKnowledge(Attack):
         return posterior / left if posterior < left else None
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
-        """Shares of what is left. Without the original, values are drawn from what he believed before."""
+        """Shares of what is left. Without the original, values are drawn from what the attacker believed before."""
         before = Homogeneity().beliefs(release, targets, attribute)
         found = np.flatnonzero(before.found)
         row = before.of_target[found]
@@ -115,7 +115,7 @@ def _without(probability: FloatArray, rank: FloatArray, exclude: int) -> FloatAr
     ruled_out = np.argpartition(-rank, most - 1, axis=1)[:, :most] if most else np.zeros((len(rank), 0), dtype=int)
     left = probability.copy()
     np.put_along_axis(left, ruled_out, 0.0, axis=1)
-    lost = np.flatnonzero(left.sum(axis=1) <= 0)  # he was looking at a record of someone else
+    lost = np.flatnonzero(left.sum(axis=1) <= 0)  # the attacker was looking at a record of someone else
     left[lost] = 1.0
     left[lost[:, None], ruled_out[lost]] = 0.0
     return np.asarray(left / left.sum(axis=1, keepdims=True))

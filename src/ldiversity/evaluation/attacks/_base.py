@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldiversity.base.answers import Scalar
 from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray
 from ldiversity.distances import Distance
 from ldiversity.release import Release
@@ -85,7 +87,7 @@ class Beliefs:
     probability: FloatArray
     of_target: NDArray[np.int64]
     alike: BoolArray | None = None
-    details: dict[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Scalar] = field(default_factory=dict)
     without: tuple[Beliefs, ...] = ()
 
     @property
@@ -109,19 +111,19 @@ class AttackResult:
         How many people were attacked, and how many of them were found in the release. All shares are of those found.
     success
         The share whose value the attacker names rightly (ties count as a fair guess); without the original, the
-        share that the attacker himself expects.
+        share that the attackers themselves expect.
     interval
         Of `success`, at 95 %: Clopper and Pearson's, for as many independent people as the targets are worth. People of
         one class, or of whom the same is believed, are right or wrong together. None without the original.
     certain
-        The share of those of whom the attacker is sure: he gives a value a probability of at least .9.
+        The share of those of whom the attacker is sure, who gives a value a probability of at least .9.
     certain_success
-        How often he is right about those; without the original what he expects. None when there are none.
+        How often the attacker is right about those; without the original what they expect. None when there are none.
     mean_belief
         The mean probability given to the true value; without the original, to the likeliest one.
     claim
         What the release promises against an attacker of this knowledge: no value likelier than this. None when
-        nothing is promised against him.
+        nothing is promised against them.
     baseline
         What guessing from the marginal alone achieves.
     reference
@@ -131,7 +133,7 @@ class AttackResult:
         Whether the original was used.
     broken
         Whether the attack beats the claim beyond chance, and guessing and the reference too: for all who were found, or
-        for those of whom the attacker is sure, the lower end of the 97.5 % interval of his success is above all
+        for those of whom the attacker is sure, the lower end of the 97.5 % interval of their success is above all
         three. When the claim holds, this is meant to happen in at most one result of forty. Also when published classes
         contradict the claim by themselves (``classes_against_the_claim`` in the details), which needs no original.
     details
@@ -158,35 +160,11 @@ class AttackResult:
     baseline: float
     scored: bool
     broken: bool
-    details: dict[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Scalar] = field(default_factory=dict)
     reference: float | None = None
     left_out: int = 0
     extra: str | None = None
     caution: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result in JSON's types."""
-        return {
-            "attack": self.attack,
-            "knowledge": self.knowledge,
-            "attribute": self.attribute,
-            "targets": self.targets,
-            "found": self.found,
-            "success": self.success,
-            "interval": None if self.interval is None else list(self.interval),
-            "certain": self.certain,
-            "certain_success": self.certain_success,
-            "mean_belief": self.mean_belief,
-            "claim": self.claim,
-            "baseline": self.baseline,
-            "reference": self.reference,
-            "extra": self.extra,
-            "left_out": self.left_out,
-            "scored": self.scored,
-            "broken": self.broken,
-            "caution": self.caution,
-            "details": self.details,
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,8 +250,8 @@ class Attack(ABC):
 
     @abstractmethod
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
-        """What the attacker believes about each target, from the release and his knowledge alone.
+        """What the attacker believes about each target, from the release and what they know alone.
 
-        `targets.truth` may be used only for knowledge that the attack states (for example which values he can
+        `targets.truth` may be used only for knowledge that the attack states (for example which values they can
         exclude), never for the beliefs themselves.
         """

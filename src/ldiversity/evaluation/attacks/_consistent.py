@@ -26,7 +26,7 @@ class Cells:
     Parameters
     ----------
     of_person
-        Shape (n,): the cell of each person; -1 when a class of his is not known.
+        Shape (n,): the cell of each person; -1 when a class of theirs is not known.
     first, second
         Shape (cells,): the class of each cell in both.
     people

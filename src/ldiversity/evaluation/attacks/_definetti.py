@@ -62,8 +62,8 @@ class DeFinetti(Attack):
     name: ClassVar[str] = "definetti"
     compared: ClassVar[bool] = True
     caution: ClassVar[str | None] = (
-        "What he expects is far too much where there is nothing to learn: round after round his classifier confirms "
-        "what it said before. Only the original tells how often he is right."
+        "What they expect is far too much where there is nothing to learn: round after round the classifier confirms "
+        "what it said before. Only the original tells how often they are right."
     )
 
     rounds: int = 10
@@ -80,7 +80,7 @@ class DeFinetti(Attack):
     @property
     def knowledge(self) -> str:
         """What the attacker is assumed to know."""
-        return "He knows the quasi-identifiers of the target, and learns from the release which values go with which."
+        return "They know the quasi-identifiers of the target, and learn from the release which values go with which."
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - the base's
         """It needs rows that are records, quasi-identifiers and scikit-learn."""
@@ -204,7 +204,7 @@ def _likelihood(model: Any, features: Any, n_values: int, prior: FloatArray) -> 
 def _within_classes(
     matches: Matches, groups: NDArray[np.int64], likelihoods: tuple[FloatArray, FloatArray], classes: ClassCounts
 ) -> Beliefs:
-    """Shares of each class that may be the target's, times how much better each value explains him than his class."""
+    """Shares of each class that may be the target's, times how much better each value explains them."""
     mine, theirs = likelihoods
     belief = np.zeros((matches.weights.shape[0], len(classes.domain)))
     weights = matches.weights.tocoo()

@@ -1,4 +1,4 @@
-"""The homogeneity attack: read a person's value off the class or set that must be his."""
+"""The homogeneity attack: read a person's value off the class or set that must be theirs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Homogeneity"]
 
 @dataclass(frozen=True)
 class Homogeneity(Attack):
-    """Find the target by his quasi-identifiers, and name the most frequent value there.
+    """Find the target by their quasi-identifiers, and name the most frequent value there.
 
     In a grouped release the attacker takes a class that may hold the target, by how likely it does; in a release of
     sets a record that fits, and every member of its set for equally likely. This is the attacker of whom the claim
@@ -29,7 +29,7 @@ class Homogeneity(Attack):
     Examples
     --------
     >>> Homogeneity().knowledge
-    'He knows the quasi-identifiers of the target, and that the target is in the table.'
+    'They know the quasi-identifiers of the target, and that the target is in the table.'
     """
 
     name: ClassVar[str] = "homogeneity"
@@ -38,7 +38,7 @@ class Homogeneity(Attack):
     @property
     def knowledge(self) -> str:
         """What the attacker is assumed to know."""
-        return "He knows the quasi-identifiers of the target, and that the target is in the table."
+        return "They know the quasi-identifiers of the target, and that the target is in the table."
 
     def contradictions(self, release: Release, attribute: str) -> int:
         """How many classes break the rule that is claimed: what they hold is published, and no matter of chance."""

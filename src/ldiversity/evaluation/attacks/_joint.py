@@ -32,7 +32,7 @@ class JointAttributes(Attack):
     Parameters
     ----------
     known
-        A table with the sensitive columns from which the attacker knows how they go together. When None he learns
+        A table with the sensitive columns from which the attacker knows how they go together. When None they learn
         it from the release, by expectation-maximization.
 
     Notes
@@ -60,8 +60,8 @@ class JointAttributes(Attack):
     @property
     def knowledge(self) -> str:
         """What the attacker is assumed to know."""
-        source = "learns from the release" if self.known is None else "knows from a public table"
-        return f"He knows the quasi-identifiers of the target, and {source} how the sensitive columns go together."
+        source = "learn from the release" if self.known is None else "know from a public table"
+        return f"They know the quasi-identifiers of the target, and {source} how the sensitive columns go together."
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - the base's
         """It needs several attributes, each hidden on its own."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
+from ldiversity.base.answers import Scalar
 from ldiversity.base.arrays import FloatArray
 from ldiversity.base.checks import check_choice
 from ldiversity.evaluation.attacks._base import Attack, Beliefs, Knowledge, Targets
@@ -23,8 +24,8 @@ class MechanismAware(Attack):
     Parameters
     ----------
     prior
-        ``"uniform"``: all values were equally likely to him, which is what the claim of a set speaks of.
-        ``"marginal"``: he knows how often each value occurs.
+        ``"uniform"``: all values were equally likely to them, which is what the claim of a set speaks of.
+        ``"marginal"``: they know how often each value occurs.
 
     Notes
     -----
@@ -61,9 +62,9 @@ class MechanismAware(Attack):
     def knowledge(self) -> str:
         """What the attacker is assumed to know."""
         if self.prior == "uniform":
-            return "He knows the quasi-identifiers of the target, and how sets are drawn."
+            return "They know the quasi-identifiers of the target, and how sets are drawn."
         return (
-            "He knows the quasi-identifiers of the target, how sets are drawn, and how often each value occurs among "
+            "They know the quasi-identifiers of the target, how sets are drawn, and how often each value occurs among "
             "all records."
         )
 
@@ -90,7 +91,7 @@ class MechanismAware(Attack):
         details["several_records_fit"] = picked.several
         return Beliefs(believed.toarray(), picked.of_target, details=details)
 
-    def _details(self, mechanism: SetMechanism, prior: FloatArray | None) -> dict[str, Any]:
+    def _details(self, mechanism: SetMechanism, prior: FloatArray | None) -> dict[str, Scalar]:
         exact = bool(getattr(mechanism, "worst_posterior_is_exact", True))
         return {
             "kind": mechanism.kind,

@@ -53,7 +53,7 @@ class Minimality(Attack):
     @property
     def knowledge(self) -> str:
         """What the attacker is assumed to know."""
-        return "He knows the quasi-identifiers of everyone in the original table, and the method and its parameters."
+        return "They know the quasi-identifiers of everyone in the original table, and the method and its parameters."
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: PLR0911 - one a reason
         """It is known for some methods, and needs everyone's quasi-identifiers."""

@@ -18,7 +18,7 @@ from ldiversity.release import Release
 __all__ = ["OrderLinkage"]
 
 _ODDS: Final = 0.5
-"""How likely he takes it to be, before he looks, that the order was kept."""
+"""How likely the attacker takes it to be, before looking, that the order was kept."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +41,14 @@ class OrderLinkage(Attack):
     @property
     def knowledge(self) -> str:
         """What the attacker is assumed to know."""
-        return (
-            "He knows the quasi-identifiers of everyone in the original table, and the order in which they stand there."
-        )
+        return "They know the quasi-identifiers of everyone in the original table, and their order there."
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - the base's
         """It needs the order of the source."""
         return None if targets.place is not None else "it needs the order of the original table"
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
-        """What the row says that order links to the target; he takes any where none is linked."""
+        """What the row says that order links to the target; the attacker takes any where none is linked."""
         people = targets.everyone
         place = people.place if people.place is not None else np.arange(people.n)
         linked = _link_rows(release, people, attribute, place)

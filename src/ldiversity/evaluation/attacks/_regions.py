@@ -65,7 +65,7 @@ def match_regions(release: Release, targets: Targets, attribute: str) -> Matches
         rows.append(person + start)
         columns.append(found)
     row, column = np.concatenate(rows), np.concatenate(columns)
-    # A class without records of this attribute cannot be his.
+    # A class without records of this attribute cannot be theirs.
     matrix = csr_array((weight[column], (row, column)), shape=(len(first), counts.n_classes))
     return normalized(of_target, matrix)
 
@@ -129,7 +129,7 @@ def _list_side(region: Region, cells: pa.ChunkedArray) -> _Side:
         measure[:] = 0.0
         measure[form.marginal.values.astype(np.int64)] = form.marginal.counts
     elif form.reaches is not None:
-        # How many values a node has is not public; an attacker knows how many the people have whom he looks for.
+        # How many values a node has is not public; an attacker knows how many the people have whom they look for.
         measure = _count_values(cells, code_of, len(measure))
     region_of = lists.region_of
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pyarrow as pa
 
+from ldiversity.base.answers import HIDDEN, Answer, fact, fit_screen
 from ldiversity.base.notebook import ShownInNotebooks
 from ldiversity.base.numbers import percent
 from ldiversity.evaluation.attacks._base import AttackResult
@@ -18,9 +19,6 @@ _IN_ORDER: Final = 0.9
 _ENOUGH: Final = 30
 """Of fewer people the order may look kept by chance."""
 
-VERSION: Final = 1
-"""Of what `AttackReport.to_dict` gives; changes when a name or a meaning does."""
-
 
 @dataclass(frozen=True)
 class Skipped:
@@ -30,9 +28,12 @@ class Skipped:
     attribute: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"{self.attack} on {self.attribute!r}: {self.reason}."
 
-@dataclass(frozen=True)
-class AttackReport(ShownInNotebooks):
+
+@dataclass(frozen=True, repr=False)
+class AttackReport(ShownInNotebooks, Answer, schema="attack", version=1):
     """How attacks on a release went.
 
     Attributes
@@ -41,41 +42,37 @@ class AttackReport(ShownInNotebooks):
         One for each attack and attribute.
     skipped
         Attacks that do not apply here, and why.
+    release
+        The name of the release, where it was read from a folder.
     """
 
     results: tuple[AttackResult, ...]
     skipped: tuple[Skipped, ...] = ()
-    frame_kind: str = "arrow"
+    release: str | None = None
+    frame_kind: str = field(default="arrow", repr=False, metadata=HIDDEN)
 
-    @property
+    @fact
     def broken(self) -> bool:
         """Whether an attack beats the claim beyond chance."""
         return any(result.broken for result in self.results)
 
     @property
+    def ordered(self) -> tuple[AttackResult, ...]:
+        """The results, those that beat the promise first, then by success."""
+        return tuple(sorted(self.results, key=lambda result: (not result.broken, -result.success)))
+
+    @property
+    def knowledge(self) -> dict[str, str]:
+        """What each attacker is assumed to know, by the name of the attack."""
+        return {result.attack: result.knowledge for result in self.results}
+
+    @fact
     def verdict(self) -> tuple[str, ...]:
-        """One sentence on every attack, the successful first, and one on what they mean together."""
-        ordered = sorted(self.results, key=lambda result: (not result.broken, -result.success))
-        return (_summary(self.results), *(_sentence(result) for result in ordered))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report in JSON's types.
-
-        ``version`` is 1; ``broken`` and ``verdict`` (sentences) sum up; ``results`` has the fields of `AttackResult`;
-        ``skipped`` says which attacks were not run, and why.
-        """
-        return {
-            "version": VERSION,
-            "broken": self.broken,
-            "verdict": list(self.verdict),
-            "results": [result.to_dict() for result in self.results],
-            "skipped": [
-                {"attack": one.attack, "attribute": one.attribute, "reason": one.reason} for one in self.skipped
-            ],
-        }
+        """What the attacks mean together, and then one sentence on each, in the order of `ordered`."""
+        return (_summary(self.results), *map(_sentence, self.ordered))
 
     def to_frame(self) -> Any:  # noqa: ANN401 - the kind of frame of the release
-        """One row an attack, without details."""
+        """One row per attack, without details."""
         names = ("attack", "attribute", "targets", "found", "success", "certain", "certain_success", "mean_belief")
         columns: dict[str, list[Any]] = {name: [getattr(result, name) for result in self.results] for name in names}
         bounds = [result.interval or (None, None) for result in self.results]
@@ -85,7 +82,7 @@ class AttackReport(ShownInNotebooks):
         return to_native(pa.table(columns), self.frame_kind)
 
     def __str__(self) -> str:
-        return "\n".join(self.verdict)
+        return fit_screen(list(self.verdict))
 
 
 def _summary(results: tuple[AttackResult, ...]) -> str:
@@ -108,7 +105,7 @@ def _summary(results: tuple[AttackResult, ...]) -> str:
 
 
 def _does_better(result: AttackResult) -> bool:
-    """Whether an attacker was right more often than is promised, than guessing and than without his knowledge."""
+    """Whether an attacker was right more often than is promised, than guessing and than without this knowledge."""
     others = (result.claim or 0.0, result.baseline, result.reference or 0.0)
     return result.claim is not None and result.success > max(others)
 
@@ -120,7 +117,7 @@ def _sentence(result: AttackResult) -> str:
         rate += f" ({percent(low)} to {percent(high)})"
     verb = "names" if result.scored else "expects to name"
     promised = (
-        "nothing is promised against him"
+        "nothing is promised against them"
         if result.claim is None
         else f"the release promises at most {percent(result.claim)}"
     )
@@ -128,13 +125,13 @@ def _sentence(result: AttackResult) -> str:
     if result.certain > 0 and result.certain_success is not None:
         right = f", and right about {percent(result.certain_success)} of those" if result.scored else ""
         of = "" if not several(result) else " of them, taking what fits for theirs"
-        sure = f" He is sure of {percent(result.certain)}{of}{right}."
+        sure = f" They are sure of {percent(result.certain)}{of}{right}."
     mark = "Broken: " if result.broken else ""
     people = "1 person" if result.found == 1 else f"{result.found:,} people"
     without = (
         ""
         if result.reference is None
-        else f", and he without {result.extra or 'this knowledge'} {percent(result.reference)}"
+        else f", and the same attacker without {result.extra or 'this knowledge'} {percent(result.reference)}"
     )
     also = "," if without else ", and"
     line = (
@@ -146,22 +143,28 @@ def _sentence(result: AttackResult) -> str:
 
 def several(result: AttackResult) -> int:
     """For how many of the people several records or classes fit, so that one of them was taken without a reason."""
-    return int(result.details.get("several_records_fit", result.details.get("several_classes_fit", 0)))
+    return _count(result, "several_records_fit") or _count(result, "several_classes_fit")
+
+
+def _count(result: AttackResult, name: str) -> int:
+    found = result.details.get(name)
+    return found if isinstance(found, int) else 0
 
 
 def _remarks(result: AttackResult) -> list[str]:
     found = []
     if several(result):
         noun = "records" if "several_records_fit" in result.details else "classes"
-        found.append(f"For {several(result):,} of them several {noun} fit, and he takes one for theirs.")
+        found.append(f"For {several(result):,} of them several {noun} fit, and the attacker takes one for theirs.")
     if result.scored and result.left_out and result.claim is not None:
         left = "1 record was" if result.left_out == 1 else f"{result.left_out:,} records were"
         found.append(f"{left} left out of the release, which promises nothing about them.")
-    against = result.details.get("classes_against_the_claim", 0)
+    against = _count(result, "classes_against_the_claim")
     if against:
         contradict = "1 published class contradicts" if against == 1 else f"{against:,} published classes contradict"
         found.append(f"{contradict} the claim.")
-    if result.found >= _ENOUGH and abs(result.details.get("row_order_correlation") or 0.0) > _IN_ORDER:
+    kept = result.details.get("row_order_correlation")
+    if result.found >= _ENOUGH and isinstance(kept, float) and abs(kept) > _IN_ORDER:
         found.append("The rows were published in the order of the original.")
     if result.caution is not None:
         found.append(result.caution)

@@ -124,9 +124,9 @@ def _beats(right: FloatArray, claim: float, others: list[FloatArray], clustering
 
 
 def _rightly(other: Beliefs, by_marginal: _Guesses, found: BoolArray, truth: CodeArray | None) -> FloatArray:
-    """How often someone of other beliefs is right about each target; by the marginal about those whom he does not find.
+    """How often someone of other beliefs is right about each target; by the marginal about those whom they do not find.
 
-    Without the truth: how often he expects to be.
+    Without the truth: how often they expect to be.
     """
     guesses = _guess(other.probability, other.alike)
     row = other.of_target[found]

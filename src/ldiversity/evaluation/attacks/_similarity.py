@@ -66,7 +66,7 @@ class Similarity(Attack):
     def knowledge(self) -> str:
         """What the attacker is assumed to know."""
         return (
-            "He knows the quasi-identifiers of the target, and is content with a value that is closer than "
+            "They know the quasi-identifiers of the target, and are content with a value that is closer than "
             f"{self.d:g} to the true one."
         )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
+from ldiversity.base.answers import Scalar
 from ldiversity.base.arrays import FloatArray
 from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
 from ldiversity.evaluation.attacks._posterior import marginal_of, plain_beliefs
@@ -21,7 +22,7 @@ _TWICE: Final = 2.0
 class Skewness(Attack):
     """Compare what the release says about a target with the overall distribution.
 
-    All classes or sets that may be the target's count, by how likely they are: so he also learns what people like the
+    All classes or sets that may be the target's count, by how likely they are: so they also learn what people like the
     target have, even where each class keeps its promise. And a class can keep its share of one value small and still
     make a rare value a hundred times likelier than before: the details give the *lift* of values (belief divided by
     overall share) and the *gain* in bits (how far the belief is from the overall distribution, Kullback and Leibler's
@@ -38,10 +39,10 @@ class Skewness(Attack):
     @property
     def knowledge(self) -> str:
         """What the attacker is assumed to know."""
-        return "He knows the quasi-identifiers of the target, and how often each value occurs among all records."
+        return "They know the quasi-identifiers of the target, and how often each value occurs among all records."
 
     def promise(self, release: Release, attribute: str) -> float | None:
-        """Shares of classes hold for him too; the promise of sets is for someone without prior knowledge."""
+        """Shares of classes hold for them too; the promise of sets is for someone without prior knowledge."""
         return super().promise(release, attribute) if release.grouped else None
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
@@ -51,7 +52,7 @@ class Skewness(Attack):
         return replace(believed, details=_details(believed, marginal, targets))
 
 
-def _details(beliefs: Beliefs, marginal: FloatArray, targets: Targets) -> dict[str, Any]:
+def _details(beliefs: Beliefs, marginal: FloatArray, targets: Targets) -> dict[str, Scalar]:
     found = beliefs.found
     row = beliefs.of_target[found]
     used = np.unique(row)
@@ -63,7 +64,7 @@ def _details(beliefs: Beliefs, marginal: FloatArray, targets: Targets) -> dict[s
     with np.errstate(divide="ignore", invalid="ignore"):
         bits = np.where(probability > 0, probability * np.log2(lift), 0.0)
     gain = np.where(np.isfinite(bits), bits, 0.0).sum(axis=1)
-    details = {
+    details: dict[str, Scalar] = {
         "greatest_lift": float(lift[used].max()),
         "share_with_a_value_twice_as_likely": float((lift.max(axis=1)[row] >= _TWICE).mean()),
         "mean_gain_bits": float(gain[row].mean()),

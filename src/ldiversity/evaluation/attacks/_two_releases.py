@@ -50,7 +50,7 @@ class _TwoReleases(Attack):
     @property
     def knowledge(self) -> str:
         """What the attacker is assumed to know."""
-        return "He has two releases about the same people, and knows the quasi-identifiers of the target."
+        return "They have two releases about the same people, and know the quasi-identifiers of the target."
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:
         """Both must be of one family, with the same public values."""
@@ -120,7 +120,7 @@ class Composition(_TwoReleases):
     Where both classes of people are known, these posteriors are made to fit: bounds on how many people of each pair of
     classes have each value are narrowed until none changes, which rules values out, and the rest is scaled until all
     counts come out. Exact posteriors would need all ways to deal out the values of all classes at once; this attacker
-    may still be less sure than he could be.
+    may still be less sure than they could be.
 
     References
     ----------

@@ -6,19 +6,25 @@ from ldiversity.evaluation.audit._advice import Advice
 from ldiversity.evaluation.audit._audit import audit, check
 from ldiversity.evaluation.audit._classes import CountedTable, count_table
 from ldiversity.evaluation.audit._figures import Asked, Figure
-from ldiversity.evaluation.audit._html import fragment
+from ldiversity.evaluation.audit._html import fragment, risk_rows
 from ldiversity.evaluation.audit._result import Audit
+from ldiversity.evaluation.audit._risk import AttributeRisk, Belief, ClassSizes, RecordRisk
 from ldiversity.evaluation.audit._words import learned
 
 __all__ = [
     "Advice",
     "Asked",
+    "AttributeRisk",
     "Audit",
+    "Belief",
+    "ClassSizes",
     "CountedTable",
     "Figure",
+    "RecordRisk",
     "audit",
     "check",
     "count_table",
     "fragment",
     "learned",
+    "risk_rows",
 ]

@@ -6,12 +6,14 @@ table, where all records together satisfy them; else the advice says that no com
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
+from ldiversity.base.answers import HIDDEN, fact
 from ldiversity.base.checks import name_some
 from ldiversity.base.numbers import counted
 from ldiversity.errors import LDiversityError
@@ -42,12 +44,13 @@ class Advice:
     """
 
     text: str
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = field(default=(), metadata=HIDDEN)
     largest_l: int | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """In JSON's types."""
-        return {"text": self.text, "command": list(self.words) or None, "largest_l": self.largest_l}
+    @fact
+    def command(self) -> str | None:
+        """The same command as a line for a shell."""
+        return shlex.join(self.words) or None
 
 
 def advise(

@@ -16,7 +16,7 @@ from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._classes import MissingQuasi, check_others, count_table
 from ldiversity.evaluation.audit._figures import Asked, all_figures, ask
 from ldiversity.evaluation.audit._releases import see_release
-from ldiversity.evaluation.audit._result import Audit
+from ldiversity.evaluation.audit._result import Audit, ClassIdRisk
 from ldiversity.evaluation.audit._risk import attribute_risk, class_figures, reidentification_risk
 from ldiversity.evaluation.audit._views import ClassView
 from ldiversity.evaluation.audit._words import say
@@ -237,13 +237,13 @@ def _check_looked_at(seen: AttackerView, wanted: Sequence[PrivacyModel]) -> None
         ).with_hint("Only k-anonymity can be checked without them.")
 
 
-def _by_class_id(seen: AttackerView) -> dict[str, Any]:
+def _by_class_id(seen: AttackerView) -> dict[str, ClassIdRisk]:
     """Values of models and risks by the numbers of classes that a generalized release publishes."""
     described = {}
     for name, view in seen.by_class_id.items():
         alone = replace(seen, sizes=view.sizes, views={name: view}, by_class_id={})
         models = {model: figure.value for model, figure in all_figures(alone, ()).items()}
-        described[name] = {"models": models, **attribute_risk(view)}
+        described[name] = ClassIdRisk(models, attribute_risk(view))
     return described
 
 

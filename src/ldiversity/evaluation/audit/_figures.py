@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Final
 
+from ldiversity.base.answers import BESIDE, HIDDEN, fact
 from ldiversity.errors import UnsupportedError
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._sets import ExplodedView, SetView
@@ -22,21 +23,23 @@ _INFORMED: Final = "the same, to someone who knows how frequent each value is ov
 class Asked:
     """A model that was asked for, and how one attribute's classes fare; no attribute where people are counted."""
 
-    model: PrivacyModel
     attribute: str | None
-    verdict: Verdict
+    verdict: Verdict = field(metadata=BESIDE)
 
-    def to_dict(self) -> dict[str, Any]:
-        """In JSON's types, without the numbers of classes, which say nothing to others."""
-        found = self.verdict.to_dict()
-        worst = [{name: value for name, value in one.items() if name != "index"} for one in found["worst"]]
-        return {
-            "text": self.model.text,
-            "promise": self.model.phrase,
-            "attribute": self.attribute,
-            **found,
-            "worst": worst,
-        }
+    @property
+    def model(self) -> PrivacyModel:
+        """The model."""
+        return self.verdict.model
+
+    @fact
+    def text(self) -> str:
+        """The model as users write it."""
+        return self.model.text
+
+    @fact
+    def promise(self) -> str:
+        """What it asks for, in words."""
+        return self.model.phrase
 
 
 @dataclass(frozen=True)
@@ -63,21 +66,10 @@ class Figure:
     value: Figures | None
     by_attribute: Mapping[str, Figures | None]
     meaning: str
-    scale: str
+    scale: str = field(metadata=HIDDEN)
     passed: bool | None = None
     required: tuple[str, ...] = ()
     why: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """In JSON's types."""
-        return {
-            "value": self.value,
-            "passed": self.passed,
-            "required": list(self.required),
-            "by_attribute": dict(self.by_attribute),
-            "meaning": self.meaning,
-            "why": self.why,
-        }
 
 
 def ask(
@@ -93,10 +85,10 @@ def ask(
     asked: list[Asked] = []
     for model in models:
         if model.of_people:
-            asked.append(Asked(model, None, people_alike(seen.sizes).judge(model)))
+            asked.append(Asked(None, people_alike(seen.sizes).judge(model)))
             continue
         names = seen.views if attributes is None else attributes
-        asked += [Asked(model, name, _judged(seen.view(name, type(model)), model)) for name in names]
+        asked += [Asked(name, _judged(seen.view(name, type(model)), model)) for name in names]
     return tuple(asked)
 
 

@@ -2,81 +2,78 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ldiversity.base.html import bullets, document, escape, shown, table
-from ldiversity.base.numbers import level, percent
+from ldiversity.base.numbers import level, number, percent
 from ldiversity.evaluation.audit._words import learned
 
-__all__ = ["fragment", "page"]
+if TYPE_CHECKING:
+    from ldiversity.evaluation.audit._result import Audit
+
+__all__ = ["fragment", "page", "risk_rows"]
 
 
-def page(facts: Mapping[str, Any]) -> str:
-    """A whole page.
-
-    Parameters
-    ----------
-    facts
-        What `Audit.to_dict` gives.
-    """
-    parts = (fragment(facts), _risks(facts), _attributes(facts), _notes(facts))
-    return document(f"Audit of {facts['name']}", "\n".join(parts))
+def page(audit: Audit) -> str:
+    """A whole page."""
+    parts = (fragment(audit), _risks(audit), _attributes(audit), _notes(audit))
+    return document(f"Audit of {audit.name}", "\n".join(parts))
 
 
-def fragment(facts: Mapping[str, Any]) -> str:
+def fragment(audit: Audit) -> str:
     """The verdict, the first thing to do, and the table of models."""
-    return f"{_verdict(facts)}\n{_advice(facts)}\n{_models(facts)}"
+    return f"{_verdict(audit)}\n{_advice(audit)}\n{_models(audit)}"
 
 
-def _verdict(facts: Mapping[str, Any]) -> str:
+def _verdict(audit: Audit) -> str:
     mark = {
         True: '<p class="good">What was asked for holds.</p>',
         False: '<p class="bad">What was asked for fails.</p>',
+        None: "",
     }
-    return mark.get(facts["passed"], "") + bullets(facts["verdict"])
+    return mark[audit.passed] + bullets(audit.verdict)
 
 
-def _advice(facts: Mapping[str, Any]) -> str:
-    advice = facts["advice"]
-    command = "" if advice["command"] is None else f"<br><code>{escape(shlex.join(advice['command']))}</code>"
-    return f"<p><strong>First:</strong> {escape(advice['text'])}{command}</p>"
+def _advice(audit: Audit) -> str:
+    advice = audit.advice
+    command = "" if advice.command is None else f"<br><code>{escape(advice.command)}</code>"
+    return f"<p><strong>First:</strong> {escape(advice.text)}{command}</p>"
 
 
-def _models(facts: Mapping[str, Any]) -> str:
+def _models(audit: Audit) -> str:
     rows = [
-        [
-            name,
-            shown(one["value"]),
-            {True: "holds", False: "fails", None: ""}[one["passed"]],
-            one["why"] or one["meaning"],
-        ]
-        for name, one in facts["models"].items()
+        [name, shown(one.value), {True: "holds", False: "fails", None: ""}[one.passed], one.why or one.meaning]
+        for name, one in audit.models.items()
     ]
     return table(["model", "reached", "asked", "meaning"], rows, numbers={1})
 
 
-def _risks(facts: Mapping[str, Any]) -> str:
-    risk, classes = facts["risk"], facts["classes"]
-    rows = [
-        [name, percent(risk[name].get("max")), percent(risk[name]["mean"]), shown(risk[name].get("records_above"))]
-        for name in ("prosecutor", "journalist", "marketer")
-    ]
-    heads = ["attacker", "greatest", "mean", f"records above {level(risk['threshold'])}"]
-    sizes = table(["records in a class", "classes"], [[k, shown(v)] for k, v in classes["sizes"].items()], numbers={1})
+def _risks(audit: Audit) -> str:
+    heads, rows = risk_rows(audit)
+    sizes = table(["records in a class", "classes"], [[k, number(v)] for k, v in audit.classes.sizes.items()], {1})
     return f"<h2>Recognizing people</h2>{table(heads, rows, numbers={1, 2, 3})}{sizes}"
 
 
-def _attributes(facts: Mapping[str, Any]) -> str:
+def risk_rows(audit: Audit) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows of the table of attackers who want to recognize people."""
+    risk = audit.risk
+    rows = [
+        [name, percent(one.max), percent(one.mean), number(one.records_above)]
+        for name, one in (("prosecutor", risk.prosecutor), ("journalist", risk.journalist))
+    ]
+    heads = ["attacker", "greatest", "mean", f"records above {level(risk.threshold)}"]
+    return heads, [*rows, ["marketer", percent(None), percent(risk.marketer.mean), number(None)]]
+
+
+def _attributes(audit: Audit) -> str:
     parts = []
-    for name, risk in facts["attribute_risk"].items():
-        found = learned(facts["kind"], risk)
-        rows = [[text, *map(shown, numbers)] for text, numbers in found.rows]
+    for name, risk in audit.attribute_risk.items():
+        found = learned(audit.kind, risk)
+        rows = [[text, *map(number, numbers)] for text, numbers in found.rows]
         people = table(found.heads, rows, numbers=range(1, len(found.heads)))
         parts.append(f"<h2>Learning {escape(name)}</h2>{people}<p>{escape(found.sentence)}</p>")
     return "\n".join(parts)
 
 
-def _notes(facts: Mapping[str, Any]) -> str:
-    return f"<h2>Notes</h2>{bullets(facts['notes'])}" if facts["notes"] else ""
+def _notes(audit: Audit) -> str:
+    return f"<h2>Notes</h2>{bullets(audit.notes)}" if audit.notes else ""

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
+from ldiversity.base.answers import BESIDE, HIDDEN, Answer, fact, fit_screen
 from ldiversity.base.notebook import ShownInNotebooks
 from ldiversity.evaluation.audit._advice import Advice
 from ldiversity.evaluation.audit._figures import Asked, Figure
+from ldiversity.evaluation.audit._risk import AttributeRisk, ClassSizes, RecordRisk
 from ldiversity.models import Figures
 from ldiversity.tables import to_native
 
-__all__ = ["VERSION", "Audit"]
-
-VERSION: Final = 1
-"""Of `Audit.to_dict`; grows when a name changes its meaning or goes away."""
+__all__ = ["Audit", "ClassIdRisk"]
 
 
 @dataclass(frozen=True)
-class Audit(ShownInNotebooks):
+class ClassIdRisk:
+    """What one attribute reaches by the numbers of classes that a generalized release publishes.
+
+    Attributes
+    ----------
+    models
+        The value of each figure, by its name.
+    risk
+        How much is learned.
+    """
+
+    models: Mapping[str, Figures | None]
+    risk: AttributeRisk = field(metadata=BESIDE)
+
+
+@dataclass(frozen=True, repr=False)
+class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
     """What a table or release gives away. No cell of the table is in it, only numbers of classes and records.
 
     Attributes
@@ -38,13 +51,23 @@ class Audit(ShownInNotebooks):
         How many records were looked at, how many rows were left out because something was missing, and how many
         records the holder had left out.
     models
-        What is reached, by name; see `to_dict`.
+        What is reached, by name: ``k_anonymity``, ``distinct_l``, ``entropy_l`` (exp of the least entropy, not
+        truncated), ``recursive_c`` (the c reached for each l), ``frequency`` (the greatest share of one value in a
+        class), ``alpha_k``, ``t_equal``, ``t_ordered``, ``beta``, ``beta_enhanced``, ``delta`` and ``unique_l``;
+        ``t_hierarchical``, ``l_d``, ``l_e`` and ``level_unique_l`` where asked for; ``frequency_informed`` for releases
+        of sets. A model of another package brings a name of its own.
     asked
         The models that were asked for, each with its verdict for each attribute.
-    classes, risk, attribute_risk
-        As in `to_dict`.
+    classes
+        How many there are, and how large.
+    risk
+        How likely people are recognized.
+    attribute_risk
+        By attribute, how many people can be read off, and how sure an attacker can be of others.
+    by_class_id
+        The figures of a generalized release by its own numbers of classes.
     verdict
-        The same in plain words, one sentence a fact.
+        The same in plain words, one sentence per fact.
     advice
         The first thing to do.
     notes
@@ -60,69 +83,26 @@ class Audit(ShownInNotebooks):
     suppressed: int
     models: Mapping[str, Figure]
     asked: tuple[Asked, ...]
-    classes: Mapping[str, Any]
-    risk: Mapping[str, Any]
-    attribute_risk: Mapping[str, Any]
-    by_class_id: Mapping[str, Any]
+    classes: ClassSizes
+    risk: RecordRisk
+    attribute_risk: Mapping[str, AttributeRisk]
+    by_class_id: Mapping[str, ClassIdRisk]
     verdict: tuple[str, ...]
     advice: Advice
     notes: tuple[str, ...] = ()
-    frame_kind: str = field(default="arrow", repr=False)
+    frame_kind: str = field(default="arrow", repr=False, metadata=HIDDEN)
 
-    @property
+    @fact
     def passed(self) -> bool | None:
         """Whether every model that was asked for holds; None when none was."""
         return all(one.verdict.passed for one in self.asked) if self.asked else None
 
     def __str__(self) -> str:
-        lines = [*self.verdict, f"First: {self.advice.text}"]
-        if self.advice.words:
-            lines.append(f"  $ {shlex.join(self.advice.words)}")
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything in JSON's types; infinite numbers are None.
-
-        ``version``, ``kind``, ``name``, ``quasi``, ``sensitive``, ``records``, ``dropped``, ``suppressed``, ``passed``.
-
-        ``models``: by name ``{"value", "passed", "required", "by_attribute", "meaning", "why"}``. The names are
-        ``k_anonymity``, ``distinct_l``, ``entropy_l`` (exp of the least entropy, not truncated), ``recursive_c`` (the
-        c reached for each l), ``frequency`` (the greatest share of one value in a class), ``alpha_k``, ``t_equal``,
-        ``t_ordered``, ``beta``, ``beta_enhanced``, ``delta`` and ``unique_l``; ``t_hierarchical``, ``l_d``, ``l_e``
-        and ``level_unique_l`` where asked for; ``frequency_informed`` for releases of sets. A model of another package
-        brings a name of its own.
-
-        ``asked``: the verdict on each model that was asked for, for each attribute, with the sizes of the worst
-        classes. ``classes``: how many there are, and how large. ``risk``: ``prosecutor``, ``journalist``,
-        ``marketer``, ``uniques``. ``attribute_risk``: by attribute, how many people can be read off, and how sure an
-        attacker can be of others. ``by_class_id``: the figures of a generalized release by its own numbers of
-        classes, ``verdict``, ``advice``, ``notes``.
-        """
-        described = {
-            "version": VERSION,
-            "kind": self.kind,
-            "name": self.name,
-            "quasi": list(self.quasi),
-            "sensitive": list(self.sensitive),
-            "records": self.records,
-            "dropped": self.dropped,
-            "suppressed": self.suppressed,
-            "passed": self.passed,
-            "models": {name: figure.to_dict() for name, figure in self.models.items()},
-            "asked": [one.to_dict() for one in self.asked],
-            "classes": dict(self.classes),
-            "risk": dict(self.risk),
-            "attribute_risk": dict(self.attribute_risk),
-            "by_class_id": dict(self.by_class_id),
-            "verdict": list(self.verdict),
-            "advice": self.advice.to_dict(),
-            "notes": list(self.notes),
-        }
-        finite: dict[str, Any] = _finite(described)
-        return finite
+        lines = [f"First: {self.advice.text}", *([f"  $ {self.advice.command}"] if self.advice.command else [])]
+        return fit_screen([*self.verdict, *lines])
 
     def to_frame(self) -> Any:  # noqa: ANN401 - the kind of frame that came in
-        """The figures of all models: one row a model and attribute, and one for each l of ``recursive_c``."""
+        """The figures of all models: one row per model and attribute, and one for each l of ``recursive_c``."""
         rows = [
             {"model": name, "attribute": attribute, "value": number, "passed": figure.passed, "meaning": figure.meaning}
             for figure in self.models.values()
@@ -143,7 +123,7 @@ class Audit(ShownInNotebooks):
         """A page that needs nothing else, to hand to someone who decides."""
         from ldiversity.evaluation.audit._html import page
 
-        return page(self.to_dict())
+        return page(self)
 
 
 def _by_attribute(figure: Figure) -> list[tuple[str | None, Figures | None]]:
@@ -156,11 +136,3 @@ def _numbers(figure: Figure, value: Figures | None) -> list[tuple[str, float | N
     if figure.scale in value:
         return [(figure.name, float(value[figure.scale]))]
     return [(f"{figure.name}[{part}]", float(number)) for part, number in value.items()]
-
-
-def _finite(facts: Any) -> Any:  # noqa: ANN401 - any JSON
-    if isinstance(facts, Mapping):
-        return {str(name): _finite(value) for name, value in facts.items()}
-    if isinstance(facts, list | tuple):
-        return [_finite(value) for value in facts]
-    return None if isinstance(facts, float) and not isfinite(facts) else facts

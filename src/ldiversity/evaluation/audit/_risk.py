@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldiversity.base.answers import OPTIONAL
 from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._classes import CountedTable
@@ -17,7 +20,20 @@ from ldiversity.evaluation.audit._sets import SetView
 from ldiversity.evaluation.audit._views import View
 from ldiversity.sentences import Setting, say
 
-__all__ = ["attribute_risk", "class_figures", "recognized", "reidentification_risk"]
+__all__ = [
+    "AttributeRisk",
+    "Belief",
+    "ClassSizes",
+    "JournalistRisk",
+    "LinkRisk",
+    "MarketerRisk",
+    "Recognized",
+    "RecordRisk",
+    "attribute_risk",
+    "class_figures",
+    "recognized",
+    "reidentification_risk",
+]
 
 _PARTS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 _LIKELY: Final = 0.5
@@ -25,34 +41,176 @@ _NEARLY_SURE: Final = 0.9
 _ROUNDING: Final = 1e-12
 
 
-def class_figures(seen: AttackerView) -> dict[str, Any]:
+@dataclass(frozen=True)
+class ClassSizes:
+    """How many classes of people who look alike there are, and how large they are.
+
+    Attributes
+    ----------
+    count, records
+        How many classes, and how many records in them.
+    smallest, largest, mean, median
+        Of their sizes; 0 without a class.
+    uniques
+        How many records are alone in their class.
+    sizes
+        How many classes there are in bands of sizes.
+    """
+
+    count: int
+    records: int
+    smallest: int
+    largest: int
+    mean: float
+    median: float
+    uniques: int
+    sizes: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class LinkRisk:
+    """How likely an attacker links a record to its person.
+
+    Attributes
+    ----------
+    max, mean
+        The greatest probability of any record, and the mean over all records.
+    records_above, classes_above
+        How many are above the threshold.
+    """
+
+    max: float
+    mean: float
+    records_above: int
+    classes_above: int
+
+
+@dataclass(frozen=True)
+class JournalistRisk(LinkRisk):
+    """The same for someone who knows the population only.
+
+    Attributes
+    ----------
+    population
+        Whether a population was given; else the table itself stands for it.
+    classes_not_in_population
+        How many classes have more records than people of the population who look like them.
+    """
+
+    population: bool
+    classes_not_in_population: int
+
+
+@dataclass(frozen=True)
+class MarketerRisk:
+    """The share of right links, and their number, to expect from someone who links everybody."""
+
+    mean: float
+    expected_records: float
+
+
+@dataclass(frozen=True)
+class Recognized:
+    """Whom someone recognizes who knows that a person is in the table: the prosecutor.
+
+    Attributes
+    ----------
+    threshold
+        From which probability on being recognized counts as a risk.
+    uniques, records
+        How many people look like nobody else, and of how many.
+    prosecutor
+        The risk.
+    """
+
+    threshold: float
+    uniques: int
+    records: int
+    prosecutor: LinkRisk
+
+
+@dataclass(frozen=True)
+class RecordRisk(Recognized):
+    """The risk that a record is linked to its person, for three attackers."""
+
+    journalist: JournalistRisk
+    marketer: MarketerRisk
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What is believed of the likeliest value of each class, or set.
+
+    Attributes
+    ----------
+    classes, classes_with_one_value
+        How many there are, and how many of them give their value away.
+    records_read_off, records_at_least_50, records_at_least_90
+        Of how many records the value is certain, or has at least this probability in percent.
+    mean_largest_share, largest_share
+        The probability of the likeliest value: its mean over records, and the greatest.
+    records_by_largest_share
+        How many records there are in quarters of that probability.
+    """
+
+    classes: int
+    classes_with_one_value: int
+    records_read_off: int
+    records_at_least_50: int
+    records_at_least_90: int
+    mean_largest_share: float
+    largest_share: float
+    records_by_largest_share: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class AttributeRisk(Belief):
+    """How much is learned about one sensitive attribute.
+
+    Attributes
+    ----------
+    values, values_that_occur
+        The size of the domain, and how many of its values occur.
+    largest_share_overall
+        How often a guess of the most frequent value is right without the release.
+    informed
+        The same belief for someone who knows how frequent the values are; None where that changes nothing.
+    """
+
+    values: int
+    values_that_occur: int
+    largest_share_overall: float
+    informed: Belief | None = field(default=None, metadata=OPTIONAL)
+
+
+def class_figures(seen: AttackerView) -> ClassSizes:
     """The distribution of class sizes.
 
     Examples
     --------
     >>> figures = class_figures(AttackerView("table", "table", (), None, np.array([1, 1, 4]), {}))
-    >>> figures["count"], figures["uniques"], figures["sizes"]
+    >>> figures.count, figures.uniques, figures.sizes
     (3, 2, {'1': 2, '2': 0, '3': 0, '4': 1, '5-9': 0, '10-99': 0, '100+': 0})
     """
     sizes = seen.sizes
     empty = not len(sizes)
     bands = {"1": (1, 1), "2": (2, 2), "3": (3, 3), "4": (4, 4), "5-9": (5, 9), "10-99": (10, 99), "100+": (100, None)}
-    return {
-        "count": len(sizes),
-        "records": seen.n_records,
-        "smallest": 0 if empty else int(sizes.min()),
-        "largest": 0 if empty else int(sizes.max()),
-        "mean": 0.0 if empty else float(sizes.mean()),
-        "median": 0.0 if empty else float(np.median(sizes)),
-        "uniques": int(np.count_nonzero(sizes == 1)),
-        "sizes": {
+    return ClassSizes(
+        count=len(sizes),
+        records=seen.n_records,
+        smallest=0 if empty else int(sizes.min()),
+        largest=0 if empty else int(sizes.max()),
+        mean=0.0 if empty else float(sizes.mean()),
+        median=0.0 if empty else float(np.median(sizes)),
+        uniques=int(np.count_nonzero(sizes == 1)),
+        sizes={
             name: int(np.count_nonzero((sizes >= low) & (sizes <= (sizes.max(initial=0) if high is None else high))))
             for name, (low, high) in bands.items()
         },
-    }
+    )
 
 
-def reidentification_risk(seen: AttackerView, population: CountedTable | None, threshold: float) -> dict[str, Any]:
+def reidentification_risk(seen: AttackerView, population: CountedTable | None, threshold: float) -> RecordRisk:
     """The risk that a record is linked to its person.
 
     The prosecutor knows that someone is in the table: 1 over the size of the class. The journalist wants any success
@@ -61,36 +219,32 @@ def reidentification_risk(seen: AttackerView, population: CountedTable | None, t
     """
     sizes = seen.sizes
     outside = sizes if population is None else _population_sizes(seen, population)
-    journalist = _summary(1 / np.maximum(outside, sizes), sizes, threshold)
-    return {
-        **recognized(sizes, threshold),
-        "journalist": {
-            **journalist,
-            "population": population is not None,
-            "classes_not_in_population": int(np.count_nonzero(outside < sizes)),
-        },
-        "marketer": {"mean": journalist["mean"], "expected_records": journalist["mean"] * seen.n_records},
-    }
+    found, journalist = recognized(sizes, threshold), _link_risk(1 / np.maximum(outside, sizes), sizes, threshold)
+    return RecordRisk(
+        **vars(found),
+        journalist=JournalistRisk(
+            **vars(journalist),
+            population=population is not None,
+            classes_not_in_population=int(np.count_nonzero(outside < sizes)),
+        ),
+        marketer=MarketerRisk(journalist.mean, journalist.mean * seen.n_records),
+    )
 
 
-def recognized(sizes: NDArray[np.int64], threshold: float) -> dict[str, Any]:
+def recognized(sizes: NDArray[np.int64], threshold: float) -> Recognized:
     """What the prosecutor finds in classes of these sizes.
 
     Examples
     --------
     >>> found = recognized(np.array([1, 4]), 0.5)
-    >>> found["uniques"], found["prosecutor"]["mean"], found["prosecutor"]["records_above"]
+    >>> found.uniques, found.prosecutor.mean, found.prosecutor.records_above
     (1, 0.4, 1)
     """
-    return {
-        "threshold": threshold,
-        "uniques": int(np.count_nonzero(sizes == 1)),
-        "records": int(sizes.sum()),
-        "prosecutor": _summary(1 / sizes, sizes, threshold),
-    }
+    alone, records = int(np.count_nonzero(sizes == 1)), int(sizes.sum())
+    return Recognized(threshold, alone, records, _link_risk(1 / sizes, sizes, threshold))
 
 
-def attribute_risk(view: View) -> dict[str, Any]:
+def attribute_risk(view: View) -> AttributeRisk:
     """How much is learned about a sensitive value by someone who finds a person's class, or set.
 
     Examples
@@ -100,49 +254,41 @@ def attribute_risk(view: View) -> dict[str, Any]:
     >>> from ldiversity.schema import Domain
     >>> classes = count_classes(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]), 2, Domain(("flu", "cut")))
     >>> risk = attribute_risk(ClassView(classes))
-    >>> risk["classes_with_one_value"], risk["records_read_off"], risk["mean_largest_share"]
+    >>> risk.classes_with_one_value, risk.records_read_off, risk.mean_largest_share
     (1, 2, 0.75)
     """
-    largest, sizes = view.largest, view.sizes
-    described = {
-        **_beliefs(largest, sizes),
-        "values": len(view.domain),
-        "values_that_occur": int(np.count_nonzero(view.marginal)),
-        "largest_share_overall": float(view.marginal.max(initial=0) / max(int(view.marginal.sum()), 1)),
-    }
-    if isinstance(view, SetView):
-        described["informed"] = _beliefs(view.largest_informed, sizes)
-    return described
+    return AttributeRisk(
+        **vars(_belief(view.largest, view.sizes)),
+        values=len(view.domain),
+        values_that_occur=int(np.count_nonzero(view.marginal)),
+        largest_share_overall=float(view.marginal.max(initial=0) / max(int(view.marginal.sum()), 1)),
+        informed=_belief(view.largest_informed, view.sizes) if isinstance(view, SetView) else None,
+    )
 
 
-def _beliefs(largest: NDArray[np.float64], sizes: NDArray[np.int64]) -> dict[str, Any]:
-    """What is believed of the likeliest value of each class."""
+def _belief(largest: NDArray[np.float64], sizes: NDArray[np.int64]) -> Belief:
     records = max(int(sizes.sum()), 1)
     sure = largest >= 1 - _ROUNDING
     bands = np.searchsorted(_PARTS[1:], largest - _ROUNDING)
     by_band = np.bincount(bands, weights=sizes, minlength=len(_PARTS) - 1)
-    return {
-        "classes": len(sizes),
-        "classes_with_one_value": int(np.count_nonzero(sure)),
-        "records_read_off": int(sizes[sure].sum()),
-        "records_at_least_50": int(sizes[largest >= _LIKELY - _ROUNDING].sum()),
-        "records_at_least_90": int(sizes[largest >= _NEARLY_SURE - _ROUNDING].sum()),
-        "mean_largest_share": float(largest @ sizes / records),
-        "largest_share": float(largest.max(initial=0.0)),
-        "records_by_largest_share": {
+    return Belief(
+        classes=len(sizes),
+        classes_with_one_value=int(np.count_nonzero(sure)),
+        records_read_off=int(sizes[sure].sum()),
+        records_at_least_50=int(sizes[largest >= _LIKELY - _ROUNDING].sum()),
+        records_at_least_90=int(sizes[largest >= _NEARLY_SURE - _ROUNDING].sum()),
+        mean_largest_share=float(largest @ sizes / records),
+        largest_share=float(largest.max(initial=0.0)),
+        records_by_largest_share={
             f"{low:g}-{high:g}": round(by_band[place]) for place, (low, high) in enumerate(pairwise(_PARTS))
         },
-    }
+    )
 
 
-def _summary(risks: NDArray[np.float64], sizes: NDArray[np.int64], threshold: float) -> dict[str, Any]:
+def _link_risk(risks: NDArray[np.float64], sizes: NDArray[np.int64], threshold: float) -> LinkRisk:
     above = sizes[risks > threshold + _ROUNDING]
-    return {
-        "max": float(risks.max(initial=0.0)),
-        "mean": float(risks @ sizes / max(int(sizes.sum()), 1)),
-        "records_above": int(above.sum()),
-        "classes_above": len(above),
-    }
+    mean = float(risks @ sizes / max(int(sizes.sum()), 1))
+    return LinkRisk(float(risks.max(initial=0.0)), mean, int(above.sum()), len(above))
 
 
 def _population_sizes(seen: AttackerView, population: CountedTable) -> NDArray[np.int64]:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ldiversity.base.numbers import counted, level, number, percent
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._figures import Asked
-from ldiversity.evaluation.audit._risk import recognized
+from ldiversity.evaluation.audit._risk import AttributeRisk, Recognized, RecordRisk, recognized
 
 __all__ = ["Learned", "learned", "say"]
 
 
 def say(
-    seen: AttackerView, asked: Sequence[Asked], risk: Mapping[str, Any], attribute_risk: Mapping[str, Any]
+    seen: AttackerView, asked: Sequence[Asked], risk: RecordRisk, attribute_risk: Mapping[str, AttributeRisk]
 ) -> list[str]:
     """Say what was found: one sentence a fact, the most important first."""
     said = [sentence for name, one in attribute_risk.items() for sentence in _of_attribute(seen, name, one)]
     if seen.joint:
-        threshold = risk["threshold"]
+        threshold = risk.threshold
         for name, view in seen.views.items():
             to = f"To someone who asks for {name!r} and knows the quasi-identifiers and all other sensitive values: "
             said.append(to + _of_uniques(recognized(view.sizes, threshold), "knows all this"))
@@ -43,27 +43,26 @@ class Learned(NamedTuple):
     sentence: str
 
 
-def learned(kind: str, risk: Mapping[str, Any]) -> Learned:
+def learned(kind: str, risk: AttributeRisk) -> Learned:
     """Say how much is learned about the values of an attribute.
 
     Parameters
     ----------
     kind, risk
-        As in `Audit.to_dict`: ``kind``, and ``attribute_risk`` of the attribute.
+        As in `Audit`: its kind, and its ``attribute_risk`` of the attribute.
     """
-    names = {
-        "records_read_off": "can be read off",
-        "records_at_least_90": "likeliest value at least 90 %",
-        "records_at_least_50": "likeliest value at least 50 %",
-    }
-    known = [risk] if "informed" not in risk else [risk, risk["informed"]]
-    heads = ["number"] if "informed" not in risk else ["without prior knowledge", "knowing how frequent values are"]
-    rows = [(text, [one[name] for one in known]) for name, text in names.items()]
+    known = [risk] if risk.informed is None else [risk, risk.informed]
+    heads = ["number"] if risk.informed is None else ["without prior knowledge", "knowing how frequent values are"]
+    rows = [
+        ("can be read off", [one.records_read_off for one in known]),
+        ("likeliest value at least 90 %", [one.records_at_least_90 for one in known]),
+        ("likeliest value at least 50 %", [one.records_at_least_50 for one in known]),
+    ]
     return Learned(["people", *heads], rows, _guess(kind, risk))
 
 
-def _guess(kind: str, risk: Mapping[str, Any]) -> str:
-    mean, overall = percent(risk["mean_largest_share"]), percent(risk["largest_share_overall"])
+def _guess(kind: str, risk: AttributeRisk) -> str:
+    mean, overall = percent(risk.mean_largest_share), percent(risk.largest_share_overall)
     if kind == "table":
         return f"A guess of the likeliest value of the class is right for {mean}; without the table, for {overall}."
     if kind == "exploded":
@@ -71,8 +70,8 @@ def _guess(kind: str, risk: Mapping[str, Any]) -> str:
             f"The numbers go by the bound of the mechanism, {mean} without prior knowledge; whoever knows how frequent "
             f"values are may be surer. The most frequent one has about {overall} of all records."
         )
-    if "informed" in risk:
-        informed = percent(risk["informed"]["mean_largest_share"])
+    if risk.informed is not None:
+        informed = percent(risk.informed.mean_largest_share)
         return (
             "These numbers are for someone who knows which record is the person's. The likeliest value of its set then "
             f"has {mean} on average without prior knowledge, and {informed} knowing how frequent values are; the "
@@ -85,39 +84,39 @@ def _guess(kind: str, risk: Mapping[str, Any]) -> str:
     )
 
 
-def _of_attribute(seen: AttackerView, name: str, risk: Mapping[str, Any]) -> list[str]:
+def _of_attribute(seen: AttackerView, name: str, risk: AttributeRisk) -> list[str]:
     if seen.kind in {"sets", "exploded"}:
-        bound = percent(risk["largest_share"])
+        bound = percent(risk.largest_share)
         said = [f"To someone without prior knowledge no set points at a value of {name!r} with more than {bound}."]
-        if "informed" in risk:
+        if risk.informed is not None:
             said.append(
                 "To someone who knows how frequent the values are, and which record is the person's, it is "
-                f"{percent(risk['informed']['largest_share'])}, and "
-                f"{percent(risk['informed']['mean_largest_share'])} on average."
+                f"{percent(risk.informed.largest_share)}, and "
+                f"{percent(risk.informed.mean_largest_share)} on average."
             )
         return said
-    n_one, n_classes = risk["classes_with_one_value"], risk["classes"]
+    n_one, n_classes = risk.classes_with_one_value, risk.classes
     if n_one:
-        lost = _people(risk["records_read_off"])
+        lost = _people(risk.records_read_off)
         hold = "The only class holds" if n_classes == 1 else f"{n_one:,} of {n_classes:,} classes hold"
         said = [f"{hold} one value of {name!r} only; {lost} can be read off."]
     elif n_classes == 1:
         said = [f"The only class holds more than one value of {name!r}."]
     else:
         said = [f"None of {n_classes:,} classes holds one value of {name!r} only."]
-    more = risk["records_at_least_50"] - risk["records_read_off"]
+    more = risk.records_at_least_50 - risk.records_read_off
     if more:
         others = f"{_people(more)} {'more' if n_one else 'in all'}"
         said.append(f"For {others}, one value of {name!r} is at least as likely as all others together.")
     return said
 
 
-def _of_uniques(risk: Mapping[str, Any], knows: str) -> str:
-    n, above = risk["uniques"], risk["prosecutor"]["records_above"]
-    alone = f"{_people(n)} of {risk['records']:,} look like nobody else" if n > 1 else "1 person looks like nobody else"
+def _of_uniques(risk: Recognized, knows: str) -> str:
+    n, above = risk.uniques, risk.prosecutor.records_above
+    alone = f"{_people(n)} of {risk.records:,} look like nobody else" if n > 1 else "1 person looks like nobody else"
     return (
         f"{alone if n else 'everybody looks like somebody else'}; whoever {knows} finds "
-        f"{_people(above)} with a probability above {level(risk['threshold'])}."
+        f"{_people(above)} with a probability above {level(risk.threshold)}."
     )
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from ldiversity.evaluation.compare._choice import Choice, choose, pareto_set
 from ldiversity.evaluation.compare._compare import compare
-from ldiversity.evaluation.compare._result import Comparison
-from ldiversity.evaluation.compare._run import ComparedRun
+from ldiversity.evaluation.compare._result import Comparison, JudgedRun
+from ldiversity.evaluation.compare._run import ComparedAttack, ComparedRun
 from ldiversity.evaluation.compare._table import LEGEND, exposure_table, failures, figures_table
 
 __all__ = [
     "LEGEND",
     "Choice",
+    "ComparedAttack",
     "ComparedRun",
     "Comparison",
+    "JudgedRun",
     "choose",
     "compare",
     "exposure_table",

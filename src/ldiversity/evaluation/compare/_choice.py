@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
-from typing import Any, Final
+from typing import Final
 
 from ldiversity.base.numbers import percent, points
-from ldiversity.evaluation.compare._run import ComparedRun
+from ldiversity.evaluation.compare._run import ComparedAttack, ComparedRun
 
 __all__ = ["Choice", "choose", "eligible", "flaws", "pareto_set"]
 
@@ -47,7 +47,7 @@ def pareto_set(runs: Sequence[ComparedRun]) -> tuple[ComparedRun, ...]:
     Examples
     --------
     >>> def run(label, success, error):
-    ...     attack = {"attack": "a", "success": success, "baseline": 0.0, "broken": False}
+    ...     attack = ComparedAttack("a", "x", success, baseline=0.0)
     ...     return ComparedRun(label, label, {}, attacks=(attack,), relative_error=error)
     >>> [one.label for one in pareto_set([run("a", 0.5, 0.1), run("b", 0.2, 0.3), run("c", 0.6, 0.2)])]
     ['b', 'a']
@@ -64,8 +64,8 @@ def flaws(run: ComparedRun) -> tuple[str, ...]:
     """Say what makes a run unsound: a promise that is empty or that an attack beats, or values that are certain."""
     said = []
     for name in run.broken:
-        broken = [one for one in run.attacks if one["attack"] == name and one["broken"]]  # of some attribute
-        said.append(_beaten(max(broken, key=lambda one: float(one["success"]))))
+        broken = [one for one in run.attacks if one.attack == name and one.broken]  # of some attribute
+        said.append(_beaten(max(broken, key=lambda one: one.success)))
     if run.disclosed:
         said.append(
             f"It gives away values for certain: whoever knows the quasi-identifiers is sure (by 90 % or "
@@ -78,16 +78,16 @@ def flaws(run: ComparedRun) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _beaten(attack: Mapping[str, Any]) -> str:
+def _beaten(attack: ComparedAttack) -> str:
     """How an attack beats the promise: for all people, or for those of whom it is sure."""
-    start = f"The attack {attack['attack']!r} beats the promise: it is"
-    about = f"right about {attack['attribute']!r} for"
-    most = f"and {percent(attack['claim'])} is promised at most."
-    if attack["claim"] is None or attack["success"] > attack["claim"] or attack.get("certain_success") is None:
-        return f"{start} {about} {percent(attack['success'])} of the people, {most}"
+    start = f"The attack {attack.attack!r} beats the promise: it is"
+    about = f"right about {attack.attribute!r} for"
+    most = f"and {percent(attack.claim)} is promised at most."
+    if attack.claim is None or attack.success > attack.claim or attack.certain_success is None:
+        return f"{start} {about} {percent(attack.success)} of the people, {most}"
     return (
-        f"{start} sure of {percent(attack['certain'])} of the people, and {about} "
-        f"{percent(attack['certain_success'])} of those, {most}"
+        f"{start} sure of {percent(attack.certain)} of the people, and {about} "
+        f"{percent(attack.certain_success)} of those, {most}"
     )
 
 
@@ -192,7 +192,7 @@ def _faults(run: ComparedRun, unprotected: Mapping[str, float]) -> list[str]:
     found = []
     if _place(run)[1] >= _NOTHING_ANSWERED:
         found.append("error")
-    gains = ((one["success"] - one["baseline"], unprotected.get(one.get("attribute", ""), 0.0)) for one in run.attacks)
+    gains = ((one.gain, unprotected.get(one.attribute, 0.0)) for one in run.attacks)
     if any(gain >= _AS_MUCH * most > 0 for gain, most in gains):
         found.append("risk")
     return found
@@ -222,13 +222,13 @@ def _figures(run: ComparedRun) -> str:
     best = run.best_attack
     if best is None or run.error is None:
         return ""
-    about = f"right about {best['attribute']!r} for"
+    about = f"right about {best.attribute!r} for"
     attacker = (
-        f"its best attacker ({best['attack']}) is {about} {percent(best['success'])} where guessing is for "
-        f"{percent(best['baseline'])}"
+        f"its best attacker ({best.attack}) is {about} {percent(best.success)} where guessing is for "
+        f"{percent(best.baseline)}"
         if run.risk
-        else f"its best attacker ({best['attack']}) does no better than guessing, which is {about} "
-        f"{percent(best['baseline'])}"
+        else f"its best attacker ({best.attack}) does no better than guessing, which is {about} "
+        f"{percent(best.baseline)}"
     )
     return f"{attacker}, and half of the queries are off by at most {percent(run.error)}"
 
@@ -236,16 +236,16 @@ def _figures(run: ComparedRun) -> str:
 def _cautions(run: ComparedRun) -> tuple[str, ...]:
     said = list(flaws(run))
     said += [
-        f"The attack {one['attack']!r} learns from the release which values go with which quasi-identifiers, and is "
-        f"right about {one['attribute']!r} for {percent(one['success'])} of the people, more than the "
+        f"The attack {one.attack!r} learns from the release which values go with which quasi-identifiers, and is "
+        f"right about {one.attribute!r} for {percent(one.success)} of the people, more than the "
         f"{percent(run.promised)} that are promised to others."
         for one in run.outlearned
     ]
     said += [
-        f"The attack {one['attack']!r} is sure of {percent(one['certain'])} of the people, and right about "
-        f"{percent(one['certain_success'])} of those."
+        f"The attack {one.attack!r} is sure of {percent(one.certain)} of the people, and right about "
+        f"{percent(one.certain_success)} of those."
         for one in run.attacks
-        if run.knows_more(one) and (one.get("certain_success") or 0.0) > one["baseline"]
+        if run.knows_more(one) and (one.certain_success or 0.0) > one.baseline
     ]
     if run.uniques:
         exact = "publishes quasi-identifiers as they are, and " if run.layout != "generalized" else ""

@@ -115,7 +115,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         mark = None if shared is None else store.mark(setting=shared, method=candidate.name, run=candidate.method)
         row = store.load(mark)
         if row is not None:
-            rows.append(replace(row, **identity(candidate)))  # files may have other names by now
+            now = identity(candidate)  # files may have other names by now
+            rows.append(replace(row, label=now.label, method=now.method, options=now.options, words=now.words))
             continue
         with stage(candidate.label, until=0.1 + 0.9 * (place + 1) / len(runs)):
             row, lasting = run_candidate(candidate, setting)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ldiversity.base.html import bullets, escape, table
@@ -16,14 +17,14 @@ __all__ = ["fragment"]
 
 def fragment(comparison: Comparison) -> str:
     """Make the fragment; it needs no other file, no network and no script."""
-    facts = comparison.to_dict()
-    command = "" if facts["command"] is None else f"<p><code>{escape(facts['command'])}</code></p>"
-    failed = failures(facts)
+    line = comparison.command_line
+    command = "" if line is None else f"<p><code>{escape(line)}</code></p>"
     return (
         f'<p style="color:#a40000;font-weight:600">{escape(HOLDER_ONLY)}</p>'
-        f"<p><strong>{escape(facts['recommendation'])}</strong></p>{_listed('', facts['cautions'])}"
-        f"{command}{_picture(comparison)}{_table(figures_table(facts))}<p>{escape(LEGEND)}</p>"
-        f"{_table(exposure_table(facts))}{_listed('Not possible here', failed)}{_listed('Notes', facts['notes'])}"
+        f"<p><strong>{escape(comparison.recommendation)}</strong></p>{_listed('', comparison.choice.cautions)}"
+        f"{command}{_picture(comparison)}{_table(figures_table(comparison))}<p>{escape(LEGEND)}</p>"
+        f"{_table(exposure_table(comparison))}{_listed('Not possible here', failures(comparison))}"
+        f"{_listed('Notes', comparison.notes)}"
     )
 
 
@@ -39,6 +40,6 @@ def _table(texts: TextTable) -> str:
     return table(texts.heads, texts.rows, texts.numbers) if texts.rows else ""
 
 
-def _listed(title: str, texts: list[str]) -> str:
+def _listed(title: str, texts: Sequence[str]) -> str:
     head = f"<p><strong>{escape(title)}</strong></p>" if title else ""
     return head + bullets(texts) if texts else ""

@@ -16,7 +16,7 @@ from ldiversity.errors import InfeasibleError, InternalError, LDiversityError, L
 from ldiversity.evaluation.attacks import AttackResult, attack
 from ldiversity.evaluation.audit import audit
 from ldiversity.evaluation.compare._candidates import Candidate
-from ldiversity.evaluation.compare._run import ComparedRun
+from ldiversity.evaluation.compare._run import ComparedAttack, ComparedRun
 from ldiversity.evaluation.compare._setting import Setting, relative_error
 from ldiversity.evaluation.measures import QueryWorkload, distribution_mse, ncp
 from ldiversity.publish import ChosenMethod, Publication
@@ -85,13 +85,13 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
         "distributions", notes, lambda: max(distribution_mse(setting.table, release, sensitive=name) for name in names)
     )
     promised = max(float(release.claim(name).posterior) for name in release.sensitive)
-    return ComparedRun(
-        **identity(candidate),
+    return replace(
+        identity(candidate),
         layout=release.layout,
         claim=f"no value likelier than {promised:.4g}" if promised < 1 else _statements(release),
         promised=promised,
         records=release.n_rows,
-        uniques=None if found is None else int(found.risk["uniques"]),
+        uniques=None if found is None else found.risk.uniques,
         models=models,
         audit_passed=None if found is None else found.passed,
         attacks=_attacked(setting, release, notes),
@@ -146,7 +146,7 @@ def _estimates(release: Release, workload: QueryWorkload) -> dict[str, FloatArra
     return found
 
 
-def _attacked(setting: Setting, release: Release, notes: list[str]) -> tuple[dict[str, Any], ...]:
+def _attacked(setting: Setting, release: Release, notes: list[str]) -> tuple[ComparedAttack, ...]:
     results: list[AttackResult] = []
     for one in setting.attacks:
         name = one if isinstance(one, str) else one.name
@@ -161,45 +161,40 @@ def _attacked(setting: Setting, release: Release, notes: list[str]) -> tuple[dic
             except Exception as error:  # noqa: BLE001 - one attack's fault must not end the comparison
                 notes.append(f"Not run: the attack {name!r}. {_why(name, error)}")
     guessing = {} if _leaves_out(release) else setting.guessing
-    return tuple(_plain(result, guessing) for result in results)
+    return tuple(_compared(result, guessing) for result in results)
 
 
-def _plain(result: AttackResult, guessing: Mapping[str, float]) -> dict[str, Any]:
+def _compared(result: AttackResult, guessing: Mapping[str, float]) -> ComparedAttack:
     low, high = result.interval or (None, None)
     own = result.attack.startswith(_OWN_GUESS)
-    return {
-        "attack": result.attack,
-        "attribute": result.attribute,
-        "success": float(result.success),
-        "low": low,
-        "high": high,
-        "claim": result.claim,
-        "baseline": float(result.baseline if own else guessing.get(result.attribute, result.baseline)),
-        "certain": float(result.certain),
-        "certain_success": None if result.certain_success is None else float(result.certain_success),
-        "broken": bool(result.broken),
-        "found": int(result.found),
-    }
+    return ComparedAttack(
+        attack=result.attack,
+        attribute=result.attribute,
+        success=float(result.success),
+        baseline=float(result.baseline if own else guessing.get(result.attribute, result.baseline)),
+        low=low,
+        high=high,
+        claim=result.claim,
+        certain=float(result.certain),
+        certain_success=None if result.certain_success is None else float(result.certain_success),
+        broken=bool(result.broken),
+        found=int(result.found),
+    )
 
 
-def identity(candidate: Candidate) -> dict[str, Any]:
+def identity(candidate: Candidate) -> ComparedRun:
     """What a row says about its run, whatever was measured."""
     plain = (str, int, float, bool)
     options = {
         name: value if isinstance(value, plain) else dict(value) if isinstance(value, dict) else str(value)
         for name, value in candidate.options.items()
     }
-    words = candidate.words
-    return {
-        "label": candidate.label,
-        "method": candidate.name,
-        "options": options,
-        "words": None if words is None else tuple(words),
-    }
+    words = None if candidate.words is None else tuple(candidate.words)
+    return ComparedRun(candidate.label, candidate.name, options, words)
 
 
 def _failed(candidate: Candidate, reason: str, hint: str | None = None) -> ComparedRun:
-    return ComparedRun(**identity(candidate), reason=reason, hint=hint)
+    return replace(identity(candidate), reason=reason, hint=hint)
 
 
 def _leaves_out(release: Release) -> bool:

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from ldiversity._version import __version__
+from ldiversity.base.answers import BESIDE, HIDDEN, Answer, fact, fit_screen, keyed, named_fact
 from ldiversity.base.numbers import percent, points
 from ldiversity.errors import UnsupportedError
 from ldiversity.evaluation.compare._choice import Choice, choose, eligible, flaws, pareto_set
 from ldiversity.evaluation.compare._run import ComparedRun
+from ldiversity.pictures import Drawn, plot_map
 from ldiversity.publish import Publication
 from ldiversity.tables import to_native
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from ldiversity.pictures import Axes, Figure
 
-__all__ = ["HOLDER_ONLY", "VERSION", "Comparison"]
-
-VERSION: Final = 1
-"""Of `Comparison.to_dict`; grows when a name changes its meaning or goes away."""
+__all__ = ["HOLDER_ONLY", "Comparison", "JudgedRun"]
 
 HOLDER_ONLY: Final = (
     "Computed with the original table: for its holder alone. Do not hand out these figures; hand out the release."
@@ -63,14 +59,43 @@ _COLUMNS: Final[Mapping[str, pa.DataType]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True)
+class JudgedRun:
+    """A run, and how it stands among the others.
+
+    Attributes
+    ----------
+    run
+        What it promised, gave away, kept and cost.
+    pareto
+        Whether no other that may be chosen beats it in both risk and error.
+    recommended
+        Whether it is the one to publish.
+    flaws
+        Why it is not sound.
+    """
+
+    run: ComparedRun = field(metadata=BESIDE)
+    pareto: bool
+    recommended: bool
+    flaws: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PictureWords:
+    """What a picture shows, in words."""
+
+    alt: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Drawn, Answer, schema="comparison", version=1):
     """Several methods on one table: their risks, errors and costs, and which one to publish. For the holder alone.
 
     Attributes
     ----------
     rows
-        One `ComparedRun` a method and its options; failures say why.
+        One `ComparedRun` for each method and its options; failures say why.
     table
         What messages call the table.
     records
@@ -93,9 +118,13 @@ class Comparison:
         What each run would publish, by its label; to be saved, or published from.
     file
         The path of the table; ``TABLE`` when it was given as a frame.
+    plot_file
+        Where the map was written; None when it was not.
+    advised
+        The words of `command`, where they were typed otherwise; else they are made from the publication.
     """
 
-    rows: tuple[ComparedRun, ...]
+    rows: tuple[ComparedRun, ...] = field(metadata=HIDDEN)
     table: str
     records: int
     quasi: tuple[str, ...]
@@ -105,9 +134,11 @@ class Comparison:
     uninformed: float = 1.0
     risk_limit: float | None = None
     notes: tuple[str, ...] = ()
-    publications: Mapping[str, Publication] = field(default_factory=dict, repr=False)
-    file: str = field(default="TABLE", repr=False)
-    frame_kind: str = field(default="arrow", repr=False)
+    publications: Mapping[str, Publication] = field(default_factory=dict, repr=False, metadata=HIDDEN)
+    file: str = field(default="TABLE", repr=False, metadata=HIDDEN)
+    plot_file: str | None = field(default=None, metadata=keyed("plot"))
+    advised: tuple[str, ...] = field(default=(), repr=False, metadata=HIDDEN)
+    frame_kind: str = field(default="arrow", repr=False, metadata=HIDDEN)
 
     @cached_property
     def pareto(self) -> tuple[ComparedRun, ...]:
@@ -124,7 +155,7 @@ class Comparison:
         """What the table as it is gives away beyond guessing, by attribute."""
         return {name: max(0.0, share - self.guessing.get(name, 0.0)) for name, share in self.unprotected.items()}
 
-    @property
+    @fact
     def recommendation(self) -> str:
         """Which run to publish and why, in one sentence."""
         return self.choice.sentence
@@ -136,6 +167,8 @@ class Comparison:
         ``TABLE`` stands for the file of the table when it was given as a frame. Publishing draws anew, so that
         figures will differ a little from those measured.
         """
+        if self.advised:
+            return list(self.advised)
         return None if self.publication is None else self.publication.command(self.file)
 
     @property
@@ -143,66 +176,65 @@ class Comparison:
         """What the recommended run would publish; None when nothing is recommended."""
         return None if self.choice.run is None else self.publications.get(self.choice.run.label)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything in JSON's types; infinite numbers are None.
+    @named_fact("command")
+    def command_line(self) -> str | None:
+        """The same as a line for a shell."""
+        return None if self.command is None else shlex.join(self.command)
 
-        ``version``, ``package``, ``holder_only`` (a sentence), ``table``, ``records``, ``quasi``, ``sensitive``,
-        ``unprotected``, ``guessing``, ``uninformed``, ``rows`` (see `ComparedRun`, with ``pareto``, ``recommended`` and
-        ``flaws``: why a run is not sound), ``pareto`` (labels), ``recommendation``, ``recommended`` (a label),
-        ``cautions``, ``command`` (a line for a shell), ``risk_limit``, ``picture`` (with ``alt``) and ``notes``.
-        """
-        chosen, front = self.choice.run, {run.label for run in self.pareto}
-        described = {
-            "version": VERSION,
-            "package": __version__,
-            "holder_only": HOLDER_ONLY,
-            "table": self.table,
-            "records": self.records,
-            "quasi": list(self.quasi),
-            "sensitive": list(self.sensitive),
-            "unprotected": dict(self.unprotected),
-            "guessing": dict(self.guessing),
-            "uninformed": self.uninformed,
-            "rows": [
-                {
-                    **run.to_dict(),
-                    "pareto": run.label in front,
-                    "recommended": run is chosen,
-                    "flaws": list(flaws(run)),
-                }
-                for run in self.rows
-            ],
-            "pareto": [run.label for run in self.pareto],
-            "recommendation": self.recommendation,
-            "recommended": None if chosen is None else chosen.label,
-            "cautions": list(self.choice.cautions),
-            "command": None if self.command is None else shlex.join(self.command),
-            "risk_limit": self.risk_limit,
-            "picture": {"alt": self.alt},
-            "notes": list(self.notes),
-        }
-        finite: dict[str, Any] = _finite(described)
-        return finite
+    @named_fact("rows")
+    def judged(self) -> tuple[JudgedRun, ...]:
+        """Every run, and how it stands among the others."""
+        front, chosen = {run.label for run in self.pareto}, self.choice.run
+        return tuple(JudgedRun(run, run.label in front, run is chosen, flaws(run)) for run in self.rows)
+
+    @named_fact("pareto")
+    def _pareto_labels(self) -> tuple[str, ...]:
+        return tuple(run.label for run in self.pareto)
+
+    @fact
+    def recommended(self) -> str | None:
+        """The label of the recommended run."""
+        return None if self.choice.run is None else self.choice.run.label
+
+    @fact
+    def cautions(self) -> tuple[str, ...]:
+        """What to know about the recommended run."""
+        return self.choice.cautions
+
+    @fact
+    def picture(self) -> PictureWords:
+        """The map in words."""
+        return PictureWords(self.alt)
+
+    @fact
+    def holder_only(self) -> str:
+        """For whom it is."""
+        return HOLDER_ONLY
+
+    @fact
+    def package(self) -> str:
+        """The version of this package."""
+        return __version__
 
     def to_frame(self) -> Any:  # noqa: ANN401 - the kind of frame that came in
-        """One row a run: the figures of the table and the map."""
+        """One row per run: the figures of the table and the map."""
         rows = [self._flat(run) for run in self.rows]
         table = pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in _COLUMNS.items()})
         return to_native(table, self.frame_kind)
 
-    def _flat(self, run: ComparedRun) -> dict[str, Any]:
-        best = run.best_attack or {}
+    def _flat(self, run: ComparedRun) -> dict[str, object]:
+        best = run.best_attack
         l = run.options.get("l")
         own = {
             "run": run.label,
             "l": l if isinstance(l, int) else None,
             "pareto": run in self.pareto,
             "recommended": run is self.choice.run,
-            "attack": best.get("attack"),
-            "attribute": best.get("attribute"),
-            "success": best.get("success"),
-            "promised": best.get("claim"),
-            "baseline": best.get("baseline"),
+            "attack": None if best is None else best.attack,
+            "attribute": None if best is None else best.attribute,
+            "success": None if best is None else best.success,
+            "promised": None if best is None else best.claim,
+            "baseline": None if best is None else best.baseline,
             "beaten_by": ", ".join(run.broken) or None,
             **{name: run.models.get(name) for name in ("k_anonymity", "distinct_l", "frequency", "beta")},
         }
@@ -232,16 +264,16 @@ class Comparison:
         UnsupportedError
             When no run was measured.
         """
-        from ldiversity.pictures import plot_map
+        return self._map()
 
+    def _draw_into(self, ax: Axes) -> None:
+        self._map(ax)
+
+    def _map(self, ax: Axes | None = None) -> Figure:
         runs = [run for run in self.rows if run.measured]
         if not runs:
             raise UnsupportedError("compare", "there is no map, because no run was measured", hint=self.recommendation)
-        best = [run.best_attack or {} for run in runs]
-        ends = {
-            name: [max(0.0, (one[name] if one[name] is not None else one["success"]) - one["baseline"]) for one in best]
-            for name in ("low", "high")
-        }
+        best = [run.best_attack for run in runs if run.best_attack is not None]  # all that were measured have one
         return plot_map(
             [run.method for run in runs],
             _short(runs),
@@ -250,24 +282,17 @@ class Comparison:
             pareto=[run in self.pareto for run in runs],
             flawed=[bool(flaws(run)) for run in runs],
             series=[_series(run) for run in runs],
-            low=ends["low"],
-            high=ends["high"],
+            low=[max(0.0, one.end("low")) for one in best],
+            high=[max(0.0, one.end("high")) for one in best],
             chosen=next((place for place, run in enumerate(runs) if run is self.choice.run), None),
             limit=self.risk_limit,
             title=f"{self.table}: risk and error of {len(runs)} {'release' if len(runs) == 1 else 'releases'}",
+            ax=ax,
         )
 
-    def plot(self, path: str | os.PathLike[str]) -> Path:
-        """Write the map as PNG, SVG or PDF, by the extension of `path`; its table is `to_frame`, its words `alt`."""
-        from ldiversity.pictures import save_figure
-
-        return save_figure(self.figure(), path)
-
     def __str__(self) -> str:
-        lines = [self.recommendation, *self.choice.cautions]
-        if self.command is not None:
-            lines.append(f"  $ {shlex.join(self.command)}")
-        return "\n".join([*lines, HOLDER_ONLY])
+        command = [] if self.command_line is None else [f"  $ {self.command_line}"]
+        return fit_screen([self.recommendation, *command, HOLDER_ONLY, *self.cautions])
 
     def _repr_html_(self) -> str:
         from ldiversity.evaluation.compare._html import fragment
@@ -290,11 +315,3 @@ def _series(run: ComparedRun) -> str:
     """The same for runs that differ in l alone."""
     others = {name: str(value) for name, value in run.options.items() if name != "l"}
     return f"{run.method} {others}" if "l" in run.options else run.label
-
-
-def _finite(facts: Any) -> Any:  # noqa: ANN401 - any JSON
-    if isinstance(facts, Mapping):
-        return {str(name): _finite(value) for name, value in facts.items()}
-    if isinstance(facts, list | tuple):
-        return [_finite(value) for value in facts]
-    return None if isinstance(facts, float) and not isfinite(facts) else facts

@@ -182,8 +182,8 @@ def _as_it_is(
     except LDiversityError:
         return {}, {}
     return (
-        {name: float(risk["mean_largest_share"]) for name, risk in found.items()},
-        {name: float(risk["largest_share_overall"]) for name, risk in found.items()},
+        {name: risk.mean_largest_share for name, risk in found.items()},
+        {name: risk.largest_share_overall for name, risk in found.items()},
     )
 
 

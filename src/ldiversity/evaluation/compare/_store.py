@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from ldiversity._version import __version__
+from ldiversity.base.answers import document_of
 from ldiversity.base.randomness import Key
 from ldiversity.errors import ParameterError, StorageError
 from ldiversity.evaluation.compare._fingerprint import fingerprint
-from ldiversity.evaluation.compare._run import ComparedRun, run_from_dict
+from ldiversity.evaluation.compare._run import ComparedRun, run_from_document
 from ldiversity.sentences import Sentence
 
 __all__ = ["RunStore"]
@@ -90,14 +91,14 @@ class RunStore:
         expected = {"format": _FORMAT, "version": _VERSION, "run_of": mark}
         if not isinstance(described, dict) or any(described.get(name) != value for name, value in expected.items()):
             return None
-        run = run_from_dict(described.get("run"))
+        run = run_from_document(described.get("run"))
         return run if run is None else _with_mentions(run, described.get("sentences"))
 
     def save(self, mark: str | None, run: ComparedRun) -> None:
         """Keep a finished run; the file appears complete or not at all."""
         if self.folder is None or mark is None:
             return
-        described = {"format": _FORMAT, "version": _VERSION, "run_of": mark, "run": run.to_dict()}
+        described = {"format": _FORMAT, "version": _VERSION, "run_of": mark, "run": document_of(run)}
         texts = {name: getattr(run, name) for name in _TEXTS}
         described["sentences"] = {name: said.to_list() for name, said in texts.items() if isinstance(said, Sentence)}
         temporary = self.folder / f".{mark}.{secrets.token_hex(4)}"

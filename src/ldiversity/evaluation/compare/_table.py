@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
-from ldiversity.base.numbers import number, percent, points
+from ldiversity.base.numbers import number, percent, points, seconds
+
+if TYPE_CHECKING:
+    from ldiversity.evaluation.compare._result import Comparison, JudgedRun
+    from ldiversity.evaluation.compare._run import ComparedRun
 
 __all__ = ["LEGEND", "TextTable", "exposure_table", "failures", "figures_table"]
 
 LEGEND: Final = (
-    "risk: what the best attacker gains over guessing, in percentage points; at 0 he does no better. *: no other of "
+    "risk: what the best attackers gain over guessing, in percentage points; at 0 they do no better. *: no other of "
     "those to choose from is better in both risk and query error. !: not sound. <-: recommended."
 )
 """What the marks of `figures_table` mean."""
@@ -34,9 +38,9 @@ class TextTable:
     numbers: Collection[int]
 
 
-def figures_table(facts: Mapping[str, Any]) -> TextTable:
-    """Risk, error and cost of the runs that were possible; `facts` are those of `Comparison.to_dict`."""
-    several = len(facts["sensitive"]) > 1
+def figures_table(comparison: Comparison) -> TextTable:
+    """Risk, error and cost of the runs that were possible."""
+    several = len(comparison.sensitive) > 1
     heads = (
         "run",
         "",
@@ -50,50 +54,48 @@ def figures_table(facts: Mapping[str, Any]) -> TextTable:
         "left out",
         "CPU s",
     )
-    rows = [_figures(row, several=several) for row in facts["rows"] if row["reason"] is None]
+    rows = [_figures(row, several=several) for row in comparison.judged if not row.run.failed]
     return TextTable(heads, rows, {2, *range(4, len(heads))})
 
 
-def exposure_table(facts: Mapping[str, Any]) -> TextTable:
+def exposure_table(comparison: Comparison) -> TextTable:
     """What the audits found, which the mean over people may hide."""
     heads = ("run", "k", "unique records", "worst belief", "times likelier", "sure of", "distribution MSE")
-    rows = [_exposure(row) for row in facts["rows"] if row["reason"] is None]
-    return TextTable(heads, rows, range(1, len(heads)))
+    return TextTable(heads, [_exposure(run) for run in comparison.rows if not run.failed], range(1, len(heads)))
 
 
-def failures(facts: Mapping[str, Any]) -> list[str]:
+def failures(comparison: Comparison) -> list[str]:
     """A sentence on each run that was not possible."""
-    return [f"{row['label']}: {row['reason']} {row['hint'] or ''}".rstrip() for row in facts["rows"] if row["reason"]]
+    return [f"{run.label}: {run.reason} {run.hint or ''}".rstrip() for run in comparison.rows if run.failed]
 
 
-def _figures(row: Mapping[str, Any], *, several: bool) -> list[str]:
-    best: Mapping[str, Any] = row["best_attack"] or {}
-    marks = ("*" if row["pareto"] else "") + ("!" if row["flaws"] else "")
-    attack = str(best.get("attack", "-"))
+def _figures(row: JudgedRun, *, several: bool) -> list[str]:
+    run, best = row.run, row.run.best_attack
+    marks = ("*" if row.pareto else "") + ("!" if row.flaws else "")
+    about = "-" if best is None else f"{best.attack} on {best.attribute!r}" if several else best.attack
     return [
-        row["label"],
-        f"{marks} <-" if row["recommended"] else marks,
-        points(row["risk"]),
-        f"{attack} on {best['attribute']!r}" if several and best else attack,
-        percent(best.get("success")),
-        percent(best.get("claim")),
-        percent(best.get("baseline")),
-        percent(row["relative_error"]),
-        percent(row["ncp"]),
-        percent(row["suppression"]),
-        "-" if row["cpu_seconds"] is None else f"{row['cpu_seconds']:.2f}",
+        run.label,
+        f"{marks} <-" if row.recommended else marks,
+        points(run.risk),
+        about,
+        percent(None if best is None else best.success),
+        percent(None if best is None else best.claim),
+        percent(None if best is None else best.baseline),
+        percent(run.relative_error),
+        percent(run.ncp),
+        percent(run.suppression),
+        seconds(run.cpu_seconds),
     ]
 
 
-def _exposure(row: Mapping[str, Any]) -> list[str]:
-    models = row["models"]
-    beta = models.get("beta")
+def _exposure(run: ComparedRun) -> list[str]:
+    beta = run.models.get("beta")
     return [
-        row["label"],
-        number(models.get("k_anonymity")),
-        number(row["uniques"]),
-        percent(models.get("frequency")),
+        run.label,
+        number(run.models.get("k_anonymity")),
+        number(run.uniques),
+        percent(run.models.get("frequency")),
         number(None if beta is None else 1 + beta, 3),
-        percent(row["disclosed"]),
-        number(row["distribution_mse"], 3),
+        percent(run.disclosed),
+        number(run.distribution_mse, 3),
     ]

@@ -148,7 +148,7 @@ class QueryWorkload:
     def uninformed(self, original: Any) -> FloatArray:  # noqa: ANN401 - a path or any frame
         """Give the answers of someone who knows how frequent the values of each column are, and nothing else.
 
-        Shape (queries,). He takes columns as unrelated. A release is of use as far as its answers are better.
+        Shape (queries,). Columns are taken as unrelated. A release is of use as far as its answers are better.
 
         Examples
         --------

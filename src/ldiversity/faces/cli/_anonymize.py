@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ldiversity.base.numbers import number, percent
 from ldiversity.base.typed import join_names
-from ldiversity.faces.cli._class_pages import class_facts, render_classes, render_promises
 from ldiversity.faces.cli._holder import asked_policy, holder_options, policy_option
 from ldiversity.faces.cli._input import opened_if_given, read_as_option
 from ldiversity.faces.cli._method import MethodCommand
 from ldiversity.faces.cli._paths import READ, TABLE, WRITTEN
 from ldiversity.faces.cli._progress import progress_bar
-from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._show import show
 from ldiversity.faces.cli._text import shell_line
 
 if TYPE_CHECKING:
@@ -83,6 +81,8 @@ def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **give
             "This release is for tests; never hand it out.",
             err=True,
         )
+    from ldiversity.faces.cli._published import render, written
+
     asked = asked_policy(ctx, policy, given, _OF_ONE_RUN)
     folder = given["output"] or asked.output_folder
     if folder is None:
@@ -90,15 +90,7 @@ def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **give
         raise click.UsageError(f"-o must name the folder of the release{named}.")
     release = _publish(asked, folder, given, quiet=as_json)
     keyed = bool(asked.publication.record_id)
-    facts = class_facts(release) if release.grouped else _facts(release, keyed=keyed)
-    common = {
-        "folder": str(folder),
-        "records": release.n_rows,
-        "layout": release.layout,
-        "columns": [{"name": a.name, "role": a.role.value, "type": a.type} for a in release.schema.attributes],
-    }
-    last = {"notes": list(release.notes), "next": _next(release, folder)}
-    show({**common, **facts, **last}, render_classes if release.grouped else _render, as_json=as_json)
+    show(written(release, str(folder), _next(release, folder), keyed=keyed), render, as_json=as_json)
 
 
 def _publish(asked: Policy, folder: Path, given: dict[str, Any], *, quiet: bool) -> Release:
@@ -130,28 +122,6 @@ def _engine(given: dict[str, Any]) -> Any:  # noqa: ANN401 - an engine or None
     return LocalEngine(**chosen)
 
 
-def _facts(release: Release, *, keyed: bool) -> dict[str, Any]:
-    from ldiversity.release import NOT_PROTECTED, USE_A_KEY
-
-    return {
-        "claims": [
-            {
-                "attribute": claim.attribute,
-                "model": claim.model,
-                "l": claim.l,
-                "d": claim.d,
-                "posterior": claim.posterior,
-                "values": len(release.domain(claim.attribute)),
-                "statement": claim.statement,
-            }
-            for claim in release.claims
-        ],
-        "keyed": keyed,
-        # With a key, the advice to use one would only confuse.
-        "not_protected": [text.removesuffix(f" {USE_A_KEY}") if keyed else text for text in NOT_PROTECTED],
-    }
-
-
 def _next(release: Release, folder: Path) -> str:
     sensitive = ["--sensitive", join_names(release.sensitive[:1])] if len(release.sensitive) > 1 else []
     return shell_line("ldiversity", "estimate", folder, *_by(release), *sensitive)
@@ -167,22 +137,3 @@ def _by(release: Release) -> list[str]:
     if '"' in name:
         return []
     return ["--by", f'"{name}"' if set(name) & set(",:@") else name]
-
-
-def _render(facts: Facts, page: Page) -> None:
-    layout = "one row per record" if facts["layout"] == "sets" else "one row per member of a record's set"
-    page.title(f"Published in {facts['folder']}: {number(facts['records'])} records, {layout}")
-    page.table(
-        ["column", "role", "type"],
-        [[column["name"], column["role"], column["type"]] for column in facts["columns"]],
-    )
-    page.title("Promised, and checked on what was written")
-    page.table(
-        ["attribute", "model", "l", "d", "of values", "worst posterior"],
-        [
-            [c["attribute"], c["model"], number(c["l"]), number(c["d"]), number(c["values"]), percent(c["posterior"])]
-            for c in facts["claims"]
-        ],
-        right={2, 3, 4, 5},
-    )
-    render_promises(facts, page)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -13,7 +14,10 @@ from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import type_option
 from ldiversity.faces.cli._paths import READ
-from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._show import Page, show
+
+if TYPE_CHECKING:
+    from ldiversity.evaluation.attacks import AttackReport, AttackResult
 
 __all__ = ["EXIT_BROKEN", "command"]
 
@@ -91,7 +95,7 @@ def command(
 
     With --original it is for the data holder. Exit code 0 when no attack beats the claim beyond chance, 1 when one
     does, 2 when something is wrong with the words or files. To beat it an attacker must also do better than
-    guessing, and better than without what he knows besides ("without": the order, the other release).
+    guessing, and better than without what they know besides ("without": the order, the other release).
 
     \b
     ldiversity attack release
@@ -114,52 +118,39 @@ def command(
         targets=given["targets"],
         types=read_types(types),
     )
-    show({**report.to_dict(), "release": release.name}, _render, as_json=as_json)
+    show(replace(report, release=release.name), _render, as_json=as_json)
     if report.broken:
         context.exit(EXIT_BROKEN)
 
 
-def _render(facts: Facts, page: Page) -> None:
-    page.title(f"{facts['release']}: attacks")
-    if facts["results"]:
-        page.table(
-            [*_HEADS, ""],
-            [_row(result) for result in facts["results"]],
-            right=set(range(2, len(_HEADS))),
-        )
-    first, *sentences = facts["verdict"]
+def _render(report: AttackReport, page: Page) -> None:
+    page.title(f"{report.release}: attacks")
+    if report.results:
+        page.table([*_HEADS, ""], map(_row, report.results), right=range(2, len(_HEADS)))
+    first, *sentences = report.verdict
     page.text(first)
-    for result, sentence in zip(_ordered(facts["results"]), sentences, strict=True):
-        (page.warning if result["broken"] else page.bullet)(sentence)
-    if facts["results"]:
+    for result, sentence in zip(report.ordered, sentences, strict=True):
+        (page.warning if result.broken else page.bullet)(sentence)
+    if report.results:
         page.title("What they know")
-        page.bullets(f"{result['attack']}: {result['knowledge']}" for result in _once(facts["results"]))
-    if facts["skipped"]:
+        page.bullets(f"{attack}: {known}" for attack, known in report.knowledge.items())
+    if report.skipped:
         page.title("Not run")
-        page.bullets(f"{one['attack']} on {one['attribute']!r}: {one['reason']}." for one in facts["skipped"])
+        page.bullets(map(str, report.skipped))
 
 
-def _row(result: Facts) -> list[str]:
-    low, high = result["interval"] or (None, None)
+def _row(result: AttackResult) -> list[str]:
+    low, high = result.interval or (None, None)
     return [
-        result["attack"],
-        result["attribute"],
-        number(result["found"]),
-        percent(result["success"]),
+        result.attack,
+        result.attribute,
+        number(result.found),
+        percent(result.success),
         percent(low),
         percent(high),
-        percent(result["certain"]),
-        percent(result["claim"]),
-        percent(result["baseline"]),
-        percent(result["reference"]),
-        "broken" if result["broken"] else "" if result["scored"] else "expected",
+        percent(result.certain),
+        percent(result.claim),
+        percent(result.baseline),
+        percent(result.reference),
+        "broken" if result.broken else "" if result.scored else "expected",
     ]
-
-
-def _ordered(results: list[Facts]) -> list[Facts]:
-    """In the order of the verdict's sentences."""
-    return sorted(results, key=lambda result: (not result["broken"], -result["success"]))
-
-
-def _once(results: list[Facts]) -> list[Facts]:
-    return list({result["attack"]: result for result in results}.values())

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
-from ldiversity.base.numbers import level, number, percent
+from ldiversity.base.html import shown
+from ldiversity.base.numbers import counted, number
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import column_options, population_option
-from ldiversity.faces.cli._input import advised_line, opened_table, read_as_option
+from ldiversity.faces.cli._input import advised_words, opened_table, read_as_option
 from ldiversity.faces.cli._paths import TABLE, WRITTEN
-from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._show import Page, show
+
+if TYPE_CHECKING:
+    from ldiversity.evaluation.audit import Audit, Figure
 
 __all__ = ["command"]
 
@@ -89,99 +94,63 @@ def command(
             population=given["population"],
             threshold=given["threshold"],
         )
-    facts = {**found.to_dict(), "name": table.name}
-    facts["advice"] = {**facts["advice"], "command": advised_line(found.advice.words, table, given["read_as"])}
+    advice = replace(found.advice, words=advised_words(found.advice.words, table, given["read_as"]))
+    answer = replace(found, name=table.name, advice=advice)
     if html is not None:
-        _write(html, found, table.name)
-    show(facts, _render, as_json=as_json)
-    if found.passed is False:
+        _write(html, answer)
+    show(answer, _render, as_json=as_json)
+    if answer.passed is False:
         ctx.exit(EXIT_FAILED)
 
 
-def _write(file: Path, found: Any, name: str) -> None:  # noqa: ANN401 - an Audit
-    from dataclasses import replace
-
+def _write(file: Path, answer: Audit) -> None:
     from ldiversity.errors import StorageError
 
     try:
-        file.write_text(replace(found, name=name).to_html(), encoding="utf-8")
+        file.write_text(answer.to_html(), encoding="utf-8")
     except OSError as error:
         raise StorageError("html", f"file {str(file)!r} cannot be written: {error.strerror}") from None
 
 
-def _render(facts: Facts, page: Page) -> None:
-    what = "" if facts["kind"] == "table" else f" ({facts['kind']})"
-    page.title(f"{facts['name']}{what}: {_looked_at(facts)}")
-    for sentence in facts["verdict"]:
-        page.bullet(sentence)
-    if facts["passed"] is not None:
-        if facts["passed"]:
+def _render(audit: Audit, page: Page) -> None:
+    from ldiversity.evaluation.audit import learned, risk_rows
+
+    what = "" if audit.kind == "table" else f" ({audit.kind})"
+    records, classes = counted(audit.records, "record"), counted(audit.classes.count, "class", "classes")
+    page.title(f"{audit.name}{what}: {records} in {classes} of equal quasi-identifiers")
+    page.bullets(audit.verdict)
+    if audit.passed is not None:
+        if audit.passed:
             page.text("What was asked for holds.")
         else:
             page.warning("What was asked for does not hold.")
     page.title("First thing to do")
-    page.text(facts["advice"]["text"])
-    if facts["advice"]["command"] is not None:
-        page.command(facts["advice"]["command"])
+    page.text(audit.advice.text)
+    if audit.advice.command is not None:
+        page.command(audit.advice.command)
     page.title("Models")
     page.table(
         ["model", "reached", "asked", "meaning"],
         [
-            [name, _value(one["value"]), {True: "holds", False: "fails", None: ""}[one["passed"]], _meaning(one)]
-            for name, one in facts["models"].items()
+            [name, shown(one.value), {True: "holds", False: "fails", None: ""}[one.passed], _meaning(one)]
+            for name, one in audit.models.items()
         ],
         right={1},
     )
-    _render_risk(facts, page)
-    for name, risk in facts["attribute_risk"].items():
-        _render_attribute(name, facts["kind"], risk, page)
-    if facts["notes"]:
-        page.title("Notes")
-        page.bullets(facts["notes"])
-
-
-def _render_risk(facts: Facts, page: Page) -> None:
-    risk, classes = facts["risk"], facts["classes"]
     page.title("Recognizing people")
-    page.table(
-        ["attacker", "greatest", "mean", f"records above {level(risk['threshold'])}"],
-        [
-            [name, percent(risk[name].get("max")), percent(risk[name]["mean"]), number(risk[name].get("records_above"))]
-            for name in ("prosecutor", "journalist", "marketer")
-        ],
-        right={1, 2, 3},
-    )
+    page.table(*risk_rows(audit), right={1, 2, 3})
     page.text("How many records look alike:")
-    page.table(
-        ["records in a class", "classes"],
-        [[name, number(count)] for name, count in classes["sizes"].items()],
-        right={1},
-    )
+    sizes = [[name, number(count)] for name, count in audit.classes.sizes.items()]
+    page.table(["records in a class", "classes"], sizes, right={1})
+    for name, risk in audit.attribute_risk.items():
+        told = learned(audit.kind, risk)
+        page.title(f"Learning {name}")
+        page.table(told.heads, [[text, *map(number, n)] for text, n in told.rows], right=range(1, len(told.heads)))
+        page.text(told.sentence)
+    if audit.notes:
+        page.title("Notes")
+        page.bullets(audit.notes)
 
 
-def _render_attribute(name: str, kind: str, risk: Facts, page: Page) -> None:
-    from ldiversity.evaluation.audit import learned
-
-    found = learned(kind, risk)
-    page.title(f"Learning {name}")
-    rows = [[text, *map(number, numbers)] for text, numbers in found.rows]
-    page.table(found.heads, rows, right=set(range(1, len(found.heads))))
-    page.text(found.sentence)
-
-
-def _looked_at(facts: Facts) -> str:
-    records, classes = facts["records"], facts["classes"]["count"]
-    return (
-        f"{number(records)} {'record' if records == 1 else 'records'} in "
-        f"{number(classes)} {'class' if classes == 1 else 'classes'} of equal quasi-identifiers"
-    )
-
-
-def _value(value: Any) -> str:  # noqa: ANN401 - a number, or numbers by name
-    if not isinstance(value, dict):
-        return number(value)
-    return ", ".join(f"{name}: {number(part)}" for name, part in list(value.items())[:3])
-
-
-def _meaning(one: Facts) -> str:
-    return str(one["why"] if one["value"] is None and one["why"] else one["meaning"])
+def _meaning(one: Figure) -> str:
+    return one.why if one.value is None and one.why else one.meaning

@@ -6,20 +6,23 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
-from ldiversity.base.numbers import number, percent
+from ldiversity.base.numbers import counted, number, percent
 from ldiversity.base.typed import split_names
 from ldiversity.catalog import LISTED_OPTIONS, OPTIONS, methods_with
 from ldiversity.faces.cli._holder import column_options, grouping_options
-from ldiversity.faces.cli._input import advised_line, opened_table, read_as_option
+from ldiversity.faces.cli._input import advised_words, opened_table, read_as_option
 from ldiversity.faces.cli._method import METHOD_OPTIONS, MethodCommand
 from ldiversity.faces.cli._paths import TABLE, WRITTEN
 from ldiversity.faces.cli._progress import progress_bar
-from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._show import Page, show
 from ldiversity.faces.cli._words import in_words
+
+if TYPE_CHECKING:
+    from ldiversity.evaluation.compare import ComparedRun, Comparison
 
 __all__ = ["command"]
 
@@ -117,16 +120,18 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
             progress=progress,
             seed=given["seed"],
         )
-    drawn = None if plot is None or not any(run.measured for run in found.rows) else str(plot)
-    facts = {**found.to_dict(), "table": table.name, "plot": drawn}
-    for row in facts["rows"]:
-        row.update({name: row[name] and in_words(row[name]) for name in ("reason", "hint")})
-    facts["command"] = advised_line(found.command, table, given["read_as"])
-    if plot is not None and drawn is None:
-        facts["notes"] = [*facts["notes"], "There is no map, because no run was measured."]
+    answer = replace(
+        found,
+        table=table.name,
+        rows=tuple(map(_in_flags, found.rows)),
+        advised=advised_words(found.command, table, given["read_as"]),
+    )
+    if plot is not None and any(run.measured for run in found.rows):
+        answer = replace(answer, plot_file=str(plot))
+        answer.plot(plot)
     elif plot is not None:
-        replace(found, table=table.name).plot(plot)
-    show(facts, _render, as_json=as_json)
+        answer = replace(answer, notes=(*answer.notes, "There is no map, because no run was measured."))
+    show(answer, _render, as_json=as_json)
     if found.choice.run is None:
         click.get_current_context().exit(EXIT_NOTHING)
 
@@ -184,39 +189,40 @@ def _levels(text: str) -> list[int]:
     return found
 
 
-def _render(facts: Facts, page: Page) -> None:
+def _in_flags(run: ComparedRun) -> ComparedRun:
+    reason, hint = (text and in_words(text) for text in (run.reason, run.hint))
+    return replace(run, reason=reason, hint=hint)
+
+
+def _render(found: Comparison, page: Page) -> None:
     from ldiversity.evaluation.compare import LEGEND, exposure_table, failures, figures_table
 
-    page.warning(facts["holder_only"])
-    page.title(f"{facts['table']}: {_runs(len(facts['rows']))} on {number(facts['records'])} records")
-    for name, share in facts["unprotected"].items():
+    page.warning(found.holder_only)
+    page.title(f"{found.table}: {counted(len(found.rows), 'run')} on {number(found.records)} records")
+    for name, share in found.unprotected.items():
         page.text(f"As it is, the table tells {name!r} of {percent(share)} of the people to those who know the rest.")
     page.text(
         "Whoever knows how frequent the values of each column are, and nothing else, answers the queries with an "
-        f"error of {percent(facts['uninformed'])}."
+        f"error of {percent(found.uninformed)}."
     )
-    if any(row["reason"] is None for row in facts["rows"]):
-        for texts, below in ((figures_table(facts), LEGEND), (exposure_table(facts), _EXPOSURE)):
+    if not all(run.failed for run in found.rows):
+        for texts, below in ((figures_table(found), LEGEND), (exposure_table(found), _EXPOSURE)):
             page.table(texts.heads, texts.rows, right=texts.numbers)
             page.text(below)
-    failed = failures(facts)
+    failed = failures(found)
     if failed:
         page.title("Not possible here")
         page.bullets(failed)
-    unsound = [f"{row['label']}: {text}" for row in facts["rows"] for text in row["flaws"] if not row["recommended"]]
+    unsound = [f"{one.run.label}: {text}" for one in found.judged for text in one.flaws if not one.recommended]
     if unsound:
         page.title("Not sound")
         page.bullets(unsound)
     page.title("Which one to publish")
-    page.text(facts["recommendation"])
-    page.bullets(facts["cautions"])
-    if facts["command"] is not None:
-        page.command(facts["command"])
+    page.text(found.recommendation)
+    page.bullets(found.cautions)
+    if found.command_line is not None:
+        page.command(found.command_line)
     page.title("Notes")
-    page.bullets(facts["notes"])
-    if facts["plot"] is not None:
-        page.bullet(f"The map is in {facts['plot']}. In words: {facts['picture']['alt']}")
-
-
-def _runs(count: int) -> str:
-    return "1 run" if count == 1 else f"{number(count)} runs"
+    page.bullets(found.notes)
+    if found.plot_file is not None:
+        page.bullet(f"The map is in {found.plot_file}. In words: {found.alt}")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from ldiversity.base.answers import Answer
 from ldiversity.base.numbers import level, number, percent, points
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._paths import WRITTEN
-from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._show import Page, show
 from ldiversity.faces.cli._text import shell_line
 
 if TYPE_CHECKING:
@@ -33,6 +36,58 @@ _WARNING: Final = (
     "These made-up people are published twice without a key, to compare the two methods; of real people the sets of "
     "two such releases could be intersected, so use a key (ldiversity key new) and one method."
 )
+
+
+@dataclass(frozen=True)
+class DemoRelease:
+    """A release, what it promises, and its first rows."""
+
+    method: str
+    claim: str
+    rows: tuple[Mapping[str, object], ...]
+
+
+@dataclass(frozen=True)
+class MethodError:
+    """How far the estimates from a release are off, and the share of intervals that hold the truth."""
+
+    method: str
+    shares: int
+    rms_error: float
+    held: float
+
+
+@dataclass(frozen=True)
+class TrueShare:
+    """A true share, and the same estimated from a release."""
+
+    method: str
+    sex: str
+    value: str
+    truth: float
+    estimate: float
+    std_error: float
+
+
+@dataclass(frozen=True)
+class BesideTruth:
+    """Estimates beside the truth."""
+
+    confidence: float
+    methods: tuple[MethodError, ...]
+    shares: tuple[TrueShare, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Demo(Answer, schema="demo", version=1):
+    """What the demonstration made: a folder, its releases and pictures, and how good estimates from them are."""
+
+    folder: str
+    commands: tuple[str, ...]
+    warning: str
+    releases: tuple[DemoRelease, ...]
+    comparison: BesideTruth
+    pictures: tuple[str, ...]
 
 
 @click.command("demo", cls=Command, short_help="See it all on a made-up table.")
@@ -64,15 +119,15 @@ def command(folder: Path, *, as_json: bool) -> None:
         ["estimate", added, "--by", f"sex,age:{_BANDS}", "--plot", picture],
     ]
     lines = [_run(words, overwrite=words[0] == "anonymize") for words in commands]
-    facts = {
-        "folder": str(folder),
-        "commands": lines,
-        "warning": _WARNING,
-        "releases": [{"method": method, **_look(path)} for method, path in paths.items()],
-        "comparison": _compare(table, paths, folder / "comparison.png"),
-        "pictures": [str(picture), str(folder / "comparison.png")],
-    }
-    show(facts, _render, as_json=as_json)
+    answer = Demo(
+        folder=str(folder),
+        commands=tuple(lines),
+        warning=_WARNING,
+        releases=tuple(_look(method, path) for method, path in paths.items()),
+        comparison=_compare(table, paths, folder / "comparison.png"),
+        pictures=(str(picture), str(folder / "comparison.png")),
+    )
+    show(answer, _render, as_json=as_json)
 
 
 def _claim_folder(folder: Path) -> None:
@@ -97,20 +152,20 @@ def _run(words: list[object], *, overwrite: bool) -> str:
     return line
 
 
-def _look(path: Path) -> dict[str, Any]:
+def _look(method: str, path: Path) -> DemoRelease:
     import ldiversity as ld
 
     release = ld.load_release(path)
-    return {"claim": release.claims[0].statement, "rows": release.table.slice(0, _SHOWN_ROWS).to_pylist()}
+    rows = release.table.slice(0, _SHOWN_ROWS).to_pylist()
+    return DemoRelease(method, release.claims[0].statement, tuple(rows))
 
 
-def _compare(table: Path, paths: dict[str, Path], picture: Path) -> dict[str, Any]:
+def _compare(table: Path, paths: dict[str, Path], picture: Path) -> BesideTruth:
     """Set the estimates beside the truth, which only the data holder knows."""
     import numpy as np
     import pyarrow.csv as pa_csv
 
     import ldiversity as ld
-    from ldiversity.faces.report import draw_estimate
     from ldiversity.pictures import save_figure
 
     source = pa_csv.read_csv(table)
@@ -123,11 +178,11 @@ def _compare(table: Path, paths: dict[str, Path], picture: Path) -> dict[str, An
         truth = _true_shares(source, cells)
         held = (cells.low / cells.records[:, None] <= truth) & (truth <= cells.high / cells.records[:, None])
         error = float(np.sqrt(np.mean((cells.share - truth) ** 2)))
-        methods.append({"method": method, "shares": truth.size, "rms_error": error, "held": float(held.mean())})
+        methods.append(MethodError(method, truth.size, error, float(held.mean())))
         if method == next(iter(paths)):
             title = "Estimated from the release, and the truth that only the holder knows"
-            save_figure(draw_estimate(cells, title=title, truth=truth), picture)
-    return {"confidence": 0.95, "methods": methods, "shares": _share_rows(source, by_sex)}
+            save_figure(cells.figure(title=title, truth=truth), picture)
+    return BesideTruth(0.95, tuple(methods), tuple(_share_rows(source, by_sex)))
 
 
 def _true_shares(source: pa.Table, cells: Estimate) -> FloatArray:
@@ -146,58 +201,54 @@ def _true_shares(source: pa.Table, cells: Estimate) -> FloatArray:
     return np.array(rows)
 
 
-def _share_rows(source: pa.Table, by_sex: dict[str, Estimate]) -> list[dict[str, Any]]:
-    rows = []
+def _share_rows(source: pa.Table, by_sex: dict[str, Estimate]) -> Iterator[TrueShare]:
     for method, estimate in by_sex.items():
         truth = _true_shares(source, estimate)
         errors = estimate.std_error / estimate.records[:, None]
         for cell, label in enumerate(estimate.labels.to_pylist()):
-            rows += [
-                {
-                    "method": method,
-                    "sex": label["sex"],
-                    "value": estimate.domains[0].values[code],
-                    "truth": float(truth[cell, code]),
-                    "estimate": float(estimate.share[cell, code]),
-                    "std_error": float(errors[cell, code]),
-                }
-                for code in (-truth[cell]).argsort()[:_SHOWN_VALUES].tolist()
-            ]
-    return rows
+            for code in (-truth[cell]).argsort()[:_SHOWN_VALUES].tolist():
+                yield TrueShare(
+                    method,
+                    label["sex"],
+                    str(estimate.domains[0].values[code]),
+                    truth=float(truth[cell, code]),
+                    estimate=float(estimate.share[cell, code]),
+                    std_error=float(errors[cell, code]),
+                )
 
 
-def _render(facts: Facts, page: Page) -> None:
-    for line, release in zip(facts["commands"], facts["releases"], strict=False):
-        page.title(f"Publish by {release['method']}")
+def _render(demo: Demo, page: Page) -> None:
+    for line, release in zip(demo.commands, demo.releases, strict=False):
+        page.title(f"Publish by {release.method}")
         page.command(line)
-        page.text(release["claim"])
-        heads = list(release["rows"][0])
-        page.table(heads, [[_cell(row[head]) for head in heads] for row in release["rows"]])
-    page.text(facts["warning"])
+        page.text(release.claim)
+        heads = list(release.rows[0])
+        page.table(heads, [[_cell(row[head]) for head in heads] for row in release.rows])
+    page.text(demo.warning)
     page.title("Estimate from a release alone")
-    page.command(facts["commands"][-1])
-    comparison = facts["comparison"]
-    page.text(f"It prints {comparison['methods'][0]['shares']} shares with intervals, and drew {facts['pictures'][0]}.")
+    page.command(demo.commands[-1])
+    comparison = demo.comparison
+    page.text(f"It prints {comparison.methods[0].shares} shares with intervals, and drew {demo.pictures[0]}.")
     page.title("Compared with the truth, which only the data holder knows")
     page.table(
-        ["sex", "disease", "truth", *(f"by {m['method']}" for m in comparison["methods"])],
+        ["sex", "disease", "truth", *(f"by {m.method}" for m in comparison.methods)],
         _beside(comparison),
         right={2, 3, 4},
     )
     page.bullets(
-        f"{m['method'].capitalize()}: {m['shares']} shares by sex and age band are off by {points(m['rms_error'])} "
-        f"percentage points (root of the mean square); {percent(m['held'])} of the {level(comparison['confidence'])} "
+        f"{m.method.capitalize()}: {m.shares} shares by sex and age band are off by {points(m.rms_error)} "
+        f"percentage points (root of the mean square); {percent(m.held)} of the {level(comparison.confidence)} "
         "intervals hold the truth."
-        for m in comparison["methods"]
+        for m in comparison.methods
     )
-    page.text(f"Look at {facts['pictures'][1]}, and at the files in {facts['folder']}.")
+    page.text(f"Look at {demo.pictures[1]}, and at the files in {demo.folder}.")
 
 
-def _beside(comparison: Facts) -> list[list[str]]:
+def _beside(comparison: BesideTruth) -> list[list[str]]:
     rows: dict[tuple[str, str], list[str]] = {}
-    for row in comparison["shares"]:
-        cells = rows.setdefault((row["sex"], row["value"]), [percent(row["truth"])])
-        cells.append(f"{percent(row['estimate'])} +- {points(row['std_error'])}")
+    for row in comparison.shares:
+        cells = rows.setdefault((row.sex, row.value), [percent(row.truth)])
+        cells.append(f"{percent(row.estimate)} +- {points(row.std_error)}")
     return [[*key, *cells] for key, cells in rows.items()]
 
 

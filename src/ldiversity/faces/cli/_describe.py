@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,12 @@ from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import type_option
 from ldiversity.faces.cli._input import opened_table, read_as_option, read_as_words
 from ldiversity.faces.cli._paths import TABLE
-from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._show import Page, show
 from ldiversity.faces.cli._text import shell_line
+from ldiversity.schema import Role
 
 if TYPE_CHECKING:
-    from ldiversity.faces.report import Description
+    from ldiversity.faces.report import ColumnDescription, Description
 
 __all__ = ["command"]
 
@@ -42,14 +44,12 @@ def command(table: Path, read_as: str | None, types: tuple[str, ...], *, as_json
     with opened_table(table, read_as) as path:
         description = ld.describe(path, types=read_types(types))
     words = [table, *read_as_words(read_as)]
-    facts = {**description.to_dict(), "table": table.name, "next": _next(words, description, types)}
-    show(facts, _render, as_json=as_json)
+    answer = replace(description, table=table.name, next=_next(words, description, types))
+    show(answer, _render, as_json=as_json)
 
 
 def _next(table: list[object], description: Description, types: tuple[str, ...]) -> str | None:
     """The plan to make next, or None when no plan could work."""
-    from ldiversity.schema import Role
-
     sensitive = [column for column in description.columns if column.role is Role.SENSITIVE and column.usable]
     if description.problems and not sensitive:
         return None
@@ -70,55 +70,55 @@ def _next(table: list[object], description: Description, types: tuple[str, ...])
     return shell_line(*words)
 
 
-def _render(facts: Facts, page: Page) -> None:
-    page.title(f"{facts['table']}: {number(facts['rows'])} rows, {len(facts['columns'])} columns")
+def _render(found: Description, page: Page) -> None:
+    page.title(f"{found.table}: {number(found.n_rows)} rows, {len(found.columns)} columns")
     page.table(
         ["column", "type", "missing", "distinct", "suggested role", "because"],
         [
             [
-                column["name"],
-                column["type"],
-                number(column["missing"]),
-                f"{'more than ' if column['more_distinct'] else ''}{number(column['distinct'])}",
-                column["role"] or "none",
-                column["reason"],
+                column.name,
+                column.type,
+                number(column.missing),
+                f"{'more than ' if column.more_distinct else ''}{number(column.distinct)}",
+                str(column.role or "none"),
+                column.reason,
             ]
-            for column in facts["columns"]
+            for column in found.columns
         ],
         right={2, 3},
     )
-    for column in facts["columns"]:
-        if column["role"] == "sensitive":
+    for column in found.columns:
+        if column.role is Role.SENSITIVE:
             _render_sensitive(column, page)
-    if facts["problems"]:
+    if found.problems:
         page.title("Problems")
-        page.bullets(facts["problems"])
-    if facts["next"] is not None:
+        page.bullets(found.problems)
+    if found.next is not None:
         page.title("Next")
         page.text("The roles are suggestions; the decision is yours. Columns without a role are not published.")
-        if "--missing" in facts["next"]:
+        if "--missing" in found.next:
             page.text("Rows without a sensitive value get one of their own (category); with drop they are left out.")
-        if "=width:WIDTH" in facts["next"]:
+        if "=width:WIDTH" in found.next:
             page.text("Put public numbers for WIDTH, LOW and HIGH: what a code book says, not what this table holds.")
-        page.command(facts["next"])
+        page.command(found.next)
 
 
-def _render_sensitive(column: Facts, page: Page) -> None:
-    if column["frequencies"]:
-        page.title(f"{column['name']}: most frequent values")
+def _render_sensitive(column: ColumnDescription, page: Page) -> None:
+    if column.frequencies:
+        page.title(f"{column.name}: most frequent values")
         page.table(
             ["value", "rows", "share"],
-            [[f["value"], number(f["count"]), percent(f["share"])] for f in column["frequencies"]],
+            [[f.value, number(f.count), percent(f.share)] for f in column.frequencies],
             right={1, 2},
         )
-    page.title(f"{column['name']}: largest l")
-    if column["reach"]:
+    page.title(f"{column.name}: largest l")
+    if column.reach:
         page.table(
             ["method", "d", "largest l", "because"],
             [
-                [reach["method"], number(reach["d"]), number(reach["l"]) if reach["l"] > 1 else "none", reach["rule"]]
-                for reach in column["reach"]
+                [reach.method, number(reach.d), number(reach.l) if reach.l > 1 else "none", reach.rule]
+                for reach in column.reach
             ],
             right={1, 2},
         )
-    page.bullets(column["advice"])
+    page.bullets(column.advice)

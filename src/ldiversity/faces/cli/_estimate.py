@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ldiversity.base.numbers import level as level_text
-from ldiversity.base.numbers import number, percent
+from ldiversity.base.numbers import decimal, level, number, percent
 from ldiversity.base.registry import registered
 from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._paths import READ, WRITTEN
-from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._show import Page, show
+from ldiversity.schema import label_text
 
 if TYPE_CHECKING:
-    from ldiversity.estimation import Estimate
+    from ldiversity.estimation import Estimate, EstimatedCell
 
 __all__ = ["command"]
 
@@ -101,7 +101,7 @@ def command(
         estimate.plot(plot)
     if csv_file is not None:
         _write_csv(estimate, csv_file)
-    show(estimate.to_dict(), _render, as_json=as_json)
+    show(estimate, _render, as_json=as_json)
 
 
 def _write_csv(estimate: Estimate, file: Path) -> None:
@@ -115,51 +115,23 @@ def _write_csv(estimate: Estimate, file: Path) -> None:
         raise StorageError("csv_file", f"file {str(file)!r} cannot be written: {error.strerror}") from None
 
 
-def _render(facts: Facts, page: Page) -> None:
-    chosen = f" where {' and '.join(facts['where'])}" if facts["where"] else ""
-    page.title(f"{', '.join(facts['sensitive'])}: {number(facts['n_records'])} records{chosen}")
-    level = level_text(facts["confidence"])
+def _render(estimate: Estimate, page: Page) -> None:
+    chosen = f" where {' and '.join(estimate.where)}" if estimate.where else ""
+    page.title(f"{', '.join(estimate.sensitive)}: {number(estimate.n_records)} records{chosen}")
+    low = f"low ({level(estimate.confidence)})"
     page.table(
-        [
-            *facts["by"],
-            "records",
-            "value",
-            "count",
-            "share",
-            "std. error",
-            f"low ({level})",
-            "high",
-            "estimator",
-            "note",
-        ],
-        [row for cell in facts["cells"] for row in _rows(cell, facts["by"])],
-        right={len(facts["by"]), *range(len(facts["by"]) + 2, len(facts["by"]) + 7)},
+        [*estimate.by, "records", "value", "count", "share", "std. error", low, "high", "estimator", "note"],
+        [row for cell in estimate.cells for row in _rows(cell)],
+        right={len(estimate.by), *range(len(estimate.by) + 2, len(estimate.by) + 7)},
     )
     page.text("Counts are of records; standard errors and intervals are about the noise that hides the true values.")
-    page.bullets(facts["caveats"])
+    page.bullets(estimate.caveats)
 
 
-def _rows(cell: Facts, by: list[str]) -> list[list[str]]:
-    from ldiversity.faces.report import label_text, value_name
-
-    rows = []
-    for position, value in enumerate(cell["values"]):
-        once = [*(label_text(cell["by"][name]) for name in by), number(cell["records"])]
-        rows.append(
-            [
-                *(once if position == 0 else [""] * len(once)),
-                value_name(value),
-                f"{value['count']:.1f}",
-                percent(value["share"]),
-                _decimal(value["std_error"]),
-                _decimal(value["low"]),
-                _decimal(value["high"]),
-                cell["estimator"] if position == 0 else "",
-                cell["note"] if position == 0 else "",
-            ]
-        )
-    return rows
-
-
-def _decimal(value: float | None) -> str:
-    return "-" if value is None or not math.isfinite(value) else f"{value:.1f}"
+def _rows(cell: EstimatedCell) -> Iterator[list[str]]:
+    """One row per value; what is about the cell stands in the first alone."""
+    once, last = [*map(label_text, cell.by.values()), number(cell.records)], [cell.estimator, cell.note]
+    for value in cell.values:
+        numbers = [decimal(value.std_error), decimal(value.low), decimal(value.high)]
+        yield [*once, value.name, decimal(value.count), percent(value.share), *numbers, *last]
+        once, last = [""] * len(once), [""] * len(last)

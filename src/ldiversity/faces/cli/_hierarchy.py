@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ldiversity.base.answers import Answer
 from ldiversity.base.numbers import number
 from ldiversity.base.typed import join_assignment
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import type_option
 from ldiversity.faces.cli._input import opened_table, read_as_option
 from ldiversity.faces.cli._paths import READ, TABLE, WRITTEN
-from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._show import Page, show
 from ldiversity.faces.cli._text import shell_line
 
 if TYPE_CHECKING:
@@ -30,6 +32,30 @@ _CAUTION: Final = (
     "Where that is too much, {ways}."
 )
 _CODE_BOOK: Final = "write the file from a code book"
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level of a hierarchy: its nodes, how many leaves they have, and the first of them."""
+
+    level: int
+    nodes: int
+    smallest: int
+    largest: int
+    first: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class LookedAt(Answer, schema="hierarchy", version=1):
+    """A hierarchy: its file and column, its levels, its nodes from the root down, what it tells, and how to use it."""
+
+    file: str | None
+    leaves: int
+    levels: tuple[Level, ...]
+    tree: str
+    column: str | None = None
+    caution: str | None = None
+    next: str | None = None
 
 
 @click.command("hierarchy", cls=Command, short_help="Make a hierarchy for a column, or look at one.")
@@ -63,10 +89,10 @@ def command(table: Path | None, shown: Path | None, *, as_json: bool, **given: A
         _refuse_others(table, given)
         from ldiversity.hierarchies import Hierarchy
 
-        tree, facts = Hierarchy.read(shown), {"file": str(shown), "caution": None, "next": None}
+        found = _looked_at(Hierarchy.read(shown), file=str(shown))
     else:
-        tree, facts = _make(table, given)
-    show({**facts, **_facts(tree)}, _render, as_json=as_json)
+        found = _make(table, given)
+    show(found, _render, as_json=as_json)
 
 
 def _refuse_others(table: Path | None, given: Mapping[str, Any]) -> None:
@@ -74,7 +100,7 @@ def _refuse_others(table: Path | None, given: Mapping[str, Any]) -> None:
         raise click.UsageError("--show must stand alone, or with --json.")
 
 
-def _make(table: Path | None, given: Mapping[str, Any]) -> tuple[Hierarchy, dict[str, Any]]:
+def _make(table: Path | None, given: Mapping[str, Any]) -> LookedAt:
     if table is None or given["column"] is None:
         raise click.UsageError("TABLE and --column must be given, or --show FILE.")
     kinds = [name for name in ("width", "quantiles", "prefix", "date") if given[name]]
@@ -87,12 +113,12 @@ def _make(table: Path | None, given: Mapping[str, Any]) -> tuple[Hierarchy, dict
     if output is not None:
         tree.save(output, overwrite=given["overwrite"])
     option = f"{join_assignment(given['column'])}={output}"
-    return tree, {
-        "file": None if output is None else str(output),
-        "column": given["column"],
-        "caution": _caution(tree, ranged=given["low"] is not None),
-        "next": None if output is None else shell_line("--hierarchy", option),
-    }
+    return replace(
+        _looked_at(tree, file=None if output is None else str(output)),
+        column=given["column"],
+        caution=_caution(tree, ranged=given["low"] is not None),
+        next=None if output is None else shell_line("--hierarchy", option),
+    )
 
 
 def _caution(tree: Hierarchy, *, ranged: bool) -> str | None:
@@ -142,54 +168,43 @@ def _numbers(option: str, text: str, kind: type[int | float]) -> list[Any]:
         raise click.UsageError(f"{option} must be numbers separated by commas, got {text!r}.") from None
 
 
-def _facts(tree: Hierarchy) -> dict[str, Any]:
+def _looked_at(tree: Hierarchy, *, file: str | None) -> LookedAt:
     levels = []
     for level, labels in enumerate(tree.labels):
-        sizes = tree.count_leaves(level)
-        levels.append(
-            {
-                "level": level,
-                "nodes": len(labels),
-                "smallest": int(sizes.min()),
-                "largest": int(sizes.max()),
-                "first": list(labels[:_FIRST_NODES]),
-            }
-        )
-    return {
-        "leaves": len(tree),
-        "levels": levels,
-        "tree": tree.to_text(most=_FIRST_NODES if tree.depth <= _FLAT else 1),
-    }
+        sizes, first = tree.count_leaves(level), tuple(labels[:_FIRST_NODES])
+        levels.append(Level(level, len(labels), int(sizes.min()), int(sizes.max()), first))
+    text = tree.to_text(most=_FIRST_NODES if tree.depth <= _FLAT else 1)
+    return LookedAt(file, len(tree), tuple(levels), text)
 
 
-def _render(facts: Facts, page: Page) -> None:
-    name = facts.get("column") or facts["file"]
-    page.title(f"{name}: {number(facts['leaves'])} leaves, {len(facts['levels'])} levels")
-    last = len(facts["levels"]) - 1
+def _render(found: LookedAt, page: Page) -> None:
+    name = found.column or found.file
+    page.title(f"{name}: {number(found.leaves)} leaves, {len(found.levels)} levels")
+    last = len(found.levels) - 1
     page.table(
-        ["level", "nodes", "leaves a node", "first nodes"],
+        ["level", "nodes", "leaves per node", "first nodes"],
         [
             [
-                {0: "0 (values)", last: f"{last} (root)"}.get(level["level"], str(level["level"])),
-                number(level["nodes"]),
-                _range(level["smallest"], level["largest"]),
-                ", ".join(level["first"]) + (", ..." if level["nodes"] > len(level["first"]) else ""),
+                {0: "0 (values)", last: f"{last} (root)"}.get(level.level, str(level.level)),
+                number(level.nodes),
+                _range(level.smallest, level.largest),
+                ", ".join(level.first) + (", ..." if level.nodes > len(level.first) else ""),
             ]
-            for level in facts["levels"]
+            for level in found.levels
         ],
         right={1, 2},
     )
     page.title("From the root down")
-    for line in facts["tree"].splitlines():
+    for line in found.tree.splitlines():
         page.text(line)
-    if facts["caution"]:
+    if found.caution:
         page.title("Caution")
-        page.text(facts["caution"])
-    if facts["next"]:
+        page.text(found.caution)
+    if found.next:
         page.title("Next")
         page.text(
-            f"Saved as {facts['file']}. Look at it, change it by hand where it is not sensible, and use it in plan, "
-            f"anonymize and compare: {facts['next']}"
+            f"Saved as {found.file}. Look at it, change it by hand where it is not sensible, and use it in plan, "
+            f"anonymize and compare: {found.next}"
         )
 
 

@@ -14,9 +14,8 @@ import click
 
 from ldiversity.base.registry import registered
 from ldiversity.faces.cli._paths import free_folder
-from ldiversity.faces.cli._text import shell_line
 
-__all__ = ["advised_line", "opened_if_given", "opened_table", "read_as_option", "read_as_words"]
+__all__ = ["advised_words", "opened_if_given", "opened_table", "read_as_option", "read_as_words"]
 
 _STDIN: Final = Path("-")
 
@@ -66,12 +65,12 @@ def read_as_words(read_as: str | None) -> list[str]:
     return [] if read_as is None else ["--read-as", read_as]
 
 
-def advised_line(words: Sequence[str] | None, table: Path, read_as: str | None) -> str | None:
+def advised_words(words: Sequence[str] | None, table: Path, read_as: str | None) -> tuple[str, ...]:
     """An advised command that publishes, with the table as it was named here and a folder that is free."""
     if not words:
-        return None
+        return ()
     name, command, _, *options, _ = words  # ldiversity anonymize TABLE ... release
-    return shell_line(name, command, table, *read_as_words(read_as), *options, free_folder("release"))
+    return (name, command, str(table), *map(str, read_as_words(read_as)), *options, str(free_folder("release")))
 
 
 def _link(table: Path, named: Path) -> None:

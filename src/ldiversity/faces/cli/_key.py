@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from ldiversity.base.answers import Answer
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._paths import WRITTEN
-from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._show import Page, show
 
-__all__ = ["command"]
+__all__ = ["KeyFile", "command"]
+
+
+@dataclass(frozen=True, repr=False)
+class KeyFile(Answer, schema="key", version=1):
+    """A key that was written, and who can read it."""
+
+    file: str
+    mode: str = "0600"
 
 
 @click.group("key", short_help="Make the secret for publishing again.")
@@ -26,11 +36,11 @@ def new(file: Path, *, as_json: bool) -> None:
     import ldiversity as ld
 
     ld.Key.new().save(file)
-    show({"file": str(file), "mode": "0600"}, _render, as_json=as_json)
+    show(KeyFile(str(file)), _render, as_json=as_json)
 
 
-def _render(facts: Facts, page: Page) -> None:
-    page.text(f"Wrote a new key to {facts['file']} (mode {facts['mode']}: only its owner can read it).")
+def _render(found: KeyFile, page: Page) -> None:
+    page.text(f"Wrote a new key to {found.file} (mode {found.mode}: only its owner can read it).")
     page.bullets(
         [
             "Keep it as safe as the table: whoever has it and a release can work out true values.",

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ldiversity.base.numbers import number, percent
+from ldiversity.base.numbers import counted, number, percent
 from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import population_option, type_option
 from ldiversity.faces.cli._paths import FOLDER, READ, WRITTEN
-from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.faces.cli._show import Page, show
 
 if TYPE_CHECKING:
     from ldiversity.faces.report import Report
@@ -75,24 +75,23 @@ def command(
     """  # noqa: D301 - click reads the backspace
     if output is None and pictures is None and not as_json:
         raise click.UsageError("one of --output, --pictures and --json must be given.")
-    made = _made(release, given)
+    made = _made(release, **given)
     if output is not None:
         made.save(output)
     written = [] if pictures is None else made.pictures(pictures, formats=("png", "svg", "pdf"))
-    facts = made.to_dict()
-    if as_json:
-        show(facts, _render, as_json=True)
-        return
-    files = {
-        "title": release.name or str(release),
-        "file": None if output is None else str(output),
-        "pictures": len(written),
-        "folder": str(pictures),
-    }
-    show({**facts, **files}, _render, as_json=False)
+
+    def render(report: Report, page: Page) -> None:
+        page.title(f"{release.name}: {counted(report.release.records, 'record')}, {report.release.layout}")
+        _render(report, page)
+        if output is not None:
+            page.text(f"Written: {output}.")
+        if written:
+            page.text(f"{number(len(written))} files of pictures and their tables are in {pictures}.")
+
+    show(made, render, as_json=as_json)
 
 
-def _made(release: Path, given: Facts) -> Report:
+def _made(release: Path, **given: Any) -> Report:  # noqa: ANN401 - options by name
     import ldiversity as ld
     from ldiversity.tables import read_types
 
@@ -111,33 +110,15 @@ def _made(release: Path, given: Facts) -> Report:
     return ld.user_report(release, **asked)
 
 
-def _render(facts: Facts, page: Page) -> None:
-    release = facts["release"]
-    records = number(release["records"])
-    page.title(f"{facts['title']}: {records} {'record' if release['records'] == 1 else 'records'}, {release['layout']}")
-    if facts["audience"] == "holder":
+def _render(report: Report, page: Page) -> None:
+    if report.audience == "holder":
         page.warning("Made with the original: for the data holder alone, not to be handed out.")
-    page.bullets(claim["statement"] for claim in release["claims"])
-    if facts["audit"]["passed"] is False:
+    page.bullets(claim.statement for claim in report.release.claims)
+    if report.audit.passed is False:
         page.warning("A promise does not hold on what was published.")
-    if facts["attacks"] is not None and facts["attacks"]["broken"]:
+    if report.attacks is not None and report.attacks.broken:
         page.warning("An attack beats what the release promises.")
-    page.table(
-        ["risk", "value", "threshold", "state"],
-        [
-            [
-                risk["risk"] if risk["attribute"] is None else f"{risk['attribute']}: {risk['risk']}",
-                percent(risk["value"]),
-                percent(risk["threshold"]),
-                risk["state"],
-            ]
-            for risk in facts["risks"]
-        ],
-        right={1, 2},
-    )
-    for text in facts["skipped"]:
+    rows = [[risk.name, percent(risk.value), percent(risk.threshold), risk.state] for risk in report.risks]
+    page.table(["risk", "value", "threshold", "state"], rows, right={1, 2})
+    for text in report.skipped:
         page.warning(text)
-    if facts["file"] is not None:
-        page.text(f"Written: {facts['file']}.")
-    if facts["pictures"]:
-        page.text(f"{facts['pictures']} files of pictures and their tables are in {facts['folder']}.")

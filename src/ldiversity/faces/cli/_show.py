@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from textwrap import fill
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeVar
 
 import click
 
+from ldiversity.base.answers import Answer, Document
 from ldiversity.faces.cli._text import printable
 
-__all__ = ["Facts", "Page", "show"]
+__all__ = ["Page", "show"]
 
-Facts: TypeAlias = Mapping[str, Any]
-"""What a command found out, in JSON's types."""
+Shown = TypeVar("Shown", bound=Answer)
 
 _PLAIN_WIDTH: Final = 100
 _WIDE: Final = {"W", "F"}
@@ -110,17 +109,17 @@ class Page:
             console.print(Text(mark + content, style=styles[kind]), soft_wrap=kind == "command")
 
 
-def show(facts: Facts, render: Callable[[Facts, Page], None], *, as_json: bool) -> None:
-    """Print facts on stdout: as JSON, or as the page that `render` makes of the same facts."""
+def show(answer: Shown, render: Callable[[Shown, Page], None], *, as_json: bool) -> None:
+    """Print an answer on stdout: as JSON, or as the page that `render` makes of it."""
     if as_json:
-        _echo_json(_finite(facts))
+        _echo_json(answer.to_dict())
         return
     page = Page()
-    render(facts, page)
+    render(answer, page)
     page.print()
 
 
-def _echo_json(facts: Any) -> None:  # noqa: ANN401 - any JSON
+def _echo_json(facts: Document) -> None:
     text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
@@ -171,12 +170,3 @@ def _plain_row(row: Sequence[str], widths: Sequence[int], right: frozenset[int])
 def _width(text: str) -> int:
     """Columns that a text takes on a screen: wide characters take two, combining ones none."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in _WIDE else 1 for c in text)
-
-
-def _finite(facts: Any) -> Any:  # noqa: ANN401 - any JSON
-    """JSON knows no infinity and no NaN: they become null."""
-    if isinstance(facts, Mapping):
-        return {str(name): _finite(value) for name, value in facts.items()}
-    if isinstance(facts, list | tuple):
-        return [_finite(value) for value in facts]
-    return None if isinstance(facts, float) and not math.isfinite(facts) else facts

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from ldiversity.base.answers import HIDDEN, Answer, fact, fit_screen, keyed
+from ldiversity.base.numbers import counted
 from ldiversity.schema import Role
 from ldiversity.tables import ColumnSummary, open_source, summarize_columns
 
-__all__ = ["ColumnDescription", "Description", "Reach", "describe"]
+__all__ = ["ColumnDescription", "Description", "Frequency", "Reach", "describe"]
 
 _LEAST_VALUES: Final = 3
 _MANY_NUMBERS: Final = 50
@@ -39,22 +41,27 @@ class Reach:
     d: float | None
     rule: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Describe it in JSON's types."""
-        return {"method": self.method, "l": self.l, "d": self.d, "rule": self.rule}
+
+@dataclass(frozen=True)
+class Frequency:
+    """How many rows have a value, and their share of the rows that have any."""
+
+    value: str
+    count: int
+    share: float
 
 
 @dataclass(frozen=True)
 class ColumnDescription:
     """One column, the role that is suggested for it, and, if it may be sensitive, what can be reached."""
 
-    summary: ColumnSummary
+    summary: ColumnSummary = field(metadata=HIDDEN)
     role: Role | None
     reason: str
     reach: tuple[Reach, ...] = ()
     advice: tuple[str, ...] = ()
 
-    @property
+    @fact
     def name(self) -> str:
         """The column's name."""
         return self.summary.name
@@ -71,40 +78,58 @@ class ColumnDescription:
         """Whether its values in this table are enough for sets of two."""
         return self.needs_bins or self.summary.capped or (self.summary.n_distinct or 0) >= _LEAST_VALUES
 
-    def to_dict(self) -> dict[str, Any]:
-        """Describe it in JSON's types."""
-        summary = self.summary
-        frequencies = summary.frequencies if self.role is Role.SENSITIVE else ()
-        n_filled = summary.n_rows - summary.n_missing
-        return {
-            "name": summary.name,
-            "type": summary.type,
-            "missing": summary.n_missing,
-            "distinct": summary.n_distinct,
-            "more_distinct": summary.capped,
-            "role": None if self.role is None else self.role.value,
-            "reason": self.reason,
-            "frequencies": [
-                {"value": value, "count": count, "share": count / n_filled} for value, count in frequencies
-            ],
-            "reach": [reach.to_dict() for reach in self.reach],
-            "advice": list(self.advice),
-        }
+    @fact
+    def type(self) -> str:
+        """Its type."""
+        return self.summary.type
+
+    @fact
+    def missing(self) -> int:
+        """How many rows lack it."""
+        return self.summary.n_missing
+
+    @fact
+    def distinct(self) -> int | None:
+        """How many different values it has; None when they were not counted."""
+        return self.summary.n_distinct
+
+    @fact
+    def more_distinct(self) -> bool:
+        """Whether `distinct` is only what was counted."""
+        return self.summary.capped
+
+    @fact
+    def frequencies(self) -> tuple[Frequency, ...]:
+        """The most frequent values, when it may be sensitive."""
+        n_filled = self.summary.n_rows - self.summary.n_missing
+        known = self.summary.frequencies if self.role is Role.SENSITIVE else ()
+        return tuple(Frequency(value, count, count / n_filled) for value, count in known)
 
 
-@dataclass(frozen=True)
-class Description:
-    """What `describe` found. It shows true counts: for the data holder, not for publication."""
+@dataclass(frozen=True, repr=False)
+class Description(Answer, schema="description", version=1):
+    """What `describe` found. It shows true counts: for the data holder, not for publication.
+
+    Attributes
+    ----------
+    table, n_rows
+        What was looked at.
+    columns
+        Each column, with the role that is suggested.
+    next
+        The command that plans a publication; None where it is not known, or none could work.
+    """
 
     table: str
-    n_rows: int
+    n_rows: int = field(metadata=keyed("rows"))
     columns: tuple[ColumnDescription, ...]
+    next: str | None = None
 
     def names(self, role: Role) -> list[str]:
         """The columns for which a role is suggested."""
         return [column.name for column in self.columns if column.role is role]
 
-    @property
+    @fact
     def problems(self) -> tuple[str, ...]:
         """Why the table, or a column that looks sensitive, cannot be published as it is; empty when it can."""
         if not self.n_rows:
@@ -114,21 +139,11 @@ class Description:
             found.append("The table has one row; the values of a sensitive column must be declared with --domain then.")
         return tuple(found)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Describe it in JSON's types.
-
-        Keys: ``table``, ``rows``, ``columns`` and ``problems`` (sentences on what cannot be published as it is). A
-        column has ``name``, ``type``, ``missing``, ``distinct`` (null when
-        not counted), ``more_distinct`` (whether `distinct` is only what was counted), ``role`` (null when none is
-        suggested), ``reason``, and, when it may be sensitive, ``frequencies`` (``value``, ``count``, ``share`` of the
-        most frequent values), ``reach`` (``method``, ``l``, ``d``, ``rule``) and ``advice``.
-        """
-        return {
-            "table": self.table,
-            "rows": self.n_rows,
-            "columns": [column.to_dict() for column in self.columns],
-            "problems": list(self.problems),
-        }
+    def __str__(self) -> str:
+        rows = [
+            f"{column.name}: {column.type}, {column.role or 'no role'} ({column.reason})" for column in self.columns
+        ]
+        return fit_screen([f"{self.table}: {counted(self.n_rows, 'row')}", *self.problems, *rows])
 
 
 def describe(data: Any, *, types: Mapping[str, str] | None = None) -> Description:  # noqa: ANN401 - frame or path

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Final
 
 from ldiversity.base.html import bullets, escape, table
-from ldiversity.base.numbers import level as level_text
-from ldiversity.base.numbers import percent
+from ldiversity.base.numbers import counted, decimal, level, number, percent
 from ldiversity.estimation import Estimate
 from ldiversity.evaluation.attacks import AttackReport
 from ldiversity.evaluation.audit import Audit
 from ldiversity.evaluation.audit import fragment as audit_fragment
-from ldiversity.faces.report._estimates import cell_name, draw_estimate, estimate_title, holds_for_certain, value_name
-from ldiversity.faces.report._report_phrases import type_words
-from ldiversity.faces.report._report_pictures import attack_pictures, gauge_pictures, look_alike_picture
-from ldiversity.faces.report._report_risks import gauges
-from ldiversity.faces.report._report_tables import paragraph
-from ldiversity.faces.report._report_words import not_protected, release_facts
-from ldiversity.pictures import embedded_picture, save_figure, shorten
+from ldiversity.faces.report._phrases import type_words
+from ldiversity.faces.report._pictures import attack_pictures, gauge_pictures, look_alike_picture
+from ldiversity.faces.report._published import not_protected, published
+from ldiversity.faces.report._risks import gauges
+from ldiversity.faces.report._tables import not_run, paragraph
+from ldiversity.pictures import embedded_picture, shorten
 from ldiversity.release import Release
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable
-    from pathlib import Path
 
     from ldiversity.pictures import Picture
 
-__all__ = ["fragment", "save"]
+__all__ = ["fragment"]
 
 _MOST_ROWS: Final = 60
 _MOST_LETTERS: Final = 60
@@ -53,78 +48,61 @@ def fragment(shown: object) -> str:
     raise TypeError(type(shown).__name__)
 
 
-def save(shown: object, path: str | os.PathLike[str]) -> Path:
-    """Write the picture that a notebook shows."""
-    if not isinstance(shown, Estimate):
-        raise TypeError(type(shown).__name__)
-    return save_figure(draw_estimate(shown), path)
-
-
 def _estimate(estimate: Estimate) -> str:
-    facts = estimate.to_dict()
-    title = estimate_title(estimate)
-    if not facts["cells"]:
-        return f"<p>{escape(title)}: no records.</p>{bullets(facts['caveats'])}"
-    level = "for certain" if holds_for_certain(estimate) else level_text(facts["confidence"])
-    heads = ["cell", "records", "value", "count", "share", f"low ({level})", f"high ({level})", "note"]
+    cells, title, caveats = estimate.cells, estimate.title, bullets(estimate.caveats)
+    if not cells:
+        return f"<p>{escape(title)}: no records.</p>{caveats}"
+    said = "for certain" if estimate.certain else level(estimate.confidence)
+    heads = ["cell", "records", "value", "count", "share", f"low ({said})", f"high ({said})", "note"]
     rows = [
         [
-            _short(cell_name(cell)),
-            f"{cell['records']:,.0f}",
-            _short(value_name(value)),
-            _number(value["count"]),
-            percent(value["share"]),
-            _number(value["low"]),
-            _number(value["high"]),
-            cell["note"],
+            _short(cell.name),
+            number(round(cell.records)),
+            _short(value.name),
+            decimal(value.count),
+            percent(value.share),
+            decimal(value.low),
+            decimal(value.high),
+            cell.note,
         ]
-        for cell in facts["cells"]
-        for value in cell["values"]
+        for cell in cells
+        for value in cell.values
     ]
     numbers = table(heads, rows[:_MOST_ROWS], {1, 3, 4, 5, 6})
-    more = f"<p>The first {_MOST_ROWS} of {len(rows):,} rows; to_frame() has all.</p>" if len(rows) > _MOST_ROWS else ""
-    alt = f"{title}: shares with intervals ({level}); the table below has the numbers."
-    picture = embedded_picture(draw_estimate(estimate), alt)
+    first = f"<p>The first {_MOST_ROWS} of {number(len(rows))} rows; to_frame() has all.</p>"
+    more = first if len(rows) > _MOST_ROWS else ""
+    alt = f"{title}: shares with intervals ({said}); the table below has the numbers."
     return (
-        f"<p><strong>{escape(title)}</strong>, {facts['n_records']:,} records</p>{picture}"
-        f"<details><summary>The numbers</summary>{numbers}{more}</details>{bullets(facts['caveats'])}"
+        f"<p><strong>{escape(title)}</strong>, {counted(estimate.n_records, 'record')}</p>"
+        f"{embedded_picture(estimate.figure(), alt)}"
+        f"<details><summary>The numbers</summary>{numbers}{more}</details>{caveats}"
     )
 
 
 def _release(release: Release) -> str:
-    facts = release_facts(release, "", release.sensitive)
-    left = f"; {facts['suppressed']:,} were left out" if facts["suppressed"] else ""
-    warnings = "".join(paragraph("bad", f"The publisher warns: {text}") for text in facts["warnings"])
-    columns = [
-        [_short(one["name"]), one["role"], type_words(one["type"]), one["published"]] for one in facts["columns"]
-    ]
+    told = published(release, "", release.sensitive)
+    left = f"; {number(told.suppressed)} were left out" if told.suppressed else ""
+    warnings = "".join(paragraph("bad", f"The publisher warns: {text}") for text in told.warnings)
+    columns = [[_short(one.name), one.role, type_words(one.type), one.published] for one in told.columns]
     return (
-        f"<p><strong>Release of {facts['records']:,} records{left}.</strong> {escape(facts['meaning'])}</p>{warnings}"
-        f"<p>Promised:</p>{bullets(claim['statement'] for claim in facts['claims'])}"
+        f"<p><strong>Release of {number(told.records)} records{left}.</strong> {escape(told.meaning)}</p>{warnings}"
+        f"<p>Promised:</p>{bullets(claim.statement for claim in told.claims)}"
         f"{table(['column', 'role', 'type', 'published'], columns)}"
         f"<details><summary>What is not protected</summary>{bullets(not_protected(release))}</details>"
     )
 
 
 def _attacks(report: AttackReport) -> str:
-    facts = report.to_dict()
-    skipped = [f"{one['attack']} on {one['attribute']!r}: {one['reason']}." for one in facts["skipped"]]
-    not_run = f"<details><summary>Not run</summary>{bullets(skipped)}</details>" if skipped else ""
-    return f"{_drawn(attack_pictures(facts['results']))}{bullets(facts['verdict'])}{not_run}"
+    return f"{_drawn(attack_pictures(report))}{bullets(report.verdict)}{not_run(report)}"
 
 
 def _audit(audit: Audit) -> str:
-    facts = audit.to_dict()
-    alike = [look_alike_picture(facts["classes"])] if facts["quasi"] else []
-    return audit_fragment(facts) + _drawn([*alike, *gauge_pictures(gauges(facts, {}, {}))])
+    alike = [look_alike_picture(audit.classes)] if audit.quasi else []
+    return audit_fragment(audit) + _drawn([*alike, *gauge_pictures(gauges(audit))])
 
 
 def _drawn(pictures: Iterable[Picture]) -> str:
     return "".join(embedded_picture(picture.draw(), picture.alt) for picture in pictures)
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None or not math.isfinite(value) else f"{value:,.1f}"
 
 
 def _short(text: Any) -> str:  # noqa: ANN401 - any label

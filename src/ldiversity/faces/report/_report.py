@@ -6,85 +6,94 @@ import os
 import secrets
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ldiversity._version import __version__
+from ldiversity.base.answers import Answer, fit_screen
 from ldiversity.base.checks import column_names, name_some
-from ldiversity.errors import LDiversityWarning, ParameterError, StorageError
+from ldiversity.base.numbers import counted, percent
+from ldiversity.errors import LDiversityWarning, ParameterError, StorageError, UnsupportedError
+from ldiversity.evaluation.attacks import AttackReport
+from ldiversity.evaluation.audit import Audit
+from ldiversity.faces.report._parts import Command, Contingency, Distribution, Gauge, Published, PublishedClasses
 from ldiversity.release import Release, load_release
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:
     from ldiversity.estimation import ByLike
-    from ldiversity.faces.report._report_cells import Division
-    from ldiversity.faces.report._report_estimates import Truth
-    from ldiversity.faces.report._report_words import Again
+    from ldiversity.faces.report._cells import Division
+    from ldiversity.faces.report._distributions import Truth
+    from ldiversity.faces.report._published import Again
 
 __all__ = ["Report", "holder_report", "user_report"]
 
-VERSION: Final = 1
 _PICTURES: Final = ("png", "svg", "pdf")
 _HEAD: Final = 8_000
 """The head of a page, which says whom it is for, is shorter."""
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
-    """All about a release on one page, made from one dictionary. Made by `user_report` and `holder_report`."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(Answer, schema="report", version=1):
+    """All about a release on one page. Made by `user_report` and `holder_report`.
 
-    _facts: Mapping[str, Any] = field(repr=False)
+    Attributes
+    ----------
+    audience
+        ``"user"``: made from the release alone; ``"holder"``: shows the original, and must not be handed out.
+    package
+        The version of this package.
+    release
+        What was published.
+    distributions
+        How often the values of each attribute occur; at most 30 values are shown.
+    contingency
+        The same in cells, for each attribute and division; at most 40 cells are shown.
+    class_sizes
+        The classes of a grouped release.
+    risks
+        Each with its threshold.
+    audit, attacks
+        What was found; attacks are None when they were not run.
+    skipped
+        Why a part could not be made.
+    not_protected
+        What is not protected.
+    commands
+        How to make the report, and its parts, again.
+    """
 
-    @property
-    def audience(self) -> str:
-        """``"user"``: made from the release alone; ``"holder"``: shows the original, and must not be handed out."""
-        return str(self._facts["audience"])
+    audience: Literal["user", "holder"]
+    package: str
+    release: Published
+    distributions: tuple[Distribution, ...]
+    contingency: tuple[Contingency, ...]
+    class_sizes: tuple[PublishedClasses, ...]
+    risks: tuple[Gauge, ...]
+    audit: Audit
+    attacks: AttackReport | None
+    skipped: tuple[str, ...]
+    not_protected: tuple[str, ...]
+    commands: tuple[Command, ...]
 
     def __repr__(self) -> str:
-        return f"Report(for the {self.audience}, {self._facts['release']['records']} records)"
+        return f"Report(for the {self.audience}, {counted(self.release.records, 'record')})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything that the page shows, in JSON's types.
-
-        ``version`` (1; changes when a name changes its meaning), ``audience`` (``"user"`` or ``"holder"``),
-        ``package``.
-
-        ``release``: ``name``, ``layout``, ``meaning``, ``records``, ``suppressed``, ``columns`` (``name``, ``role``,
-        ``type``, ``published``), ``claims`` (``attribute``, ``statement``, ``model``, ``l``, ``d``, ``posterior``,
-        ``values``, ``method``, ``parameters``), ``warnings``.
-
-        ``distributions``: for each attribute ``values`` (``value``, ``count``, ``share``, ``low``, ``high``; for the
-        holder ``true_count``, ``true_share``), at most 30, ``domain`` (how many there are), ``grouped`` (whether
-        neighboring numbers were added up), ``left_out``, ``records``, ``estimator``, ``intervals`` (``exact``,
-        ``bounds`` that hold for certain, ``pointwise``, or ``simultaneous``: with `confidence` those of all values
-        hold at once), ``confidence``, ``largest_share`` (of one value; holder: ``true_largest_share``), ``accuracy``
-        (holder: ``shares``, ``rms_error``, ``largest_error``, ``held`` of what is shown, and ``of_all`` values),
-        ``caveats``.
-
-        ``contingency``: for each attribute and division ``by``, ``by_text``, ``values``, ``cells`` (``cell``,
-        ``records``, ``note``, ``estimator``, ``share``, ``low``, ``high``; for the holder ``true_records``,
-        ``true_share``), at most 40, ``cells_left_out``, ``values_left_out``, ``true_records_in_no_cell``, and as above
-        ``domain``, ``grouped``, ``intervals``, ``confidence``, ``accuracy``, ``caveats``.
-
-        ``class_sizes``: of a grouped release, ``attributes``, ``classes``, ``sizes``. ``risks``: ``risk``,
-        ``attribute``, ``value``, ``threshold``, ``threshold_is``, ``state`` (``above``, ``within``, ``compare``,
-        ``no threshold``), ``meaning``. ``audit``: as `Audit.to_dict`. ``attacks``: as `AttackReport.to_dict`, or None
-        when they were not run. ``skipped``: why a part could not be made. ``not_protected``: sentences.
-        ``commands``: ``what``, ``line``.
-        """
-        return dict(self._facts)
+    def __str__(self) -> str:
+        risks = [f"{risk.name}: {percent(risk.value)} ({risk.state})" for risk in self.risks]
+        return fit_screen([repr(self), *(claim.statement for claim in self.release.claims), *risks])
 
     def to_html(self) -> str:
         """The page: it needs no network and no script, and is smaller than 1 MB."""
-        from ldiversity.faces.report._report_html import page
+        from ldiversity.faces.report._page import page
 
-        return page(self._facts)
+        return page(self)
 
     def _repr_html_(self) -> str:
-        from ldiversity.faces.report._report_html import body
+        from ldiversity.faces.report._page import body
 
-        return body(self._facts)
+        return body(self)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page; `path` ends in .html. An existing file is replaced, complete or not at all.
@@ -105,7 +114,7 @@ class Report:
         return file
 
     def _check_audience(self, file: Path) -> None:
-        from ldiversity.faces.report._report_html import audience_mark
+        from ldiversity.faces.report._page import audience_mark
 
         other = "user" if self.audience == "holder" else "holder"
         try:
@@ -134,7 +143,7 @@ class Report:
         formats
             Some of ``"png"``, ``"svg"`` and ``"pdf"``.
         """
-        from ldiversity.faces.report._report_pictures import pictures
+        from ldiversity.faces.report._pictures import pictures
         from ldiversity.pictures import save_figure
         from ldiversity.tables import write_spreadsheet
 
@@ -148,7 +157,7 @@ class Report:
             target.mkdir(parents=True, exist_ok=True)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", LDiversityWarning)
-                for picture in pictures(self._facts):
+                for picture in pictures(self):
                     table = target / f"{picture.name}.csv"
                     write_spreadsheet(table, picture.heads, picture.rows)
                     figure = picture.draw()
@@ -182,7 +191,7 @@ def user_report(
     sensitive
         The attributes; all of them when None.
     attacks
-        Whether attacks are run; without the original each attacker says what he expects.
+        Whether attacks are run; without the original attackers say what they expect.
     threshold
         From which probability on being recognized counts as a risk.
     population
@@ -197,7 +206,7 @@ def user_report(
     ...     ld.datasets.hospital(), quasi=["sex", "age"], sensitive="disease", method=ld.Anatomy(l=2)
     ... )
     >>> report = user_report(release, by="sex")
-    >>> report.audience, [cell["cell"] for cell in report.to_dict()["contingency"][0]["cells"]]
+    >>> report.audience, [cell.cell for cell in report.contingency[0].cells]
     ('user', ['F', 'M'])
     """
     opened, _ = _opened("user_report", release)  # a path of the holder may tell what nobody shall know
@@ -235,8 +244,7 @@ def holder_report(  # noqa: PLR0913 - a question has these parts, each with a na
     >>> import ldiversity as ld
     >>> people = ld.datasets.hospital()
     >>> release = ld.anonymize(people, quasi=["sex", "age"], sensitive="disease", method=ld.Anatomy(l=2))
-    >>> facts = holder_report(release, people, by="sex").to_dict()
-    >>> facts["distributions"][0]["accuracy"]["held"]
+    >>> holder_report(release, people, by="sex").distributions[0].accuracy.held
     1.0
     """
     opened, name = _opened("holder_report", release)
@@ -265,8 +273,8 @@ def _made(  # noqa: PLR0913, PLR0917 - as above
     population: Any,  # noqa: ANN401 - a path or any frame
     types: dict[str, str],
 ) -> Report:
-    from ldiversity.faces.report._report_cells import divisions
-    from ldiversity.faces.report._report_words import Again
+    from ldiversity.faces.report._cells import divisions
+    from ldiversity.faces.report._published import Again
 
     chosen = _chosen(owner, release, sensitive)
     holder = owner == "holder_report"
@@ -281,7 +289,7 @@ def _made(  # noqa: PLR0913, PLR0917 - as above
         threshold=threshold,
         population=None if population is None else _path(population, "POPULATION") if holder else "POPULATION",
     )
-    return Report(_facts(owner, release, original if holder else None, chosen, divided, again, population))
+    return _report(owner, release, original if holder else None, chosen, divided, again, population)
 
 
 def _path(given: Any, placeholder: str) -> str:  # noqa: ANN401 - a path or any frame
@@ -295,7 +303,7 @@ def _chosen(owner: str, release: Release, sensitive: str | Sequence[str] | None)
     return tuple(dict.fromkeys(names))
 
 
-def _facts(
+def _report(
     owner: str,
     release: Release,
     original: Any,  # noqa: ANN401 - a path or any frame
@@ -303,42 +311,38 @@ def _facts(
     divided: tuple[Division, ...],
     again: Again,
     population: Any,  # noqa: ANN401 - a path or any frame
-) -> dict[str, Any]:
-    from ldiversity.errors import UnsupportedError
+) -> Report:
     from ldiversity.evaluation.audit import audit
-    from ldiversity.faces.report._report_estimates import contingency_facts, distribution_facts
-    from ldiversity.faces.report._report_risks import class_sizes, gauges
-    from ldiversity.faces.report._report_words import commands, not_protected, release_facts
+    from ldiversity.faces.report._distributions import contingency, distribution
+    from ldiversity.faces.report._published import commands, not_protected, published
+    from ldiversity.faces.report._risks import class_sizes, gauges
 
-    truth = None if original is None else _truth(owner, release, original, chosen, divided, dict(again.types))
-    audited = audit(
-        release, sensitive=chosen, threshold=again.threshold, population=population, types=dict(again.types)
-    ).to_dict()
-    distributions = [distribution_facts(release, attribute, truth) for attribute in chosen]
-    largest = "largest_share" if truth is None else "true_largest_share"
-    guessed = {one["attribute"]: one[largest] for one in distributions}
-    contingency, skipped = [], []
+    types = dict(again.types)
+    truth = None if original is None else _truth(owner, release, original, chosen, divided, types)
+    audited = audit(release, sensitive=chosen, threshold=again.threshold, population=population, types=types)
+    distributions = tuple(distribution(release, attribute, truth) for attribute in chosen)
+    guessed = {one.attribute: one.largest_share if truth is None else one.true_largest_share for one in distributions}
+    cells, skipped = [], []
     for attribute in chosen:
         for division in divided:
             try:
-                contingency.append(contingency_facts(release, attribute, division, truth))
+                cells.append(contingency(release, attribute, division, truth))
             except UnsupportedError as error:
                 skipped.append(f"{attribute!r} by {division.text} is not shown: {error.message}")
-    return {
-        "version": VERSION,
-        "audience": "user" if original is None else "holder",
-        "package": __version__,
-        "release": release_facts(release, again.release, chosen),
-        "distributions": distributions,
-        "contingency": contingency,
-        "class_sizes": class_sizes(release),
-        "risks": gauges(audited, {name: release.claim(name).posterior for name in chosen}, guessed),
-        "audit": audited,
-        "attacks": _attacked(release, original, chosen, again),
-        "skipped": skipped,
-        "not_protected": not_protected(release),
-        "commands": commands(again, divided, chosen),
-    }
+    return Report(
+        audience="user" if original is None else "holder",
+        package=__version__,
+        release=published(release, again.release, chosen),
+        distributions=distributions,
+        contingency=tuple(cells),
+        class_sizes=class_sizes(release),
+        risks=gauges(audited, {name: release.claim(name).posterior for name in chosen}, guessed),
+        audit=audited,
+        attacks=_attacked(release, original, chosen, again),
+        skipped=tuple(skipped),
+        not_protected=not_protected(release),
+        commands=commands(again, divided, chosen),
+    )
 
 
 def _truth(
@@ -350,7 +354,7 @@ def _truth(
     types: dict[str, str],
 ) -> Truth:
     from ldiversity.evaluation.measures import read_columns
-    from ldiversity.faces.report._report_estimates import Truth
+    from ldiversity.faces.report._distributions import Truth
     from ldiversity.tables import open_source
 
     columns = dict.fromkeys([*(name for division in divided for name in division.columns), *chosen])
@@ -365,9 +369,9 @@ def _attacked(
     original: Any,  # noqa: ANN401 - a path or any frame
     chosen: tuple[str, ...],
     again: Again,
-) -> dict[str, Any] | None:
+) -> AttackReport | None:
     if not again.attacks:
         return None
     from ldiversity.evaluation.attacks import attack
 
-    return attack(release, original, sensitive=chosen, types=dict(again.types)).to_dict()
+    return attack(release, original, sensitive=chosen, types=dict(again.types))

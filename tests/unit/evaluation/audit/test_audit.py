@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import pandas as pd
 import pyarrow as pa
@@ -22,7 +23,7 @@ def found() -> ld.Audit:
 def test_the_dictionary_has_the_names_that_are_promised(found: ld.Audit) -> None:
     described = found.to_dict()
 
-    assert described["version"] == 1
+    assert (described["schema"], described["version"]) == ("audit", 2)
     assert {"models", "classes", "risk", "attribute_risk", "verdict", "advice", "asked", "notes"} <= set(described)
     assert set(described["models"]) == {
         *("k_anonymity", "distinct_l", "entropy_l", "recursive_c", "frequency", "alpha_k", "t_equal", "t_ordered"),
@@ -50,23 +51,28 @@ def test_people_who_can_be_read_off_are_counted(found: ld.Audit) -> None:
 def test_the_risk_of_an_attribute_is_told_by_how_sure_one_can_be(found: ld.Audit) -> None:
     risk = found.attribute_risk["disease"]
 
-    assert (risk["records_read_off"], risk["records_at_least_50"], risk["records_at_least_90"]) == (3, 7, 3)
-    assert risk["mean_largest_share"] == pytest.approx((3 + 3) / 7)
-    assert risk["records_by_largest_share"] == {"0-0.25": 0, "0.25-0.5": 0, "0.5-0.75": 4, "0.75-1": 3}
+    assert (risk.records_read_off, risk.records_at_least_50, risk.records_at_least_90) == (3, 7, 3)
+    assert risk.mean_largest_share == pytest.approx((3 + 3) / 7)
+    assert risk.records_by_largest_share == {"0-0.25": 0, "0.25-0.5": 0, "0.5-0.75": 4, "0.75-1": 3}
 
 
 def test_a_prosecutor_finds_one_in_as_many_as_look_alike(found: ld.Audit) -> None:
-    assert found.risk["prosecutor"] == {"max": 1, "mean": pytest.approx(3 / 7), "records_above": 7, "classes_above": 3}
+    assert asdict(found.risk.prosecutor) == {
+        "max": 1,
+        "mean": pytest.approx(3 / 7),
+        "records_above": 7,
+        "classes_above": 3,
+    }
 
 
 def test_the_threshold_is_the_callers() -> None:
     found = ld.audit(TABLE, quasi="age", sensitive="disease", threshold=0.5)
 
-    assert found.risk["prosecutor"]["records_above"] == 1
+    assert found.risk.prosecutor.records_above == 1
 
 
 def test_without_a_population_the_journalist_is_the_prosecutor(found: ld.Audit) -> None:
-    assert found.risk["journalist"]["max"] == found.risk["prosecutor"]["max"]
+    assert found.risk.journalist.max == found.risk.prosecutor.max
     assert "No population was given: the journalist's risk is taken to be the prosecutor's." in found.notes
 
 
@@ -75,15 +81,15 @@ def test_a_population_lowers_the_risk_of_journalist_and_marketer() -> None:
 
     found = ld.audit(TABLE, quasi="age", sensitive="disease", population=population)
 
-    assert found.risk["journalist"]["max"] == 0.25
-    assert found.risk["marketer"]["expected_records"] == pytest.approx(4 / 8 + 2 / 4 + 1 / 5)
-    assert found.risk["prosecutor"]["max"] == 1
+    assert found.risk.journalist.max == 0.25
+    assert found.risk.marketer.expected_records == pytest.approx(4 / 8 + 2 / 4 + 1 / 5)
+    assert found.risk.prosecutor.max == 1
 
 
 def test_a_population_that_lacks_people_of_the_table_is_noticed() -> None:
     found = ld.audit(TABLE, quasi="age", sensitive="disease", population=pa.table({"age": [30] * 8}))
 
-    assert found.risk["journalist"]["classes_not_in_population"] == 2
+    assert found.risk.journalist.classes_not_in_population == 2
 
 
 def test_a_population_of_another_type_is_refused() -> None:
@@ -223,4 +229,4 @@ def test_no_cell_of_the_source_is_in_what_is_found() -> None:
 
 
 def test_the_text_ends_with_what_to_do(found: ld.Audit) -> None:
-    assert str(found).splitlines()[-1].startswith("  $ ldiversity anonymize TABLE")
+    assert str(found).splitlines()[-2].startswith("  $ ldiversity anonymize TABLE")

@@ -72,7 +72,7 @@ def test_members_of_a_uniform_set_are_equally_likely() -> None:
 def test_k_anonymity_of_sets_is_about_equal_quasi_identifiers() -> None:
     found = ld.audit(set_release([0, 1], [2, 3], [0, 1], ages=[30, 30, 40]))
 
-    assert (found.models["k_anonymity"].value, found.classes["uniques"]) == (1, 1)
+    assert (found.models["k_anonymity"].value, found.classes.uniques) == (1, 1)
 
 
 def set_view(records: int, marginal: list[int]) -> SetView:
@@ -167,13 +167,13 @@ def test_sets_of_exploded_rows_cannot_be_told_apart(exploded: ld.Release) -> Non
 def test_classes_with_equal_regions_look_alike() -> None:
     found = ld.audit(generalized([0, 0, 1, 1], [0, 1, 2, 3], lows=[20, 20]))
 
-    assert (found.classes["count"], found.models["k_anonymity"].value, found.models["distinct_l"].value) == (1, 4, 4)
+    assert (found.classes.count, found.models["k_anonymity"].value, found.models["distinct_l"].value) == (1, 4, 4)
 
 
 def test_both_ways_to_count_classes_are_told() -> None:
     found = ld.audit(generalized([0, 0, 1, 1], [0, 1, 2, 3], lows=[20, 20]))
 
-    assert found.by_class_id["level"]["models"]["distinct_l"] == 2
+    assert found.by_class_id["level"].models["distinct_l"] == 2
     assert (
         "The release numbers 2 classes of 'level', of which those with equal regions look alike: an attacker sees 1."
         in found.verdict
@@ -189,7 +189,7 @@ def test_unique_values_are_a_matter_of_numbered_classes() -> None:
 def test_classes_with_different_regions_are_told_apart() -> None:
     found = ld.audit(generalized([0, 0, 1, 1], [0, 1, 2, 2], lows=[20, 40]))
 
-    assert (found.passed, found.attribute_risk["level"]["records_read_off"]) == (False, 2)
+    assert (found.passed, found.attribute_risk["level"].records_read_off) == (False, 2)
 
 
 def test_buckets_say_what_is_learned_and_quasi_identifiers_who_is_found() -> None:
@@ -201,7 +201,7 @@ def test_buckets_say_what_is_learned_and_quasi_identifiers_who_is_found() -> Non
 def test_a_homogeneous_bucket_is_caught() -> None:
     found = ld.audit(bucketized([0, 0, 1, 1], [0, 0, 2, 3], ages=[20, 30, 40, 50]))
 
-    assert (found.passed, found.attribute_risk["level"]["classes_with_one_value"]) == (False, 1)
+    assert (found.passed, found.attribute_risk["level"].classes_with_one_value) == (False, 1)
 
 
 def test_a_folder_is_audited_like_the_release(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_folder_is_audited_like_the_release(tmp_path: Path) -> None:
 def test_an_attacker_may_know_fewer_quasi_identifiers(people: pa.Table) -> None:
     release = ld.anonymize(people, quasi=["age", "sex"], drop="name", sensitive="disease", method=ld.Anatomy(l=2))
 
-    assert ld.audit(release, quasi="sex").classes["count"] == 2
+    assert ld.audit(release, quasi="sex").classes.count == 2
 
 
 def test_generalized_releases_of_every_form_are_audited(people: pa.Table) -> None:

@@ -90,9 +90,10 @@ def test_people_are_counted_with_and_without_prior_knowledge(sets: ld.Audit) -> 
 
     found = learned("sets", risk)
 
+    assert risk.informed is not None
     assert found.heads == ["people", "without prior knowledge", "knowing how frequent values are"]
-    assert dict(found.rows)["likeliest value at least 50 %"] == [100, risk["informed"]["records_at_least_50"]]
-    assert dict(found.rows)["likeliest value at least 90 %"] == [0, risk["informed"]["records_at_least_90"]]
+    assert dict(found.rows)["likeliest value at least 50 %"] == [100, risk.informed.records_at_least_50]
+    assert dict(found.rows)["likeliest value at least 90 %"] == [0, risk.informed.records_at_least_90]
 
 
 def test_no_guess_from_sets_is_called_right(sets: ld.Audit) -> None:

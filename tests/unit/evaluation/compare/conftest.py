@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.evaluation.compare import ComparedRun
+from ldiversity.evaluation.compare import ComparedAttack, ComparedRun
 
 ROLES: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease"}
 
@@ -26,12 +26,11 @@ def found(people: pa.Table) -> ld.Comparison:
 @pytest.fixture(scope="session")
 def made_run() -> Callable[..., ComparedRun]:
     def make(label: str, success: float, error: float | None, **others: Any) -> ComparedRun:
-        attack = {
-            "attack": others.pop("attack", "guess"), "attribute": "disease", "success": success, "low": success,
-            "high": others.pop("high", success), "claim": others.pop("claim", 0.5), "baseline": 0.1,
-            "certain": others.pop("certain", 0.0), "certain_success": others.pop("certain_success", None),
-            "broken": others.pop("broken", False), "found": 10,
-        }  # fmt: skip
+        attack = ComparedAttack(
+            others.pop("attack", "guess"), "disease", success, 0.1, low=success, high=others.pop("high", success),
+            claim=others.pop("claim", 0.5), certain=others.pop("certain", 0.0),
+            certain_success=others.pop("certain_success", None), broken=others.pop("broken", False), found=10,
+        )  # fmt: skip
         words = ("--method", label)
         return ComparedRun(label, label, {"l": 2}, words, attacks=(attack,), relative_error=error, **others)
 

@@ -59,7 +59,7 @@ def test_a_run_without_a_missing_package_is_not_reused_when_it_is_there(
 def test_guessing_is_from_the_true_shares_for_all_runs(people: pa.Table, found: ld.Comparison) -> None:
     commonest = max(people["disease"].value_counts().to_pylist(), key=lambda one: one["counts"])["counts"]
 
-    assert {one["baseline"] for row in found.rows for one in row.attacks} == {commonest / people.num_rows}
+    assert {one.baseline for row in found.rows for one in row.attacks} == {commonest / people.num_rows}
 
 
 def test_who_is_left_out_does_not_make_guessing_about_the_others_better() -> None:
@@ -69,7 +69,7 @@ def test_who_is_left_out_does_not_make_guessing_about_the_others_better() -> Non
     found = ld.compare(table, quasi="age", sensitive="disease", methods=[method], queries=5, seed=1)
 
     assert found.rows[0].suppression == pytest.approx(4 / 20)
-    assert {one["baseline"] for one in found.rows[0].attacks} == {0.5}
+    assert {one.baseline for one in found.rows[0].attacks} == {0.5}
 
 
 def test_the_best_attack_is_given_with_its_attribute(two_columns: pa.Table) -> None:

@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+import jsonschema
 import pytest
 from click.testing import Result
 
-from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.base.answers import Answer
+from ldiversity.faces.cli._show import Page, show
+
+SCHEMAS = Path(__file__).parents[4] / "docs" / "schemas"
 
 Run = Callable[..., Result]
 Both = Callable[..., tuple[Any, str]]
@@ -21,6 +25,7 @@ NAMES = [
     *("describe", "plan", "infeasible plan", "plan of classes", "infeasible plan of classes"),
     *("anonymize", "classes", "estimate", "key"),
     *("audit", "failing audit", "audit of a release", "attack", "scored attack"),
+    *("report", "holder's report", "hierarchy"),
 ]
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 SENTENCES = {11.0, 50.0, 90.0, 95.0, 99.9}  # "Eq. 11", "at least 90 %", "low (95 %)" are words of a sentence
@@ -31,10 +36,10 @@ UNITS = (1.0, 100.0, 1e-3, 1e-6)  # as they are, percent and points, kB and MB
 def both(run: Run, monkeypatch: pytest.MonkeyPatch) -> Both:
     """Run a command once, and give its JSON and its text: two runs would draw two times."""
 
-    def show_both(facts: Facts, render: Callable[[Facts, Page], None], *, as_json: bool) -> None:
-        show(facts, render, as_json=True)
+    def show_both(answer: Answer, render: Callable[[Answer, Page], None], *, as_json: bool) -> None:
+        show(answer, render, as_json=True)
         click.echo("\f")
-        show(facts, render, as_json=False)
+        show(answer, render, as_json=False)
 
     def invoke(*words: object) -> tuple[Any, str]:
         monkeypatch.setattr(f"ldiversity.faces.cli._{words[0]}.show", show_both)
@@ -100,6 +105,13 @@ def commands(patients: Path, tree: Path, roles: list[str], release: Path, tmp_pa
         "audit of a release": ["audit", release],
         "attack": ["attack", release],
         "scored attack": ["attack", release, "--original", patients, "--attacks", "homogeneity,background,skewness"],
+        "compare": [
+            *("compare", patients, "--quasi", "age,sex", "--sensitive", "disease", "-l", "2,40"),
+            *("--methods", "anatomy,randomized-addition", "--queries", 20, "--targets", 100),
+        ],
+        "report": ["report", release, "--json"],
+        "holder's report": ["report", release, "--json", "--original", patients, "--attacks"],
+        "hierarchy": ["hierarchy", patients, "--column", "age", "--width", "10,50"],
         "demo": ["demo", "--folder", tmp_path / "demo"],
     }
 
@@ -112,9 +124,13 @@ def test_every_number_of_the_text_is_in_the_json(both: Both, commands: dict[str,
     assert unknown_numbers(shown, facts) == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_json_is_all_that_stands_on_stdout(run: Run, commands: dict[str, list[object]], name: str) -> None:
-    assert isinstance(json.loads(run(*commands[name], "--json").stdout), dict)
+@pytest.mark.parametrize("name", [*NAMES, "compare", "demo"])
+def test_json_is_all_that_stands_on_stdout_and_keeps_to_its_schema(
+    run: Run, commands: dict[str, list[object]], name: str
+) -> None:
+    found = json.loads(run(*commands[name], "--json").stdout)
+
+    jsonschema.validate(found, json.loads((SCHEMAS / f"{found['schema']}.schema.json").read_text(encoding="utf-8")))
 
 
 def test_a_number_that_is_not_in_the_json_is_found() -> None:

@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 
 import ldiversity as ld
-from ldiversity.faces.cli.schemas import DOCUMENTS, json_schema, schema_text, write_schemas
+from ldiversity.faces.cli.schemas import documents, json_schema, schema_text, write_schemas
 
 Run = Callable[..., Result]
 Facts = Callable[..., dict[str, Any]]
@@ -26,7 +26,7 @@ DOCS = Path(__file__).parents[4] / "docs" / "schemas"
 def test_a_new_key_can_be_loaded_and_only_by_its_owner(facts: Facts, tmp_path: Path) -> None:
     found = facts("key", "new", tmp_path / "holder.key")
 
-    assert found == {"file": str(tmp_path / "holder.key"), "mode": "0600"}
+    assert found == {"schema": "key", "version": 1, "file": str(tmp_path / "holder.key"), "mode": "0600"}
     assert stat.S_IMODE(os.stat(found["file"]).st_mode) == 0o600  # noqa: PTH116 - a text
     assert repr(ld.Key.load(found["file"])) == "Key(<secret>)"
 
@@ -52,7 +52,7 @@ def test_a_key_is_never_overwritten(run: Run, tmp_path: Path) -> None:
 # --- schema ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("document", documents())
 def test_a_schema_is_printed_and_is_one(run: Run, document: str) -> None:
     found = json.loads(run("schema", document).stdout)
 
@@ -60,7 +60,7 @@ def test_a_schema_is_printed_and_is_one(run: Run, document: str) -> None:
     assert found == json_schema(document)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("document", documents())
 def test_the_published_schema_is_what_the_code_generates(document: str) -> None:
     published = (DOCS / f"{document}.schema.json").read_text(encoding="utf-8")
 
@@ -70,9 +70,7 @@ def test_the_published_schema_is_what_the_code_generates(document: str) -> None:
 def test_schemas_are_written_to_a_folder(tmp_path: Path) -> None:
     write_schemas(tmp_path / "new")
 
-    assert sorted(file.name for file in (tmp_path / "new").iterdir()) == [
-        f"{document}.schema.json" for document in sorted(DOCUMENTS)
-    ]
+    assert sorted(one.name for one in (tmp_path / "new").iterdir()) == sorted(one.name for one in DOCS.iterdir())
 
 
 def test_a_produced_release_satisfies_the_published_schema(release: Path) -> None:

@@ -3,14 +3,24 @@ from __future__ import annotations
 import io
 import json
 import sys
+from dataclasses import dataclass
 
 import pytest
 
-from ldiversity.faces.cli._show import Facts, Page, show
+from ldiversity.base.answers import Answer
+from ldiversity.faces.cli._show import Page, show
 
 
-def render_title(facts: Facts, page: Page) -> None:
-    page.title(str(facts["title"]))
+@dataclass(frozen=True)
+class Titled(Answer, schema="titled", version=1):
+    """An answer of its own."""
+
+    title: str
+    numbers: tuple[float, ...] = ()
+
+
+def render_title(answer: Titled, page: Page) -> None:
+    page.title(answer.title)
 
 
 def full_page() -> Page:
@@ -82,13 +92,13 @@ def test_a_cell_cannot_steer_the_terminal() -> None:
 
 
 def test_json_has_null_for_numbers_that_are_none(capsys: pytest.CaptureFixture[str]) -> None:
-    show({"title": "x", "numbers": [1.5, float("nan"), float("inf")]}, render_title, as_json=True)
+    show(Titled("x", (1.5, float("nan"), float("inf"))), render_title, as_json=True)
 
-    assert json.loads(capsys.readouterr().out) == {"title": "x", "numbers": [1.5, None, None]}
+    assert json.loads(capsys.readouterr().out)["numbers"] == [1.5, None, None]
 
 
 def test_text_is_rendered_from_the_same_facts(capsys: pytest.CaptureFixture[str]) -> None:
-    show({"title": "x"}, render_title, as_json=False)
+    show(Titled("x"), render_title, as_json=False)
 
     assert capsys.readouterr().out == "x\n=\n"
 
@@ -97,7 +107,9 @@ def test_characters_that_stdout_does_not_know_are_escaped(monkeypatch: pytest.Mo
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", stream)
 
-    show({"title": "病"}, render_title, as_json=False)
-    show({"title": "病"}, render_title, as_json=True)
+    show(Titled("病"), render_title, as_json=False)
+    show(Titled("病"), render_title, as_json=True)
 
-    assert stream.buffer.getvalue().decode("ascii").split() == ["\\u75c5", "==", "{", '"title":', '"\\u75c5"', "}"]
+    shown = stream.buffer.getvalue().decode("ascii").split()
+    assert shown[:2] == ["\\u75c5", "=="]
+    assert '"\\u75c5",' in shown

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from ldiversity.faces.report._report_shares import contingency_picture
+from ldiversity.faces.report._parts import Cell, Contingency
+from ldiversity.faces.report._shares import contingency_picture
 
 
-def contingency(*cells: tuple[str, str, list[float | None]]) -> dict[str, Any]:
-    return {
-        "attribute": "disease",
-        "by": ["age"],
-        "values": ["flu", "cut"],
-        "intervals": "exact",
-        "confidence": 0.95,
-        "cells": [
-            {"cell": name, "records": 5, "note": note, "share": share, "low": share, "high": share}
-            for name, note, share in cells
-        ],
-    }
+def contingency(*cells: tuple[str, str, list[float | None]]) -> Contingency:
+    return Contingency(
+        attribute="disease",
+        by=("age",),
+        by_text="age",
+        values=("flu", "cut"),
+        intervals="exact",
+        confidence=0.95,
+        domain=2,
+        grouped=False,
+        cells=tuple(Cell(name, 5, note, "", tuple(s), tuple(s), tuple(s)) for name, note, s in cells),
+        cells_left_out=0,
+        values_left_out=0,
+        true_records_in_no_cell=0,
+        accuracy=None,
+        caveats=(),
+    )
 
 
 def test_the_caption_of_a_heat_map_names_the_largest_share_that_it_shows() -> None:

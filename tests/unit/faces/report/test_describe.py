@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import pyarrow as pa
 import pytest
@@ -104,7 +105,7 @@ def test_a_description_is_json() -> None:
     described = ld.describe(ld.datasets.patients(50)).to_dict()
 
     assert json.loads(json.dumps(described)) == described
-    assert list(described) == ["table", "rows", "columns", "problems"]
+    assert list(described) == ["schema", "version", "table", "rows", "columns", "next", "problems"]
 
 
 def test_a_declared_type_is_used() -> None:
@@ -114,12 +115,12 @@ def test_a_declared_type_is_used() -> None:
 def test_nested_columns_have_no_role() -> None:
     description = ld.describe(pa.table({"tags": [["a"], ["b"]], "disease": ["x", "y"]}))
 
-    assert description.columns[0].to_dict()["distinct"] is None
+    assert description.columns[0].distinct is None
     assert description.names(Role.SENSITIVE) == ["disease"]
 
 
 def test_reach_is_a_value() -> None:
-    assert Reach("grouping", 3, None, "because").to_dict() == {
+    assert asdict(Reach("grouping", 3, None, "because")) == {
         "method": "grouping",
         "l": 3,
         "d": None,

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ldiversity as ld
-from ldiversity.faces.report._report_phrases import glossary
+from ldiversity.faces.report._phrases import glossary
 from ldiversity.methods import GroupingMethod
 from ldiversity.pictures._figures import shorten, text_width
 

@@ -18,13 +18,18 @@ def wide_table(values: list[Any]) -> pa.Table:
 
 
 @pytest.fixture(scope="module")
-def texts() -> dict[str, Any]:
+def report_of_texts() -> ld.Report:
     """The holder's report on 300 texts, all about equally frequent."""
     rng = np.random.default_rng(5)
     table = wide_table([f"v{code:03d}" for code in rng.integers(0, 300, N)])
     domain = ld.Sensitive("value", domain=[f"v{code:03d}" for code in range(300)])
     release = ld.anonymize(table, quasi="sex", sensitive=domain, method=ld.RandomizedAddition(l=3), insecure_seed=1)
-    return ld.holder_report(release, table, by="sex").to_dict()
+    return ld.holder_report(release, table, by="sex")
+
+
+@pytest.fixture(scope="module")
+def texts(report_of_texts: ld.Report) -> dict[str, Any]:
+    return report_of_texts.to_dict()
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +42,16 @@ def numbers() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def left_out() -> dict[str, Any]:
+def report_left_out() -> ld.Report:
     """The holder's report on a release from which records of one frequent value were left out."""
     table = pa.table({"sex": ["f", "m"] * 150, "value": ["a"] * 180 + ["b", "c", "d"] * 40})
     release = ld.anonymize(table, quasi="sex", sensitive="value", method=ld.Anatomy(l=3, overflow="suppress"))
-    return ld.holder_report(release, table).to_dict()
+    return ld.holder_report(release, table)
+
+
+@pytest.fixture(scope="module")
+def left_out(report_left_out: ld.Report) -> dict[str, Any]:
+    return report_left_out.to_dict()
 
 
 # The intervals of all 300 values hold at once with probability 0.95: of seeds, 1 in 20 at most would fail here.
@@ -51,8 +61,8 @@ def test_all_intervals_of_chosen_values_hold_at_once(texts: dict[str, Any]) -> N
     assert texts["distributions"][0]["accuracy"]["of_all"]["shares"] == 300
 
 
-def test_the_page_says_that_the_largest_estimates_are_too_high(texts: dict[str, Any]) -> None:
-    page = ld.Report(texts).to_html()
+def test_the_page_says_that_the_largest_estimates_are_too_high(report_of_texts: ld.Report) -> None:
+    page = report_of_texts.to_html()
 
     assert "those of all 300 values hold the true share at once" in page
     assert page.count("The largest of many estimates tend to be too high") >= 2  # in words and beside the picture
@@ -132,10 +142,11 @@ def test_shares_of_published_records_do_not_hold_for_the_original(left_out: dict
     assert left_out["distributions"][0]["accuracy"]["held"] == 0.0
 
 
-def test_the_page_says_that_left_out_records_bias_shares(left_out: dict[str, Any]) -> None:
-    most = 100 * left_out["release"]["suppressed"] / 300
+def test_the_page_says_that_left_out_records_bias_shares(report_left_out: ld.Report) -> None:
+    most = 100 * report_left_out.release.suppressed / 300
 
-    page = ld.Report(left_out).to_html()
+    page = report_left_out.to_html()
+
     assert f"a share in the original may differ by up to {most:.3g} percentage points." in page
     assert "exact among published records" in page
 

@@ -9,17 +9,25 @@ import pytest
 from matplotlib.colors import to_hex
 
 import ldiversity as ld
-from ldiversity.faces.report._report_marks import draw_attacks, draw_gauges
+from ldiversity.evaluation.attacks import AttackReport, AttackResult
+from ldiversity.faces.report._pictures import attack_pictures
+from ldiversity.pictures import Gauge, draw_gauges
 from ldiversity.pictures._figures import BLUE, GRAY, INK, ORANGE, RUST, SKY, UNSURE, luminance, sequential, text_on
 from ldiversity.pictures._heat import _PALE
 
 TEXT, GRAPHICS = 4.5, 3.0
 """What the Web Content Accessibility Guidelines (AA) ask for."""
 
-RESULT = {
-    "attack": "order", "attribute": "x", "success": 0.6, "interval": None, "claim": 0.5, "baseline": 0.2,
-    "broken": False, "scored": False,
-}  # fmt: skip
+
+def attack_hatch(success: float) -> str | None:
+    """How the bar is drawn of an attacker who expects so much where half is promised."""
+    result = AttackResult(
+        attack="order", knowledge="", attribute="x", targets=9, found=9, success=success, interval=None, certain=0,
+        certain_success=None, mean_belief=success, claim=0.5, baseline=0.2, scored=False, broken=False,
+    )  # fmt: skip
+    (picture,) = attack_pictures(AttackReport((result,)))
+    hatch: str | None = picture.draw().axes[0].patches[-1].get_hatch()
+    return hatch
 
 
 def contrast(one: str, other: str) -> float:
@@ -62,17 +70,17 @@ def test_marks_are_seen_on_what_they_lie_on(mark: str, ground: str) -> None:
 
 
 def test_bars_have_an_outline_that_is_seen_on_white() -> None:
-    figure = draw_gauges([("a", 0.5, None, "within", "")])
+    figure = draw_gauges([Gauge("a", 0.5)], title="", value="value", above="above", threshold="threshold")
 
     assert contrast(to_hex(figure.axes[0].patches[-1].get_edgecolor()), "white") >= GRAPHICS
 
 
 def test_expectations_above_the_promise_are_hatched() -> None:
-    assert draw_attacks([RESULT], scored=False).axes[0].patches[-1].get_hatch() == "//////"
+    assert attack_hatch(0.6) == "//////"
 
 
 def test_expectations_within_the_promise_are_not_hatched() -> None:
-    assert draw_attacks([RESULT | {"success": 0.5}], scored=False).axes[0].patches[-1].get_hatch() is None
+    assert attack_hatch(0.5) is None
 
 
 def test_expectations_are_said_to_be_no_success(pages: dict[str, str]) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from ldiversity.base.numbers import level, plain_level
+from ldiversity.base.answers import Scalar
+from ldiversity.base.numbers import level, number, plain_level
+from ldiversity.faces.report._parts import Contingency, Estimated
 from ldiversity.pictures import shorten
 
 __all__ = [
@@ -73,14 +75,14 @@ _GLOSSARY: Final = (
     ("mle", r"\bmle\b", "The counts that make what was published most likely."),
     ("map", r"\bmap\b (?=draws)", "The same for few records, drawn towards the counts of all records."),
     ("standard error", r"[Ss]tandard error", "How far an estimate is typically off."),
-    ("posterior", r"posterior", "How likely a value is to someone after he has seen the release."),
+    ("posterior", r"posterior", "How likely a value is to someone who has seen the release."),
     (
         "prosecutor, journalist",
         r"prosecutor|journalist",
         "Someone who knows that a person is in the table, and someone who does not, both looking for one record.",
     ),
     ("marginal", r"\bmarginal", "How frequent each value is in the whole table."),
-    ("prior", r"prior", "What someone knows or assumes before he sees the release, such as how frequent values are."),
+    ("prior", r"prior", "What someone knows or assumes before seeing the release, such as how frequent values are."),
     ("skewness", r"skewness", "An attacker who knows how frequent each value is in the whole table."),
     (
         "definetti",
@@ -107,7 +109,7 @@ def type_words(kind: str) -> str:
     return next((words for pattern, words in _TYPES if re.fullmatch(pattern, kind)), kind)
 
 
-def setting_words(parameters: Mapping[str, Any]) -> str:
+def setting_words(parameters: Mapping[str, Scalar]) -> str:
     """Say the settings of a method; how many values there are is said elsewhere.
 
     Examples
@@ -123,35 +125,28 @@ def setting_words(parameters: Mapping[str, Any]) -> str:
     )
 
 
-def interval_name(one: Mapping[str, Any]) -> str:
+def interval_name(one: Estimated) -> str:
     """Name the intervals of a distribution or contingency, for a legend; empty when it is exact."""
-    return _NAMES[one["intervals"]].format(level=plain_level(one["confidence"]))
+    return _NAMES[one.intervals].format(level=plain_level(one.confidence))
 
 
-def interval_words(one: Mapping[str, Any], *, left_out: int) -> str:
-    """Say what the intervals of a distribution or contingency mean.
-
-    Examples
-    --------
-    >>> one = {"intervals": "pointwise", "confidence": 0.95, "domain": 3, "grouped": False}
-    >>> interval_words(one, left_out=0)
-    'each interval holds the true share in 95 of 100 cases.'
-    """
-    words = _INTERVALS[one["intervals"]].format(
-        level=plain_level(one["confidence"]),
-        domain=f"{one['domain']:,}",
-        each=" of a row" if "by" in one else "",
+def interval_words(one: Estimated, *, left_out: int) -> str:
+    """Say what the intervals of a distribution or contingency mean."""
+    words = _INTERVALS[one.intervals].format(
+        level=plain_level(one.confidence),
+        domain=number(one.domain),
+        each=" of a row" if isinstance(one, Contingency) else "",
         among=" among published records" if left_out else "",
     )
-    return f"neighbors among {one['domain']:,} values are added up; {words}" if one["grouped"] else words
+    return f"neighbors among {number(one.domain)} values are added up; {words}" if one.grouped else words
 
 
-def limit_heads(one: Mapping[str, Any]) -> tuple[str, ...]:
+def limit_heads(one: Estimated) -> tuple[str, ...]:
     """Heads of the columns of a table that hold limits; none when it is exact."""
-    if one["intervals"] == "exact":
+    if one.exact:
         return ()
-    percentage = level(one["confidence"])
-    return ("least", "greatest") if one["intervals"] == "bounds" else (f"low ({percentage})", f"high ({percentage})")
+    percentage = level(one.confidence)
+    return ("least", "greatest") if one.intervals == "bounds" else (f"low ({percentage})", f"high ({percentage})")
 
 
 def glossary(text: str) -> list[tuple[str, str]]:

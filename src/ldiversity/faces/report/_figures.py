@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ldiversity.base.html import escape
-from ldiversity.faces.report._report_phrases import short
-from ldiversity.faces.report._report_pictures import pictures
-from ldiversity.faces.report._report_tables import numbers_of
+from ldiversity.faces.report._phrases import short
+from ldiversity.faces.report._pictures import pictures
+from ldiversity.faces.report._tables import numbers_of
 from ldiversity.pictures import svg_source
 
 if TYPE_CHECKING:
+    from ldiversity.faces.report._report import Report
     from ldiversity.pictures import Picture
 
 __all__ = ["figures"]
@@ -26,17 +26,17 @@ _FIRST: Final = ("risks", "attacks", "classes", "distributions", "contingency")
 """Which parts get room first: there are few pictures of risks, and nothing else says what they say."""
 
 
-def figures(facts: Mapping[str, Any], *, taken: int) -> dict[str, str]:
+def figures(report: Report, *, taken: int) -> dict[str, str]:
     """The pictures of each part, each with its table; of those for which there is no room, the table alone.
 
     Parameters
     ----------
-    facts
-        What `Report.to_dict` gives.
+    report
+        The report.
     taken
         Bytes of the page that its texts take.
     """
-    drawn = pictures(facts)
+    drawn = pictures(report)
     order = sorted(range(len(drawn)), key=lambda place: _FIRST.index(drawn[place].part))
     tables, images = dict.fromkeys(order, ""), dict.fromkeys(order, "")
     whole = room = max(_MOST_BYTES - taken, 0)

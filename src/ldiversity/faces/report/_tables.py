@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ldiversity.base.html import escape
+from ldiversity.base.html import bullets, escape
 from ldiversity.base.numbers import counted, percent
-from ldiversity.faces.report._report_phrases import short
+from ldiversity.faces.report._phrases import short
 
-__all__ = ["data_table", "numbers_of", "paragraph"]
+if TYPE_CHECKING:
+    from ldiversity.evaluation.attacks import AttackReport
+
+__all__ = ["data_table", "not_run", "numbers_of", "paragraph"]
 
 _MOST_ROWS: Final = 120
 _COUNTS: Final = ("count", "records", "people", "groups", "classes")
@@ -32,6 +35,12 @@ def paragraph(kind: str, text: str) -> str:
     """
     alert = ' role="alert"' if kind == "alarm" else ""
     return f'<p class="{kind}"{alert} style="{_LOOKS[kind]}">{escape(text)}</p>'
+
+
+def not_run(report: AttackReport) -> str:
+    """Give the attacks that were not run, folded up; nothing when all were."""
+    skipped = bullets(map(str, report.skipped))
+    return f"<details><summary>Not run</summary>{skipped}</details>" if report.skipped else ""
 
 
 def data_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[int] = ()) -> str:

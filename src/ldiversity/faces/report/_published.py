@@ -5,14 +5,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from ldiversity.base.typed import join_assignment, join_names
-from ldiversity.faces.report._report_cells import Division
+from ldiversity.faces.report._cells import Division
+from ldiversity.faces.report._parts import Command, Promise, Published, PublishedColumn
 from ldiversity.release import Claim, ClassClaim, Release
 from ldiversity.schema import Role
 
-__all__ = ["Again", "commands", "not_protected", "release_facts"]
+__all__ = ["Again", "commands", "not_protected", "published"]
 
 _LAYOUTS: Final = {
     "sets": "Each record shows a set of sensitive values, of which one is true; chance chose the others.",
@@ -64,30 +65,30 @@ class Again:
     population: str | None = None
 
 
-def release_facts(release: Release, name: str, chosen: Sequence[str]) -> dict[str, Any]:
+def published(release: Release, name: str, chosen: Sequence[str]) -> Published:
     """What was published: columns, layout, and the claim about each sensitive attribute."""
-    columns = [
-        {"name": one.name, "role": str(one.role), "type": one.type, "published": _published(release, one.name)}
+    columns = tuple(
+        PublishedColumn(one.name, str(one.role), one.type, _published(release, one.name))
         for one in release.schema.attributes
-    ]
-    return {
-        "name": name,
-        "layout": release.layout,
-        "meaning": _LAYOUTS[release.layout],
-        "records": release.n_rows,
-        "suppressed": release.suppressed,
-        "columns": columns,
-        "claims": [_claim(release, claim) for attribute in chosen for claim in release.claims_of(attribute)],
-        "warnings": list(release.warnings),
-    }
+    )
+    return Published(
+        name=name,
+        layout=release.layout,
+        meaning=_LAYOUTS[release.layout],
+        records=release.n_rows,
+        suppressed=release.suppressed,
+        columns=columns,
+        claims=tuple(_promise(release, claim) for attribute in chosen for claim in release.claims_of(attribute)),
+        warnings=tuple(release.warnings),
+    )
 
 
-def not_protected(release: Release) -> list[str]:
+def not_protected(release: Release) -> tuple[str, ...]:
     """What is not protected, in plain words."""
-    return list(release.not_protected)
+    return tuple(release.not_protected)
 
 
-def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str]) -> list[dict[str, str]]:
+def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str]) -> tuple[Command, ...]:
     """The commands that make the report, and each part of it, again."""
     folder, output = again.release, "holder-report.html" if again.original else "report.html"
     asked = ("--sensitive", join_names(again.sensitive)) if again.sensitive else ()
@@ -110,7 +111,7 @@ def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str])
         ]
     found.append(("Models and risks", ("audit", folder, *asked, *(types if among else ()), *among, *limit)))
     found.append(("Attacks", ("attack", folder, *asked, *original, *types)))
-    return [{"what": what, "line": shlex.join(("ldiversity", *words))} for what, words in found]
+    return tuple(Command(what, shlex.join(("ldiversity", *words))) for what, words in found)
 
 
 def _published(release: Release, name: str) -> str:
@@ -121,18 +122,18 @@ def _published(release: Release, name: str) -> str:
     return "as it was" if form is None else _FORMS[form.kind]
 
 
-def _claim(release: Release, claim: Claim | ClassClaim) -> dict[str, Any]:
+def _promise(release: Release, claim: Claim | ClassClaim) -> Promise:
     name = claim.attribute
-    return {
-        "attribute": name,
-        "statement": claim.statement,
-        "model": claim.model,
-        "l": claim.l,
-        "d": claim.d,
-        "posterior": claim.posterior,
-        "values": len(release.domain(name)),
-        "method": release.method(name),
-        "parameters": {
+    return Promise(
+        attribute=name,
+        statement=claim.statement,
+        model=claim.model,
+        l=claim.l,
+        d=claim.d,
+        posterior=claim.posterior,
+        values=len(release.domain(name)),
+        method=release.method(name),
+        parameters={
             key: value for key, value in release.parameters(name).items() if isinstance(value, str | int | float)
         },
-    }
+    )

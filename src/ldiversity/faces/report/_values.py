@@ -19,9 +19,9 @@ import numpy as np
 from ldiversity.base.arrays import FloatArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation import By, Estimate, estimate
-from ldiversity.faces.report._estimates import holds_for_certain, label_text
+from ldiversity.faces.report._parts import Intervals
 from ldiversity.release import Release
-from ldiversity.schema import Domain
+from ldiversity.schema import Domain, label_text
 
 __all__ = ["CONFIDENCE", "MOST_VALUES", "Shown", "show_values"]
 
@@ -60,7 +60,7 @@ class Shown:
     rows: list[int]
     members: list[list[int]]
     names: list[str]
-    intervals: str
+    intervals: Intervals
     low: FloatArray
     high: FloatArray
     shown_low: FloatArray
@@ -111,12 +111,12 @@ def show_values(release: Release, name: str, by: tuple[By, ...], most_cells: int
     return Shown(found, rows, members, _names(domain, members), kind, low, high, low[place], high[place])
 
 
-def _kind(release: Release, found: Estimate) -> str:
+def _kind(release: Release, found: Estimate) -> Intervals:
     if not release.grouped:
         return "pointwise"
     if bool(np.all(found.high - found.low <= _EQUAL)):
         return "exact"
-    return "bounds" if holds_for_certain(found) else "pointwise"
+    return "bounds" if found.certain else "pointwise"
 
 
 def _shares(found: Estimate, kind: str) -> tuple[FloatArray, FloatArray]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -13,13 +13,22 @@ from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray
 from ldiversity.base.numbers import points
 from ldiversity.estimation import By, Estimate
 from ldiversity.evaluation.measures import as_type, code_sensitive
-from ldiversity.faces.report._estimates import label_text
-from ldiversity.faces.report._report_cells import Division
-from ldiversity.faces.report._report_values import CONFIDENCE, Shown, show_values
+from ldiversity.faces.report._cells import Division
+from ldiversity.faces.report._parts import (
+    Accuracy,
+    Cell,
+    Contingency,
+    Distribution,
+    Exactness,
+    LeftOut,
+    ShownValue,
+)
+from ldiversity.faces.report._values import CONFIDENCE, Shown, show_values
 from ldiversity.release import Release
+from ldiversity.schema import label_text
 from ldiversity.tables import python_rows
 
-__all__ = ["MOST_CELLS", "Truth", "contingency_facts", "distribution_facts"]
+__all__ = ["MOST_CELLS", "Truth", "contingency", "distribution"]
 
 MOST_CELLS: Final = 40
 """The most cells of a picture and its table; those with the most records are shown."""
@@ -40,36 +49,36 @@ class Truth:
         return self.table.take(pa.array(kept)), codes[kept]
 
 
-def distribution_facts(release: Release, name: str, truth: Truth | None) -> dict[str, Any]:
+def distribution(release: Release, name: str, truth: Truth | None) -> Distribution:
     """How often each value occurs in all records."""
     shown = show_values(release, name, (), 1)
     found, count = shown.found, shown.added(shown.found.count)
     true = None if truth is None else _true_counts(release, found, (), name, truth)[0]
     values = []
     for place, label in enumerate(shown.names):
-        value = {"value": label, "count": float(count[0, place]), **_share(shown, count, 0, place)}
+        value = ShownValue(label, float(count[0, place]), *_share(shown, count, 0, place))
         if true is not None:
             part = shown.added(true)[0, place]
-            value |= {"true_count": int(part), "true_share": _divided(part, true[0].sum())}
+            value = replace(value, true_count=int(part), true_share=_divided(part, true[0].sum()))
         values.append(value)
-    return {
-        "attribute": name,
-        "records": found.n_records,
-        "estimator": found.estimator[0],
-        "confidence": CONFIDENCE,
-        "intervals": shown.intervals,
-        "domain": found.count.shape[1],
-        "grouped": shown.grouped,
-        "values": values,
-        "left_out": _left_out(shown),
-        "largest_share": _divided(found.count[0].max(), found.n_records),
-        **({} if true is None else {"true_largest_share": _divided(true[0].max(), true[0].sum())}),
-        "accuracy": None if true is None else _accuracy(shown, true),
-        "caveats": _caveats(release, shown),
-    }
+    return Distribution(
+        attribute=name,
+        records=found.n_records,
+        estimator=found.estimator[0],
+        confidence=CONFIDENCE,
+        intervals=shown.intervals,
+        domain=found.count.shape[1],
+        grouped=shown.grouped,
+        values=tuple(values),
+        left_out=_left_out(shown),
+        largest_share=_divided(found.count[0].max(), found.n_records),
+        true_largest_share=None if true is None else _divided(true[0].max(), true[0].sum()),
+        accuracy=None if true is None else _accuracy(shown, true),
+        caveats=_caveats(release, shown),
+    )
 
 
-def contingency_facts(release: Release, name: str, division: Division, truth: Truth | None) -> dict[str, Any]:
+def contingency(release: Release, name: str, division: Division, truth: Truth | None) -> Contingency:
     """How often each value occurs in each cell."""
     shown = show_values(release, name, division.by, MOST_CELLS)
     found, count = shown.found, shown.added(shown.found.count)
@@ -77,37 +86,41 @@ def contingency_facts(release: Release, name: str, division: Division, truth: Tr
     labels = python_rows(found.labels)
     cells = []
     for at, row in enumerate(shown.rows):
-        cell: dict[str, Any] = {
-            "cell": ", ".join(label_text(labels[row][column]) for column in found.by),
-            "records": found.records[row].item(),
-            "note": found.note[row],
-            "estimator": found.estimator[row],
-        }
-        parts = [_share(shown, count, at, place) for place in range(len(shown.names))]
-        cell |= {key: [part[key] for part in parts] for key in ("share", "low", "high")}
+        shares = [_share(shown, count, at, place) for place in range(len(shown.names))]
+        share, low, high = zip(*shares, strict=True)
+        cell = Cell(
+            ", ".join(label_text(labels[row][column]) for column in found.by),
+            found.records[row].item(),
+            found.note[row],
+            found.estimator[row],
+            share,
+            low,
+            high,
+        )
         if true is not None:
-            cell["true_records"] = int(true[row].sum())
-            cell["true_share"] = [_divided(part, true[row].sum()) for part in shown.added(true[[row]])[0]]
+            whole, parts = true[row].sum(), shown.added(true[[row]])[0]
+            true_share = tuple(_divided(part, whole) for part in parts)
+            cell = replace(cell, true_records=int(whole), true_share=true_share)
         cells.append(cell)
-    return {
-        "attribute": name,
-        "by": list(division.columns),
-        "by_text": division.text,
-        "confidence": CONFIDENCE,
-        "intervals": shown.intervals,
-        "domain": found.count.shape[1],
-        "grouped": shown.grouped,
-        "values": shown.names,
-        "cells": cells,
-        "cells_left_out": found.n_cells - len(shown.rows),
-        "values_left_out": found.count.shape[1] - sum(map(len, shown.members)),
-        "accuracy": None if true is None else _accuracy(shown, true),
-        "true_records_in_no_cell": lost,
-        "caveats": _caveats(release, shown),
-    }
+    return Contingency(
+        attribute=name,
+        by=division.columns,
+        by_text=division.text,
+        confidence=CONFIDENCE,
+        intervals=shown.intervals,
+        domain=found.count.shape[1],
+        grouped=shown.grouped,
+        values=tuple(shown.names),
+        cells=tuple(cells),
+        cells_left_out=found.n_cells - len(shown.rows),
+        values_left_out=found.count.shape[1] - sum(map(len, shown.members)),
+        accuracy=None if true is None else _accuracy(shown, true),
+        true_records_in_no_cell=lost,
+        caveats=_caveats(release, shown),
+    )
 
 
-def _caveats(release: Release, shown: Shown) -> list[str]:
+def _caveats(release: Release, shown: Shown) -> tuple[str, ...]:
     """What the reader should know: of counts that are exact, only which records they are about."""
     caveats = [text for text in shown.found.caveats if shown.intervals != "exact" or text[:1].isdigit()]
     every = release.n_rows + release.suppressed
@@ -119,22 +132,23 @@ def _caveats(release: Release, shown: Shown) -> list[str]:
             "Shares are those among published records. Records are left out because of their values, so that a share "
             f"in the original may differ{most}{limits}."
         )
-    return caveats
+    return tuple(caveats)
 
 
-def _left_out(shown: Shown) -> dict[str, Any]:
+def _left_out(shown: Shown) -> LeftOut:
     rest = np.ones(shown.found.count.shape[1], dtype=np.bool_)
     rest[[code for codes in shown.members for code in codes]] = False
-    return {"values": int(rest.sum()), "share": float(shown.found.share[0, rest].sum())}
+    return LeftOut(int(rest.sum()), float(shown.found.share[0, rest].sum()))
 
 
-def _share(shown: Shown, count: FloatArray, at: int, place: int) -> dict[str, float | None]:
+def _share(shown: Shown, count: FloatArray, at: int, place: int) -> tuple[float | None, float | None, float | None]:
+    """A share, and its limits."""
     row = shown.rows[at]
-    return {
-        "share": _divided(count[row, place], float(shown.found.records[row])),
-        "low": _divided(shown.shown_low[at, place], 1.0),
-        "high": _divided(shown.shown_high[at, place], 1.0),
-    }
+    return (
+        _divided(count[row, place], float(shown.found.records[row])),
+        _divided(shown.shown_low[at, place], 1.0),
+        _divided(shown.shown_high[at, place], 1.0),
+    )
 
 
 def _divided(part: float, whole: float) -> float | None:
@@ -142,7 +156,7 @@ def _divided(part: float, whole: float) -> float | None:
     return share if np.isfinite(share) else None
 
 
-def _accuracy(shown: Shown, true: FloatArray) -> dict[str, Any]:
+def _accuracy(shown: Shown, true: FloatArray) -> Accuracy:
     """How far estimated shares are off in cells that occur, and how many limits hold the truth.
 
     Shares are compared with shares: where records were left out, counts of the release and of the original differ.
@@ -152,22 +166,20 @@ def _accuracy(shown: Shown, true: FloatArray) -> dict[str, Any]:
     records = shown.found.records[:, None]
     rows = shown.rows
     estimated = (shown.added(shown.found.count) / records)[rows]
-    return {
-        **_compared(estimated, shown.added(share)[rows], shown.shown_low, shown.shown_high),
-        "of_all": _compared(shown.found.count / records, share, shown.low, shown.high),
-    }
+    own = _compared(estimated, shown.added(share)[rows], shown.shown_low, shown.shown_high)
+    return Accuracy(**vars(own), of_all=_compared(shown.found.count / records, share, shown.low, shown.high))
 
 
-def _compared(share: FloatArray, true: FloatArray, low: FloatArray, high: FloatArray) -> dict[str, Any]:
+def _compared(share: FloatArray, true: FloatArray, low: FloatArray, high: FloatArray) -> Exactness:
     errors = (share - true)[np.isfinite(true)]
     known = np.isfinite(low) & np.isfinite(high) & np.isfinite(true)
     held: BoolArray = (true >= low - _MATCHED) & (true <= high + _MATCHED)
-    return {
-        "shares": int(errors.size),
-        "rms_error": float(np.sqrt(np.mean(errors**2))) if errors.size else None,
-        "largest_error": float(np.abs(errors).max(initial=0.0)),
-        "held": float(held[known].mean()) if known.any() else None,
-    }
+    return Exactness(
+        shares=int(errors.size),
+        rms_error=float(np.sqrt(np.mean(errors**2))) if errors.size else None,
+        largest_error=float(np.abs(errors).max(initial=0.0)),
+        held=float(held[known].mean()) if known.any() else None,
+    )
 
 
 def _true_counts(

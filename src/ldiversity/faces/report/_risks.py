@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from ldiversity.evaluation.audit import AttributeRisk, Audit
+from ldiversity.faces.report._parts import Gauge, PublishedClasses, SizeBand, State
 from ldiversity.release import Release
 
 __all__ = ["class_sizes", "gauges"]
@@ -16,28 +18,28 @@ _MOST_SIZES: Final = 12
 
 
 def gauges(
-    audit: Mapping[str, Any], promised: Mapping[str, float], guessed: Mapping[str, float | None]
-) -> list[dict[str, Any]]:
+    audit: Audit, promised: Mapping[str, float] | None = None, guessed: Mapping[str, float | None] | None = None
+) -> tuple[Gauge, ...]:
     """What can be recognized and learned, each with its threshold.
 
     Parameters
     ----------
     audit
-        What `Audit.to_dict` gives.
+        What was found.
     promised
         For each attribute how likely one value is at most; 1 when nothing is promised.
     guessed
         For each attribute the share of its most frequent value: the truth for the holder, an estimate for others.
     """
-    risk = audit["risk"]
+    risk = audit.risk
     found = []
-    if audit["quasi"]:
-        limit, why = risk["threshold"], "the threshold of this report"
+    if audit.quasi:
+        limit, why = risk.threshold, "the threshold of this report"
         found = [
             _gauge(
                 "finding a person's record, at worst",
                 None,
-                risk["prosecutor"]["max"],
+                risk.prosecutor.max,
                 limit,
                 why,
                 "How surely someone who knows a person's quasi-identifiers finds that person's record, at worst.",
@@ -45,49 +47,49 @@ def gauges(
             _gauge(
                 "finding a person's record, on average",
                 None,
-                risk["marketer"]["mean"],
+                risk.marketer.mean,
                 limit,
                 why,
                 "The share of records that someone who links everybody would link rightly.",
             ),
         ]
-        if risk["journalist"]["population"]:
+        if risk.journalist.population:
             found.append(
                 _gauge(
                     "finding a record of the population, at worst",
                     None,
-                    risk["journalist"]["max"],
+                    risk.journalist.max,
                     limit,
                     why,
                     "How surely someone who does not know who is in the table finds a record's person among the "
                     "population, at worst.",
                 )
             )
-    for name in audit["sensitive"]:
-        risks = audit["attribute_risk"][name]
-        found += _learned(name, risks, promised.get(name, 1.0), guessed.get(name, risks.get("largest_share_overall")))
-    return found
+    for name, one in audit.attribute_risk.items():
+        guess = (guessed or {}).get(name, one.largest_share_overall)
+        found += _learned(name, one, (promised or {}).get(name, 1.0), guess)
+    return tuple(found)
 
 
-def _learned(name: str, risk: Mapping[str, Any], promised: float, guessed: float | None) -> list[dict[str, Any]]:
+def _learned(name: str, risk: AttributeRisk, promised: float, guessed: float | None) -> list[Gauge]:
     limit = promised if promised < 1 else None
     found = [
         _gauge(
             "knowing the value, at worst",
             name,
-            risk["largest_share"],
+            risk.largest_share,
             limit,
             "what the release promises",
             f"How sure of one value of {name!r} someone without prior knowledge can be about a person whose record "
             "is found, at worst.",
         )
     ]
-    informed = risk.get("informed", risk)
+    informed = risk.informed or risk
     found.append(
         _gauge(
             "guessing the value, once the record is found",
             name,
-            informed["mean_largest_share"],
+            informed.mean_largest_share,
             guessed,
             "what guessing the most frequent value reaches without the release",
             f"How often someone who has found a person's record, and knows how frequent the values of {name!r} are, "
@@ -95,12 +97,12 @@ def _learned(name: str, risk: Mapping[str, Any], promised: float, guessed: float
             bound=False,
         )
     )
-    if "informed" in risk:
+    if risk.informed is not None:
         found.append(
             _gauge(
                 "knowing it, if frequencies are known",
                 name,
-                informed["largest_share"],
+                informed.largest_share,
                 None,
                 "",
                 f"The same certainty about {name!r} for someone who knows how frequent each value is. Nothing is "
@@ -119,21 +121,14 @@ def _gauge(
     meaning: str,
     *,
     bound: bool = True,
-) -> dict[str, Any]:
-    above = threshold is not None and value > threshold + _ROUNDING
-    state = "no threshold" if threshold is None else "above" if above else "within"
-    return {
-        "risk": risk,
-        "attribute": attribute,
-        "value": value,
-        "threshold": threshold,
-        "threshold_is": threshold_is,
-        "state": state if bound or threshold is None else "compare",
-        "meaning": meaning,
-    }
+) -> Gauge:
+    state: State = "no threshold"
+    if threshold is not None:
+        state = "compare" if not bound else "above" if value > threshold + _ROUNDING else "within"
+    return Gauge(risk, attribute, value, threshold, threshold_is, state, meaning)
 
 
-def class_sizes(release: Release) -> list[dict[str, Any]]:
+def class_sizes(release: Release) -> tuple[PublishedClasses, ...]:
     """How many classes of each size a grouped release has; none for releases of sets.
 
     More than a dozen different sizes are put into bands, each twice as wide as the one before.
@@ -142,9 +137,9 @@ def class_sizes(release: Release) -> list[dict[str, Any]]:
     for column in dict.fromkeys(release.class_columns.values()):
         names = [name for name in release.sensitive if release.class_columns[name] == column]
         sizes, counts = np.unique(release.evidence(names[0]).records, return_counts=True)
-        rows = [{"records": text, "classes": number} for text, number in _bands(sizes.tolist(), counts.tolist())]
-        found.append({"attributes": names, "classes": int(counts.sum()), "sizes": rows})
-    return found
+        bands = tuple(SizeBand(text, number) for text, number in _bands(sizes.tolist(), counts.tolist()))
+        found.append(PublishedClasses(tuple(names), int(counts.sum()), bands))
+    return tuple(found)
 
 
 def _bands(sizes: Sequence[int], counts: Sequence[int]) -> list[tuple[str, int]]:
