@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from ldiversity.base.arrays import Scalar
 from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError
 
-__all__ = ["MISSING_LABEL", "Attribute", "Domain", "Role", "Schema", "label_text"]
+__all__ = ["MISSING_LABEL", "Attribute", "Domain", "Dtype", "Role", "Schema", "label_text"]
 
 MISSING_LABEL: Final = "(missing)"
 """How the category of missing values is shown to people."""
@@ -124,18 +124,28 @@ class Domain:
         )
 
 
+Dtype: TypeAlias = Literal["category", "ordered", "nullable", "arrow", "object"]
+"""What the frame of the source says of a column besides its Arrow type."""
+
+
 @dataclass(frozen=True)
 class Attribute:
     """One column: its name, its role and its type.
 
     `type` is the Arrow type of a published cell as text (``"int64"``, ``"string"``); for a sensitive attribute, that
     of one member of the set. Only sensitive attributes have a `domain`.
+
+    `dtype` says what the Arrow type does not: the column of the source's frame was a ``category``, one with an order
+    (``ordered``, of which `categories` has the texts), or of pandas' ``nullable`` types, of its types from ``arrow``,
+    or held texts as ``object``.
     """
 
     name: str
     role: Role
     type: str
     domain: Domain | None = None
+    dtype: Dtype | None = None
+    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -219,10 +219,19 @@ def _schema(source: Source, quasi: Sequence[str], plain: Sequence[str], coders: 
             attributes.append(Attribute(name, Role.SENSITIVE, str(coder.type), coder.domain))
         elif name in quasi or name in plain:
             role = Role.QUASI if name in quasi else Role.PLAIN
-            attributes.append(Attribute(name, role, str(published_type(name, kind))))
+            attributes.append(_described(source, name, role, published_type(name, kind)))
     schema = Schema(tuple(attributes))
     check_publishable(schema)
     return schema
+
+
+def _described(source: Source, name: str, role: Role, kind: pa.DataType) -> Attribute:
+    dtype, order = source.dtypes.get(name), source.category_order(name)
+    if dtype != "ordered":
+        return Attribute(name, role, str(kind), dtype=dtype)
+    texts = [] if order is None else order.cast(kind).cast(pa.string()).to_pylist()
+    # Without one order that holds for all rows, they are categories all the same.
+    return Attribute(name, role, str(kind), dtype="ordered" if texts else "category", categories=tuple(texts))
 
 
 def _check_free(schema: Schema) -> None:

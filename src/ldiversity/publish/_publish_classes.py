@@ -35,6 +35,7 @@ from ldiversity.release import (
     Format,
     MemoryClassRows,
     check_classes,
+    keep_shown,
     load_release,
     verify_class_rows,
     write_classes,
@@ -138,7 +139,7 @@ def _make(preparation: Preparation, choices: Choices) -> _Made:
     names = schema.names(Role.SENSITIVE)
     n_records = done.left_out_before + reading.table.n_rows
     description = ClassDescription(
-        schema=schema,
+        schema=keep_shown(schema, rows.plain),
         mechanisms=dict.fromkeys(names, mechanism),
         claims=tuple(ClassClaim(name, rule) for name in names for rule in method.promises(domains[name])),
         layout=method.layout,

@@ -14,6 +14,7 @@ from ldiversity.release._class_verify import verify_class_rows
 from ldiversity.release._class_write import check_classes, write_classes
 from ldiversity.release._coded import parse_type, wrap_sets
 from ldiversity.release._description import ClassDescription, Format, Layout, ReleaseDescription, SetLayout
+from ldiversity.release._dtypes import keep_shown
 from ldiversity.release._evidence import Evidence
 from ldiversity.release._forms import Form, Marginal, Reach
 from ldiversity.release._load import load_release
@@ -60,6 +61,7 @@ __all__ = [
     "class_not_protected",
     "column_of",
     "explode_rows",
+    "keep_shown",
     "label_array",
     "load_release",
     "no_records_left",

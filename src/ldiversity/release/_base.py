@@ -6,6 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,9 @@ from ldiversity.release._claims import Claim
 from ldiversity.release._class_claims import ClassClaim
 from ldiversity.release._coded import parse_type
 from ldiversity.release._description import Format, Layout
+from ldiversity.release._dtypes import to_frame
 from ldiversity.release._evidence import Evidence, EvidenceTally
+from ldiversity.release._flat import flatten
 from ldiversity.release._forms import Form
 from ldiversity.release._regions import Region, whole_array
 from ldiversity.schema import Domain, Role, Schema
@@ -223,6 +226,34 @@ class Release(ShownInNotebooks, ABC):
     @abstractmethod
     def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
         """The published table as a data frame."""
+
+    @cached_property
+    def flat(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
+        """The published table as a data frame of single values, for groupby, crosstab or scikit-learn.
+
+        A generalized column ``age`` becomes ``age_low`` and ``age_high``, in its own type, and ``age_label``, an
+        ordered category; one of texts has the label alone. Ends are missing where nothing is known. Sets of
+        ``disease`` become ``disease_1``, ``disease_2``, ... as in CSV. All other columns stay as they are in `table`.
+        A new column whose name another one has gets ``_`` at its end.
+
+        Examples
+        --------
+        >>> import ldiversity as ld
+        >>> people = ld.datasets.hospital()
+        >>> release = ld.anonymize(people, quasi=["sex", "age"], sensitive="disease", method=ld.Mondrian(l=2))
+        >>> release.flat.column_names
+        ['class_id', 'sex_label', 'age_low', 'age_high', 'age_label', 'disease']
+        """
+        generalized = [name for name, form in self.forms.items() if form.kind != "exact"]
+        rows, ends = flatten(
+            self._flat_rows(),
+            {name: self.region(name) for name in generalized},
+            {*self.schema.names(), *self.class_columns.values()},
+        )
+        return to_frame(rows, self.schema, self.frame_kind, ends)
+
+    @abstractmethod
+    def _flat_rows(self) -> pa.Table: ...
 
     @abstractmethod
     def save(self, folder: str | os.PathLike[str], *, data_format: Format = "parquet", overwrite: bool = False) -> None:

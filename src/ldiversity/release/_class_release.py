@@ -28,6 +28,7 @@ from ldiversity.release._class_verify import verify_class_rows
 from ldiversity.release._class_write import write_classes
 from ldiversity.release._coded import parse_type
 from ldiversity.release._description import ClassDescription, ClassLayout, Format
+from ldiversity.release._dtypes import to_frame
 from ldiversity.release._evidence import CountedTally, Evidence, EvidenceTally, evidence_of_classes
 from ldiversity.release._forms import Form
 from ldiversity.release._regions import Region, whole_array
@@ -250,7 +251,10 @@ class ClassRelease(Release):
     @cached_property
     def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
         """The published table as a data frame, with the class of each row."""
-        return to_native(pa.concat_tables(publish_rows(self._description, self._rows)), self.frame_kind)
+        return to_frame(self._flat_rows(), self.schema, self.frame_kind)
+
+    def _flat_rows(self) -> pa.Table:
+        return pa.concat_tables(publish_rows(self._description, self._rows))
 
     @property
     def sensitive_table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with

@@ -13,11 +13,11 @@ from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_rows import ClassRows
 from ldiversity.release._class_verify import verify_class_rows
 from ldiversity.release._description import ClassDescription, Format
+from ldiversity.release._dtypes import column_entries
 from ldiversity.release._forms import Form
 from ldiversity.release._manifest import (
     MANIFEST_NAME,
     ClassesEntry,
-    ColumnEntry,
     DataEntry,
     FormEntry,
     Manifest,
@@ -117,10 +117,7 @@ def _manifest(description: ClassDescription, rows: ClassRows, data: DataEntry, t
     return Manifest(
         software=f"ldiversity {__version__}",
         records=data.rows,
-        columns=[
-            ColumnEntry.model_validate({"name": a.name, "role": a.role.value, "type": a.type})
-            for a in schema.attributes
-        ],
+        columns=column_entries(schema),
         sensitive=[_sensitive_entry(description, name) for name in schema.names(Role.SENSITIVE)],
         data=data,
         classes=ClassesEntry(

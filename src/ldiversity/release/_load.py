@@ -15,6 +15,7 @@ from ldiversity.mechanisms import SetMechanism, mechanism_from_dict
 from ldiversity.release._base import Release
 from ldiversity.release._claims import Claim, claim_of
 from ldiversity.release._coded import parse_type
+from ldiversity.release._dtypes import check_categories
 from ldiversity.release._files import identity_of
 from ldiversity.release._load_classes import load_classes
 from ldiversity.release._manifest import DataEntry, Manifest, SensitiveEntry, TableEntry, read_manifest
@@ -129,7 +130,10 @@ def _schema_of(manifest: Manifest) -> Schema:
         except (SchemaError, pa.ArrowException, OverflowError, TypeError) as error:
             reason = error.message if isinstance(error, SchemaError) else "the domain must be of the column's type."
             raise ReleaseFormatError("release", f"column {column.name!r}: {reason}") from None
-        attributes.append(Attribute(column.name, Role(column.role), column.type, domain))
+        categories = tuple(column.categories or ())
+        attribute = Attribute(column.name, Role(column.role), column.type, domain, column.dtype, categories)
+        check_categories(attribute)
+        attributes.append(attribute)
     try:
         return Schema(tuple(attributes))
     except SchemaError as error:

@@ -11,7 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 from ldiversity.base.limits import (
     MOST_CHARACTERS,
@@ -24,6 +32,7 @@ from ldiversity.base.limits import (
 )
 from ldiversity.errors import ReleaseFormatError, SchemaError
 from ldiversity.release._json import has_few_parts, parse_json
+from ldiversity.schema import Dtype
 
 __all__ = [
     "MANIFEST_NAME",
@@ -68,6 +77,17 @@ class ColumnEntry(_Entry):
     name: _Text
     role: Literal["quasi", "sensitive", "plain"]
     type: _Text = Field(description="Arrow type of a cell; of one member for a sensitive attribute.")
+    dtype: Dtype | None = Field(
+        default=None, description="What the frame of the source said of the column besides; None when nothing."
+    )
+    categories: Annotated[list[_Text], Field(max_length=MOST_VALUES, fail_fast=True)] | None = Field(
+        default=None, description="Of the dtype ordered: the values that occur, as texts, in their order."
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
+        # Readers of the first version know no other fields.
+        return {key: value for key, value in serialize(self).items() if value is not None}
 
 
 class DomainEntry(_Entry):

@@ -20,16 +20,17 @@ from ldiversity.models import DistinctDiversity, PrivacyModel, SemanticClassDive
 from ldiversity.release._base import Release
 from ldiversity.release._batches import BLOCK_ROWS, RowBatch
 from ldiversity.release._claims import NOT_PROTECTED, Claim, claim_of
-from ldiversity.release._coded import codes_of, publish_batch, sets_of, wrap_sets
+from ldiversity.release._coded import codes_of, member_names, publish_batch, sets_of, wrap_sets
 from ldiversity.release._description import Format, ReleaseDescription, SetLayout
+from ldiversity.release._dtypes import keep_shown, to_frame
 from ldiversity.release._evidence import Evidence, EvidenceTally, SetTally, evidence_of_members
+from ldiversity.release._flat import free_name
 from ldiversity.release._posterior_bound import PosteriorBound
 from ldiversity.release._sinks import no_records_left
 from ldiversity.release._staging import staging_folder
 from ldiversity.release._verify import Rows, verify_rows
 from ldiversity.release._write import write_release
 from ldiversity.schema import Role, Schema
-from ldiversity.tables import to_native
 
 __all__ = ["SetRelease", "explode_rows"]
 
@@ -98,7 +99,7 @@ class SetRelease(Release):
         cls, description: ReleaseDescription, coded: pa.Table, *, frame_kind: str, notes: tuple[str, ...] = ()
     ) -> SetRelease:
         """A release in memory, from rows with codes in the sensitive columns."""
-        schema = description.schema
+        schema = keep_shown(description.schema, coded)
         rows: dict[str, SetArray | CodeArray] = {}
         n_records = coded.num_rows
         if n_records == 0:
@@ -217,7 +218,7 @@ class SetRelease(Release):
     @cached_property
     def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
         """The published table as a data frame: one list column a sensitive attribute."""
-        return to_native(_plain_lists(self._published()), self.frame_kind)
+        return to_frame(_plain_lists(self._published()), self.schema, self.frame_kind)
 
     def explode(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
         """The rows as paper 004 shows them (Table 7): one row for each member of a record's set.
@@ -231,7 +232,8 @@ class SetRelease(Release):
             return self.table
         coded = self.columns(self._other_columns())
         exploded = explode_rows(coded, attribute, self.sets(attribute))
-        return to_native(publish_batch(exploded, self.schema, layout="exploded", as_columns=False), self.frame_kind)
+        rows = publish_batch(exploded, self.schema, layout="exploded", as_columns=False)
+        return to_frame(rows, self.schema, self.frame_kind)
 
     # --- files --------------------------------------------------------------------------------------
 
@@ -249,6 +251,16 @@ class SetRelease(Release):
                 raise ClaimError("the claim promises more than its mechanism can keep", column=claim.attribute)
         description = ReleaseDescription(self.schema, self.mechanisms, self.claims, self.layout)
         verify_rows(self._rows, description, n_records=self.n_rows)
+
+    def _flat_rows(self) -> pa.Table:
+        rows = publish_batch(self._coded(), self.schema, layout=self.layout, as_columns=True)
+        taken, names = set(self.schema.names()), list[str]()
+        for name in self.schema.names():
+            hidden = name in self.sensitive and self.layout == "sets"
+            several = member_names(name, self.mechanisms[name].l) if hidden else []
+            names += [free_name(member, taken) for member in several] if hidden else [name]
+            taken.update(names)
+        return rows.rename_columns(names)
 
     def _published(self) -> pa.Table:
         return publish_batch(self._coded(), self.schema, layout=self.layout, as_columns=False)

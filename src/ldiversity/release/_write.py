@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,10 +15,10 @@ from ldiversity.mechanisms import SetMechanism
 from ldiversity.release._claims import NOT_PROTECTED, Claim
 from ldiversity.release._coded import check_member_names, publish_batch
 from ldiversity.release._description import Format, ReleaseDescription
+from ldiversity.release._dtypes import ShownCategories, column_entries
 from ldiversity.release._manifest import (
     MANIFEST_NAME,
     ClaimEntry,
-    ColumnEntry,
     DataEntry,
     Manifest,
     SensitiveEntry,
@@ -60,14 +61,16 @@ def write_release(
         check_member_names(schema, {name: description.mechanisms[name].l for name in schema.names(Role.SENSITIVE)})
     file = staging / f"data.{data_format}"
     as_columns = data_format == "csv"
-    published = (publish_batch(coded, schema, layout=description.layout, as_columns=as_columns) for coded in tables)
-    content = Content()
+    content, shown = Content(), ShownCategories(schema)
+    published = (
+        publish_batch(coded, schema, layout=description.layout, as_columns=as_columns) for coded in shown.watch(tables)
+    )
     with stage("writing"):
         rows = write_tables(file, content.watch(published), data_format)
     if rows == 0:
         raise no_records_left()
     with no_cell_in_faults():
-        manifest = _manifest(description, describe_file(file, description.layout, rows))
+        manifest = _manifest(replace(description, schema=shown.schema()), describe_file(file, description.layout, rows))
     written = FolderData(staging, manifest, schema, dict(description.mechanisms))
     members = {member: name for name in schema.names(Role.SENSITIVE) for member in written.published(name)}
     with stage("checking what was written"):
@@ -92,10 +95,7 @@ def _manifest(description: ReleaseDescription, data: DataEntry) -> Manifest:
     return Manifest(
         software=f"ldiversity {__version__}",
         records=data.rows // l_rows,
-        columns=[
-            ColumnEntry.model_validate({"name": a.name, "role": a.role.value, "type": a.type})
-            for a in schema.attributes
-        ],
+        columns=column_entries(schema),
         sensitive=[
             _sensitive_entry(schema, name, description.mechanisms[name], claims[name])
             for name in schema.names(Role.SENSITIVE)

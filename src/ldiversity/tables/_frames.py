@@ -12,8 +12,9 @@ import pyarrow as pa
 from ldiversity.base.checks import name_some
 from ldiversity.base.memory import lacks_memory
 from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
+from ldiversity.schema import Dtype
 from ldiversity.tables._guard import guarded
-from ldiversity.tables._source import Source, check_names
+from ldiversity.tables._source import Source, check_names, plain_type
 from ldiversity.tables._type_names import column_types
 
 __all__ = ["FrameSource", "open_frame", "to_native"]
@@ -35,9 +36,18 @@ class FrameSource(Source):
         frame_kind: str = "arrow",
         types: Mapping[str, str] | None = None,
         from_file: bool = False,
+        dtypes: Mapping[str, Dtype] | None = None,
     ) -> None:
         columns = column_types(name, table.schema, types, from_file=from_file)
-        super().__init__(name, columns, frame_kind=frame_kind, n_rows=table.num_rows, from_file=from_file)
+        known = {**_categories(table), **(dtypes or {})}
+        super().__init__(
+            name,
+            columns,
+            frame_kind=frame_kind,
+            n_rows=table.num_rows,
+            from_file=from_file,
+            dtypes={column: kind for column, kind in known.items() if column not in (types or {})},
+        )
         self._table = table
 
     def _read(
@@ -66,11 +76,42 @@ def open_frame(data: Any, types: Mapping[str, str] | None = None) -> Source:  # 
         return FrameSource("table", _read_stream(native), types=types)
     eager = _collect(frame) if isinstance(frame, nw.LazyFrame) else frame
     kind = eager.implementation.value
-    return FrameSource("table", _to_arrow(eager), frame_kind="arrow" if kind == "pyarrow" else kind, types=types)
+    table = _to_arrow(eager)
+    dtypes = _pandas_dtypes(eager.to_native(), table) if kind == "pandas" else {}
+    return FrameSource("table", table, frame_kind="arrow" if kind == "pyarrow" else kind, types=types, dtypes=dtypes)
 
 
-def to_native(table: pa.Table, frame_kind: str) -> Any:  # noqa: ANN401 - the kind of frame is the caller's
+def _categories(table: pa.Table) -> dict[str, Dtype]:
+    found = [(field.name, field.type) for field in table.schema if pa.types.is_dictionary(field.type)]
+    return {name: "ordered" if kind.ordered else "category" for name, kind in found}
+
+
+def _pandas_dtypes(frame: Any, table: pa.Table) -> dict[str, Dtype]:  # noqa: ANN401 - a pandas frame
+    """What pandas says of a column besides its Arrow type."""
+    import pandas as pd
+
+    found: dict[str, Dtype] = {}
+    for name, kind in zip(frame.columns, frame.dtypes, strict=True):
+        if isinstance(kind, pd.ArrowDtype):
+            found[name] = "arrow"
+        elif isinstance(kind, pd.StringDtype | pd.api.extensions.ExtensionDtype) and kind.na_value is pd.NA:
+            found[name] = "nullable"
+        elif str(kind) == "object" and plain_type(table.schema.field(name).type) == pa.string():
+            found[name] = "object"
+    return found
+
+
+def to_native(table: pa.Table, frame_kind: str, *, dtypes: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 - the kind of frame is the caller's
     """Turn an Arrow table into a frame of the kind that came in.
+
+    Parameters
+    ----------
+    table
+        The table; dictionaries become categories.
+    frame_kind
+        ``"arrow"``, ``"pandas"``, ``"polars"``, ...
+    dtypes
+        What columns are besides their Arrow types, as `Source.dtypes` says; only frames that know it have it.
 
     Examples
     --------
@@ -81,7 +122,10 @@ def to_native(table: pa.Table, frame_kind: str) -> Any:  # noqa: ANN401 - the ki
         return table
     _check_kind(frame_kind)
     try:
-        return _to_pandas(table) if frame_kind == "pandas" else _to_frame(table, frame_kind)
+        if frame_kind == "pandas":
+            return _with_dtypes(_to_pandas(table), table, dtypes or {})
+        frame = _to_frame(table, frame_kind)
+        return _with_enums(frame, table) if frame_kind == "polars" else frame
     except ImportError:
         raise UnsupportedError(
             "to_native", f"a {frame_kind} frame needs the package {frame_kind}, which is not installed"
@@ -115,6 +159,30 @@ def _to_pandas(table: pa.Table) -> Any:  # noqa: ANN401 - a pandas frame
     return frame
 
 
+def _with_dtypes(frame: Any, table: pa.Table, dtypes: Mapping[str, str]) -> Any:  # noqa: ANN401 - a pandas frame
+    import pandas as pd
+
+    nullable = {**_nullable_types(), pa.string(): pd.StringDtype(), pa.float32(): pd.Float32Dtype()}
+    nullable[pa.float64()] = pd.Float64Dtype()
+    for name, dtype in dtypes.items():
+        if dtype == "arrow":
+            frame[name] = table[name].to_pandas(types_mapper=pd.ArrowDtype)
+        elif dtype == "nullable" and table.schema.field(name).type in nullable:
+            frame[name] = table[name].to_pandas(types_mapper=nullable.get)
+        elif dtype == "object":
+            frame[name] = pd.Series(table[name].to_pylist(), dtype=object)
+    return frame
+
+
+def _with_enums(frame: Any, table: pa.Table) -> Any:  # noqa: ANN401 - a polars frame
+    """Give ordered categories polars' type for them: as Arrow hands them over, they lose their order."""
+    ordered = [f.name for f in table.schema if pa.types.is_dictionary(f.type) and f.type.ordered]
+    known = {name: table[name].chunk(0).dictionary.to_pylist() for name in ordered if table[name].num_chunks}
+    texts = {name: listed for name, listed in known.items() if all(isinstance(text, str) for text in listed)}
+    enums = [nw.col(name).cast(nw.Enum(listed)) for name, listed in texts.items()]
+    return nw.from_native(frame).with_columns(*enums).to_native()
+
+
 def _has_instants(kind: pa.DataType) -> bool:
     return pa.types.is_struct(kind) and any(pa.types.is_timestamp(field.type) for field in kind)
 
@@ -139,16 +207,18 @@ def _objects(cells: pa.ChunkedArray) -> list[Any]:
 
 def _with_nullable_columns(frame: Any, table: pa.Table) -> Any:  # noqa: ANN401 - a pandas frame
     """Give integers and booleans with gaps pandas' nullable types: floats would change wide integers."""
-    import pandas as pd
-
-    nullable = {
-        **{kind(): getattr(pd, f"{name}Dtype")() for name, kind in _INTEGERS.items()},
-        pa.bool_(): pd.BooleanDtype(),
-    }
+    nullable = _nullable_types()
     for column in table.column_names:
         if table[column].null_count and table.schema.field(column).type in nullable:
             frame[column] = table[column].to_pandas(types_mapper=nullable.get)
     return frame
+
+
+def _nullable_types() -> dict[pa.DataType, Any]:
+    import pandas as pd
+
+    integers = {kind(): getattr(pd, f"{name}Dtype")() for name, kind in _INTEGERS.items()}
+    return {**integers, pa.bool_(): pd.BooleanDtype()}
 
 
 def _check_frame_names(native: Any) -> None:  # noqa: ANN401 - any frame

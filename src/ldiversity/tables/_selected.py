@@ -32,6 +32,7 @@ class SelectedRows(Source):
             frame_kind=source.frame_kind,
             n_rows=int(np.count_nonzero(rows)),
             from_file=source.from_file,
+            dtypes=source.dtypes,
         )
         self._source = source
         self._rows = rows

@@ -17,6 +17,7 @@ from ldiversity.base.checks import check_integer, name_some
 from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.base.progress import reading
 from ldiversity.errors import SchemaError
+from ldiversity.schema import Dtype
 from ldiversity.sentences import Setting, say
 from ldiversity.tables._guard import guarded
 from ldiversity.tables._order import category_order
@@ -47,6 +48,8 @@ class Source(ABC):
         The kind of frame to return: ``"arrow"``, ``"pandas"``, ``"polars"``, ...
     n_rows
         The number of rows, or None if it is unknown before reading.
+    dtypes
+        What the columns of a frame are besides their Arrow types, where they are something.
     from_file
         Whether the table is a file. If a file has no header, its first record passes for the names, so messages
         show only names that the user nearly typed.
@@ -60,8 +63,10 @@ class Source(ABC):
         frame_kind: str = "arrow",
         n_rows: int | None = None,
         from_file: bool = True,
+        dtypes: Mapping[str, Dtype] | None = None,
     ) -> None:
         self.name = name
+        self.dtypes: dict[str, Dtype] = dict(dtypes or {})
         self.columns: dict[str, pa.DataType] = dict(columns)
         self.frame_kind = frame_kind
         self.n_rows = n_rows

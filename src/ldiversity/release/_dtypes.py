@@ -1,0 +1,149 @@
+"""Types that Arrow alone does not tell: categories and their order, and the kinds of columns that pandas has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ldiversity.release._coded import parse_type
+from ldiversity.release._damage import damaged
+from ldiversity.release._manifest import ColumnEntry
+from ldiversity.schema import Attribute, Schema
+from ldiversity.tables import to_native
+
+__all__ = ["ShownCategories", "check_categories", "column_entries", "keep_shown", "to_frame"]
+
+_CATEGORIES: Final = ("category", "ordered")
+
+
+class ShownCategories:
+    """The categories that occur in the published rows, batch by batch: nobody may learn of others.
+
+    Examples
+    --------
+    >>> from ldiversity.schema import Role
+    >>> stage = Attribute("stage", Role.QUASI, "string", dtype="ordered", categories=("low", "mid", "high"))
+    >>> shown = ShownCategories(Schema((stage,)))
+    >>> list(shown.watch([pa.table({"stage": ["high", "low", "low"]})]))[0].num_rows
+    3
+    >>> shown.schema()["stage"].categories
+    ('low', 'high')
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._seen: dict[str, set[str]] = {one.name: set() for one in schema.attributes if one.categories}
+        self._there: set[str] = set()
+
+    def watch(self, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+        """Hand the tables on, and take note of their categories."""
+        for table in tables:
+            self.add(table)
+            yield table
+
+    def add(self, table: pa.Table) -> None:
+        """Take note of some rows."""
+        self._there.update(table.column_names)
+        for name, seen in self._seen.items():
+            if name in table.column_names:
+                seen.update(pc.unique(table.column(name)).cast(pa.string()).to_pylist())
+
+    def schema(self) -> Schema:
+        """The schema with the categories that were seen; columns that were not are no categories any more."""
+        return Schema(tuple(self._kept(one) for one in self._schema.attributes))
+
+    def _kept(self, attribute: Attribute) -> Attribute:
+        if attribute.dtype is None:
+            return attribute
+        if attribute.name not in self._there and attribute.dtype in _CATEGORIES:
+            return replace(attribute, dtype=None, categories=())
+        seen = self._seen.get(attribute.name, set())
+        return replace(attribute, categories=tuple(text for text in attribute.categories if text in seen))
+
+
+def keep_shown(schema: Schema, table: pa.Table) -> Schema:
+    """The schema with the categories that occur in a table."""
+    shown = ShownCategories(schema)
+    shown.add(table)
+    return shown.schema()
+
+
+def check_categories(attribute: Attribute) -> None:
+    """Refuse categories from a stranger that are no values of their column."""
+    if attribute.categories:
+        _category_array(attribute)
+
+
+def to_frame(table: pa.Table, schema: Schema, frame_kind: str, ends: Mapping[str, Sequence[str]] | None = None) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
+    """A published table as a frame whose columns have the types that those of the source had.
+
+    Parameters
+    ----------
+    table
+        The published table.
+    schema
+        Its columns.
+    frame_kind
+        The kind of frame.
+    ends
+        Columns with ends of a generalized column, which have its type too.
+    """
+    known = {name: schema[column].dtype for column, names in (ends or {}).items() for name in names}
+    dtypes = {name: str(dtype) for name, dtype in known.items() if dtype is not None}
+    for attribute in schema.attributes:
+        name = attribute.name
+        if attribute.dtype is None or name not in table.column_names:
+            continue
+        if table.schema.field(name).type != parse_type(attribute.type):
+            continue  # generalized: there are regions in it
+        dtypes[name] = attribute.dtype
+        if attribute.dtype in _CATEGORIES:
+            table = table.set_column(table.column_names.index(name), name, _encoded(table.column(name), attribute))
+    return to_native(table, frame_kind, dtypes=dtypes)
+
+
+def _encoded(column: pa.ChunkedArray, attribute: Attribute) -> pa.ChunkedArray:
+    if attribute.dtype == "category":
+        # Sorted, so that the order of the rows is not in it.
+        values = pc.unique(column).drop_null()
+        values = values.take(pc.sort_indices(values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values))
+    else:
+        values = _category_array(attribute)
+    indices = pc.index_in(column, value_set=values)
+    if indices.null_count != column.null_count:
+        raise damaged(f"column {attribute.name!r} must hold its categories")
+    parts = [
+        pa.DictionaryArray.from_arrays(chunk, values, ordered=attribute.dtype == "ordered") for chunk in indices.chunks
+    ]
+    kind = pa.dictionary(pa.int32(), values.type, ordered=attribute.dtype == "ordered")
+    return pa.chunked_array(parts, kind)
+
+
+def _category_array(attribute: Attribute) -> pa.Array:
+    try:
+        values = pa.array(attribute.categories, pa.string()).cast(parse_type(attribute.type))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise damaged(f"column {attribute.name!r} must have categories of its type") from None
+    if len(pc.unique(values)) < len(values):
+        raise damaged(f"column {attribute.name!r} must have categories, each once")
+    return values
+
+
+def column_entries(schema: Schema) -> list[ColumnEntry]:
+    """What ``release.json`` says of the columns."""
+    return [
+        ColumnEntry.model_validate(
+            {
+                "name": one.name,
+                "role": one.role.value,
+                "type": one.type,
+                "dtype": one.dtype,
+                "categories": list(one.categories) if one.dtype == "ordered" else None,
+            }
+        )
+        for one in schema.attributes
+    ]
