@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import pickle
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import ldiversity.errors
+from ldiversity.catalog import CATALOG, OPTIONS
 from ldiversity.errors import InfeasibleError, LDiversityError, LDiversityWarning
 from ldiversity.faces.cli import cli
 from ldiversity.faces.cli.schemas import json_schema
@@ -73,6 +75,38 @@ def test_no_error_embeds_in_its_text_what_has_a_field() -> None:
 )
 def test_a_planted_text_is_found(planted: str) -> None:
     assert len(list(bare_texts(planted))) == 1
+
+
+def python_spelling(source: str) -> Iterator[str]:
+    """Texts of errors and hints that write a setting or a method as Python does, which no other face could reword."""
+    names = "|".join([*OPTIONS, "by", "marginals", "missing", "overwrite", "record_id", "spread", "types"])
+    classes = "|".join(entry.class_name for entry in CATALOG.values())
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        named = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        if named in CLASSES or named in {"say", "with_hint"}:
+            parts = [*node.args, *(one.value for one in node.keywords if one.arg == "hint")]
+            texts = [text_of(one) for part in parts for one in ast.walk(part) if isinstance(one, ast.expr)]
+            yield from (one for one in texts if " " in one and re.search(rf"\b({names})=|\b({classes})\b", one))
+
+
+def test_no_error_spells_settings_and_methods_in_python() -> None:
+    files = sorted(SOURCE.rglob("*.py"))
+
+    assert {file.name: found for file in files if (found := list(python_spelling(file.read_text("utf-8"))))} == {}
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        """raise SchemaError("table", "must be short", hint="Use missing='drop'.")""",
+        """raise SchemaError("table", "must be short").with_hint("Declare it" if far else f"Use l={most} or less.")""",
+        """raise UnsupportedError(owner, "must be one", hint=say("Mondrian and {} take several.", one))""",
+    ],
+)
+def test_a_planted_spelling_is_found(planted: str) -> None:
+    assert list(python_spelling(planted))
 
 
 @pytest.mark.parametrize("name", CLASSES)

@@ -309,8 +309,9 @@ def as_by(by: ByLike) -> tuple[By, ...]:
     parts = [by] if isinstance(by, str | By) or not isinstance(by, Sequence) else list(by)
     wrong = [type(part).__name__ for part in parts if not isinstance(part, str | By)]
     if wrong:
+        example = Setting("by", "sex,age", python="by=['sex', 'age']")
         raise ParameterError("estimate", "by", "must hold names of columns, bins and groups", got=wrong[0]).with_hint(
-            "Give names, as in by=['sex', 'age']."
+            say("Give names, as in {}.", example)
         )
     known = tuple(PlainColumn(part) if isinstance(part, str) else part for part in parts)
     names = [part.column for part in known]

@@ -271,11 +271,10 @@ def _check_work(l: int, n_values: int) -> int:
     most = MOST_WORK // n_values**2
     if most < l < n_values:
         raise UnsupportedError(
-            "BalancedSelection",
-            "l",
-            f"must be at most {most} for {n_values} values, or exact facts would take too long",
-            got=l,
-        ).with_hint("Use a smaller l, or a domain with fewer values.")
+            "BalancedSelection", "l", f"must be at most {most} for {n_values} values", got=l
+        ).with_hint(
+            "Exact facts about larger sets would take too long. Use a smaller l, or a domain with fewer values."
+        )
     return l
 
 

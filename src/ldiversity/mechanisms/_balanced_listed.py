@@ -73,7 +73,7 @@ class ListedWeights:
             raise UnsupportedError(
                 "BalancedSelection",
                 f"this distance has neither an order nor blocks at this d, and more than {SET_LIMIT} valid sets of "
-                f"l={self.l} values",
+                f"{self.l} values",
             ).with_hint(say("Use a smaller l, a larger d, or {}.", Setting("selection", "simple")))
         return sets
 

@@ -24,7 +24,7 @@ from ldiversity.mechanisms._base import FITTED_CONDITION, SetMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._studied import StudiedSets, distinct_rows, list_sets, study_sets
 from ldiversity.schema import Domain
-from ldiversity.sentences import say
+from ldiversity.sentences import Setting, say
 
 __all__ = ["SequentialSelection"]
 
@@ -52,9 +52,9 @@ class SequentialSelection(SetMechanism):
         self._d = check_number(owner, "d", d, minimum=0)
         self._compatibility = Compatibility.of(distance, domain, d)
         if self._l > self._most_members:
-            raise UnsupportedError(
-                owner, "l", f"must be at most {self._most_members}, or exact facts would take too long", got=self._l
-            ).with_hint("Use a smaller l, or balanced selection.")
+            raise UnsupportedError(owner, "l", f"must be at most {self._most_members}", got=self._l).with_hint(
+                "Exact facts about larger sets would take too long. Use a smaller l, or balanced selection."
+            )
 
     @classmethod
     def fit(cls, domain: Domain, distance: Distance, l: int, d: float) -> Self:
@@ -241,9 +241,9 @@ def _infeasible(mechanism: SequentialSelection, reason: str) -> InfeasibleError:
 
     matrix = mechanism.distance.matrix(mechanism.domain)
     nearest = search_nearest(matrix, mechanism.l, mechanism.d, mechanism.kind, np.ones(len(matrix)))
+    goal = Setting("l", mechanism.l), Setting("d", float(mechanism.d))
     return InfeasibleError(
         type(mechanism).__name__,
-        f"(l={mechanism.l}, d={mechanism.d:g}) must be feasible on this domain of {mechanism.n_values} values, but "
-        f"{reason}",
+        say("({}, {}) must be feasible on this domain of {} values, but {}", *goal, mechanism.n_values, reason),
         nearest=nearest.as_dicts(),
     ).with_hint(nearest.hint())

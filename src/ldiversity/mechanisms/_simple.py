@@ -98,7 +98,7 @@ class SimpleSelection(SequentialSelection):
             steps += more
         if steps > _MOST_STEPS:
             raise UnsupportedError(
-                "SimpleSelection", f"with this distance, looking ahead to sets of l={self.l} values takes too long"
+                "SimpleSelection", f"with this distance, looking ahead to sets of {self.l} values takes too long"
             ).with_hint("Use a smaller l, or a distance with an order or a tree.")
         return candidates.GENERAL, none, none, bits, first, second
 

@@ -314,7 +314,7 @@ def test_a_domain_that_nobody_could_read_back_is_refused(monkeypatch: pytest.Mon
 def test_too_many_sets_without_structure_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listed_module, "SET_LIMIT", 3)
 
-    with pytest.raises(UnsupportedError, match="more than 3 valid sets of l=3 values"):
+    with pytest.raises(UnsupportedError, match="more than 3 valid sets of 3 values"):
         CASES["general"].fit()
 
 

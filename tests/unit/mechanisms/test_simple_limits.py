@@ -86,7 +86,7 @@ def test_graphs_that_are_hard_to_look_ahead_on_are_given_up(monkeypatch: pytest.
     monkeypatch.setattr(simple_module, "_MOST_STEPS", steps)
     values = tuple(range(120))
 
-    with pytest.raises(UnsupportedError, match="looking ahead to sets of l=5 values takes too long"):
+    with pytest.raises(UnsupportedError, match="looking ahead to sets of 5 values takes too long"):
         SimpleSelection.fit(Domain(values), MatrixDistance(values, HARD), 5, 2)
 
 

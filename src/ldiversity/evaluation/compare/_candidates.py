@@ -14,6 +14,7 @@ from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.evaluation.compare._fingerprint import fingerprint
 from ldiversity.methods import METHODS, Method
 from ldiversity.publish import ChosenMethod, method_words
+from ldiversity.sentences import Parameter, say
 
 __all__ = ["Candidate", "candidates", "left_out"]
 
@@ -180,7 +181,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
         raise ParameterError(
             "compare", "options", f"must be some of {name_some(offered, most=len(offered))}", got=repr(unknown[0])
         ).with_hint(
-            "The argument models asks for a model, or a method such as ld.Mondrian(model='k-anonymity:5') itself."
+            say("{} asks for a model; a method may also be given as an object, with its options.", Parameter("models"))
         )
 
 

@@ -17,6 +17,7 @@ from ldiversity.evaluation.measures._errors import squared_errors
 from ldiversity.evaluation.measures._original import as_type, chosen_sensitive, code_sensitive, read_columns
 from ldiversity.release import to_numbers
 from ldiversity.schema import Role
+from ldiversity.sentences import Setting, say
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -179,7 +180,12 @@ def _compare(
         raise ParameterError(owner, "original", "must have at least one record", got="none")
     divisions: Sequence[tuple[By, ...]] = [parts] if by is not None else [(_cut(column, table),) for column in quasi]
     if not divisions:
-        raise ParameterError(owner, "by", "must be given for a release without quasi-identifiers", hint="Use by=().")
+        raise ParameterError(
+            owner,
+            "by",
+            "must be given for a release without quasi-identifiers",
+            hint=say("Use {}.", Setting("by", "", python="by=()")),
+        )
     return [_compare_once(table, codes, release, name, division, estimator) for division in divisions]
 
 
