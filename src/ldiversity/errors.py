@@ -52,6 +52,8 @@ class _Said(Exception):  # noqa: N818 - the base of warnings too
         The rule alone, or after the owner, or after the owner and the parameter. The owner is the function or class in
         Python whose argument it is, or what breaks the rule: a file, ``"table"``, ``"release"``. The rule says what
         must hold, or what is wrong; a full stop is added where there is none.
+    parameter
+        The name of the argument, where there is no owner to name before it.
     column
         The column that it is about.
     got
@@ -60,10 +62,17 @@ class _Said(Exception):  # noqa: N818 - the base of warnings too
         The way out, as a sentence of its own.
     """
 
-    def __init__(self, *said: str, column: str | None = None, got: object = None, hint: str | None = None) -> None:
+    def __init__(
+        self,
+        *said: str,
+        parameter: str | None = None,
+        column: str | None = None,
+        got: object = None,
+        hint: str | None = None,
+    ) -> None:
         *before, self.rule = said
         self.owner = before[0] if before else None
-        self.parameter = before[1] if len(before) > 1 else None
+        self.parameter = before[1] if len(before) > 1 else parameter
         self.column, self.got, self.hint = column, None if got is None else f"{got}", hint
         self.message = self._sentence()
         super().__init__(self.message)

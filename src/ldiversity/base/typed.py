@@ -74,7 +74,7 @@ def split_names(texts: Iterable[str], option: str) -> list[str]:
 
     Examples
     --------
-    >>> split_names(['age,sex', '"home, zip"'], "--quasi")
+    >>> split_names(['age,sex', '"home, zip"'], "quasi")
     ['age', 'sex', 'home, zip']
     """
     names: list[str] = []
@@ -84,8 +84,7 @@ def split_names(texts: Iterable[str], option: str) -> list[str]:
             item = _ITEM.match(text, position)
             name = None if item is None else item["plain"] if item["quoted"] is None else item["quoted"]
             if item is None or name is None or not name.strip():
-                raise ParameterError(
-                    f"{option} must be names separated by commas, got {text!r}. "
+                raise ParameterError("must be names separated by commas", parameter=option, got=repr(text)).with_hint(
                     "Put a name with a comma into double quotes, as in '\"home, zip\",age'."
                 )
             names.append(name.strip() if item["quoted"] is None else name.replace('""', '"'))
@@ -100,12 +99,12 @@ def split_assignment(text: str, option: str, what: str) -> tuple[str, str]:
 
     Examples
     --------
-    >>> split_assignment("income=width:10", "--bins", "width:10")
+    >>> split_assignment("income=width:10", "bins", "width:10")
     ('income', 'width:10')
     """
     found = _ASSIGNMENT.fullmatch(text)
     if found is None or not found["rest"].strip():
-        raise ParameterError(f"{option} must be a column, an equals sign and {what}, got {text!r}.")
+        raise ParameterError(f"must be a column, an equals sign and {what}", parameter=option, got=repr(text))
     name = found["plain"] if found["quoted"] is None else found["quoted"].replace('""', '"')
     return name, found["rest"].strip()
 
@@ -115,14 +114,16 @@ def split_assignments(texts: Iterable[str], option: str, what: str) -> dict[str,
 
     Examples
     --------
-    >>> split_assignments(["zip=text", "age=integer"], "--type", "a type")
+    >>> split_assignments(["zip=text", "age=integer"], "types", "a type")
     {'zip': 'text', 'age': 'integer'}
     """
     found: dict[str, str] = {}
     for text in texts:
         name, rest = split_assignment(text, option, what)
         if name in found:
-            raise ParameterError(f"{option} must name each column once, got {name!r} again: leave one of them out.")
+            raise ParameterError("must name each column once", parameter=option, got=f"{name!r} again").with_hint(
+                "Leave one of them out."
+            )
         found[name] = rest
     return found
 
@@ -132,7 +133,7 @@ def split_numbers(texts: Iterable[str], option: str) -> dict[str, float]:
 
     Examples
     --------
-    >>> split_numbers(["age=2", "zip=0.5"], "--weight")
+    >>> split_numbers(["age=2", "zip=0.5"], "weights")
     {'age': 2.0, 'zip': 0.5}
     """
     found: dict[str, float] = {}
@@ -141,7 +142,7 @@ def split_numbers(texts: Iterable[str], option: str) -> dict[str, float]:
             found[name] = float(text)
         except ValueError:
             raise ParameterError(
-                f"{option} must be a name, an equals sign and a number such as 0.5, got {f'{name}={text}'!r}."
+                "must be a name, an equals sign and a number such as 0.5", parameter=option, got=repr(f"{name}={text}")
             ) from None
     return found
 

@@ -49,7 +49,7 @@ from ldiversity.publish._policy_parts import (
     TablePolicy,
 )
 from ldiversity.publish._toml import write_toml
-from ldiversity.sentences import say
+from ldiversity.sentences import Setting, say
 from ldiversity.tables import Sensitive
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def _column_dict(one: Sensitive) -> dict[str, Any]:
             "Publication",
             f"the domain of {one.name!r} must hold texts, numbers and truth values to be saved",
             got=type(odd[0]).__name__,
-        ).with_hint("Give the values as texts; missing='category' makes a value of missing ones.")
+        ).with_hint(say("Give the values as texts; {} makes a value of missing ones.", Setting("missing", "category")))
     bins = {name: getattr(one, name) for name in _BINS if getattr(one, name) is not None}
     return {
         **({} if one.domain is None else {"domain": list(one.domain)}),

@@ -15,8 +15,12 @@ from ldiversity.distances import Distance, distance_text, place_distance
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.methods import METHODS, GroupingMethod, Method
 from ldiversity.models import PrivacyModel, parse_model
+from ldiversity.sentences import Setting, say
 
 __all__ = ["ChosenMethod", "locate", "method_words", "relative", "shorten", "usual_method"]
+
+_TEXT: Final = "bsgi:l=4"
+_EXAMPLE: Final = Setting("method", "bsgi", python=f"method=ld.BSGI(l=4), or method={_TEXT!r}")
 
 _OWNER: Final = "Publication"
 _NEXT_OPTION: Final = re.compile(r",(?=\s*\w+=)")
@@ -57,7 +61,7 @@ class ChosenMethod:
             name, _, texts = given.partition(":")
             return cls.named(name.strip(), _read_options(texts))
         raise ParameterError(_OWNER, "method", "must be a method or its text form", got=type(given).__name__).with_hint(
-            "For example method=ld.RandomizedAddition(l=3), or method='randomized-addition:l=3'."
+            say("For example {}.", _EXAMPLE)
         )
 
     @classmethod
@@ -210,7 +214,7 @@ def _read_options(texts: str) -> dict[str, object]:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not value:
             raise ParameterError(
-                _OWNER, "method", "must be a name and options such as 'bsgi:l=4'", got=repr(text)
+                _OWNER, "method", f"must be a name and options such as {_TEXT!r}", got=repr(text)
             ).with_hint(f"Known are {', '.join(METHODS)}.")
         new = _read_option(name, value)
         old = found.get(name)

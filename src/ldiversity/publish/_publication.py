@@ -16,7 +16,7 @@ from ldiversity.methods import GroupingMethod, Method
 from ldiversity.publish._columns_said import ColumnDecisions, Columns
 from ldiversity.publish._method import ChosenMethod, locate, shorten
 from ldiversity.release import Format, Release, SetLayout
-from ldiversity.sentences import Parameter, say
+from ldiversity.sentences import Parameter, Setting, say
 from ldiversity.tables import open_source
 
 if TYPE_CHECKING:
@@ -328,5 +328,9 @@ def _choose(given: object, names: Sequence[str]) -> ChosenMethod | dict[str, Cho
     if any(chosen.groups for chosen in by_column.values()):
         raise ParameterError(
             _OWNER, "a method that groups records must serve all sensitive columns together"
-        ).with_hint("Give it alone, not by column, as in method=ld.Anatomy(l=3).")
+        ).with_hint(
+            say(
+                "Give it alone, not by column, as in {}.", Setting("method", "anatomy", python="method=ld.Anatomy(l=3)")
+            )
+        )
     return by_column

@@ -54,7 +54,7 @@ def typed_publication(typed: TypedPublication) -> Publication:
         method=ChosenMethod.named(name, options),
         marginals=typed.get("marginals", False),
         key=typed.get("key"),
-        record_id=split_names(typed.get("record_id", ()), "--record-id"),
+        record_id=split_names(typed.get("record_id", ()), "record_id"),
         data_format=typed.get("data_format", "parquet"),
         layout=typed.get("layout"),
     )
@@ -67,7 +67,7 @@ def typed_columns(typed: TypedColumns) -> ColumnDecisions:
         raise ParameterError(
             "Publication", "sensitive", "must name at least one column: the one nobody may learn about a person"
         )
-    hierarchies = split_assignments(typed["hierarchies"], "--hierarchy", hierarchy_forms())
+    hierarchies = split_assignments(typed["hierarchies"], "hierarchies", hierarchy_forms())
     return {**roles, "hierarchies": hierarchies, "person": typed["person"]}
 
 
@@ -75,8 +75,6 @@ def typed_options(given: Mapping[str, object]) -> dict[str, object]:
     """The options of methods that were given."""
     known = {name: value for name, value in given.items() if value is not None and value != ()}
     return {
-        name: split_numbers(cast("Sequence[str]", value), str(OPTIONS[name].flag))
-        if OPTIONS[name].kind == "shares"
-        else value
+        name: split_numbers(cast("Sequence[str]", value), name) if OPTIONS[name].kind == "shares" else value
         for name, value in known.items()
     }

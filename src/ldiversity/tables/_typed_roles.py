@@ -15,6 +15,7 @@ from ldiversity.base.typed import (
     split_names,
 )
 from ldiversity.errors import ParameterError
+from ldiversity.sentences import Parameter, say
 from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive
 from ldiversity.tables._type_names import TYPE_WORDS
 
@@ -55,9 +56,9 @@ def read_roles(texts: ColumnTexts) -> Roles:
     >>> read_roles({**empty, "sensitive": ["income"], "bins": ["income=width:10"]})["sensitive"][0].width
     10.0
     """
-    names = split_names(texts["sensitive"], "--sensitive")
-    domains = _by_column(names, texts["domains"], "--domain", "v1,v2,... or @file")
-    bins = _by_column(names, texts["bins"], "--bins", "width:10, edges:0/10/20 or quantiles:5")
+    names = split_names(texts["sensitive"], "sensitive")
+    domains = _by_column(names, texts["domains"], "domains", "v1,v2,... or @file")
+    bins = _by_column(names, texts["bins"], "bins", "width:10, edges:0/10/20 or quantiles:5")
     missing = _missing(names, texts["missing"])
     sensitive = [
         Sensitive(
@@ -69,10 +70,10 @@ def read_roles(texts: ColumnTexts) -> Roles:
         for name in names
     ]
     return {
-        "quasi": split_names(texts["quasi"], "--quasi"),
+        "quasi": split_names(texts["quasi"], "quasi"),
         "sensitive": sensitive,
-        "drop": split_names(texts["drop"], "--drop"),
-        "plain": split_names(texts["plain"], "--plain"),
+        "drop": split_names(texts["drop"], "drop"),
+        "plain": split_names(texts["plain"], "plain"),
         "types": read_types(texts["types"]),
     }
 
@@ -86,10 +87,11 @@ def read_types(texts: Sequence[str]) -> dict[str, str]:
     {'zip': 'text'}
     """
     what = f"one of {', '.join(TYPE_WORDS)}"
-    types = split_assignments(texts, "--type", what)
+    types = split_assignments(texts, "types", what)
     for column, word in types.items():
         if word not in TYPE_WORDS:
-            raise ParameterError(f"--type must be a column, an equals sign and {what}, got {f'{column}={word}'!r}.")
+            given = repr(f"{column}={word}")
+            raise ParameterError(f"must be a column, an equals sign and {what}", parameter="types", got=given)
     return types
 
 
@@ -130,14 +132,14 @@ def _missing(names: Sequence[str], texts: Sequence[str]) -> dict[str, Any]:
     general = [text for text in texts if text in MISSING_POLICIES]
     what = f"one of {', '.join(MISSING_POLICIES)}"
     if len(general) > 1:
-        raise ParameterError(f"--missing must be given once for all columns, got {' and '.join(general)}.")
+        raise ParameterError("must be given once for all columns", parameter="missing", got=" and ".join(general))
     found = dict.fromkeys(names, general[0] if general else "refuse")
     rest = [text for text in texts if text not in MISSING_POLICIES]
     if any("=" not in text for text in rest):
-        raise ParameterError(f"--missing must be {what}, or a column, an equals sign and one of them.")
-    own = _by_column(names, rest, "--missing", what)
+        raise ParameterError(f"must be {what}, or a column, an equals sign and one of them", parameter="missing")
+    own = _by_column(names, rest, "missing", what)
     if any(word not in MISSING_POLICIES for word in own.values()):
-        raise ParameterError(f"--missing must be a column, an equals sign and {what}.")
+        raise ParameterError(f"must be a column, an equals sign and {what}", parameter="missing")
     return {**found, **own}
 
 
@@ -145,22 +147,23 @@ def _by_column(names: Sequence[str], texts: Sequence[str], option: str, what: st
     found = split_assignments(texts, option, what)
     for column in found:
         if column not in names:
-            raise ParameterError(f"{option} must name a column of --sensitive, got {column!r}.")
+            rule = say("must name a column of {}", Parameter("sensitive"))
+            raise ParameterError(rule, parameter=option, got=repr(column))
     return found
 
 
 def _domain(text: str) -> list[str]:
     if not text.startswith("@"):
-        return split_names([text], "--domain")
+        return split_names([text], "domains")
     try:
         content = Path(text[1:]).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise ParameterError(f"--domain: file {text[1:]!r} cannot be read: {error.strerror}.") from None
+        raise ParameterError("domains", f"file {text[1:]!r} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ParameterError(f"--domain: file {text[1:]!r} must be text in UTF-8.") from None
+        raise ParameterError("domains", f"file {text[1:]!r} must be text in UTF-8") from None
     values = [line.strip() for line in content.splitlines() if line.strip()]
     if not values:
-        raise ParameterError(f"--domain: file {text[1:]!r} must hold at least one value, one per line.")
+        raise ParameterError("domains", f"file {text[1:]!r} must hold at least one value, one per line")
     return values
 
 
@@ -171,7 +174,8 @@ def _read_bins(text: str) -> dict[str, Any]:
         try:
             found[word] = _BINS[word](argument)
         except (KeyError, ValueError):
-            raise ParameterError(f"--bins must be {_BINS_FORM}, got {text!r}.", hint=point_hint(text) or None) from None
+            hint = point_hint(text) or None
+            raise ParameterError(f"must be {_BINS_FORM}", parameter="bins", got=repr(text), hint=hint) from None
     return found
 
 

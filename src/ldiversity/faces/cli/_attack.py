@@ -108,8 +108,8 @@ def command(
     report = ld.attack(
         ld.load_release(release),
         given["original"],
-        sensitive=split_names(given["sensitive"], "--sensitive") or None,
-        attacks=split_names(given["attacks"], "--attacks") or None,
+        sensitive=split_names(given["sensitive"], "sensitive") or None,
+        attacks=split_names(given["attacks"], "attacks") or None,
         second=None if given["second"] is None else ld.load_release(given["second"]),
         exclude=given["exclude"],
         distance=None if given["distance"] is None else parse_distance(given["distance"]),

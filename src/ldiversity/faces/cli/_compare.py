@@ -101,7 +101,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
     if plot is not None:
         _check_plot(plot)
     levels = _levels(given["levels"])
-    names = split_names(given["methods"], "--methods") or None
+    names = split_names(given["methods"], "methods") or None
     options = _options(given, names)
     columns = typed_columns(cast("TypedColumns", given))
     with opened_table(table, given["read_as"]) as path, progress_bar(wanted=not as_json) as progress:
@@ -113,7 +113,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
             models=[_together(text) for text in given["models"]],
             options=options,
             queries=given["queries"],
-            attacks=split_names(given["attacks"], "--attacks") or None,
+            attacks=split_names(given["attacks"], "attacks") or None,
             targets=given["targets"],
             risk=given["risk"],
             folder=given["folder"],

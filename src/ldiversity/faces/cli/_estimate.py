@@ -91,7 +91,7 @@ def command(
         ld.load_release(release),
         by=by,
         where=given["where"],
-        sensitive=split_names(given["sensitive"], "--sensitive") or None,
+        sensitive=split_names(given["sensitive"], "sensitive") or None,
         estimator=given["estimator"],
         confidence=given["confidence"],
         min_records=given["min_records"],

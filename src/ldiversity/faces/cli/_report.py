@@ -97,7 +97,7 @@ def _made(release: Path, **given: Any) -> Report:  # noqa: ANN401 - options by n
 
     asked: dict[str, Any] = {
         "by": ",".join(given["by"]) or None,
-        "sensitive": split_names(given["sensitive"], "--sensitive") or None,
+        "sensitive": split_names(given["sensitive"], "sensitive") or None,
         "attacks": given["attacks"],
         "threshold": given["threshold"],
         "population": given["population"],
