@@ -1,4 +1,4 @@
-"""Set mechanisms: public rules that hide a true value in a set, one file a kind, and a registry by name."""
+"""Set mechanisms: public rules that hide a true value in a set, one file per kind, and a registry by name."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from ldiversity.mechanisms._balanced import BalancedSelection
 from ldiversity.mechanisms._base import CONDITION_LIMIT, SINGULAR_CONDITION, SetMechanism
 from ldiversity.mechanisms._classes import ClassMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
+from ldiversity.mechanisms._enumerated import distinct_rows
 from ldiversity.mechanisms._nearest import nearest_feasible
 from ldiversity.mechanisms._registry import MECHANISMS, mechanism_from_dict
 from ldiversity.mechanisms._ring import RingLeak, RingSelection
 from ldiversity.mechanisms._simple import SimpleSelection
-from ldiversity.mechanisms._studied import distinct_rows
 from ldiversity.mechanisms._uniform import UniformSelection
 from ldiversity.mechanisms._violation import Violation
 

@@ -1,4 +1,4 @@
-"""Checks that the mechanisms share: what a prior is, what a sampler accepts, what a description must hold."""
+"""Checks that the mechanisms share: of priors, of the arguments of samplers, of stored descriptions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_prior(owner: str, prior: ArrayLike | None, n_values: int) -> FloatArra
         raise ParameterError(owner, "prior", f"must be {rule}", got=f"shape {weights.shape}")
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise ParameterError(owner, "prior", f"must be {rule}", hint="Give each value a weight in code order.")
-    scaled = weights / weights.max()  # so that the sum of huge weights stays finite
+    scaled = weights / weights.max()  # the sum of huge weights stays finite
     shares: FloatArray = scaled / scaled.sum()
     return shares
 
@@ -41,7 +41,7 @@ def check_prior(owner: str, prior: ArrayLike | None, n_values: int) -> FloatArra
 def check_sample(
     owner: str, codes: CodeArray, words: WordArray, *, n_values: int, n_words: int
 ) -> tuple[CodeArray, WordArray]:
-    """Return codes and words as contiguous arrays that a kernel may trust.
+    """Return codes and words as contiguous arrays that a kernel can use without checks.
 
     Examples
     --------
@@ -59,12 +59,12 @@ def check_sample(
 
 
 def _writable(array: NDArray[Any]) -> NDArray[Any]:
-    # The kernels only read, but numba compiles once more for arrays that are locked.
+    # The kernels only read, but numba would compile them again for read-only arrays.
     return array if array.flags.writeable else array.copy()
 
 
 def described_integer(described: Mapping[str, Any], name: str, minimum: int, maximum: int) -> int:
-    """Read an integer of a description that a stranger wrote."""
+    """Read an integer from an untrusted description."""
     value = described.get(name)
     if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
         raise ReleaseFormatError("release", f"mechanism: {name} must be an integer from {minimum} to {maximum}")
@@ -72,7 +72,7 @@ def described_integer(described: Mapping[str, Any], name: str, minimum: int, max
 
 
 def described_number(described: Mapping[str, Any], name: str) -> float:
-    """Read a finite number of at least 0 from a description that a stranger wrote."""
+    """Read a finite number of at least 0 from an untrusted description."""
     value = described.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
         raise ReleaseFormatError("release", f"mechanism: {name} must be a finite number of at least 0")
@@ -80,6 +80,6 @@ def described_number(described: Mapping[str, Any], name: str) -> float:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the same array, locked against writing."""
+    """Return the same array, made read-only."""
     array.flags.writeable = False
     return array

@@ -1,4 +1,4 @@
-"""Balanced selection: sets of values at least d apart, as likely from each of their members."""
+"""Balanced selection: sets of values at least d apart, equally likely from each of their members."""
 
 from __future__ import annotations
 
@@ -36,47 +36,35 @@ from ldiversity.sentences import say
 __all__ = ["BalancedSelection"]
 
 MARGINAL_TOLERANCE: Final = 1e-8
-"""How exactly the weights in a release must be balanced, relative to what each value's sets should sum to."""
+"""The greatest relative error of the weights in a release: how far the sum for a value may be off."""
 
 MOST_WORK: Final = 200_000_000
-"""The most that l F^2 may be: the exact facts take time in proportion, and a release may come from a stranger."""
+"""The limit of l F^2. The exact facts take time in proportion, and a release is not trusted."""
 
 ROUNDING: Final = 1e-13
-"""A probability that is less than this below one is one."""
+"""A probability within this distance of one counts as one."""
 
 PRIOR_TOLERANCE: Final = 1e-6
-"""How far a prior may be from a sum of one."""
+"""How far the sum of a prior may be from one."""
 
 
 class BalancedSelection(SetMechanism):
-    """Hide the true value in a set of `l` values at least `d` apart that is as likely from each of its members.
+    """Hide the true value in a set of `l` values at least `d` apart, which is equally likely from each of its members.
 
-    Every valid set R has a weight w(R), and the weights of the sets that contain a value sum to one for every
-    value. A record with value v publishes R with probability w(R), whichever member of R is v: the set
-    moves no odds between its members. Of all such weights those of maximum entropy are taken,
-    ``w(R) = product of theta over R``.
+    Every valid set R has a weight w(R). For every value, the weights of the sets that contain it sum to one. A record
+    with value v publishes R with probability w(R), whichever member of R is v, so the set changes no odds between its
+    members. Among all such weights, we take those of maximum entropy, ``w(R) = product of theta over R``.
 
-    An attacker with a uniform prior is right with probability 1/l. One who knows that some values are frequent
-    still knows it: see `worst_posterior`. With `prior` the weights of a value's sets sum to F times its prior, and
-    an attacker with that prior is right with probability 1/l.
+    An attacker with a uniform prior is right with probability 1/l. An attacker who knows that some values are frequent
+    still knows it: see `worst_posterior`. With `prior`, the weights of a value's sets sum to F times its prior, and an
+    attacker with this prior is right with probability 1/l.
 
-    Use `fit`; the constructor takes weights that are known to be balanced.
-
-    Parameters
-    ----------
-    domain, distance
-        The values, and how unlike they are.
-    l, d
-        How many values a set has, and how far apart they are at least.
-    theta
-        The weight of each value.
-    prior
-        The public prior to which the weights are calibrated.
+    Use `fit`. The constructor trusts that the weights `theta` are balanced, for the given `prior` if there is one.
 
     Notes
     -----
-    Ordered domains and trees cost O(l F^2) time for each of about ten steps and never list the sets. Other
-    distances list all valid sets, at most two million.
+    Ordered domains and trees take O(l F^2) time for each of about ten steps, without listing the sets. For other
+    distances, all valid sets are listed, at most two million.
 
     Examples
     --------
@@ -91,8 +79,8 @@ class BalancedSelection(SetMechanism):
     kind: ClassVar[str] = "balanced"
 
     version: ClassVar[int] = 1
-    """To be raised with any change of `LISTED_ENTRIES` (one word or several), of the order in which sets are listed, of
-    how alias tables are filled, of the walks along a chain or of which weights are taken."""
+    """Raise it when you change `LISTED_ENTRIES` (one word or several), the order in which sets are listed, how alias
+    tables are filled, the walks along a chain, or which weights are taken."""
 
     def __init__(
         self,
@@ -120,20 +108,15 @@ class BalancedSelection(SetMechanism):
     ) -> BalancedSelection:
         """Find the balanced weights of maximum entropy.
 
-        Parameters
-        ----------
-        domain, distance, l, d
-            As for the class.
-        prior
-            Public and positive, one share for each value, with sum one. It protects against an attacker who holds
-            this belief, and makes estimates less accurate.
+        `prior` is public: one positive share per value, with sum one. It protects against an attacker who holds this
+        belief, and makes estimates less accurate.
 
         Raises
         ------
         InfeasibleError
-            When no balanced weights exist, or Q would be singular; names the bound and the nearest feasible l and d.
+            When no balanced weights exist, or Q is singular; names the bound and the nearest feasible l and d.
         UnsupportedError
-            When the distance has neither an order nor blocks, and there are too many valid sets to list; or when
+            When the distance has neither an order nor blocks and there are too many valid sets to list, or when
             l F^2 is above 200 million.
         """
         l = check_integer("BalancedSelection", "l", l, minimum=2)
@@ -166,11 +149,11 @@ class BalancedSelection(SetMechanism):
 
     @property
     def words_per_record(self) -> int:
-        """How many random words a record needs: one when the sets are listed, else l - 1. No draw is rejected."""
+        """Random words per record: one if the sets are listed, otherwise l - 1. No draw is rejected."""
         return self._weights.words
 
     def sample(self, codes: CodeArray, words: WordArray) -> tuple[SetArray, BoolArray]:
-        """Draw one set for each true code; see `SetMechanism.sample`. No record is ever short of words."""
+        """Draw one set for each true code; see `SetMechanism.sample`. No record runs out of words."""
         codes, words = check_sample(
             "BalancedSelection", codes, words, n_values=self.n_values, n_words=self.words_per_record
         )
@@ -192,15 +175,15 @@ class BalancedSelection(SetMechanism):
 
     @cached_property
     def inclusion(self) -> FloatArray:
-        """Q[v, j] = sum of w(R) over sets with v and j, over the sum for v. Symmetric when there is no prior."""
+        """Q[v, j] = sum of w(R) over sets with v and j, divided by the sum for v. Symmetric without a prior."""
         matrix = self._weights.pairs / self._weights.marginals[:, None]
-        matrix[matrix > 1.0 - ROUNDING] = 1.0  # both sums are over the same sets, in another order
+        matrix[matrix > 1.0 - ROUNDING] = 1.0  # both sums have the same terms, in another order
         np.fill_diagonal(matrix, 1.0)
         return read_only(matrix)
 
     @property
     def flat_likelihood(self) -> bool:
-        """True without a prior: a set is as likely from any of its members."""
+        """True without a prior: a set is equally likely from each of its members."""
         return self.prior is None
 
     def likelihood(self, sets: SetArray) -> FloatArray:
@@ -208,14 +191,10 @@ class BalancedSelection(SetMechanism):
         return 1.0 / self._targets[np.asarray(sets)]
 
     def worst_posterior(self, prior: ArrayLike | None = None) -> float:
-        """The greatest probability with which one published set can point at one value, over all valid sets.
+        """Return the greatest probability with which a published set can point at one value, over all valid sets.
 
-        Every valid set has a positive weight, so the worst one is published by somebody, however rarely.
-
-        Parameters
-        ----------
-        prior
-            What an attacker believes before seeing the set; uniform when None.
+        Every valid set has a positive weight, so even the worst one may be published. `prior` is what an attacker
+        believes before seeing the set; uniform when None.
         """
         if prior is None and self.prior is None:
             return 1.0 / self.l
@@ -232,7 +211,7 @@ class BalancedSelection(SetMechanism):
     # --- as data -----------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the mechanism in JSON's types, with the fitted weights, so that nobody need fit again."""
+        """Describe the mechanism in JSON's types, with the fitted weights, so that readers need not fit again."""
         described: dict[str, Any] = {
             "kind": self.kind,
             "version": self.version,
@@ -247,7 +226,7 @@ class BalancedSelection(SetMechanism):
 
     @classmethod
     def from_dict(cls, described: Mapping[str, Any], domain: Domain) -> BalancedSelection:
-        """Read what `to_dict` wrote, by a stranger; check that the weights are balanced and Q is invertible."""
+        """Read what `to_dict` wrote, and check that the weights are balanced and Q is invertible."""
         l = described_integer(described, "l", 2, len(domain))
         d = described_number(described, "d")
         theta = _described_shares(described, "fitted", len(domain))
@@ -286,7 +265,7 @@ def _check_public_prior(prior: ArrayLike, n_values: int) -> FloatArray:
     shares = check_prior("BalancedSelection", prior, n_values)
     if not bool((shares > 0).all()):
         raise ParameterError("BalancedSelection", "prior", "must be positive for every value").with_hint(
-            "Give values that are not expected a small share."
+            "Give unexpected values a small share."
         )
     if abs(float(np.sum(np.asarray(prior, dtype=np.float64))) - 1.0) > PRIOR_TOLERANCE:
         raise ParameterError("BalancedSelection", "prior", "must sum to 1", hint="Divide the shares by their sum.")

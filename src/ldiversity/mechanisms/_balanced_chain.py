@@ -20,25 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["ChainWeights"]
 
 LISTED_ENTRIES: Final = 1 << 15
-"""Up to so many memberships, all sets are listed and a record is drawn with a single word.
+"""With at most this many memberships, all sets are listed, and one word draws a set.
 
-Part of what the same words draw: a change asks for another version of the mechanism.
+It decides which set given words draw, so a change requires a new version of the mechanism.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class ChainWeights:
-    """Weights ``w(R) = product of theta over R`` on the valid sets of a chain.
-
-    Parameters
-    ----------
-    compatibility
-        A graph that is a chain.
-    l
-        Members of a set.
-    theta
-        The weight of each value.
-    """
+    """Weights ``w(R) = product of theta over R`` on the valid sets of a chain."""
 
     compatibility: Compatibility
     l: int
@@ -46,7 +36,7 @@ class ChainWeights:
 
     @classmethod
     def fit(cls, compatibility: Compatibility, l: int, targets: FloatArray) -> ChainWeights | None:
-        """Find the weights whose sums over the sets of each value are `targets`; None when none are found."""
+        """Find the weights whose sums over the sets of each value are `targets`; None if there are none."""
         chain = Chain.of(compatibility)
         assert chain is not None  # noqa: S101 - callers choose by structure
         size = float(targets.sum())
@@ -55,6 +45,7 @@ class ChainWeights:
         if logs is None:
             return None
         log_total, _ = _Value(chain, l)(logs)
+        # Calibration fixes ratios only. Each set counts for l values, so the total weight must be size / l.
         logs = logs + (np.log(size / l) - log_total) / l
         return cls(compatibility, l, (np.exp(logs) / of_nodes)[chain.node_of] * targets)
 
@@ -71,14 +62,14 @@ class ChainWeights:
 
     @cached_property
     def marginals(self) -> FloatArray:
-        """For each value, the sum of the weights of its sets."""
+        """The sum of the weights of each value's sets."""
         rest, shift = self.chain.rest(self._nodes, self.l)
         marginals: FloatArray = self.theta * (rest * np.exp(shift))[self.chain.node_of]
         return marginals
 
     @cached_property
     def pairs(self) -> FloatArray:
-        """For each two values, the sum of the weights of the sets with both."""
+        """The sum of the weights of the sets that hold both of two values, shape (F, F)."""
         nodes = self.chain
         first, _ = nodes.rest_moments(self._nodes, nodes.of_nodes(np.diag(self.theta)), None, self.l)
         pairs = self.theta[:, None] * first[nodes.node_of]
@@ -86,7 +77,7 @@ class ChainWeights:
         return (pairs + pairs.T) / 2.0
 
     def squares(self, rows: FloatArray) -> FloatArray:
-        """S[j, v]: the sum over the sets with v of weight times the squared sum of ``rows[j]`` over members."""
+        """Return S[j, v]: over the sets with v, the sum of weight times squared sum of ``rows[j]`` over members."""
         chain, numbers, theta = self.chain, rows.T, self.theta[:, None]
         firsts, seconds = chain.of_nodes(theta * numbers), chain.of_nodes(theta * numbers**2)
         first, second = chain.rest_moments(self._nodes, firsts, seconds, self.l)
@@ -95,12 +86,12 @@ class ChainWeights:
         return (theta * others).T
 
     def lightest(self, costs: FloatArray) -> FloatArray:
-        """For each value, the least sum of `costs` over one of its sets."""
+        """Return the least sum of `costs` over a set, among the sets of each value."""
         return self.chain.lightest(costs, self.l)
 
     @property
     def words(self) -> int:
-        """Random words that a record needs: one with a short list, else one for each other member."""
+        """Random words per record: one if the list is short, otherwise one for each other member."""
         return 1 if self._is_short else self.l - 1
 
     @cached_property
@@ -109,7 +100,7 @@ class ChainWeights:
 
     @cached_property
     def sampler(self) -> ChainSampler | ListedSampler:
-        """What draws the sets: a list when it is short, else walks."""
+        """The sampler: from the list if it is short, otherwise by walks."""
         sets = self.compatibility.enumerate_sets(self.l, LISTED_ENTRIES) if self._is_short else None
         if sets is None:
             return self.walk
@@ -117,7 +108,7 @@ class ChainWeights:
 
     @cached_property
     def walk(self) -> ChainSampler:
-        """Walks along the chain."""
+        """The sampler that walks along the chain."""
         chain, l = self.chain, self.l
         left, right = chain.beside(self._nodes, l)
         order = np.argsort(chain.node_of, kind="stable")
@@ -147,16 +138,16 @@ class _Curvature:
     l: int
 
     def __call__(self, logs: FloatArray) -> FloatArray:
-        log_total, found = _Value(self.chain, self.l)(logs)
+        log_total, memberships = _Value(self.chain, self.l)(logs)
         weights = np.exp(logs - log_total / self.l)  # scaled to a total of one
         pairs, _ = self.chain.rest_moments(weights, np.diag(weights), None, self.l)
         pairs *= weights[:, None]
-        pairs[np.diag_indices_from(pairs)] = found
-        return (pairs + pairs.T) / 2.0 - np.outer(found, found)
+        pairs[np.diag_indices_from(pairs)] = memberships
+        return (pairs + pairs.T) / 2.0 - np.outer(memberships, memberships)
 
 
 class _Side:
-    """Walks to one side: which values may come next, and how they weigh."""
+    """Walks to one side: which values may come next, and their weights."""
 
     def __init__(
         self,
@@ -169,12 +160,12 @@ class _Side:
         self.levels = levels
         self.order = order
         self.weights = (theta * levels.totals[:, node_of])[:, order]
-        """Shape (l, F): level k weighs each value as the nearest of k + 1 members."""
+        """Shape (l, F): at level k, the weight of each value as the nearest of k + 1 members."""
         self.reached, self.states = np.unique(counts, return_inverse=True)
         nodes = node_of[order]
         first = int(nodes[0])
         self.sizes = np.searchsorted(np.abs(nodes - first), self.reached, side="left")
-        """How many values, in walking order, each state may take."""
+        """How many values, in the order of the walk, each state may choose from."""
 
     def steps(self) -> AliasTables:
         l = len(self.weights)
@@ -183,7 +174,7 @@ class _Side:
 
 
 def _first(left: _Side, right: _Side, l: int) -> AliasTables:
-    """Choose how many members lie on the left, and the nearest of them (or, when none, the nearest on the right)."""
+    """Build the tables of the first draw: how many members are on the left, and the nearest (if none, on the right)."""
     from ldiversity._kernels.balanced import COUNT_AT
 
     logs = left.levels.log_scale[: l - 1] + right.levels.log_scale[l - 2 :: -1]

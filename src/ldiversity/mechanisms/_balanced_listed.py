@@ -22,24 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["SET_LIMIT", "ListedWeights"]
 
 SET_LIMIT: Final = 2_000_000
-"""The most valid sets that are listed."""
+"""The greatest number of valid sets that are listed."""
 
 CHUNK: Final = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
 class ListedWeights:
-    """Weights ``w(R) = product of theta over R`` on the valid sets of any graph.
-
-    Parameters
-    ----------
-    compatibility
-        The graph.
-    l
-        Members of a set.
-    theta
-        The weight of each value.
-    """
+    """Weights ``w(R) = product of theta over R`` on the valid sets of any graph."""
 
     compatibility: Compatibility
     l: int
@@ -47,7 +37,7 @@ class ListedWeights:
 
     @classmethod
     def fit(cls, compatibility: Compatibility, l: int, targets: FloatArray) -> ListedWeights | None:
-        """Find the weights whose sums over the sets of each value are `targets`; None when none are found.
+        """Find the weights whose sums over the sets of each value are `targets`; None if there are none.
 
         Raises
         ------
@@ -62,6 +52,7 @@ class ListedWeights:
         logs = calibrate(model.value, model.curvature, targets * (l / size))
         if logs is None:
             return None
+        # Calibration fixes ratios only. Each set counts for l values, so the total weight must be size / l.
         logs = logs + (np.log(size / l) - model.value(logs)[0]) / l
         return cls(compatibility, l, np.exp(logs))
 
@@ -85,16 +76,16 @@ class ListedWeights:
 
     @cached_property
     def marginals(self) -> FloatArray:
-        """For each value, the sum of the weights of its sets."""
+        """The sum of the weights of each value's sets."""
         return _sum_by_member(self.sets, self.weights, len(self.theta))
 
     @cached_property
     def pairs(self) -> FloatArray:
-        """For each two values, the sum of the weights of the sets with both."""
+        """The sum of the weights of the sets that hold both of two values, shape (F, F)."""
         return _pair_sums(self.sets, self.weights, len(self.theta))
 
     def squares(self, rows: FloatArray) -> FloatArray:
-        """S[j, v]: the sum over the sets with v of weight times the squared sum of ``rows[j]`` over members."""
+        """Return S[j, v]: over the sets with v, the sum of weight times squared sum of ``rows[j]`` over members."""
         summed = np.zeros((len(self.theta), len(rows)))
         for at in range(0, len(self.sets), CHUNK):
             sets, weights = self.sets[at : at + CHUNK], self.weights[at : at + CHUNK]
@@ -103,7 +94,7 @@ class ListedWeights:
         return summed.T
 
     def lightest(self, costs: FloatArray) -> FloatArray:
-        """For each value, the least sum of `costs` over one of its sets."""
+        """Return the least sum of `costs` over a set, among the sets of each value."""
         least = np.full(len(costs), np.inf)
         totals = costs[self.sets].sum(axis=1)
         for k in range(self.l):
@@ -112,17 +103,17 @@ class ListedWeights:
 
     @property
     def words(self) -> int:
-        """Random words that a record needs."""
+        """Random words per record."""
         return 1
 
     @cached_property
     def sampler(self) -> ListedSampler:
-        """What draws the sets."""
+        """The sampler of the sets."""
         return ListedSampler.of(self.sets, self.weights, len(self.theta))
 
 
 def _incidence(sets: SetArray, n_values: int) -> csr_array:
-    """Say which value is in which set, shape (F, sets)."""
+    """Return which value is in which set, shape (F, sets)."""
     from scipy.sparse import csr_array
 
     n, l = sets.shape
@@ -148,8 +139,8 @@ class _Model:
 
     def curvature(self, logs: FloatArray) -> FloatArray:
         pairs = _pair_sums(self.sets, self.weigh(logs)[0], self.n_values)
-        found = pairs.diagonal()
-        return pairs - np.outer(found, found)
+        memberships = pairs.diagonal()
+        return pairs - np.outer(memberships, memberships)
 
 
 def _sum_by_member(sets: SetArray, weights: FloatArray, n_values: int) -> FloatArray:

@@ -1,8 +1,8 @@
-"""Drawing sets with given weights: from a list of sets, or step by step along a chain.
+"""Draw sets with given weights: from a list of sets, or step by step along a chain.
 
-Both turn floating-point weights into whole-number shares of 2**63 once, and then draw exactly by those shares.
-A share differs from its weight by the rounding of the weight itself (about 1e-16 of it) and by at most 2**-63
-for every outcome of the same table.
+Both round floating-point weights to integer shares of 2**63 once, and then draw exactly with these shares. A share
+differs from its weight by the rounding error of the weight (about 1e-16 of it) plus at most 2**-63 for every outcome
+of the same table.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class AliasTables:
     Parameters
     ----------
     rows
-        Shape (rows, 2): threshold, and own outcome and alias in the halves of one word.
+        Shape (rows, 2): the threshold; the row's own outcome and its alias, in the halves of one word.
     offsets
         Where the table of each state begins.
     bits
@@ -42,7 +42,7 @@ class AliasTables:
 
     @classmethod
     def of(cls, weights: Sequence[FloatArray], outcomes: Sequence[NDArray[np.int64]]) -> AliasTables:
-        """Build one table for each state from its weights and the numbers of its outcomes."""
+        """Build one table per state from the weights and the numbers of its outcomes."""
         from ldiversity._kernels.balanced import fill_tables
 
         sizes = np.array([len(state) for state in weights], dtype=np.int64)
@@ -57,11 +57,11 @@ class AliasTables:
 
     @property
     def arrays(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-        """The parts, as the kernels want them."""
+        """The arguments of the kernels."""
         return self.rows, self.offsets, self.bits
 
     def shares(self, state: int) -> dict[int, float]:
-        """The probability of each possible outcome of a state, read back from its table.
+        """Return the probability of each possible outcome of a state, read from its table.
 
         Examples
         --------
@@ -82,18 +82,11 @@ class AliasTables:
 class ListedSampler:
     """Draw one of the listed sets that contain the true value, by the weights of the sets.
 
-    Parameters
-    ----------
-    sets
-        All sets, shape (n, l).
-    tables
-        One state for each code; an outcome is a row of `sets`.
+    The tables have one state per code; an outcome is a row of `sets`.
     """
 
     sets: SetArray
     tables: AliasTables
-
-    words: int = 1
 
     @classmethod
     def of(cls, sets: SetArray, weights: FloatArray, n_values: int) -> ListedSampler:
@@ -117,14 +110,12 @@ class ChainSampler:
 
     Parameters
     ----------
-    l
-        Members of a set.
-    node_of
-        The node of each value.
+    l, node_of
+        The size of a set, and the node of each value.
     first
-        One state for each node: how many members lie on the left, and one neighbor.
+        One state per node: how many members are on the left, and one neighbor.
     left, right
-        States ``k * width + s``: the next of k members to go, among the values that a walk in state s may take.
+        State ``k * width + s``: the next of k missing members, among the values that a walk in state s may choose.
     states
         Shape (2, nodes): the state s of each node for walks to the left and to the right.
     """
@@ -136,17 +127,12 @@ class ChainSampler:
     right: AliasTables
     states: CodeArray
 
-    @property
-    def words(self) -> int:
-        """Random words that a record needs."""
-        return self.l - 1
-
     def sample(self, codes: CodeArray, words: WordArray) -> SetArray:
         """Draw a set for each code."""
         from ldiversity._kernels.balanced import sample_chain, sample_triples
 
         drawn: SetArray
-        if self.l == 3:  # noqa: PLR2004 - a loop of its own for the most frequent case
+        if self.l == 3:  # noqa: PLR2004 - the most frequent case has its own loop
             outward, begins = self._joined
             drawn = sample_triples(codes, words, self.node_of, self.first.arrays, outward.arrays, begins)
             return drawn
@@ -164,7 +150,7 @@ class ChainSampler:
 
     @cached_property
     def _joined(self) -> tuple[AliasTables, NDArray[np.int64]]:
-        """Left and right tables as one, and the states at which walks of one step begin; for l = 3."""
+        """Join the left and right tables, and find the states at which walks of one step begin; for l = 3."""
         n_left = len(self.left.offsets)
         outward = AliasTables(
             np.concatenate([self.left.rows, self.right.rows]),

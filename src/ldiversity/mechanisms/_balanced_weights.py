@@ -1,4 +1,4 @@
-"""Balanced weights, whichever way suits the graph."""
+"""Balanced weights, computed in the way that suits the graph."""
 
 from __future__ import annotations
 
@@ -20,25 +20,15 @@ Weights: TypeAlias = ChainWeights | ListedWeights
 
 
 def weights_kind(compatibility: Compatibility) -> type[ChainWeights | ListedWeights]:
-    """Choose by the structure of the graph."""
+    """Choose the class by the structure of the graph."""
     return ListedWeights if compatibility.structure == "general" else ChainWeights
 
 
 def fit_weights(compatibility: Compatibility, l: int, targets: FloatArray) -> Weights | None:
     """Find maximum-entropy weights whose sums over each value's sets are `targets`, with an invertible Q.
 
-    Parameters
-    ----------
-    compatibility, l
-        The valid sets.
-    targets
-        Wanted sums, all positive; ones, or F times a prior.
-
-    Returns
-    -------
-    weights
-        None when there are none, or Q is singular. Weights of zero never occur: where some valid set must have
-        none, Q is singular.
+    The targets are positive: ones, or F times a prior. Returns None if there are no such weights, or Q is singular.
+    Weights of zero never occur: if some valid set needs weight zero, Q is singular.
 
     Raises
     ------

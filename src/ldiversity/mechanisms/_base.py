@@ -1,9 +1,9 @@
-"""What every set mechanism tells about itself.
+"""The base class of set mechanisms.
 
 A *set mechanism* turns the true value of a record into a published set of `l` values that contains it.
-Its description is public and complete: the data holder draws with it, the data user estimates with it, and
-both compute the same exact facts from it. F is the number of values, Q[v, j] the probability that value j
-is in the published set when v is true.
+Its description is public and complete: the data holder draws with it, the data user estimates with it, and both
+compute the same exact facts from it. F is the number of values; Q[v, j] is the probability that value j is in the
+published set when v is true.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ldiversity.schema import Domain
 __all__ = ["CONDITION_LIMIT", "FITTED_CONDITION", "SINGULAR_CONDITION", "SetMechanism"]
 
 CONDITION_LIMIT: Final = 50.0
-"""Above this condition of Q a warning says that estimates will be poor."""
+"""Above this condition number of Q, a warning says that estimates will be poor."""
 
 SINGULAR_CONDITION: Final = 1e10
-"""Above this condition Q counts as singular: the distribution cannot be recovered."""
+"""Above this condition number, Q counts as singular: the distribution cannot be recovered."""
 
 FITTED_CONDITION: Final = SINGULAR_CONDITION / 10
-"""The worst condition of a new mechanism: who reads it computes the condition again, with other last digits."""
+"""The limit for a new mechanism. It is stricter, because readers compute the condition again with other rounding."""
 
 
 class SetMechanism(ABC):
@@ -37,12 +37,12 @@ class SetMechanism(ABC):
     """
 
     kind: ClassVar[str]
-    """The name under which a release stores this mechanism; never reused for another meaning."""
+    """The name of this mechanism in a release; never reused for another meaning."""
 
     version: ClassVar[int] = 1
     """Changes whenever the same random words would give other sets; part of every keyed draw.
 
-    Each kind says beside its own number what decides that, and tests pin the sets of given words.
+    Each class documents which changes these are, and tests pin the sets that given words draw.
     """
 
     # --- what it publishes -------------------------------------------------------------------------
@@ -60,27 +60,27 @@ class SetMechanism(ABC):
     @property
     @abstractmethod
     def words_per_record(self) -> int:
-        """How many random words `sample` wants for a record, spare words for rejected draws included."""
+        """How many random words `sample` needs per record, including spare words for rejected draws."""
 
     @abstractmethod
     def sample(self, codes: CodeArray, words: WordArray) -> tuple[SetArray, BoolArray]:
-        """Draw one set for each true code, a function of that record's code and random words alone.
+        """Draw one set for each true code; it depends only on the code and the random words of that record.
 
         Parameters
         ----------
         codes
             True values, shape (n,).
         words
-            Uniform random words, shape (n, m) with ``m >= words_per_record``. More words never change the
-            outcome of a record for which fewer were enough.
+            Uniform random words, shape (n, m) with ``m >= words_per_record``. If fewer words are enough for a
+            record, more words do not change its set.
 
         Returns
         -------
         sets
-            Shape (n, l), ascending in each row, so that their order tells nothing.
+            Shape (n, l), ascending in each row, so that their order reveals nothing.
         short
-            True where rejected draws used up the record's words; that row of `sets` is void and the caller
-            asks again with more words.
+            True where rejected draws used up the record's words. That row of `sets` is void, and the caller must
+            ask again with more words.
         """
 
     @abstractmethod
@@ -101,16 +101,16 @@ class SetMechanism(ABC):
 
     @property
     def flat_likelihood(self) -> bool:
-        """Whether all members of any published set explain it equally well (the set moves no odds)."""
+        """Whether a published set is equally likely from each of its members, so that it changes no odds."""
         return False
 
     @abstractmethod
     def likelihood(self, sets: SetArray) -> FloatArray:
-        """P(set | each of its members is true), shape (n, l), up to one positive factor a row."""
+        """P(set | each of its members is true), shape (n, l), up to one positive factor per row."""
 
     @abstractmethod
     def worst_posterior(self, prior: FloatArray | None = None) -> float:
-        """The greatest probability with which one published set can point at one value.
+        """Return the greatest probability with which a published set can point at one value.
 
         `prior` is what an attacker believes before seeing the set; uniform when None.
         """
@@ -133,7 +133,7 @@ class SetMechanism(ABC):
 
     @cached_property
     def condition(self) -> float:
-        """Condition number of Q: how much estimation magnifies noise."""
+        """Condition number of Q: how much estimation amplifies noise."""
         return float(np.linalg.cond(self.inclusion))
 
     @cached_property
@@ -142,7 +142,7 @@ class SetMechanism(ABC):
         return np.asarray(np.linalg.inv(self.inclusion.T), dtype=np.float64)
 
     def cautions(self) -> tuple[str, ...]:
-        """What the holder should know before publishing with this mechanism; one sentence each."""
+        """What the holder should know before publishing with this mechanism, in one sentence each."""
         if self.condition > CONDITION_LIMIT:
             return (f"Estimates will be poor: the inclusion matrix has condition {self.condition:.0f}.",)
         return ()
@@ -153,7 +153,7 @@ class SetMechanism(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Describe the mechanism in JSON's types, completely, with ``"kind"`` and ``"version"``.
 
-        Numbers that were computed from the parameters stand under ``"fitted"``.
+        Numbers that were computed from the parameters are under ``"fitted"``.
         """
 
     def parameters(self) -> dict[str, Any]:
@@ -163,4 +163,4 @@ class SetMechanism(ABC):
     @classmethod
     @abstractmethod
     def from_dict(cls, described: Mapping[str, Any], domain: Domain) -> SetMechanism:
-        """Read what `to_dict` wrote. The dict comes from a stranger: check it, raise `ReleaseFormatError`."""
+        """Read what `to_dict` wrote. The dict is not trusted: check it, and raise `ReleaseFormatError`."""

@@ -1,9 +1,9 @@
-"""Maximum-entropy weights: find log weights of values whose sets contain each value as often as wanted.
+"""Maximum-entropy weights: find log weights such that each value is in a set with a given probability.
 
-With ``w(R) = exp(sum of x over R)`` over valid sets, the function ``log(sum of w) - targets @ x`` is convex; its
-gradient is (probability that a value is in a set) - target, its curvature the covariance of the memberships.
-A damped Newton method finds the minimum when there is one. The minimum is an entropy; a value below zero proves
-that there is none.
+With ``w(R) = exp(sum of x over R)`` over valid sets, the function ``log(sum of w) - targets @ x`` is convex. Its
+gradient is (probability that a value is in a set) - target, and its curvature is the covariance of the memberships.
+A damped Newton method finds the minimum if there is one. The minimum is an entropy, so a value below zero proves that
+there is none.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_STEPS: Final = 200
 LEAST_STEP: Final = 1e-10
 ARMIJO: Final = 1e-4
 LEAST_ENTROPY: Final = -1e-6
-"""The minimum is the entropy of the weights, so it is not below zero: lower values show that there is none."""
+"""The minimum is the entropy of the weights, so it cannot be negative; this leaves room for rounding."""
 
 Value: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
 """From log weights to the logarithm of the total weight and the membership probabilities."""
@@ -35,14 +35,9 @@ Curvature: TypeAlias = Callable[[FloatArray], FloatArray]
 
 
 def calibrate(value: Value, curvature: Curvature, targets: FloatArray) -> FloatArray | None:
-    """Find log weights whose membership probabilities are `targets`; None when none are found.
+    """Find log weights whose membership probabilities are `targets`; None if there are none.
 
-    Parameters
-    ----------
-    value, curvature
-        The model.
-    targets
-        Wanted probabilities, all positive; they sum to the number of members of a set.
+    The targets are positive, and sum to the number of members of a set.
 
     Examples
     --------
@@ -58,31 +53,31 @@ def calibrate(value: Value, curvature: Curvature, targets: FloatArray) -> FloatA
     3.0
     """
     x = np.log(targets)
-    log_total, found = value(x)
+    log_total, memberships = value(x)
     best, best_gap = x, np.inf
     for _ in range(MOST_STEPS):
-        gap = float(np.abs(found / targets - 1.0).max())
+        gap = float(np.abs(memberships / targets - 1.0).max())
         if gap < best_gap:
             best, best_gap = x, gap
         elif best_gap < ACCURACY:
-            break  # rounding: no step improves on this any more
+            break  # only rounding errors are left
         if gap < GOAL or log_total - float(targets @ x) < LEAST_ENTROPY:
             break
-        moved = _step(value, x, (log_total, found), targets, curvature(x))
+        moved = _step(value, x, (log_total, memberships), targets, curvature(x))
         if moved is None:
             break
-        x, log_total, found = moved
+        x, log_total, memberships = moved
     return best if best_gap < ACCURACY else None
 
 
 def _step(
     value: Value, x: FloatArray, here: tuple[float, FloatArray], targets: FloatArray, curvature: FloatArray
 ) -> tuple[FloatArray, float, FloatArray] | None:
-    log_total, found = here
-    gradient = found - targets
-    # Scaled by the roots of the targets, as rare values have tiny rows: without it their part of a step is rounding,
-    # and what BLAS makes of it depends on the processor. Adding a constant to all log weights changes nothing: that
-    # direction, which is `root` after scaling, is pinned.
+    log_total, memberships = here
+    gradient = memberships - targets
+    # Scale by the roots of the targets, because rare values have tiny rows: without it, their part of a step is a
+    # rounding error, which depends on the processor's BLAS. Adding a constant to all log weights changes nothing, so
+    # that direction (`root` after scaling) is pinned.
     root = np.sqrt(targets)
     scaled = curvature / root / root[:, None] + root * root[:, None] / float(targets.sum())
     try:
@@ -97,13 +92,13 @@ def _step(
     while size > LEAST_STEP:
         tried = x + size * direction
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            log_new, found_new = value(tried)
+            log_new, memberships_new = value(tried)
         reached = log_new - float(targets @ tried)
         if (
             np.isfinite(reached)
-            and bool(np.isfinite(found_new).all())
+            and bool(np.isfinite(memberships_new).all())
             and reached <= start + ARMIJO * size * slope + slack
         ):
-            return tried, log_new, found_new
+            return tried, log_new, memberships_new
         size *= 0.5
     return None

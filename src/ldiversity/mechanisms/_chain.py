@@ -1,7 +1,7 @@
 """Values on a chain: one exact dynamic program for ordered domains, trees and domains without conflicts.
 
-A chain is a row of *nodes*. Every value belongs to one node, values of one node never stand together, and node
-i may stand with every node from ``first_after[i]`` on. Lines, blocks and complete graphs are chains:
+A chain is a row of *nodes*. Every value belongs to one node. Values of one node never share a set, and node i may
+share a set with every node from ``first_after[i]`` on. Lines, blocks and complete graphs are chains:
 
 ========== ================ ===========================
 structure  nodes            ``first_after[i]``
@@ -11,8 +11,8 @@ blocks     the blocks       ``i + 1``
 complete   the values       ``i + 1``
 ========== ================ ===========================
 
-A valid set is then a walk over nodes from left to right, and sums over all valid sets of products over members
-are computed node by node.
+So a valid set is a walk over nodes from left to right, and the sum over all valid sets of a product over members is
+computed node by node.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 __all__ = ["Chain", "Levels"]
 
 COLUMNS: Final = 1 << 22
-"""Numbers held at a time in one array of moments."""
+"""The most numbers in one array of moments; it bounds memory."""
 
 
 SLACK: Final = 1e-8
-"""Shares that differ by less than this count as equal: what people write as thirds does not sum to one."""
+"""Shares that differ by less than this count as equal: thirds that people write as decimals do not sum to one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """Sums over the partial walks that may stand on one side of each node.
+    """Sums over the partial walks on one side of each node.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ class Levels:
     log_scale
         Shape (l,): the true total of level k is ``totals[k] * exp(log_scale[k])``.
     firsts, seconds
-        Shape (l, nodes, columns): the same sums of weight times the walk's sum, and its square; no columns when
-        they are not asked for.
+        Shape (l, nodes, columns): the same, of weight times the walk's sum, and times its square; without columns
+        if they are not needed.
     """
 
     totals: FloatArray
@@ -59,7 +59,7 @@ class Levels:
     seconds: FloatArray
 
     def flipped(self) -> Levels:
-        """The same levels with the nodes in the opposite order."""
+        """Return the levels with the nodes in the opposite order."""
         return Levels(self.totals[:, ::-1], self.log_scale, self.firsts[:, ::-1], self.seconds[:, ::-1])
 
 
@@ -72,7 +72,7 @@ class Chain:
     node_of
         The node of each value, shape (F,).
     first_after
-        For each node the first node on its right that it may stand with; the number of nodes when there is none.
+        For each node, the first node on its right that may share a set with it; the number of nodes if there is none.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Chain:
 
     @classmethod
     def of(cls, compatibility: Compatibility) -> Chain | None:
-        """See the values as a chain; None when they are not one."""
+        """View the values as a chain; None if they do not form one."""
         node_of = compatibility.block_of
         if node_of is not None:
             return cls(node_of, np.arange(1, int(node_of.max()) + 2, dtype=np.int32))
@@ -98,30 +98,30 @@ class Chain:
 
     @cached_property
     def counts_before(self) -> CodeArray:
-        """How many nodes at the left end each node may stand with."""
+        """How many nodes at the left end may share a set with each node."""
         return np.searchsorted(self.first_after, np.arange(len(self)), side="right").astype(np.int32)
 
     @cached_property
     def counts_after(self) -> CodeArray:
-        """How many nodes at the right end each node may stand with."""
+        """How many nodes at the right end may share a set with each node."""
         return (len(self) - self.first_after).astype(np.int32)
 
     def clique_masses(self, masses: FloatArray) -> FloatArray:
-        """Sum `masses` of values over each maximal run of nodes that never stand together."""
+        """Sum `masses` of values over each maximal run of nodes of which a set holds at most one."""
         sums: FloatArray = np.concatenate([[0.0], np.cumsum(self.of_nodes(masses))])
         return sums[self.first_after] - sums[:-1]
 
     def has_slack(self, masses: FloatArray, l: int, *, strictly: bool = True) -> bool:
-        """Whether every clique holds less than 1/l of the mass; or, when not `strictly`, at most 1/l."""
+        """Whether every clique holds less than 1/l of the mass; if not `strictly`, at most 1/l."""
         whole = float(masses.sum())
         slack = whole / l - float(self.clique_masses(masses).max())
         return slack > SLACK * whole if strictly else slack >= -SLACK * whole
 
     def avoids_each_clique(self, l: int) -> bool:
-        """Whether for every clique there is a valid set of `l` values without any of its values."""
+        """Whether, for every clique, some valid set of `l` values holds none of its values."""
         size = len(self)
         before, after = np.zeros(size + 1, dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
-        for node in range(size):  # the most members among the first nodes, and among the last
+        for node in range(size):  # the most members of a set among the first nodes, then among the last
             before[node + 1] = max(before[node], 1 + before[self.counts_before[node]])
         for node in range(size - 1, -1, -1):
             after[node] = max(after[node + 1], 1 + after[self.first_after[node]])
@@ -136,7 +136,7 @@ class Chain:
         return summed
 
     def lightest(self, costs: FloatArray, l: int) -> FloatArray:
-        """For each value, the least sum of `costs` over a valid set of `l` values that contains it; or infinity."""
+        """Return the least sum of `costs` over a valid set of `l` values with each value; infinity if there is none."""
         least = np.full(len(self), np.inf)
         np.minimum.at(least, self.node_of, costs)
         left = _cheapest(least, self.counts_before, l)
@@ -150,7 +150,7 @@ class Chain:
         return self._beside(weights, none, none, l)
 
     def rest(self, weights: FloatArray, l: int) -> tuple[FloatArray, float]:
-        """For each node, the total weight of the other members of the sets that contain it, and its log scale."""
+        """Return, for each node, the total weight of the other members of its sets, and the log scale of the result."""
         left, right = self.beside(weights, l)
         scale, shift = _joint_scale(left, right)
         return np.einsum("k,kn,kn->n", scale, left.totals, right.totals[::-1]), shift
@@ -158,21 +158,11 @@ class Chain:
     def rest_moments(
         self, weights: FloatArray, firsts: FloatArray, seconds: FloatArray | None, l: int
     ) -> tuple[FloatArray, FloatArray]:
-        """For each node and column, weight times sum (and times squared sum) of the other members.
+        """Return, for each node and column, weight times sum (and times squared sum) of the other members.
 
-        Parameters
-        ----------
-        weights
-            Shape (nodes,): the total weight of the values of a node.
-        firsts, seconds
-            Shape (nodes, columns): weight times number, and weight times squared number, of a node's values.
-        l
-            Members of a set.
-
-        Returns
-        -------
-        first, second
-            Shape (nodes, columns), not scaled; `second` has no columns when `seconds` is None.
+        `weights` are the total weights of the values of a node; `firsts` and `seconds`, shape (nodes, columns), are
+        weight times number and weight times squared number. The results have the same shape, and are not scaled; the
+        second has no columns if `seconds` is None.
         """
         squares = firsts[:, :0] if seconds is None else seconds
         width = max(1, COLUMNS // (l * len(self)))
@@ -190,10 +180,11 @@ class Chain:
         first, second = np.zeros_like(firsts), np.zeros_like(seconds)
         for k, factor in enumerate(scale * np.exp(shift)):
             here, there = factor * left.totals[k][:, None], factor * right.totals[l - 1 - k][:, None]
-            one, other = left.firsts[k], right.firsts[l - 1 - k]
-            first += one * there + here * other
+            on_left, on_right = left.firsts[k], right.firsts[l - 1 - k]
+            first += on_left * there + here * on_right
             if seconds.shape[1]:
-                second += left.seconds[k] * there + 2.0 * factor * one * other + here * right.seconds[l - 1 - k]
+                cross = 2.0 * factor * on_left * on_right
+                second += left.seconds[k] * there + cross + here * right.seconds[l - 1 - k]
         return first, second
 
     def _beside(self, weights: FloatArray, firsts: FloatArray, seconds: FloatArray, l: int) -> tuple[Levels, Levels]:
@@ -203,11 +194,11 @@ class Chain:
 
 
 def _levels(weights: FloatArray, counts: CodeArray, l: int, firsts: FloatArray, seconds: FloatArray) -> Levels:
-    """Walk from left to right, one member a level; every level is scaled to a largest total of one."""
+    """Walk from left to right, one member per level; every level is scaled so that its largest total is one."""
     totals = np.zeros((l, len(weights)))
     totals[0] = 1.0
     log_scale = np.zeros(l)
-    one, two = np.zeros((l, *firsts.shape)), np.zeros((l, *seconds.shape))
+    sums, squares = np.zeros((l, *firsts.shape)), np.zeros((l, *seconds.shape))
     for k in range(1, l):
         total = _before(weights * totals[k - 1], counts)
         scale = float(total.max()) or 1.0
@@ -215,11 +206,11 @@ def _levels(weights: FloatArray, counts: CodeArray, l: int, firsts: FloatArray, 
         log_scale[k] = log_scale[k - 1] + np.log(scale)
         previous = totals[k - 1][:, None]
         if firsts.shape[1]:
-            one[k] = _before(weights[:, None] * one[k - 1] + firsts * previous, counts) / scale
+            sums[k] = _before(weights[:, None] * sums[k - 1] + firsts * previous, counts) / scale
         if seconds.shape[1]:
-            grown = weights[:, None] * two[k - 1] + 2.0 * firsts * one[k - 1] + seconds * previous
-            two[k] = _before(grown, counts) / scale
-    return Levels(totals, log_scale, one, two)
+            grown = weights[:, None] * squares[k - 1] + 2.0 * firsts * sums[k - 1] + seconds * previous
+            squares[k] = _before(grown, counts) / scale
+    return Levels(totals, log_scale, sums, squares)
 
 
 def _before(ending: FloatArray, counts: CodeArray) -> FloatArray:

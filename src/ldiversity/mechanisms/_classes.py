@@ -13,19 +13,11 @@ __all__ = ["ClassMechanism"]
 
 @dataclass(frozen=True)
 class ClassMechanism:
-    """Records were grouped; within a class nothing says which value belongs to whom.
+    """Records were grouped; within a class, nothing says which value belongs to whom.
 
-    Parameters
-    ----------
-    method
-        The name of the method.
-    parameters
-        Its public parameters, in JSON's types.
-    blind
-        Whether classes were formed without looking at quasi-identifiers: then which records with the same values
-        share a class is pure chance, and an unbiased estimate exists.
-    facts
-        Public facts about how it went, in JSON's types.
+    `parameters` and `facts` are public, in JSON's types: what was asked for, and how it went. `blind` says that classes
+    were formed without looking at quasi-identifiers. Then it is pure chance which records with the same values share a
+    class, and an unbiased estimate exists.
 
     Examples
     --------
@@ -42,7 +34,7 @@ class ClassMechanism:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The description in JSON's types."""
+        """Describe the grouping in JSON's types."""
         return {
             "kind": self.kind,
             "version": self.version,
@@ -54,7 +46,7 @@ class ClassMechanism:
 
     @classmethod
     def from_dict(cls, described: object) -> ClassMechanism:
-        """Read what `to_dict` wrote, from a file that may come from a stranger."""
+        """Read what `to_dict` wrote; the description is not trusted."""
         if (
             not isinstance(described, dict)
             or (described.get("kind"), described.get("version")) != (cls.kind, cls.version)

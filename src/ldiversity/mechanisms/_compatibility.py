@@ -1,8 +1,7 @@
-"""Which values may stand together in a published set: the graph of pairs at distance d or more.
+"""Which values may share a published set: the graph of pairs at distance d or more.
 
-The mechanisms need more than the matrix: whether the graph has a structure that makes exact computations
-cheap. It is read off the matrix alone, so a tree, a matrix file and an ordered domain that say the same
-are treated the same.
+The mechanisms also need to know whether the graph has a structure that makes exact computations cheap. The structure
+comes from the matrix alone, so a tree, a matrix file and an ordered domain with the same distances are treated alike.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ Structure: TypeAlias = Literal["complete", "line", "blocks", "general"]
 BitArray: TypeAlias = NDArray[np.uint64]
 
 MOST_VALUES: Final = 2_000
-"""Values of a domain with distances: exact facts cost the cube of it, and a release may come from a stranger."""
+"""The largest domain with distances. Exact facts cost the cube of its size, and a release is not trusted."""
 
 COUNT_LIMIT: Final = 20_000_000
-"""How many partial sets of a graph without structure are visited before giving up."""
+"""How many partial sets of a graph without structure are visited before the search gives up."""
 
 CHUNK: Final = 1 << 12
 """Partial sets that are extended at a time."""
@@ -43,7 +42,7 @@ CHUNK: Final = 1 << 12
 
 @dataclass(frozen=True, eq=False)
 class Compatibility:
-    """The pairs of values that may stand together in a published set.
+    """The pairs of values that may share a published set.
 
     Parameters
     ----------
@@ -95,11 +94,11 @@ class Compatibility:
 
     @cached_property
     def structure(self) -> Structure:
-        """The most special of the known structures.
+        """The most special structure that applies.
 
-        ``complete``: all pairs are allowed. ``blocks``: being too close is an equivalence, as in a tree cut
-        at one height. ``line``: what is allowed to the right of a value is a suffix that starts later for
-        later values, so a set is valid when its neighbors are. ``general``: none of these.
+        ``complete``: all pairs are allowed. ``blocks``: being too close is an equivalence, as in a tree cut at one
+        height. ``line``: the values allowed to the right of a value are a suffix, which starts later for later values,
+        so a set is valid if each two neighbors are. ``general``: none of these.
         """
         if int(self.allowed.sum()) == len(self) * (len(self) - 1):
             return "complete"
@@ -109,7 +108,7 @@ class Compatibility:
 
     @cached_property
     def first_after(self) -> CodeArray | None:
-        """For a line: the first allowed code to the right of each code, F when there is none; else None."""
+        """For a line: the first allowed code to the right of each code, F if there is none; otherwise None."""
         size = len(self)
         codes = np.arange(size)
         right = self.allowed & (codes[None, :] > codes[:, None])
@@ -119,7 +118,7 @@ class Compatibility:
 
     @cached_property
     def block_of(self) -> CodeArray | None:
-        """For blocks: the block number of each code, blocks counted by first appearance; else None."""
+        """For blocks: the block of each code, numbered by first appearance; otherwise None."""
         first = (~self.allowed).argmax(axis=1) if len(self) else np.arange(0)
         same = first[:, None] == first[None, :]
         if bool((same == self.allowed).any()):
@@ -128,10 +127,7 @@ class Compatibility:
 
     @cached_property
     def even_gap(self) -> int | None:
-        """For ordered values: the least allowed difference of codes when it alone decides, else None.
-
-        F when no pair is allowed at all.
-        """
+        """The least allowed difference of codes, if it alone decides; F if no pair is allowed; otherwise None."""
         size = len(self)
         steps = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
         gap = int(np.where(self.allowed, steps, size).min(initial=size))
@@ -153,18 +149,17 @@ class Compatibility:
         array([ True, False])
         """
         rows = np.asarray(sets)
-        known: BoolArray = np.logical_and.reduce((rows >= 0) & (rows < len(self)), axis=1)
-        safe = np.where(known[:, None], rows, 0)
-        valid = known.copy()
+        valid: BoolArray = np.logical_and.reduce((rows >= 0) & (rows < len(self)), axis=1)
+        safe = np.where(valid[:, None], rows, 0)  # a code outside the domain must not be used as an index
         for right in range(1, rows.shape[1]):
             for left in range(right):
                 valid &= self.allowed[safe[:, left], safe[:, right]]
         return valid
 
     def count_sets(self, l: int, containing: int | None = None) -> int:
-        """How many valid sets of `l` values there are, or how many of them contain one code.
+        """Count the valid sets of `l` values, or those that contain one code.
 
-        Exact for every structure. Without structure the sets are built level by level.
+        Exact for every structure. Without structure, the sets are built level by level.
 
         Raises
         ------
@@ -184,12 +179,12 @@ class Compatibility:
         return self._count_general(l)
 
     def enumerate_sets(self, l: int, limit: int, *, visits: int | None = None) -> SetArray | None:
-        """All valid sets of `l` values in lexicographic order, or None when there are more than `limit`.
+        """Return all valid sets of `l` values in lexicographic order; None if there are more than `limit`.
 
         Raises
         ------
         UnsupportedError
-            When more than `visits` partial sets would be looked at; many millions unless said.
+            When more than `visits` partial sets would be visited; many millions by default.
 
         Examples
         --------
@@ -199,14 +194,14 @@ class Compatibility:
         l = check_integer("Compatibility", "l", l, minimum=1)
         if self.structure != "general" and self.count_sets(l) > limit:
             return None
-        found: list[SetArray] = []
+        chunks: list[SetArray] = []
         held = 0
         for sets, _ in self._grow(l, max(limit, COUNT_LIMIT) if visits is None else visits):
-            found.append(sets)
+            chunks.append(sets)
             held += len(sets)
             if held > limit:
                 return None
-        return np.concatenate(found) if found else np.empty((0, l), dtype=np.int32)
+        return np.concatenate(chunks) if chunks else np.empty((0, l), dtype=np.int32)
 
     # --- counting ----------------------------------------------------------------------------------
 
@@ -224,7 +219,7 @@ class Compatibility:
         return sum(int(np.bitwise_count(rest).sum()) for _, rest in self._grow(l - 1, COUNT_LIMIT))
 
     def _grow(self, l: int, limit: int) -> Iterator[tuple[SetArray, BitArray]]:
-        """Yield valid sets of `l` values in lexicographic order, with what could still be added to each."""
+        """Yield valid sets of `l` values in lexicographic order, with the values that could still be added to each."""
         codes = np.arange(len(self), dtype=np.int32)
         later = _pack(self.allowed & (codes[None, :] > codes[:, None]))
         visited = 0
@@ -246,7 +241,7 @@ class Compatibility:
 
 
 def _starts(size: int) -> range:
-    return range((size - 1) // CHUNK * CHUNK, -1, -CHUNK)  # the last chunk first: it is taken up last
+    return range((size - 1) // CHUNK * CHUNK, -1, -CHUNK)  # the stack returns the last chunk pushed first
 
 
 def _extend(sets: SetArray, rest: BitArray, later: BitArray, missing: int) -> tuple[SetArray, BitArray]:
@@ -290,7 +285,7 @@ def _count_line(first_after: Sequence[int], l: int, containing: int | None) -> i
 
 
 def _next_left(first_after: Sequence[int], ending: Sequence[int]) -> list[int]:
-    """Chains one longer: those that end in j go on from every i with ``first_after[i] <= j``."""
+    """Extend chains by one code: j may follow every i with ``first_after[i] <= j``."""
     longer = []
     total = taken = 0
     for code in range(len(first_after)):

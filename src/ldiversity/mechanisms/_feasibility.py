@@ -1,9 +1,9 @@
 """What can be reached on a domain: whether sets exist, and whether they can be balanced.
 
-A *clique* here is a group of values that are all closer than d to each other; a published set holds at most one of
-them. On a chain (ordered domain, tree) balanced weights exist when no clique holds more than 1/l of the domain
-(or of the prior), and the distribution can be recovered when every clique holds less. The proof is in
-``docs/methods/semantic.md``. Elsewhere a linear program decides.
+A *clique* here is a group of values that are all closer than d to each other, so a published set holds at most one of
+them. On a chain (ordered domain, tree), balanced weights exist if no clique holds more than 1/l of the domain (or of
+the prior), and the distribution can be recovered if every clique holds less. The proof is in
+``docs/methods/semantic.md``. For other graphs, a linear program decides.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["Verdict", "balance_verdict", "coverable", "spans"]
 
 Verdict: TypeAlias = Literal["balanced", "singular", "absent"]
-"""Balanced weights exist and Q is invertible; exist but Q is singular; do not exist."""
+"""Balanced weights exist and Q is invertible; they exist, but Q is singular; they do not exist."""
 
 CLEARLY_REGULAR: Final = 1e-8
-"""Eigenvalues above this share of the greatest are not zeros with rounding errors."""
+"""An eigenvalue above this share of the greatest one cannot be a zero with a rounding error."""
 PRIMES: Final = (2_147_483_647, 2_147_483_629)
-"""A whole-number matrix that is singular modulo both is singular; products of remainders fit 64 bits."""
+"""An integer matrix that is singular modulo both counts as singular; products of remainders fit 64 bits."""
 
 
 # --- sets that exist ---------------------------------------------------------------------------------
@@ -51,9 +51,9 @@ def coverable(compatibility: Compatibility, l: int) -> BoolArray:
 
 
 def spans(compatibility: Compatibility, l: int) -> bool:
-    """Whether the valid sets tell all values apart: whether their 0/1 vectors span all directions.
+    """Whether the valid sets distinguish all values, that is, whether their 0/1 vectors span the space.
 
-    When they do not, two different distributions publish the same sets under every mechanism.
+    If not, two different distributions give the same published counts under every mechanism.
     """
     chain = Chain.of(compatibility)
     if chain is not None:
@@ -64,7 +64,7 @@ def spans(compatibility: Compatibility, l: int) -> bool:
 
 
 def _is_regular(pairs: FloatArray) -> bool:
-    """Whether a symmetric matrix of counts has full rank, without rounding where that could matter."""
+    """Whether a symmetric matrix of counts has full rank; computed exactly if rounding could matter."""
     eigenvalues = np.linalg.eigvalsh(pairs)
     if eigenvalues[0] > CLEARLY_REGULAR * eigenvalues[-1]:
         return True
@@ -88,16 +88,9 @@ def _is_regular_modulo(rows: NDArray[np.int64], prime: int) -> bool:
 
 
 def balance_verdict(compatibility: Compatibility, l: int, targets: FloatArray) -> Verdict:
-    """Decide whether weights on valid sets can sum to `targets`, and whether Q is then invertible.
+    """Decide whether weights on valid sets can sum to `targets` for each value, and whether Q is then invertible.
 
-    The weights themselves are not computed, and shares that differ by rounding count as equal.
-
-    Parameters
-    ----------
-    compatibility, l
-        The valid sets.
-    targets
-        Wanted sums of the weights of each value's sets, all positive.
+    The targets are positive. The weights are not computed, and shares that differ by rounding count as equal.
 
     Raises
     ------

@@ -1,9 +1,9 @@
-"""The nearest goals that can be met, found by a search that knows what it did not search.
+"""Find the nearest goals that can be met, and say what was not searched.
 
-Whatever can be met with (l, d) can also be met with a smaller l and with a smaller d: every valid set for the
-larger goal, and every part of it, is valid for the smaller one. So the feasible goals lie under a staircase, and its
-corners are found by bisection. On a graph without structure an answer means listing all valid sets; where there
-are too many, the answer is "not searched", which is neither yes nor no.
+If (l, d) is feasible, so is every smaller l and every smaller d: each valid set for the larger goal, and each part of
+it, is valid for the smaller one. So the feasible goals lie under a staircase, and bisection finds its corners. On a
+graph without structure, an answer requires listing all valid sets. If there are too many, the answer is "not searched",
+which is neither yes nor no.
 """
 
 from __future__ import annotations
@@ -34,27 +34,22 @@ Answer: TypeAlias = Literal["yes", "no", "not searched"]
 SELECTIONS: Final = ("balanced", "simple", "ring")
 MOST_GOALS: Final = 5
 QUICK_SETS: Final = 20_000
-"""So many valid sets are listed where a rough answer will do."""
+"""The most valid sets that are listed for a rough answer."""
 SEARCH_WORK: Final = 4_000_000
-"""Work on graphs without structure, in valid sets that are weighed."""
+"""The budget for graphs without structure, in valid sets for which weights are computed."""
 LISTING: Final = 10
-"""So many sets are listed in the time in which one is weighed."""
+"""How many sets are listed in the time that it takes to compute the weight of one."""
 VISITS: Final = 20
-"""So many partial sets are looked at for each set that may be listed."""
+"""How many partial sets are visited for each set that may be listed."""
 CUBE: Final = 1_000
-"""F**3 over this is the work of solving for the F values, in sets."""
+"""F**3 divided by this is the work of solving for the F values, in sets."""
 
 
 @dataclass(frozen=True)
 class Goal:
     """A goal that can be met.
 
-    Parameters
-    ----------
-    l, d
-        The goal.
-    certain
-        Whether no greater d, up to the one asked for, can be met with this l; else some were not searched.
+    `certain` says that no greater d, up to the one asked for, can be met with this l; otherwise some were not searched.
     """
 
     l: int
@@ -62,21 +57,16 @@ class Goal:
     certain: bool = True
 
     def said(self) -> Sentence:
-        """The goal in words."""
+        """The goal as a text."""
         doubt = "" if self.certain else " (at least: greater d were not all searched)"
         return say("{}, {}{}", Setting("l", self.l), Setting("d", float(self.d)), doubt)
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """The goals next to one that cannot be met.
+    """Feasible goals near one that is not; none is better in both numbers than another.
 
-    Parameters
-    ----------
-    goals
-        All of them can be met, and none is better in both numbers than another.
-    complete
-        Whether every answer that the search asked for was found.
+    `complete` says that the search found an answer to each of its questions.
     """
 
     goals: tuple[Goal, ...]
@@ -87,7 +77,7 @@ class Nearest:
         return [{"l": goal.l, "d": goal.d} for goal in self.goals]
 
     def hint(self) -> str:
-        """Say the way out in one sentence."""
+        """Return the way out as one sentence."""
         if self.goals:
             first, *others = (goal.said() for goal in self.goals)
             return Sentence("Feasible nearby: ", first, *(say(", or {}", other) for other in others), ".")
@@ -108,20 +98,18 @@ def nearest_feasible(
 
     Parameters
     ----------
-    domain, distance
-        What the values are and how unlike.
-    l, d
+    domain, distance, l, d
         The goal that cannot be met.
     selection
         ``"balanced"``, ``"simple"`` or ``"ring"``.
     prior
-        The public prior of a balanced selection that is calibrated to one.
+        The public prior of a balanced selection, if it has one.
 
     Returns
     -------
     list of dict
-        At most five, like ``{"l": 3, "d": 4.0}``; none is better in both numbers than another. With a distance that
-        has neither an order nor blocks, and millions of valid sets, a greater d may be feasible too.
+        At most five, like ``{"l": 3, "d": 4.0}``; none is better in both numbers than another. If the distance has
+        neither an order nor blocks, and there are millions of valid sets, a greater d may be feasible too.
 
     Examples
     --------
@@ -138,7 +126,7 @@ def nearest_feasible(
 
 
 def search_nearest(matrix: FloatArray, l: int, d: float, selection: str, targets: FloatArray) -> Nearest:
-    """Search as `nearest_feasible`, on a matrix of distances."""
+    """Do the search of `nearest_feasible` on a matrix of distances."""
     if selection == "ring":
         return Nearest(_ring_goals(matrix, l, d), complete=True)
     return _Search(matrix, d, selection, targets, work=SEARCH_WORK).run(l)
@@ -146,7 +134,7 @@ def search_nearest(matrix: FloatArray, l: int, d: float, selection: str, targets
 
 @dataclass
 class _Search:
-    """The staircase of balanced or simple selection; step i is the i-th smallest d that makes a difference."""
+    """The staircase of balanced or simple selection; step i is the i-th smallest distance, up to the wanted d."""
 
     matrix: FloatArray
     d: float
@@ -163,29 +151,29 @@ class _Search:
 
     def run(self, l: int) -> Nearest:
         goals: list[Goal] = []
-        most, known = min(l, len(self.matrix)), 0
-        while len(goals) < MOST_GOALS and known < len(self.steps):
-            most = self.greatest_l(most, known)
+        most, reached = min(l, len(self.matrix)), 0
+        while len(goals) < MOST_GOALS and reached < len(self.steps):
+            most = self.greatest_l(most, reached)
             if most < 2:  # noqa: PLR2004 - the least l
                 break
-            known, certain = self.greatest_step(most, known)
-            goals.append(Goal(most, float(self.steps[known - 1]), certain))
+            reached, certain = self.greatest_step(most, reached)
+            goals.append(Goal(most, float(self.steps[reached - 1]), certain))
             most -= 1
         return Nearest(tuple(goals), self.complete)
 
     def greatest_l(self, most: int, step: int) -> int:
-        """Return the greatest l up to `most` with which `step` can be met; 1 when there is none."""
+        """Return the greatest l up to `most` with which `step` can be met; 1 if there is none."""
         low, high = 1, most
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if self.ask(middle, step) == "yes" else (low, middle - 1)
         return low
 
-    def greatest_step(self, l: int, known: int) -> tuple[int, bool]:
-        """Return how many steps can be met with `l`, beyond the `known` first ones, and whether that is certain."""
-        low, high = known, len(self.steps)  # yes before `low`, no from `high` on
+    def greatest_step(self, l: int, reached: int) -> tuple[int, bool]:
+        """Return how many steps can be met with `l`, if the first `reached` can, and whether that is certain."""
+        low, high = reached, len(self.steps)  # yes before `low`, no from `high` on
         open_to = low
-        while open_to < high:  # a larger d has fewer sets: what is not searched lies to the left
+        while open_to < high:  # a larger d has fewer valid sets, so what was not searched lies to the left
             middle = (open_to + high) // 2
             answer = self.ask(l, middle, QUICK_SETS)
             if answer == "no":
@@ -198,13 +186,13 @@ class _Search:
             return low, True
         self.complete = False
         top = high
-        while low < top:  # what is known without listing sets
+        while low < top:  # use the answers that need no listing
             middle = (low + top) // 2
             low, top = (middle + 1, top) if self.ask(l, middle, 0) == "yes" else (low, middle)
         return low, False
 
     def search_down(self, l: int, low: int, high: int) -> tuple[int, int]:
-        """Close the gap between `low` and `high` from above, where sets are fewer, as far as the work goes."""
+        """Narrow the gap between `low` and `high` from above, where there are fewer sets, while the budget lasts."""
         stride = 1
         while low < high:
             middle = max(low, high - stride)
@@ -219,10 +207,9 @@ class _Search:
         return low, high
 
     def ask(self, l: int, step: int, most_sets: int | None = None) -> Answer:
-        """Say whether step `step` can be met with `l`, listing at most so many sets."""
-        known = self.answers.get((l, step))
-        if known is not None:
-            return known
+        """Answer whether `step` can be met with `l`, listing at most `most_sets` sets."""
+        if (l, step) in self.answers:
+            return self.answers[l, step]
         compatibility = Compatibility(self.matrix >= self.steps[step])
         if compatibility.structure == "general":
             answer = self.ask_graph(compatibility, l, SET_LIMIT if most_sets is None else most_sets)
@@ -235,7 +222,7 @@ class _Search:
         return answer
 
     def ask_graph(self, compatibility: Compatibility, l: int, most_sets: int) -> Answer:
-        """Answer for a graph without structure, as far as the work goes."""
+        """Answer for a graph without structure, while the budget lasts."""
         from ldiversity.mechanisms._simple import most_members
 
         if self.selection == "simple" and l > most_members(compatibility):
@@ -259,7 +246,7 @@ class _Search:
         return "yes" if self.meets(compatibility, l) else "no"
 
     def meets(self, compatibility: Compatibility, l: int) -> bool:
-        """Whether `l` values of these pairs will do."""
+        """Whether the selection works with sets of `l` values."""
         if self.selection == "simple":
             return spans(compatibility, l) and bool(coverable(compatibility, l).all())
         return balance_verdict(compatibility, l, self.targets) == "balanced"

@@ -1,4 +1,4 @@
-"""Linear programs over listed sets: whether balanced weights exist, and the best that any mechanism could do."""
+"""Linear programs over listed sets: whether balanced weights exist, and the best that any mechanism can do."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ ROUNDS: Final = 1_000
 HALVINGS: Final = 24
 
 FARTHEST: Final = 1e6
-"""The greatest price of a value; it keeps the program bounded while few sets are in it."""
+"""The greatest price of a value; it keeps the program bounded while it has few sets."""
 CLEARLY_INSIDE: Final = 1e-2
-"""A depth above this cannot fall below `TOLERANCE` when further sets are added and prices are compared."""
+"""A depth above this cannot fall below `TOLERANCE` when more sets are added."""
 PRECISE: Final[Any] = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
 def depth(sets: SetArray, targets: FloatArray) -> float:
-    """How far inside `targets` lie of all that weights of at least zero on `sets` can sum to.
+    """Return how far `targets` lie inside the cone of sums that nonnegative weights on `sets` can have.
 
-    Above zero: positive weights on all sets will do. Zero, within `TOLERANCE`: some sets must have none. Below: there
-    are no such weights. Everything is relative to the targets, so rare values count as much as frequent ones.
+    Above zero, positive weights on all sets exist. At zero, within `TOLERANCE`, some sets must have weight zero. Below
+    zero, there are no such weights. Everything is relative to the targets, so rare values count as much as others.
 
     Notes
     -----
-    The program looks for prices of values at which no set costs less than nothing, a middle point costs one, and the
-    targets cost as little as possible. Sets are added to it when they cost less than nothing, so millions of sets
-    are no burden.
+    The program looks for prices of values such that no set has a negative cost, a middle point costs one, and the
+    targets cost as little as possible (Farkas' lemma). Only sets with a negative cost are added to it, so it can handle
+    millions of sets.
 
     Examples
     --------
@@ -55,8 +55,8 @@ def depth(sets: SetArray, targets: FloatArray) -> float:
     chosen = np.unique(np.linspace(0, len(sets) - 1, min(len(sets), 20 * size)).astype(np.int64))
     for _ in range(ROUNDS):
         prices = _least_prices(sets[chosen], lowest[chosen], targets, middle)
-        found, greatest = float(prices.sum()), max(1.0, float(np.abs(prices).max()))
-        if found > CLEARLY_INSIDE:
+        cost, greatest = float(prices.sum()), max(1.0, float(np.abs(prices).max()))
+        if cost > CLEARLY_INSIDE:
             break
         costs = np.zeros(len(sets))
         for member in sets.T:
@@ -68,11 +68,11 @@ def depth(sets: SetArray, targets: FloatArray) -> float:
         chosen = grown
     else:
         raise InternalError("BalancedSelection", "the search for balanced weights did not end")
-    return found / greatest
+    return cost / greatest
 
 
 def _middle(sets: SetArray, targets: FloatArray) -> FloatArray:
-    """The sums of weights that are products of the targets of their members, relative to the targets."""
+    """Return a point inside the cone: the sums relative to the targets if a set weighs the product of its targets."""
     logs = np.log(targets)[sets].sum(axis=1)
     weights = np.exp(logs - logs.max())
     sums = np.zeros(len(targets))
@@ -83,7 +83,7 @@ def _middle(sets: SetArray, targets: FloatArray) -> FloatArray:
 
 
 def _least_prices(sets: SetArray, lowest: FloatArray, targets: FloatArray, middle: FloatArray) -> FloatArray:
-    """The prices of whole targets, shape (F,), at which the targets cost the least."""
+    """Return the prices of whole targets, shape (F,), at which the targets cost the least."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
@@ -106,7 +106,7 @@ def _least_prices(sets: SetArray, lowest: FloatArray, targets: FloatArray, middl
 
 
 def best_worst_posterior(sets: SetArray, prior: FloatArray) -> float | None:
-    """Find the least worst posterior that any mechanism on `sets` reaches; None when a value is in no set.
+    """Return the least worst posterior that any mechanism on `sets` can reach; None if a value is in no set.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def _reaches(sets: SetArray, prior: FloatArray, bound: float) -> bool:
     from scipy.sparse import csr_array
 
     n, l = sets.shape
-    beside = np.arange(n * l).reshape(n, 1, l).repeat(l, axis=1)  # each member stands with all members of its set
+    beside = np.arange(n * l).reshape(n, 1, l).repeat(l, axis=1)  # each member is compared with all members of its set
     within: Any = csr_array((np.tile(np.eye(l) - bound, (n, 1)).ravel(), beside.ravel(), np.arange(n * l + 1) * l))
     true: Any = csr_array((np.ones(n * l), (sets.ravel(), np.arange(n * l))), shape=(len(prior), n * l))
     program: Any = linprog(

@@ -1,4 +1,4 @@
-"""The sentence with which balanced selection refuses a goal: the rule, the best anyone could do, the way out."""
+"""The error with which balanced selection refuses a goal: the rule, the best that is possible, the way out."""
 
 from __future__ import annotations
 
@@ -19,21 +19,11 @@ from ldiversity.sentences import say
 __all__ = ["refuse"]
 
 PROGRAM_SETS: Final = 1_000
-"""Up to so many valid sets, a linear program finds the best worst posterior."""
+"""With at most this many valid sets, a linear program finds the best worst posterior."""
 
 
 def refuse(domain: Domain, matrix: FloatArray, l: int, d: float, prior: FloatArray | None) -> InfeasibleError:
-    """Make the error for a goal that balanced selection does not meet.
-
-    Parameters
-    ----------
-    domain
-        The values; how many of them no valid set contains is said.
-    matrix
-        Their distances.
-    l, d, prior
-        The goal.
-    """
+    """Build the error for a goal that balanced selection cannot meet; `matrix` holds the distances."""
     compatibility = Compatibility(matrix >= d)
     size = len(domain)
     shares = np.full(size, 1.0 / size) if prior is None else prior
@@ -65,12 +55,12 @@ def _rule(compatibility: Compatibility, l: int, d: float, prior: FloatArray | No
         held_by = f"values closer than d to each other must hold {most} 1/l = {1 / l:.3f} of {whole}"
         return f"{held_by} (they hold {held:.3f}){why}"
     if verdict == "absent":
-        return "weights on the valid sets must exist whose sums are the same for every value"
-    return "the valid sets must tell all values apart"
+        return "there must be weights on the valid sets whose sums are the same for every value"
+    return "the valid sets must distinguish all values"
 
 
 def _best(compatibility: Compatibility, l: int, shares: FloatArray) -> str:
-    """What any mechanism could reach, as the end of a sentence."""
+    """Return what any mechanism could reach, as the end of a sentence."""
     reachable = coverable(compatibility, l)
     if not bool(reachable.all()):
         return f"; no mechanism at all can hide {np.count_nonzero(~reachable)} of the {len(reachable)} values"

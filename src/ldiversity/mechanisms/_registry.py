@@ -1,4 +1,4 @@
-"""Kinds of mechanisms by name: those that a release may hold."""
+"""The kinds of mechanisms that a release may hold, by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MECHANISMS: Final = Registry[type[SetMechanism]]("mechanisms", ENTRIES["mechanis
 
 
 def mechanism_from_dict(described: object, domain: Domain) -> SetMechanism:
-    """Read the description of any kind of mechanism, written by a stranger.
+    """Read the description of any kind of mechanism; it is not trusted.
 
     Raises
     ------

@@ -20,12 +20,12 @@ from ldiversity.schema import Domain
 __all__ = ["RingLeak", "RingSelection"]
 
 MOST_MEMBERS: Final = 8
-"""The greatest l: P(set | member) looks at all orders of the members."""
+"""The greatest l: P(set | member) visits all orders of the members."""
 
 
 @dataclass(frozen=True)
 class RingLeak:
-    """What ring sets give away when all true values are equally frequent.
+    """What ring sets reveal when all true values are equally frequent.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class RingLeak:
     disclosed
         Share of the records whose set could come from the true value only.
     exact
-        Whether all sets were looked at; else the shares are those of a large sample.
+        Whether all sets were examined; otherwise the shares come from a large sample.
     """
 
     ruled_out: float
@@ -45,14 +45,10 @@ class RingLeak:
 class RingSelection(SequentialSelection):
     """Draw dummies from a ring of values that closes up around every choice.
 
-    The published Algorithm 3. Its aim is that every value far enough from the true one is included equally
-    often, (l-1) / (number of such values). The price: some sets can never come from some of their members,
-    so anyone who knows the algorithm rules these out. See `leak`; use balanced selection instead.
-
-    Parameters
-    ----------
-    domain, distance, l, d
-        See `RingSelection.fit`. Values must be ordered: two may stand together when their codes differ by d or more.
+    The published Algorithm 3. Every value far enough from the true one is included equally often, with probability
+    (l-1) / (number of such values). The price: some sets can never come from some of their members, so anyone who knows
+    the algorithm rules these out. See `leak`, and use balanced selection instead. Values must be ordered: two may share
+    a set if their codes differ by d or more.
 
     Notes
     -----
@@ -78,7 +74,7 @@ class RingSelection(SequentialSelection):
     kind: ClassVar[str] = "ring"
 
     version: ClassVar[int] = 1
-    """To be raised with any change of the order of the ring."""
+    """Raise it when you change the order of the ring."""
 
     def __init__(self, domain: Domain, distance: Distance, l: int, d: float) -> None:
         super().__init__(domain, distance, l, d)
@@ -87,7 +83,7 @@ class RingSelection(SequentialSelection):
             raise UnsupportedError(
                 "RingSelection",
                 "distance",
-                "must be ordered, so that codes that differ by d or more may stand together",
+                "must be ordered, so that values whose codes differ by d or more may share a set",
             ).with_hint("Use balanced or simple selection with this distance.")
         self._gap = gap
 
@@ -119,7 +115,7 @@ class RingSelection(SequentialSelection):
 
     @cached_property
     def inclusion(self) -> FloatArray:
-        """Q: every value far enough from v has the same chance, (l-1) / (number of such values)."""
+        """Q: every value far enough from v has the same probability, (l-1) / (number of such values)."""
         allowed = self.compatibility.allowed
         matrix = allowed * ((self.l - 1) / allowed.sum(axis=1, keepdims=True))
         np.fill_diagonal(matrix, 1.0)
@@ -127,17 +123,17 @@ class RingSelection(SequentialSelection):
 
     @cached_property
     def _leak(self) -> RingLeak:
-        studied = self._studied
-        possible = (studied.likelihood > 0).sum(axis=1)
-        share = studied.weights.sum(axis=1) / self.n_values
+        enumerated = self._enumerated
+        possible = (enumerated.likelihood > 0).sum(axis=1)
+        share = enumerated.weights.sum(axis=1) / self.n_values
         return RingLeak(
             ruled_out=float(share[possible < self.l].sum()),
             disclosed=float(share[possible == 1].sum()),
-            exact=studied.exact,
+            exact=enumerated.exact,
         )
 
     def leak(self) -> RingLeak:
-        """Shares of records whose set gives something away, for equally frequent true values."""
+        """Return the shares of records whose set reveals something, for equally frequent true values."""
         return self._leak
 
     def cautions(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What simple and ring selection share: dummies drawn one after another, and facts by enumeration of the sets."""
+"""What simple and ring selection share: dummies drawn one after another, and facts by enumerating the sets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ldiversity.errors import (
 from ldiversity.mechanisms._arguments import check_prior, check_sample, described_integer, described_number, read_only
 from ldiversity.mechanisms._base import FITTED_CONDITION, SetMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
-from ldiversity.mechanisms._studied import StudiedSets, distinct_rows, list_sets, study_sets
+from ldiversity.mechanisms._enumerated import EnumeratedSets, distinct_rows, enumerate_or_sample, list_sets
 from ldiversity.schema import Domain
 from ldiversity.sentences import Setting, say
 
@@ -30,27 +30,15 @@ __all__ = ["SequentialSelection"]
 
 
 class SequentialSelection(SetMechanism):
-    """A mechanism on the sets whose values are pairwise at distance `d` or more.
-
-    Parameters
-    ----------
-    domain
-        The public values.
-    distance
-        How unlike two values are.
-    l
-        How many values a published set has.
-    d
-        Least distance between two of them.
-    """
+    """A mechanism on the sets of `l` values whose members are pairwise at distance `d` or more."""
 
     def __init__(self, domain: Domain, distance: Distance, l: int, d: float) -> None:
         owner = type(self).__name__
-        self._domain = domain
-        self._distance = distance
+        self.domain = domain
+        self.distance = distance
         self._l = check_integer(owner, "l", l, minimum=2)
-        self._d = check_number(owner, "d", d, minimum=0)
-        self._compatibility = Compatibility.of(distance, domain, d)
+        self.d = check_number(owner, "d", d, minimum=0)
+        self.compatibility = Compatibility.of(distance, domain, d)
         if self._l > self._most_members:
             raise UnsupportedError(owner, "l", f"must be at most {self._most_members}", got=self._l).with_hint(
                 "Exact facts about larger sets would take too long. Use a smaller l, or balanced selection."
@@ -58,7 +46,7 @@ class SequentialSelection(SetMechanism):
 
     @classmethod
     def fit(cls, domain: Domain, distance: Distance, l: int, d: float) -> Self:
-        """Make the mechanism for a domain, and see that it can hide every value and be estimated from.
+        """Make the mechanism for a domain, and check that it can hide every value and that estimates are possible.
 
         Raises
         ------
@@ -77,29 +65,9 @@ class SequentialSelection(SetMechanism):
     # --- what it is --------------------------------------------------------------------------------
 
     @property
-    def domain(self) -> Domain:
-        """The public values."""
-        return self._domain
-
-    @property
-    def distance(self) -> Distance:
-        """How unlike two values are."""
-        return self._distance
-
-    @property
-    def d(self) -> float:
-        """Least distance between two values of a set."""
-        return self._d
-
-    @property
-    def compatibility(self) -> Compatibility:
-        """Which values may stand together."""
-        return self._compatibility
-
-    @property
     def n_values(self) -> int:
         """F, the number of values of the domain."""
-        return len(self._domain)
+        return len(self.domain)
 
     @property
     def l(self) -> int:  # noqa: E743 - the letter of the literature
@@ -108,7 +76,7 @@ class SequentialSelection(SetMechanism):
 
     @property
     def words_per_record(self) -> int:
-        """One random word a dummy, and a spare one."""
+        """One random word per dummy, and a spare one."""
         return self._l
 
     def sample(self, codes: CodeArray, words: WordArray) -> tuple[SetArray, BoolArray]:
@@ -123,14 +91,14 @@ class SequentialSelection(SetMechanism):
         rows = np.asarray(sets)
         if rows.shape[1] != self.l:
             return np.zeros(len(rows), dtype=np.bool_)
-        return self._compatibility.admits(rows)
+        return self.compatibility.admits(rows)
 
     # --- what a subclass adds ----------------------------------------------------------------------
 
     @property
     @abstractmethod
     def _most_members(self) -> int:
-        """The greatest l for which P(set | member) is computed."""
+        """The greatest l for which P(set | member) can be computed."""
 
     @property
     @abstractmethod
@@ -146,7 +114,7 @@ class SequentialSelection(SetMechanism):
 
     @abstractmethod
     def _why_infeasible(self) -> str | None:
-        """Say in half a sentence which rule is broken, or None."""
+        """Return the broken rule as half a sentence, or None."""
 
     # --- facts by enumeration ----------------------------------------------------------------------
 
@@ -162,46 +130,46 @@ class SequentialSelection(SetMechanism):
 
     @cached_property
     def _listed(self) -> SetArray | None:
-        return list_sets(self.l, self._compatibility, self._work)
+        return list_sets(self.l, self.compatibility, self._work)
 
     @cached_property
-    def _studied(self) -> StudiedSets:
-        return study_sets(self, self._listed, self._work)
+    def _enumerated(self) -> EnumeratedSets:
+        return enumerate_or_sample(self, self._listed, self._work)
 
     @property
     def worst_posterior_is_exact(self) -> bool:
-        """Whether `worst_posterior` looked at all sets; otherwise it is a lower bound from sampled sets.
+        """Whether `worst_posterior` examined all sets; otherwise it is a lower bound from sampled sets.
 
-        `variance_factors` are exact in the same case, and simulated otherwise.
+        `variance_factors` are exact in the same case, otherwise simulated.
         """
         return self._listed is not None
 
     def worst_posterior(self, prior: ArrayLike | None = None) -> float:
-        """The greatest probability with which one published set can point at one value.
+        """Return the greatest probability with which a published set can point at one value.
 
-        Exact when `worst_posterior_is_exact`, else the greatest among sampled sets.
+        Exact if `worst_posterior_is_exact`, otherwise the greatest among sampled sets.
         """
         shares = check_prior(type(self).__name__, prior, self.n_values)
-        studied = self._studied
-        joint = studied.likelihood * shares[studied.sets]
+        enumerated = self._enumerated
+        joint = enumerated.likelihood * shares[enumerated.sets]
         total = joint.sum(axis=1)
         return float((joint.max(axis=1)[total > 0] / total[total > 0]).max())
 
     @cached_property
     def variance_factors(self) -> FloatArray:
-        """G; exact when `worst_posterior_is_exact`, else simulated from a fixed sample of sets."""
+        """G; exact if `worst_posterior_is_exact`, otherwise simulated from a fixed sample of sets."""
         from ldiversity._kernels.likelihood import variance_sums
 
-        studied = self._studied
+        enumerated = self._enumerated
         sums = np.zeros((self.n_values, self.n_values))
-        variance_sums(studied.sets, studied.weights, np.ascontiguousarray(self.inverse.T), sums)
+        variance_sums(enumerated.sets, enumerated.weights, np.ascontiguousarray(self.inverse.T), sums)
         return read_only(sums.T - np.eye(self.n_values))
 
     def _why_singular(self) -> str | None:
         if self.inclusion_error > 0:
             least = float(np.linalg.svd(self.inclusion, compute_uv=False)[-1])
             if least < 2 * self.inclusion_error * np.sqrt(self.n_values):
-                return "the simulated inclusion matrix cannot be told from a singular one"
+                return "the simulated inclusion matrix cannot be distinguished from a singular one"
         if not self.condition < FITTED_CONDITION:
             return "the inclusion matrix is singular, so no distribution could be estimated"
         return None
@@ -220,7 +188,7 @@ class SequentialSelection(SetMechanism):
 
     @classmethod
     def from_dict(cls, described: Mapping[str, Any], domain: Domain) -> Self:
-        """Read what `to_dict` wrote, by a stranger."""
+        """Read what `to_dict` wrote; the description is not trusted."""
         l = described_integer(described, "l", 2, max(len(domain), 2))
         d = described_number(described, "d")
         distance = distance_from_dict(described.get("distance"), domain)

@@ -1,4 +1,4 @@
-"""Simple selection: each dummy uniform among the values that are far enough from all chosen before."""
+"""Simple selection: each dummy is uniform among the values that are far enough from all chosen before."""
 
 from __future__ import annotations
 
@@ -20,28 +20,23 @@ __all__ = ["SimpleSelection", "most_members"]
 _MOST_SUBSETS: Final = 20_000_000
 _MOST_TABLE: Final = 4_000_000
 _MOST_PAIRED: Final = 512
-_MOST_STEPS: Final = 1_000_000_000  # of looking ahead on a graph, which a stranger may have made hard
+_MOST_STEPS: Final = 1_000_000_000  # of looking ahead on a graph, which an untrusted release may have made hard
 _SIMULATED_STEPS: Final = 400_000_000
-_SIMULATION_SEED: Final = 20_170_302  # no secret: the simulation is of a public matrix
+_SIMULATION_SEED: Final = 20_170_302  # not secret: the simulated matrix is public
 
 
 class SimpleSelection(SequentialSelection):
     """Add dummies one by one, each uniform among those that keep the set valid and completable.
 
-    The published Algorithm 1, made to never get stuck: a candidate must be at distance `d` or more from all
-    chosen values, and enough others must remain to complete the set. Members of a set do not explain it equally
-    well; `worst_posterior` says how far that goes.
-
-    Parameters
-    ----------
-    domain, distance, l, d
-        See `SimpleSelection.fit`, which also checks that the goal can be met.
+    The published Algorithm 1, changed so that it never gets stuck: a candidate must be at distance `d` or more from all
+    chosen values, and enough others must remain to complete the set. A set is not equally likely from each of its
+    members; `worst_posterior` says how much that reveals. `fit` also checks that the goal can be met.
 
     Notes
     -----
-    Q is exact up to some 20 million partial sets (l = 5 with 150 values), and simulated beyond: `inclusion_error`
-    tells. P(set | member) takes time proportional to ``2**l``, therefore l is at most 12. For distances that are not
-    an order or a tree, looking ahead means searching a graph: l is at most 6, and at most 4 beyond 512 values.
+    Q is exact up to about 20 million partial sets (l = 5 with 150 values), and simulated beyond; see `inclusion_error`.
+    P(set | member) takes time proportional to ``2**l``, so l is at most 12. For distances that are not an order or a
+    tree, looking ahead means searching a graph, so l is at most 6, and at most 4 beyond 512 values.
 
     References
     ----------
@@ -61,7 +56,7 @@ class SimpleSelection(SequentialSelection):
     kind: ClassVar[str] = "simple"
 
     version: ClassVar[int] = 1
-    """To be raised with any change of which candidates are admitted, or of the order in which they are counted."""
+    """Raise it when you change which candidates are admitted, or the order in which they are counted."""
 
     @property
     def _most_members(self) -> int:
@@ -93,7 +88,7 @@ class SimpleSelection(SequentialSelection):
         bits = np.array(pairs.bits)
         first, steps = candidates.first_masks(bits, self.l, _MOST_STEPS)
         second = no_bits
-        if self.l > 3 and len(bits) <= _MOST_PAIRED and steps <= _MOST_STEPS:  # noqa: PLR2004 - or no pair is looked up
+        if self.l > 3 and len(bits) <= _MOST_PAIRED and steps <= _MOST_STEPS:  # noqa: PLR2004 - otherwise no pair is looked up
             second, more = candidates.pair_masks(bits, self.l, _MOST_STEPS - steps)
             steps += more
         if steps > _MOST_STEPS:
@@ -104,7 +99,7 @@ class SimpleSelection(SequentialSelection):
 
     @cached_property
     def _order(self) -> CodeArray:
-        """The codes by position: blocks one after another, else as they are."""
+        """The codes by position: for blocks, block by block; otherwise unchanged."""
         block_of = self.compatibility.block_of
         codes = np.arange(self.n_values) if block_of is None else np.argsort(block_of, kind="stable")
         return codes.astype(np.int32)
@@ -133,7 +128,7 @@ class SimpleSelection(SequentialSelection):
 
     @property
     def flat_likelihood(self) -> bool:
-        """True only when all values may stand together: then this is uniform selection."""
+        """True only if all values may share a set: then this is uniform selection."""
         return self.compatibility.structure == "complete"
 
     def _explain(self, sets: SetArray) -> FloatArray:
@@ -144,12 +139,12 @@ class SimpleSelection(SequentialSelection):
 
     @property
     def inclusion(self) -> FloatArray:
-        """Q; see the notes of the class on when it is exact."""
+        """Q; the notes of the class say when it is exact."""
         return self._inclusion_and_error[0]
 
     @property
     def inclusion_error(self) -> float:
-        """Largest standard error of an entry of Q, 0.0 when it is exact."""
+        """Largest standard error of an entry of Q, 0.0 if it is exact."""
         return self._inclusion_and_error[1]
 
     @cached_property
@@ -189,14 +184,14 @@ class SimpleSelection(SequentialSelection):
 
 
 def most_members(pairs: Compatibility) -> int:
-    """Return the greatest l for which drawing and P(set | member) are quick, whoever made the distance."""
+    """Return the greatest l for which drawing and P(set | member) are fast, even for a malicious distance."""
     if pairs.structure != "general":
         return 12
     return 6 if len(pairs) <= _MOST_PAIRED else 4
 
 
 def _is_affordable(pairs: Compatibility, l: int) -> bool:
-    """Whether the sets of l - 1 values can be visited and those of l - 2 kept."""
+    """Whether the sets of l - 1 values can be visited, and those of l - 2 values stored."""
     size = len(pairs)
     if sum(k * comb(size, k) for k in range(1, l - 1)) > _MOST_TABLE:
         return False

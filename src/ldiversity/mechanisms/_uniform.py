@@ -27,17 +27,17 @@ _OUTCOMES_PER_WORD: Final = 2**32
 
 
 class UniformSelection(SetMechanism):
-    """Hide the true value among ``l - 1`` others, each set of others equally likely.
+    """Hide the true value among ``l - 1`` others; each set of others is equally likely.
 
-    All members of a set explain it equally well, so a set moves no odds. It does not care how alike its
-    values are; see `violation_probability`.
+    A set is equally likely from each of its members, so it changes no odds. The values of a set may be similar; see
+    `violation_probability`.
 
     Parameters
     ----------
     n_values
         F, the number of values of the domain.
     l
-        How many values a published set has, from 2 to F - 1: with l = F every record would show the whole domain.
+        How many values a published set has, from 2 to F - 1: with l = F, every record would show the whole domain.
 
     References
     ----------
@@ -55,7 +55,7 @@ class UniformSelection(SetMechanism):
     kind: ClassVar[str] = "uniform"
 
     version: ClassVar[int] = 1
-    """To be raised with any change of `_OUTCOMES_PER_WORD` (how many draws share a word) or of the order of draws."""
+    """Raise it when you change `_OUTCOMES_PER_WORD` (how many draws share a word) or the order of draws."""
 
     def __init__(self, n_values: int, l: int) -> None:
         self._n_values = check_integer("UniformSelection", "n_values", n_values, minimum=1, maximum=2**31 - 1)
@@ -94,12 +94,12 @@ class UniformSelection(SetMechanism):
 
     @property
     def words_per_record(self) -> int:
-        """How many random words a record wants: one spare word included."""
+        """Random words per record, including a spare one."""
         return -(-(self.l - 1) // self._draws_per_word) + 1
 
     @cached_property
     def _draws_per_word(self) -> int:
-        # Several small draws share a word while all their outcomes together are far fewer than its 2**64 values.
+        # Small draws share a word as long as their joint outcomes are far fewer than its 2**64 values.
         draws = 1
         while draws < self.l - 1 and prod(self.n_values - k for k in range(1, draws + 2)) <= _OUTCOMES_PER_WORD:
             draws += 1
@@ -129,7 +129,7 @@ class UniformSelection(SetMechanism):
 
     @property
     def chance(self) -> float:
-        """Probability that one given other value is in the set, (l-1)/(F-1)."""
+        """Probability that a given other value is in the set, (l-1)/(F-1)."""
         return (self.l - 1) / (self.n_values - 1)
 
     @cached_property
@@ -153,7 +153,7 @@ class UniformSelection(SetMechanism):
 
     @property
     def flat_likelihood(self) -> bool:
-        """True: a set is as likely from any of its members."""
+        """True: a set is equally likely from each of its members."""
         return True
 
     def likelihood(self, sets: SetArray) -> FloatArray:
@@ -162,9 +162,9 @@ class UniformSelection(SetMechanism):
         return np.repeat(self.admits(rows)[:, None], self.l, axis=1).astype(np.float64)
 
     def worst_posterior(self, prior: ArrayLike | None = None) -> float:
-        """The greatest probability with which one published set can point at one value.
+        """Return the greatest probability with which a published set can point at one value.
 
-        The likeliest value among the ``l - 1`` unlikeliest others: ``p_max / (p_max + their sum)``.
+        The worst set holds the likeliest value and the ``l - 1`` unlikeliest: ``p_max / (p_max + their sum)``.
         """
         if prior is None:
             return 1.0 / self.l
@@ -183,7 +183,7 @@ class UniformSelection(SetMechanism):
         return (self.l - 1) / (self.n_values - self.l)
 
     def covariance(self, counts: ArrayLike) -> FloatArray:
-        """Covariance of the estimated counts for true counts V, shape (F, F).
+        """Return the covariance of the estimated counts for true counts V, shape (F, F).
 
         Notes
         -----
@@ -198,7 +198,7 @@ class UniformSelection(SetMechanism):
         return np.asarray(matrix)
 
     def expected_mse(self, n: float, prior: ArrayLike | None = None) -> float:
-        """Mean squared error of the linear estimate of the F shares from `n` records.
+        """Return the mean squared error of the linear estimate of the F shares from `n` records.
 
         ``(F-1)(l-1) / (n F (F-l))``, whatever the true counts are; `prior` is only checked.
         """
@@ -208,24 +208,19 @@ class UniformSelection(SetMechanism):
         return (size - 1) * (self.l - 1) / (records * size * (size - self.l))
 
     def expected_mse_paper(self, n: float) -> float:
-        """Eq. 19 of the paper, ``l (F-1)**2 / (n (F-l) F**2)``.
+        """Return Eq. 19 of the paper, ``l (F-1)**2 / (n (F-l) F**2)``.
 
-        It is `expected_mse` plus ``(F-1) / (n F**2)``: the noise of drawing the n records themselves from
-        values that are all equally frequent.
+        It is `expected_mse` plus ``(F-1) / (n F**2)``, the noise of drawing the n records themselves from equally
+        frequent values.
         """
         records = _check_records(n)
         size = self.n_values
         return self.l * (size - 1) ** 2 / (records * (size - self.l) * size**2)
 
     def violation_probability(self, distance: Distance, domain: Domain, d: float, n: int | None = None) -> Violation:
-        """How often this mechanism breaks (l, d)-semantic diversity.
+        """Return how often this mechanism breaks (l, d)-semantic diversity.
 
-        Parameters
-        ----------
-        distance, domain, d
-            Two values of a set should be at distance `d` or more on this domain.
-        n
-            Number of records, for the chance that any of them is affected.
+        With the number of records `n`, also the probability that any of them is affected.
         """
         if len(domain) != self.n_values:
             raise ParameterError("UniformSelection", "domain", f"must have {self.n_values} values", got=len(domain))
@@ -240,7 +235,7 @@ class UniformSelection(SetMechanism):
 
     @classmethod
     def from_dict(cls, described: Mapping[str, Any], domain: Domain) -> UniformSelection:
-        """Read what `to_dict` wrote, by a stranger."""
+        """Read what `to_dict` wrote; the description is not trusted."""
         if described.get("n_values") != len(domain):
             raise ReleaseFormatError("release", "mechanism: n_values must be the number of values of the domain")
         return cls(len(domain), described_integer(described, "l", 2, len(domain) - 1))

@@ -23,11 +23,11 @@ class Violation:
     by_value
         Shape (F,): the exact probability for a record with each true value.
     bound
-        The lower bound of Eq. 11 in its corrected form, ``1 - C(F+l+d-dl-2, l-1) / C(F-1, l-1)``; for
-        ordered domains, where it is the probability of the first and of the last value. None for others.
+        For ordered domains, the corrected lower bound of Eq. 11, ``1 - C(F+l+d-dl-2, l-1) / C(F-1, l-1)``. It is the
+        probability for the first and for the last value. None for other domains.
     of_table
-        A lower bound of the probability that at least one of n records is affected (Eq. 12), from the least
-        of `by_value`; None when n was not given.
+        A lower bound of the probability that at least one of n records is affected (Eq. 12), from the least of
+        `by_value`; None if n was not given.
     """
 
     by_value: FloatArray
@@ -46,7 +46,7 @@ class Violation:
 
 
 def count_violations(compatibility: Compatibility, l: int, n: int | None) -> Violation:
-    """Count the sets that contain each value and are valid, and compare with all that contain it."""
+    """Compare, for each value, the valid sets that contain it with all sets that contain it."""
     size = len(compatibility)
     total = comb(size - 1, l - 1)
     valid = [compatibility.count_sets(l, containing=v) for v in range(size)]

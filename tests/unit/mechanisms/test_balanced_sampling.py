@@ -120,16 +120,12 @@ def test_walks_have_the_probabilities_of_the_sets(weights: ChainWeights) -> None
     np.testing.assert_allclose(walked(weights.walk, sets, len(weights.theta)), expected, atol=1e-14)
 
 
-def test_walks_need_a_word_for_each_other_member(weights: ChainWeights) -> None:
-    assert weights.walk.words == weights.l - 1
-
-
 def test_drawn_walks_follow_the_probabilities(weights: ChainWeights) -> None:
     sets, expected = conditional(weights)
     n, size = 4000, len(weights.theta)
     rng = np.random.default_rng(11)
     codes = np.repeat(np.flatnonzero(expected.any(axis=0)).astype(np.int32), n)
-    words = rng.integers(0, 2**64, (len(codes), weights.walk.words), dtype=np.uint64)
+    words = rng.integers(0, 2**64, (len(codes), weights.l - 1), dtype=np.uint64)
 
     drawn = weights.walk.sample(codes, words)
 

@@ -171,7 +171,7 @@ def test_graph_whose_balance_must_leave_out_sets_is_singular() -> None:
 
 
 def test_singular_graph_without_structure_is_refused() -> None:
-    with pytest.raises(InfeasibleError, match="the valid sets must tell all values apart, got l=2, d=2"):
+    with pytest.raises(InfeasibleError, match="the valid sets must distinguish all values, got l=2, d=2"):
         BalancedSelection.fit(*as_distance(ONE_PENDANT), l=2, d=2)
 
 

@@ -12,8 +12,7 @@ from scipy import stats
 from ldiversity._kernels.draws import below
 from ldiversity.distances import DiscreteDistance, Distance, MatrixDistance, OrderedDistance
 from ldiversity.errors import InfeasibleError, ReleaseFormatError, UnsupportedError
-from ldiversity.mechanisms import RingSelection, mechanism_from_dict
-from ldiversity.mechanisms import _studied as studied_module
+from ldiversity.mechanisms import RingSelection, _enumerated, mechanism_from_dict
 from ldiversity.schema import Domain
 
 WORD = 1 << 64
@@ -177,7 +176,7 @@ def test_leak_equals_enumeration(n_values: int, l: int, d: int) -> None:
 
 def test_sampled_sets_give_the_leak_within_sampling_error(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = make(14, 3, 3).leak()
-    monkeypatch.setattr(studied_module, "_MOST_SETS", 0)
+    monkeypatch.setattr(_enumerated, "_MOST_SETS", 0)
 
     sampled = make(14, 3, 3).leak()
 
@@ -235,7 +234,9 @@ def test_a_distance_under_which_all_values_may_stand_together_is_a_ring_too() ->
 
 
 def test_large_sets_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="RingSelection: l must be at most 8, got 9"):
+    with pytest.raises(
+        UnsupportedError, match="RingSelection: l must be at most 8, or exact facts would take too long, got 9"
+    ):
         RingSelection.fit(*ordered(100), 9, 2)
 
 
@@ -253,7 +254,9 @@ def test_large_sets_of_a_stranger_are_refused() -> None:
     domain, distance = ordered(100)
     described = {"kind": "ring", "version": 1, "l": 9, "d": 2.0, "distance": distance.to_dict(domain)}
 
-    with pytest.raises(ReleaseFormatError, match="RingSelection: l must be at most 8, got 9"):
+    with pytest.raises(
+        ReleaseFormatError, match="RingSelection: l must be at most 8, or exact facts would take too long, got 9"
+    ):
         mechanism_from_dict(described, domain)
 
 

@@ -13,10 +13,9 @@ from scipy import stats
 from ldiversity._kernels.draws import below
 from ldiversity.distances import Distance, MatrixDistance, NumericDistance, OrderedDistance
 from ldiversity.errors import InfeasibleError, ParameterError, ReleaseFormatError
-from ldiversity.mechanisms import SimpleSelection, UniformSelection, mechanism_from_dict
+from ldiversity.mechanisms import SimpleSelection, UniformSelection, _enumerated, mechanism_from_dict
 from ldiversity.mechanisms import _compatibility as compatibility_module
 from ldiversity.mechanisms import _simple as simple_module
-from ldiversity.mechanisms import _studied as studied_module
 from ldiversity.schema import Domain
 
 WORD = 1 << 64
@@ -286,7 +285,7 @@ def no_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if every domain were too large to be enumerated."""
     monkeypatch.setattr(simple_module, "_MOST_SUBSETS", 0)
     monkeypatch.setattr(simple_module, "_SIMULATED_STEPS", 4_000_000)
-    monkeypatch.setattr(studied_module, "_MOST_SETS", 0)
+    monkeypatch.setattr(_enumerated, "_MOST_SETS", 0)
 
 
 @pytest.mark.parametrize("name", ["a tighter line", "all blocks but one", "a graph with look ahead"])
@@ -315,7 +314,7 @@ def test_a_simulated_inclusion_is_a_caution(no_lists: None) -> None:
 
 
 def test_sampled_sets_give_a_lower_bound_of_the_worst_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(studied_module, "_MOST_SETS", 0)
+    monkeypatch.setattr(_enumerated, "_MOST_SETS", 0)
     sampled = SimpleSelection(*CASES["a tighter line"])
 
     assert not sampled.worst_posterior_is_exact
@@ -323,7 +322,7 @@ def test_sampled_sets_give_a_lower_bound_of_the_worst_posterior(monkeypatch: pyt
 
 
 def test_sampled_sets_give_the_variance_factors_within_sampling_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(studied_module, "_MOST_SETS", 0)
+    monkeypatch.setattr(_enumerated, "_MOST_SETS", 0)
     sampled = SimpleSelection(*CASES["an uneven line"]).variance_factors
     exact = fitted("an uneven line").variance_factors
     largest = np.abs(fitted("an uneven line").inverse).sum(axis=1) ** 2
@@ -335,7 +334,7 @@ def test_sampled_sets_give_the_variance_factors_within_sampling_error(monkeypatc
 
 def test_a_graph_that_is_too_large_to_search_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compatibility_module, "COUNT_LIMIT", 5)
-    monkeypatch.setattr(studied_module, "_MOST_SETS", 5)
+    monkeypatch.setattr(_enumerated, "_MOST_SETS", 5)
     monkeypatch.setattr(simple_module, "_SIMULATED_STEPS", 1_000_000)
     mechanism = SimpleSelection(*CASES["a graph"])
 
@@ -351,7 +350,7 @@ def test_tables_that_are_too_large_are_not_made(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_simulated_inclusion_that_may_be_singular_is_refused(no_lists: None) -> None:
-    with pytest.raises(InfeasibleError, match="cannot be told from a singular one"):
+    with pytest.raises(InfeasibleError, match="cannot be distinguished from a singular one"):
         SimpleSelection.fit(*ordered(12), 3, 4)
 
 
@@ -362,7 +361,7 @@ def test_a_simulated_inclusion_that_is_far_from_singular_is_accepted(no_lists: N
 def test_rows_too_wide_for_one_number_are_told_apart() -> None:
     rows = np.array([[0, 9, 5, 6, 7, 8], [1, 9, 5, 6, 7, 8], [0, 9, 5, 6, 7, 8]], dtype=np.int32)
 
-    distinct, back = studied_module.distinct_rows(rows, 100_000)
+    distinct, back = _enumerated.distinct_rows(rows, 100_000)
 
     assert (distinct[back] == rows).all()
     assert len(distinct) == 2
@@ -387,7 +386,10 @@ def test_large_sets_of_a_stranger_are_refused(pair: tuple[Domain, Distance], l: 
     domain, distance = pair
     described = {"kind": "simple", "version": 1, "l": l, "d": 2.0, "distance": distance.to_dict(domain)}
 
-    with pytest.raises(ReleaseFormatError, match=f"SimpleSelection: l must be at most {most}, got {l}"):
+    with pytest.raises(
+        ReleaseFormatError,
+        match=f"SimpleSelection: l must be at most {most}, or exact facts would take too long, got {l}",
+    ):
         mechanism_from_dict(described, domain)
 
 

@@ -143,7 +143,7 @@ def test_missing_values_are_refused_with_their_number_and_the_other_policies(cel
     with pytest.raises(SchemaError, match="got 2 rows without") as caught:
         fit(cells)
 
-    assert 'missing="category"' in str(caught.value)
+    assert "missing='category'" in str(caught.value)
     assert 'missing="drop"' in str(caught.value)
 
 

@@ -1,4 +1,4 @@
-"""Published sets with P(set | member): all of them when they can be listed, else a sample."""
+"""Published sets with P(set | member): all of them if they can be listed, otherwise a sample."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ldiversity.errors import UnsupportedError
 from ldiversity.mechanisms._base import SetMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
 
-__all__ = ["StudiedSets", "distinct_rows", "list_sets", "study_sets"]
+__all__ = ["EnumeratedSets", "distinct_rows", "enumerate_or_sample", "list_sets"]
 
 _MOST_SETS: Final = 2_000_000
 _MOST_WORK: Final = 500_000_000
 _SAMPLED_SETS: Final = 200_000
 _FEW_KEYS: Final = 1 << 16
-_STUDY_SEED: Final = 20_170_301  # no secret: it only decides which sets a simulation looks at
+_SAMPLE_SEED: Final = 20_170_301  # not secret: it only decides which sets a simulation examines
 
 
 @dataclass(frozen=True, eq=False)
-class StudiedSets:
+class EnumeratedSets:
     """Sets that a mechanism publishes.
 
     Attributes
@@ -31,8 +31,8 @@ class StudiedSets:
     sets, likelihood
         Shape (n, l): the sets, and P(set | member).
     weights
-        The likelihood when all sets are there. For a sample, numbers that make sums over it estimates of sums of
-        likelihood times something over all sets.
+        The likelihood, if all sets are there. For a sample, weights such that a weighted sum over the sample estimates
+        the sum over all sets of likelihood times the same term.
     exact
         Whether all sets are there.
     """
@@ -44,14 +44,9 @@ class StudiedSets:
 
 
 def list_sets(l: int, compatibility: Compatibility, work: int) -> SetArray | None:
-    """All valid sets, or None when they are too many.
+    """Return all valid sets, or None if there are too many.
 
-    Parameters
-    ----------
-    l, compatibility
-        How many values a set has, and which of them may stand together.
-    work
-        Steps of computing the likelihood of one set; the more, the fewer sets are listed.
+    `work` is the number of steps to compute the likelihood of one set: the more, the fewer sets are listed.
     """
     try:
         return compatibility.enumerate_sets(l, min(_MOST_SETS, _MOST_WORK // work))
@@ -59,34 +54,24 @@ def list_sets(l: int, compatibility: Compatibility, work: int) -> SetArray | Non
         return None
 
 
-def study_sets(mechanism: SetMechanism, listed: SetArray | None, work: int) -> StudiedSets:
-    """Take all valid sets, or draw a fixed sample of them when they were too many to be listed.
-
-    Parameters
-    ----------
-    mechanism
-        The mechanism.
-    listed
-        What `list_sets` found.
-    work
-        Steps of computing the likelihood of one set; the more, the fewer sets are drawn.
-    """
+def enumerate_or_sample(mechanism: SetMechanism, listed: SetArray | None, work: int) -> EnumeratedSets:
+    """Take all valid sets as `list_sets` returned them, or draw a fixed sample if there were too many."""
     if listed is not None:
         likelihood = mechanism.likelihood(listed)
-        return StudiedSets(listed, likelihood, likelihood, exact=True)
+        return EnumeratedSets(listed, likelihood, likelihood, exact=True)
     size = mechanism.n_values
     sets = _draw(mechanism, -(-min(_SAMPLED_SETS, _MOST_WORK // work) // size))
     likelihood = mechanism.likelihood(sets)
-    # The true values of the sample are uniform: divide by the chance of drawing a set, then let each value sum to one.
+    # The true values of the sample are uniform: divide by the probability of the set, then scale each value to sum one.
     weights = likelihood / likelihood.sum(axis=1, keepdims=True)
     totals = np.bincount(sets.ravel(), weights.ravel(), minlength=size)
-    return StudiedSets(sets, likelihood, weights / totals[sets], exact=False)
+    return EnumeratedSets(sets, likelihood, weights / totals[sets], exact=False)
 
 
 def _draw(mechanism: SetMechanism, per_value: int) -> SetArray:
-    """Draw sets to be studied, never to be published."""
+    """Draw sets for computing facts; they are never published."""
     codes = np.repeat(np.arange(mechanism.n_values, dtype=np.int32), per_value)
-    words = np.random.PCG64(_STUDY_SEED).random_raw(len(codes) * mechanism.words_per_record)
+    words = np.random.PCG64(_SAMPLE_SEED).random_raw(len(codes) * mechanism.words_per_record)
     sets, short = mechanism.sample(codes, words.reshape(len(codes), -1))
     return sets[~short]
 
