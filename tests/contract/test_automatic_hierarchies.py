@@ -20,9 +20,9 @@ import pytest
 
 import ldiversity as ld
 from ldiversity.catalog import CATALOG
+from ldiversity.hierarchies import HIERARCHY_MAKERS
 from ldiversity.methods import GroupingMethod
 from ldiversity.publish import _publish_classes, read_hierarchies
-from ldiversity.publish._hierarchies import _MADE
 from ldiversity.tables import open_source
 
 N: Final = 60
@@ -100,7 +100,7 @@ def public_bytes(release: ld.ClassRelease, folder: Path) -> bytes:
 
 
 def test_every_way_to_make_a_hierarchy_has_a_case() -> None:
-    assert set(WAYS) == set(_MADE)
+    assert set(WAYS) == set(HIERARCHY_MAKERS)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Required, TypeAlias, Unpack
 
 from ldiversity.base.checks import check_choice, column_names, name_some
 from ldiversity.base.progress import reports_progress
-from ldiversity.base.randomness import Key
+from ldiversity.base.randomness import FreshWords, Key
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.methods import GroupingMethod, Method
 from ldiversity.publish._columns_said import ColumnDecisions, Columns
@@ -217,14 +217,19 @@ class Publication(Columns):
         insecure_seed
             Draw from a seed that can be repeated. For tests: whoever learns the seed learns the true values.
         """
+        from ldiversity.engines import LocalEngine, Secrets
         from ldiversity.publish._publish import publish
 
         secret = self._secret(key)
         if secret is not None and insecure_seed is not None:
             raise ParameterError(_OWNER, "insecure_seed", "must be left out when there is a key")
-        target = None if output is None else Path(output)
+        insecure = None if insecure_seed is None else FreshWords.from_insecure_seed(insecure_seed)
         return publish(
-            self._prepared(table), target, overwrite=overwrite, key=secret, engine=engine, insecure_seed=insecure_seed
+            self._prepared(table),
+            None if output is None else Path(output),
+            overwrite=overwrite,
+            engine=engine or LocalEngine(),
+            secrets=Secrets(secret, insecure=insecure),
         )
 
     @classmethod

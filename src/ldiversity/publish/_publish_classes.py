@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray
 from ldiversity.base.progress import stage, tell, unwatched
 from ldiversity.base.randomness import FreshWords, random_order
-from ldiversity.engines import Engine, LocalEngine
+from ldiversity.engines import Engine, Secrets
 from ldiversity.errors import LDiversityWarning
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.methods import Grouping, Partition
@@ -32,7 +32,6 @@ from ldiversity.release import (
     ClassDescription,
     ClassRelease,
     Form,
-    Format,
     MemoryClassRows,
     check_classes,
     keep_shown,
@@ -42,41 +41,27 @@ from ldiversity.release import (
 )
 from ldiversity.schema import Role, Schema
 
-__all__ = ["Choices", "publish_classes"]
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What the holder chose besides."""
-
-    marginals: bool = False
-    engine: Engine | None = None
-    insecure_seed: int | None = None
+__all__ = ["publish_classes"]
 
 
 def publish_classes(
-    preparation: Preparation,
-    choices: Choices,
-    *,
-    output: Path | None,
-    data_format: Format,
-    overwrite: bool,
+    preparation: Preparation, output: Path | None, *, overwrite: bool, engine: Engine, secrets: Secrets
 ) -> ClassRelease:
     """Group the records of a table, and publish the classes."""
+    frame_kind, data_format = preparation.source.frame_kind, preparation.question.data_format
     if output is None:
-        made = _make(preparation, choices)
+        made = _make(preparation, engine, secrets.words())
         tell(0.9, "checking")
         check_classes(made.description, made.rows, made.n_rows)
         verify_class_rows(made.rows, made.description, n_rows=made.n_rows, n_records=made.n_records)
         tell(1.0)
-        return made.release(preparation.source.frame_kind)
-    engine = choices.engine or LocalEngine()
+        return made.release(frame_kind)
     with engine.staging(output, overwrite=overwrite) as staging:
-        made = _make(preparation, choices)
+        made = _make(preparation, engine, secrets.words())
         write_classes(staging, made.description, made.rows, data_format=data_format, n_records=made.n_records)
         tell(1.0, "writing")
     with unwatched():  # it has its name now
-        release = cast("ClassRelease", load_release(output, frame=preparation.source.frame_kind))
+        release = cast("ClassRelease", load_release(output, frame=frame_kind))
     return replace(release, notes=made.notes)
 
 
@@ -108,12 +93,10 @@ class _Made:
         )
 
 
-def _make(preparation: Preparation, choices: Choices) -> _Made:
-    seed = choices.insecure_seed
-    words = FreshWords() if seed is None else FreshWords.from_insecure_seed(seed)
-    method = preparation.method
+def _make(preparation: Preparation, engine: Engine, words: FreshWords) -> _Made:
+    method, marginals = preparation.method, preparation.question.marginals
     with stage("grouping", until=0.7):
-        done = group_records(preparation, choices.engine or LocalEngine(), words)
+        done = group_records(preparation, engine, words)
     grouping, reading = done.grouping, done.reading
     for warning in grouping.warnings:
         warnings.warn(warning, LDiversityWarning, stacklevel=5)
@@ -126,7 +109,7 @@ def _make(preparation: Preparation, choices: Choices) -> _Made:
     by_column = dict(zip(dict.fromkeys(class_columns.values()), partitions, strict=True))
     public = replace(reading, table=replace(reading.table, sensitive=tuple(done.columns.values())))
     if method.layout == "generalized":
-        forms, rows = _generalized(public, grouping, by_column, order, words, marginals=choices.marginals)
+        forms, rows = _generalized(public, grouping, by_column, order, words, marginals=marginals)
     else:
         forms, rows = _bucketized(public, by_column, class_columns, order)
     # Keeping the records of one person apart is a choice among records with the same values, no pure chance.
@@ -153,7 +136,7 @@ def _make(preparation: Preparation, choices: Choices) -> _Made:
         *grouping.notes,
         *hierarchy_notes([*preparation.hierarchies] if method.layout == "bucketized" else ()),
         *_left_out_notes(description.suppressed, done),
-        *_marginal_notes(forms, wanted=choices.marginals),
+        *_marginal_notes(forms, wanted=marginals),
     )
     return _Made(description, rows, len(order), n_records, notes)
 

@@ -23,17 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _OF_ONE_RUN: Final = (
-    "table",
-    "policy",
-    "read_as",
-    "output",
-    "overwrite",
-    "workers",
-    "chunk_rows",
-    "insecure_seed",
-    "as_json",
+    *("table", "read_as", "output", "overwrite", "workers", "chunk_rows", "insecure_seed"),
+    *("policy", "key", "as_json"),
 )
-"""What may stand beside a policy: it says nothing about the table, the folder and the machine."""
+"""What may stand beside a policy: it is silent about the table, the folder and the machine, and may be about a key."""
 
 
 @click.command("anonymize", cls=MethodCommand, short_help="Publish a table as a release.")

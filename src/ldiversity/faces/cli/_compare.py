@@ -82,6 +82,7 @@ def _method_options(command: Decorated) -> Decorated:
 )
 @click.option("--folder", type=WRITTEN, help="Keeps finished runs, which are not repeated.")
 @click.option("--plot", type=WRITTEN, help="Also write the map: .png, .svg or .pdf.")
+@click.option("--save", type=WRITTEN, help="Also write what is recommended as a policy, for anonymize --policy.")
 @click.option("--seed", type=click.IntRange(min=0), help="Makes the figures repeatable; no release is kept.")
 @click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
 def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options by name
@@ -131,6 +132,10 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
         answer.plot(plot)
     elif plot is not None:
         answer = replace(answer, notes=(*answer.notes, "There is no map, because no run was measured."))
+    if given["save"] is not None and found.publication is not None:
+        found.publication.save(given["save"])
+        saved = f"What is recommended is in {given['save']}, for anonymize --policy."
+        answer = replace(answer, notes=(*answer.notes, saved))
     show(answer, _render, as_json=as_json)
     if found.choice.run is None:
         click.get_current_context().exit(EXIT_NOTHING)

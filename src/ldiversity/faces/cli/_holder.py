@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -125,7 +126,12 @@ def asked_policy(
         name = parameter.name or ""
         if name not in run_options and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{written(parameter)} must be left out with --policy: the policy says it.")
-    return Policy.read(file)
+    policy, key = Policy.read(file), given.get("key")
+    if key is None:
+        return policy
+    if policy.publication.key is not None:
+        raise click.UsageError("--key must be left out with --policy: the policy says it.")
+    return replace(policy, publication=replace(policy.publication, key=key))
 
 
 def column_options(command: Decorated) -> Decorated:

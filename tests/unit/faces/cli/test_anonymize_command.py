@@ -334,7 +334,12 @@ def test_a_policy_without_a_folder_needs_an_output(run: Run, policy: Path) -> No
 
 @pytest.mark.parametrize(
     ("words", "named"),
-    [(["-l", 3], "-l"), (["--quasi", "sex"], "--quasi"), (["--key", "k"], "--key"), (["--format", "csv"], "--format")],
+    [
+        (["-l", 3], "-l"),
+        (["--quasi", "sex"], "--quasi"),
+        (["--record-id", "k"], "--record-id"),
+        (["--format", "csv"], "--format"),
+    ],
 )
 def test_other_options_are_refused_with_a_policy(run: Run, policy: Path, words: list[object], named: str) -> None:
     result = run("anonymize", "--policy", policy, *words)

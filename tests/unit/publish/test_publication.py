@@ -1,0 +1,160 @@
+"""The holder's question as one value, and its verbs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import ldiversity as ld
+from ldiversity.datasets import patients
+
+ROLES: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease", "drop": "name"}
+PATIENTS = patients(200, seed=4)
+
+
+def publication(method: str = "bsgi:l=2", **given: Any) -> ld.Publication:
+    return ld.Publication(**{**ROLES, "method": method, **given})
+
+
+@pytest.mark.parametrize("method", ["bsgi:l=2", "randomized-addition:l=2", "anatomy:l=2"])
+def test_a_publication_publishes_what_anonymize_does(method: str) -> None:
+    asked = publication(method)
+
+    mine, theirs = (
+        asked.publish(PATIENTS, insecure_seed=1),
+        ld.anonymize(PATIENTS, **ROLES, method=method, insecure_seed=1),
+    )
+
+    assert mine.table.equals(theirs.table)
+
+
+def test_one_publication_serves_every_month(tmp_path: Path) -> None:
+    asked = publication()
+
+    for month, seed in (("january", 1), ("february", 2)):
+        asked.publish(patients(100, seed=seed), tmp_path / month)
+
+    assert [ld.load_release(tmp_path / month).n_rows for month in ("january", "february")] == [100, 100]
+
+
+@pytest.mark.parametrize("method", ["mondrian:l=2,model=k-anonymity:3", "semantic:l=2,d=1,distance=ordered"])
+def test_a_check_says_what_would_be_promised(method: str) -> None:
+    disease = ld.Sensitive("disease", domain=sorted(set(PATIENTS["disease"].to_pylist())))
+
+    found = publication(method, sensitive=disease).check(PATIENTS)
+
+    assert (found.records, found.roles) == (200, {"age": "quasi", "sex": "quasi", "disease": "sensitive"})
+    assert found.promises
+    assert all("disease" in promise for promise in found.promises)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"quasi": ["nobody"]},
+        {"quasi": ["age", "disease"]},
+        {"sensitive": ld.Sensitive("disease", domain=["flu"])},
+        {"method": "randomized-addition:l=99"},
+        {"method": "anatomy:l=99"},
+        {"hierarchies": {"age": "nobody.csv"}},
+        {"types": {"nobody": "text"}},
+        {"method": "randomized-addition:l=2", "key": "nobody.key", "record_id": "zip"},
+    ],
+)
+def test_a_check_raises_what_publishing_would(given: dict[str, Any]) -> None:
+    asked = publication(**given)
+    with pytest.raises(ld.LDiversityError) as published:
+        asked.publish(PATIENTS)
+
+    with pytest.raises(type(published.value)) as checked:
+        asked.check(PATIENTS)
+
+    assert str(checked.value) == str(published.value)
+
+
+def test_a_check_raises_before_records_are_grouped_when_no_l_can_be_reached() -> None:
+    with pytest.raises(ld.InfeasibleError, match="l must be at most"):
+        publication("bsgi:l=99").check(PATIENTS)
+
+
+def test_a_published_column_that_names_people_is_noted() -> None:
+    named = PATIENTS.append_column("patient_id", pa.array(range(200)))
+    hidden = PATIENTS.append_column("shoe", pa.array(range(200)))
+
+    assert any(note.startswith("patient_id: ") for note in publication(plain="patient_id").publish(named).notes)
+    assert any(note.startswith("shoe: ") for note in publication(plain="shoe").check(hidden).notes)
+    assert not any("may name people" in note for note in publication().check(PATIENTS).notes)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"method": "magic:l=2"}, "method must be one of randomized-addition, semantic"),
+        ({"method": "bsgi:l"}, "a name and options such as 'bsgi:l=4', got 'l'"),
+        ({"method": "bsgi:l=two"}, "method must have an integer for l, got 'two'"),
+        ({"method": "mondrian:l=2,strict=perhaps"}, "method must have true or false for strict"),
+        ({"method": "bsgi"}, "bsgi: l must be given"),
+        ({"method": 3}, "must be a method or its text form, got int"),
+        ({"method": {"job": "bsgi:l=2"}}, "must name every sensitive column and no other"),
+        ({"types": {"zip": "color"}}, r"types\['zip'\] must be one of text, integer"),
+        ({"data_format": "xml"}, "data_format must be one of 'parquet', 'csv'"),
+        ({"layout": "sets"}, "layout must be left out with bsgi, a method that groups records"),
+        ({"method": "randomized-addition:l=2", "person": "name"}, "person must be left out with randomized-addition"),
+    ],
+)
+def test_what_breaks_a_rule_is_refused_when_it_is_made(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ld.ParameterError, match=sentence):
+        publication(**given)
+
+
+def test_unknown_and_lacking_arguments_are_faults_of_the_program() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'quasy'"):
+        publication(quasy="age")
+    with pytest.raises(TypeError, match="needs the keyword argument 'method'"):
+        ld.Publication(sensitive="disease")  # type: ignore[typeddict-item]
+
+
+def test_types_in_arrow_s_words_are_the_same_publication() -> None:
+    assert publication(types={"zip": "string"}) == publication(types={"zip": "text"})
+
+
+def test_one_method_for_all_columns_is_one_for_each() -> None:
+    columns = {"sensitive": ["disease", "job"]}
+    each = {"disease": "randomized-addition:l=2", "job": ld.RandomizedAddition(l=2)}
+
+    assert publication("randomized-addition:l=2", **columns) == publication(**columns, method=each)
+
+
+def test_an_option_that_is_given_several_times_is_a_list() -> None:
+    asked = publication("mondrian:model=k-anonymity:3,model=entropy:2")
+
+    assert asked.grouping == ld.Mondrian(model=["k-anonymity:3", "entropy:2"])
+
+
+def test_a_key_is_given_once_and_with_record_ids(tmp_path: Path) -> None:
+    key = ld.Key.new()
+    key.save(tmp_path / "holder.key")
+    sets = publication("randomized-addition:l=2", drop=(), record_id="name")
+    named = publication("randomized-addition:l=2", drop=(), record_id="name", key=tmp_path / "holder.key")
+
+    with pytest.raises(ld.ParameterError, match="key and record_id must be given together"):
+        sets.publish(PATIENTS)
+    with pytest.raises(ld.ParameterError, match="key must be left out, because the publication names a key file"):
+        named.publish(PATIENTS, key=key)
+    with pytest.raises(ld.ParameterError, match="insecure_seed must be left out when there is a key"):
+        named.publish(PATIENTS, insecure_seed=1)
+    with pytest.raises(ld.ParameterError, match="key must be left out with bsgi"):
+        publication().publish(PATIENTS, key=key)
+
+
+def test_a_policy_without_a_table_takes_one_and_says_so(tmp_path: Path) -> None:
+    publication().save(tmp_path / "policy.toml")
+    policy = ld.Policy.read(tmp_path / "policy.toml")
+
+    with pytest.raises(ld.ParameterError, match="a table must be given, because the policy names none"):
+        policy.publish()
+
+    assert policy.publish(table=PATIENTS).n_rows == policy.plan(PATIENTS).n_rows == 200
