@@ -36,6 +36,44 @@ def _times_100(node: ast.AST) -> bool:
     )
 
 
+def own_numbers(tree: ast.AST) -> list[int]:
+    """Lines that write a number in a form of their own: ``{x:,}``, ``{x:.3g}`` or ``{x:.1f}`` in a text."""
+    return sorted(
+        {
+            node.lineno
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FormattedValue) and node.format_spec is not None and _is_form(node.format_spec)
+        }
+    )
+
+
+def _is_form(spec: ast.expr) -> bool:
+    written = ast.unparse(spec).rstrip("'\"")
+    return "," in written or written.endswith(("g", "f", "e"))
+
+
+FOR_PEOPLE = [
+    path for path in FILES if path.relative_to(SOURCES).parts[0] in {"estimation", "evaluation", "faces", "pictures"}
+]
+"""What writes for people; messages of errors in lower rooms name numbers as they were given."""
+
+
+def test_no_face_writes_numbers_in_a_form_of_its_own() -> None:
+    found = {str(path): own_numbers(ast.parse(path.read_text(encoding="utf-8"))) for path in FOR_PEOPLE}
+
+    assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize("code", ["f'{x:,}'", "f'{x:.3g}'", "f'{x:,.1f}'", "f'{x:.{d}e}'"])
+def test_a_number_in_a_form_of_its_own_is_found(code: str) -> None:
+    assert own_numbers(ast.parse(code)) == [1]
+
+
+@pytest.mark.parametrize("code", ["f'{x}'", "f'{place:02d}'", "f'{name:<{width}}'"])
+def test_counters_and_columns_of_text_are_no_forms_of_numbers(code: str) -> None:
+    assert own_numbers(ast.parse(code)) == []
+
+
 def test_no_other_file_writes_percentages() -> None:
     found = {str(path): own_percentages(ast.parse(path.read_text(encoding="utf-8"))) for path in FILES}
 

@@ -233,7 +233,7 @@ def test_tp_s_first_phase_can_be_undone() -> None:
 
     result = only(ld.attack(release, table, attacks="minimality"))
 
-    # He knows that the 80 who were moved have the value of which ten are left: .9 of the kind, where 1/2 was promised.
+    # They know that the 80 who were moved have the value of which ten are left: .9 of the kind, where 1/2 was promised.
     assert result.details == {"residue": 800, "people_in_groups_whose_counts_are_known": 1000}
     assert result.mean_belief == pytest.approx(0.9 * 0.9 + 0.1 * 0.02)
     assert (result.success, result.claim, result.broken) == (0.9, 0.5, True)

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.checks import check_choice, check_integer, check_number, column_names, name_some
+from ldiversity.base.numbers import number
 from ldiversity.base.registry import Registry
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._admissible import admissible_sets
@@ -319,6 +320,7 @@ def _caveats(question: _Question, cells: CellData, solution: Solution, errors: E
     error = max(mechanism.inclusion_error for mechanism in cells.mechanisms)
     if error > 0:
         caveats.append(
-            f"Inclusion probabilities were simulated with standard errors up to {error:.2g}; intervals do not add this."
+            f"Inclusion probabilities were simulated with standard errors up to {number(error, 2)}; intervals do not "
+            "add this."
         )
     return tuple(caveats)

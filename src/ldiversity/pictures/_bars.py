@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ldiversity.base.numbers import percent_tick
+from ldiversity.base.numbers import number, percent_tick
 from ldiversity.pictures._figures import (
     BLUE,
     CHARACTER_INCHES,
@@ -114,7 +114,7 @@ def _title(axes: Axes, grid: Grid, index: int, width: float) -> None:
         pad=5 if grid.records is None else 15,
     )
     if grid.records is not None:
-        count = f"n = {grid.records[index]:,}"
+        count = f"n = {number(grid.records[index])}"
         axes.text(0, 1, count, transform=axes.transAxes, va="bottom", size=8, color=GRAY)
 
 

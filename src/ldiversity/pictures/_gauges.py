@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ldiversity.base.numbers import percent, percent_tick
+from ldiversity.base.numbers import number, percent, percent_tick
 from ldiversity.pictures._figures import (
     BLUE,
     INK,
@@ -52,12 +52,12 @@ def draw_counts(labels: Sequence[str], counts: Sequence[int], *, title: str, of:
         places = np.arange(len(labels))
         axes.bar(places, [float(count) for count in counts], width=0.72, color=SKY, edgecolor=BLUE, linewidth=0.8)
         for place, count in zip(places, counts, strict=True):
-            axes.annotate(f"{count:,}", (place, count), (0, 2), textcoords="offset points", ha="center", size=8)
+            axes.annotate(number(count), (place, count), (0, 2), textcoords="offset points", ha="center", size=8)
         axes.set_xticks(places, texts)
         axes.set_xlabel(of[0])
         axes.set_ylabel(of[1])
         axes.set_ylim(0, 1.12 * max([*counts, 1]))
-        axes.yaxis.set_major_formatter(lambda number, _: f"{number:,.0f}" if number == round(number) else "")
+        axes.yaxis.set_major_formatter(lambda place, _: number(place) if place == round(place) else "")
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(axis="x", length=0)
         write_title(figure, title)

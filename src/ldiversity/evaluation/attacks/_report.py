@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ldiversity.base.answers import HIDDEN, Answer, fact, fit_screen
 from ldiversity.base.notebook import ShownInNotebooks
-from ldiversity.base.numbers import percent
+from ldiversity.base.numbers import counted, number, percent
 from ldiversity.evaluation.attacks._base import AttackResult
 from ldiversity.tables import to_native
 
@@ -127,7 +127,7 @@ def _sentence(result: AttackResult) -> str:
         of = "" if not several(result) else " of them, taking what fits for theirs"
         sure = f" They are sure of {percent(result.certain)}{of}{right}."
     mark = "Broken: " if result.broken else ""
-    people = "1 person" if result.found == 1 else f"{result.found:,} people"
+    people = counted(result.found, "person", "people")
     without = (
         ""
         if result.reference is None
@@ -155,13 +155,17 @@ def _remarks(result: AttackResult) -> list[str]:
     found = []
     if several(result):
         noun = "records" if "several_records_fit" in result.details else "classes"
-        found.append(f"For {several(result):,} of them several {noun} fit, and the attacker takes one for theirs.")
+        found.append(
+            f"For {number(several(result))} of them several {noun} fit, and the attacker takes one for theirs."
+        )
     if result.scored and result.left_out and result.claim is not None:
-        left = "1 record was" if result.left_out == 1 else f"{result.left_out:,} records were"
+        left = counted(result.left_out, "record was", "records were")
         found.append(f"{left} left out of the release, which promises nothing about them.")
     against = _count(result, "classes_against_the_claim")
     if against:
-        contradict = "1 published class contradicts" if against == 1 else f"{against:,} published classes contradict"
+        contradict = (
+            "1 published class contradicts" if against == 1 else f"{number(against)} published classes contradict"
+        )
         found.append(f"{contradict} the claim.")
     kept = result.details.get("row_order_correlation")
     if result.found >= _ENOUGH and isinstance(kept, float) and abs(kept) > _IN_ORDER:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ldiversity.base.checks import check_number
+from ldiversity.base.typed import number_text
 from ldiversity.distances import Distance
 from ldiversity.errors import ParameterError
 from ldiversity.evaluation.attacks._base import Attack, Beliefs, Knowledge, Targets
@@ -60,14 +61,14 @@ class Similarity(Attack):
     @property
     def label(self) -> str:
         """Its name in a report."""
-        return f"{self.name} (d={self.d:g})"
+        return f"{self.name} (d={number_text(self.d)})"
 
     @property
     def knowledge(self) -> str:
         """What the attacker is assumed to know."""
         return (
             "They know the quasi-identifiers of the target, and are content with a value that is closer than "
-            f"{self.d:g} to the true one."
+            f"{number_text(self.d)} to the true one."
         )
 
     def promise(self, release: Release, attribute: str) -> float | None:

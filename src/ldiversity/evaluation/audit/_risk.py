@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.answers import OPTIONAL
+from ldiversity.base.typed import number_text
 from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._classes import CountedTable
@@ -280,7 +281,8 @@ def _belief(largest: NDArray[np.float64], sizes: NDArray[np.int64]) -> Belief:
         mean_largest_share=float(largest @ sizes / records),
         largest_share=float(largest.max(initial=0.0)),
         records_by_largest_share={
-            f"{low:g}-{high:g}": round(by_band[place]) for place, (low, high) in enumerate(pairwise(_PARTS))
+            f"{number_text(low)}-{number_text(high)}": round(by_band[place])
+            for place, (low, high) in enumerate(pairwise(_PARTS))
         },
     )
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import FloatArray
+from ldiversity.base.numbers import number
 from ldiversity.errors import UnsupportedError
 from ldiversity.models import ClassCounts, PrivacyModel, Verdict, judge
 from ldiversity.schema import Domain
@@ -72,8 +73,8 @@ class View(ABC):
         if len(self.sizes) * len(self.domain) > MOST_CELLS:
             raise UnsupportedError(
                 "audit",
-                f"classes times sensitive values must be at most {MOST_CELLS:,}",
-                got=f"{len(self.sizes):,} times {len(self.domain):,}",
+                f"classes times sensitive values must be at most {number(MOST_CELLS)}",
+                got=f"{number(len(self.sizes))} times {number(len(self.domain))}",
             ).with_hint("Is the sensitive column an identifier or a fine measurement? Bin it, or leave it out.")
 
     @property

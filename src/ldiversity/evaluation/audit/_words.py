@@ -29,8 +29,8 @@ def say(
     for name, view in seen.by_class_id.items():
         if len(view.sizes) != len(seen.sizes):
             said.append(
-                f"The release numbers {len(view.sizes):,} classes of {name!r}, of which those with equal regions look "
-                f"alike: an attacker sees {len(seen.sizes):,}."
+                f"The release numbers {number(len(view.sizes))} classes of {name!r}, of which those with equal regions "
+                f"look alike: an attacker sees {number(len(seen.sizes))}."
             )
     return [*said, *map(_of_model, asked)]
 
@@ -98,12 +98,12 @@ def _of_attribute(seen: AttackerView, name: str, risk: AttributeRisk) -> list[st
     n_one, n_classes = risk.classes_with_one_value, risk.classes
     if n_one:
         lost = _people(risk.records_read_off)
-        hold = "The only class holds" if n_classes == 1 else f"{n_one:,} of {n_classes:,} classes hold"
+        hold = "The only class holds" if n_classes == 1 else f"{number(n_one)} of {number(n_classes)} classes hold"
         said = [f"{hold} one value of {name!r} only; {lost} can be read off."]
     elif n_classes == 1:
         said = [f"The only class holds more than one value of {name!r}."]
     else:
-        said = [f"None of {n_classes:,} classes holds one value of {name!r} only."]
+        said = [f"None of {number(n_classes)} classes holds one value of {name!r} only."]
     more = risk.records_at_least_50 - risk.records_read_off
     if more:
         others = f"{_people(more)} {'more' if n_one else 'in all'}"
@@ -113,7 +113,9 @@ def _of_attribute(seen: AttackerView, name: str, risk: AttributeRisk) -> list[st
 
 def _of_uniques(risk: Recognized, knows: str) -> str:
     n, above = risk.uniques, risk.prosecutor.records_above
-    alone = f"{_people(n)} of {risk.records:,} look like nobody else" if n > 1 else "1 person looks like nobody else"
+    alone = (
+        f"{_people(n)} of {number(risk.records)} look like nobody else" if n > 1 else "1 person looks like nobody else"
+    )
     return (
         f"{alone if n else 'everybody looks like somebody else'}; whoever {knows} finds "
         f"{_people(above)} with a probability above {level(risk.threshold)}."
@@ -130,7 +132,8 @@ def _of_model(one: Asked) -> str:
     if verdict.n_classes == 1:
         broken = f"the only class, of {records}, breaks it; it reaches"
     else:
-        broken = f"{verdict.n_failing:,} of {verdict.n_classes:,} classes with {records} break it; the worst reaches"
+        some = f"{number(verdict.n_failing)} of {number(verdict.n_classes)} classes"
+        broken = f"{some} with {records} break it; the worst reaches"
     return f"{one.model.text}{about} does not hold: {broken} {number(verdict.reached)}{must}."
 
 

@@ -48,7 +48,7 @@ class Candidate:
     """
 
     name: str
-    options: Mapping[str, Any]
+    options: Mapping[str, object]
     chosen: ChosenMethod | None = field(default=None, repr=False)
     reason: str | None = None
     hint: str | None = None
@@ -88,7 +88,7 @@ class Candidate:
 def candidates(
     methods: Sequence[str | Method] | None,
     levels: Iterable[int],
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     models: Sequence[str | Sequence[str]] = (),
 ) -> list[Candidate]:
     """List the runs of a comparison, method by method and level by level.
@@ -130,13 +130,13 @@ def candidates(
             continue
         name, strength = str(one), METHODS[str(one)].strength
         # A method without a strength is run once.
-        runs: list[dict[str, Any]] = [{}] if strength is None else [{strength: l} for l in several]
+        runs: list[dict[str, object]] = [{}] if strength is None else [{strength: l} for l in several]
         runs += [{_MODEL: model} for model in models if _MODEL in CATALOG[name].options]
         found += [_candidate(name, own, options) for own in runs]
     return _told_apart(_different(found))
 
 
-def left_out(options: Mapping[str, Any]) -> list[str]:
+def left_out(options: Mapping[str, object]) -> list[str]:
     """Say which methods are not run unless they are given more.
 
     Examples
@@ -152,7 +152,7 @@ def _known() -> str:
     return name_some(CATALOG, most=len(CATALOG))
 
 
-def _lacking(name: str, options: Mapping[str, Any]) -> list[str]:
+def _lacking(name: str, options: Mapping[str, object]) -> list[str]:
     """The options that a method needs besides its strength, and that were not given."""
     method = METHODS[name]
     return [one for one in method.needed() if one != method.strength and options.get(one) is None]
@@ -173,7 +173,7 @@ def _levels(levels: Iterable[int]) -> list[int]:
     return list(several)
 
 
-def _check_options(options: Mapping[str, Any]) -> None:
+def _check_options(options: Mapping[str, object]) -> None:
     varied = {METHODS[name].strength for name in CATALOG}
     offered = [name for name in OPTIONS if name != _MODEL and name not in varied]
     unknown = [name for name in options if name not in offered]
@@ -185,7 +185,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
         )
 
 
-def _check_used(options: Mapping[str, Any], names: Sequence[str]) -> None:
+def _check_used(options: Mapping[str, object], names: Sequence[str]) -> None:
     """Refuse an option that would change nothing."""
     for option in (option for option, value in options.items() if value is not None):
         takers = methods_with(option)
@@ -220,7 +220,7 @@ def _told_apart(found: Sequence[Candidate]) -> list[Candidate]:
     return told
 
 
-def _candidate(name: str, own: dict[str, Any], options: Mapping[str, Any]) -> Candidate:
+def _candidate(name: str, own: dict[str, object], options: Mapping[str, object]) -> Candidate:
     own |= {option: options[option] for option in CATALOG[name].options if options.get(option) is not None}
     try:
         return Candidate(name, own, ChosenMethod.named(name, own))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import hypot
 from typing import Final
 
-from ldiversity.base.numbers import percent, points
+from ldiversity.base.numbers import number, percent, points
 from ldiversity.evaluation.compare._run import ComparedAttack, ComparedRun
 
 __all__ = ["Choice", "choose", "eligible", "flaws", "pareto_set"]
@@ -250,8 +250,8 @@ def _cautions(run: ComparedRun) -> tuple[str, ...]:
     if run.uniques:
         exact = "publishes quasi-identifiers as they are, and " if run.layout != "generalized" else ""
         said.append(
-            f"It {exact}leaves {run.uniques:,} of {run.records or 0:,} records unique in their quasi-identifiers: "
-            "whoever knows those finds the record. Risk here is of learning sensitive values alone."
+            f"It {exact}leaves {number(run.uniques)} of {number(run.records)} records unique in their quasi-identifiers"
+            ": whoever knows those finds the record. Risk here is of learning sensitive values alone."
         )
     if run.ncp is not None and run.ncp >= _COARSE:
         said.append(f"It loses {percent(run.ncp)} of the detail of quasi-identifiers.")

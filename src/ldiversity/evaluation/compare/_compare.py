@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import pyarrow as pa
 
 from ldiversity.base.checks import check_integer, check_number
+from ldiversity.base.numbers import number
 from ldiversity.base.progress import reports_progress, stage, tell
 from ldiversity.evaluation.attacks import Attack
 from ldiversity.evaluation.compare._candidates import candidates, left_out
@@ -33,7 +34,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     l: int | Iterable[int] = range(2, 8),
     methods: str | Method | Sequence[str | Method] | None = None,
     models: str | Sequence[str | Sequence[str]] = (),
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
     queries: int | QueryWorkload | None = None,
     attacks: str | Attack | Sequence[str | Attack] | None = None,
     targets: int = 2000,
@@ -150,18 +151,18 @@ def _with_value(table: pa.Table, one: Sensitive) -> int:
 def _how(setting: Setting) -> list[str]:
     queries = sum(len(workload) for workload in setting.workloads)
     whose = min(setting.targets, max(_with_value(setting.table, one) for one in setting.sensitive))
-    attacked = f"{whose:,} {'record' if whose == 1 else 'records'}"
+    attacked = f"{number(whose)} {'record' if whose == 1 else 'records'}"
     if setting.person is not None and whose == setting.table.num_rows:
-        attacked += f" of {len(setting.table[setting.person].unique()):,} people"
-    floor = f"{setting.sanity:,.3g} {'record' if setting.sanity == 1 else 'records'}"
+        attacked += f" of {number(len(setting.table[setting.person].unique()))} people"
+    floor = f"{number(setting.sanity, 3)} {'record' if setting.sanity == 1 else 'records'}"
     risk = (
         f"Risk: {attacked} were attacked, and the attack that gains most over guessing from the true shares counts "
         "(among those who are found, where records are left out). It is a mean over people: where one value is common, "
         "rare ones that leak hardly change it. Look at the worst belief, and at how much likelier a value becomes, too."
     )
     error = (
-        f"Error: the median of {queries:,} random counting queries, relative to the true answer, or to {floor} where "
-        "that is more."
+        f"Error: the median of {number(queries)} random counting queries, relative to the true answer, or to {floor} "
+        "where that is more."
     )
     sound = (
         "A run is sound when it promises something, no attack but those that learn beats that, and no value is "

@@ -76,7 +76,7 @@ class Setting:
         return _sanity(self.table)
 
     @property
-    def decides(self) -> dict[str, Any]:
+    def decides(self) -> dict[str, object]:
         """All that decides what a run finds, besides its method."""
         return {
             "table": self.table,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from ldiversity.base.typed import number_text
 from ldiversity.catalog import CATALOG, OPTIONS
 from ldiversity.sentences import Method, Options, Owner, Parameter, Setting, worded
 
@@ -138,4 +139,4 @@ def _in_policy(setting: Setting) -> str:
 
 
 def _plain(value: str | float) -> str:
-    return f"{value:g}" if isinstance(value, float) else f"{value}"
+    return number_text(value) if isinstance(value, float) else str(value)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldiversity.base.limits import LARGEST_NUMBER
+from ldiversity.base.typed import number_text
 from ldiversity.estimation import BinnedColumn, By, CalendarColumn, GroupedColumn, PlainColumn, as_by, bins, parse_by
 from ldiversity.release import Release
 from ldiversity.schema import Role
@@ -114,4 +115,4 @@ def _text(part: By) -> str:
     if rule.quantiles is not None:
         return f"{name}:q{rule.quantiles}"
     numbers: Sequence[float] = (rule.width,) if rule.width is not None else (rule.edges or ())
-    return f"{name}:{'/'.join(f'{number:g}' for number in numbers)}"
+    return f"{name}:{'/'.join(number_text(number) for number in numbers)}"

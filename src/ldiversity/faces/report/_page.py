@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from ldiversity.base.html import STYLE, bullets, document, escape
-from ldiversity.base.numbers import counted, number, percent, points
+from ldiversity.base.numbers import counted, decimal, number, percent, points
 from ldiversity.faces.report._figures import figures
 from ldiversity.faces.report._phrases import (
     glossary,
@@ -202,7 +202,7 @@ def _classes(report: Report) -> str:
         classes.uniques, f"{number(classes.uniques)} people look like nobody else"
     )
     return (
-        f"<p>Someone who knows a person's quasi-identifiers finds at least {fit}, and {classes.mean:,.1f} on "
+        f"<p>Someone who knows a person's quasi-identifiers finds at least {fit}, and {decimal(classes.mean)} on "
         f"average over {counted(classes.count, 'group')}. {alone}.</p>"
     )
 

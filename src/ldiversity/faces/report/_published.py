@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ldiversity.base.typed import join_assignment, join_names
+from ldiversity.base.typed import join_assignment, join_names, number_text
 from ldiversity.faces.report._cells import Division
 from ldiversity.faces.report._parts import Command, Promise, Published, PublishedColumn
 from ldiversity.release import Claim, ClassClaim, Release
@@ -96,7 +96,7 @@ def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str])
     types = tuple(word for name, kind in again.types for word in ("--type", f"{join_assignment(name)}={kind}"))
     by = ("--by", again.by) if again.by else ()
     run = ("--attacks",) if again.attacks else ()
-    limit = () if again.threshold == THRESHOLD else ("--threshold", f"{again.threshold:g}")
+    limit = () if again.threshold == THRESHOLD else ("--threshold", number_text(again.threshold))
     among = () if again.population is None else ("--population", again.population)
     last = (*by, *asked, *original, *types, *among, *limit, *run)
     found = [("This report", ("report", folder, "-o", output, *last))]

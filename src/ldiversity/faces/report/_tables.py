@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ldiversity.base.html import bullets, escape
-from ldiversity.base.numbers import counted, percent
+from ldiversity.base.numbers import counted, decimal, number, percent
 from ldiversity.faces.report._phrases import short
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def numbers_of(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]
     more = (
         ""
         if len(rows) <= _MOST_ROWS
-        else f"<p>The first {_MOST_ROWS} of {len(rows):,} rows; <code>ldiversity report --pictures FOLDER</code>, at "
-        "the end of this page, writes all of them as CSV.</p>"
+        else f"<p>The first {_MOST_ROWS} of {number(len(rows))} rows; <code>ldiversity report --pictures "
+        "FOLDER</code>, at the end of this page, writes all of them as CSV.</p>"
     )
     return (
         f"<details><summary>The numbers of this picture ({counted(len(rows), 'row')})</summary>"
@@ -88,5 +88,5 @@ def _written(value: object, head: str) -> str:
         return short(value)
     counts = any(word in head for word in _COUNTS)
     if isinstance(value, float):
-        return f"{value:,.1f}" if counts else percent(value)
-    return f"{value:,}"
+        return decimal(value) if counts else percent(value)
+    return number(value) if isinstance(value, int) else str(value)

@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 
 from ldiversity.base.arrays import FloatArray
+from ldiversity.base.typed import number_text
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation import By, Estimate, estimate
 from ldiversity.faces.report._parts import Intervals
@@ -178,7 +179,7 @@ def _names(domain: Domain, members: Sequence[Sequence[int]]) -> list[str]:
             names.append(labels[first])
         elif domain.edges is not None and len(domain.edges) > last + 1:
             closing = "]" if last + 2 == len(domain.edges) else ")"
-            names.append(f"[{domain.edges[first]:g}, {domain.edges[last + 1]:g}{closing}")
+            names.append(f"[{number_text(domain.edges[first])}, {number_text(domain.edges[last + 1])}{closing}")
         else:
             names.append(f"{labels[first]} to {labels[last]}")
     return names

@@ -78,7 +78,7 @@ def test_every_attack_states_its_knowledge_and_name(sets: ld.Release) -> None:
     ]
 
     assert [type(one) for one in made] == list(ATTACKS.values())
-    assert all(one.knowledge.startswith("He ") and one.knowledge.endswith(".") for one in made)
+    assert all(one.knowledge.startswith("They ") and one.knowledge.endswith(".") for one in made)
     assert all(one.label.startswith(one.name) for one in made)
 
 
