@@ -1,58 +1,61 @@
-"""A fault as a JSON document, and its JSON Schema."""
+"""A fault as a JSON document."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
+from ldiversity.base.answers import Answer
 from ldiversity.errors import LDiversityError
 
-__all__ = ["fault_schema", "fault_text"]
+__all__ = ["FaultDocument", "fault_text"]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What went wrong. No field holds a cell of the source table."""
+    """What went wrong. No field holds a cell of the source table.
+
+    Attributes
+    ----------
+    kind
+        The class of the error in Python; ``UsageError`` for the words of a command, or ``Interrupted``.
+    owner
+        The function or class in Python that refuses, or what breaks the rule: a file, ``table``, ``release``.
+    parameter
+        The name of the argument in Python, or of the option.
+    column
+        The column of the table.
+    rule
+        What must hold, or what is wrong.
+    got
+        What was given instead.
+    message
+        The whole sentence, in the words of the command line.
+    hint
+        The way out.
+    exit_code
+        What the command returns.
+    nearest
+        Settings close to the one that was asked for that are possible.
+    """
 
     kind: str
-    """The class of the error in Python; ``UsageError`` for the words of a command, or ``Interrupted``."""
-
     owner: str | None
-    """The function or class in Python that refuses, or what breaks the rule: a file, ``table``, ``release``."""
-
     parameter: str | None
-    """The name of the argument in Python, or of the option."""
-
     column: str | None
-    """The column of the table."""
-
     rule: str
-    """What must hold, or what is wrong."""
-
     got: str | None
-    """What was given instead."""
-
     message: str
-    """The whole sentence, in the words of the command line."""
-
     hint: str | None
-    """The way out."""
-
     exit_code: int
-    """What the command returns."""
-
-    nearest: list[dict[str, float]] = field(default_factory=list)
-    """Settings close to the one that was asked for that are possible."""
+    nearest: tuple[Mapping[str, float], ...]
 
 
-@dataclass(frozen=True)
-class FaultDocument:
+@dataclass(frozen=True, repr=False)
+class FaultDocument(Answer, schema="fault", version=1):
     """What a command prints on stdout with ``--json`` when it fails."""
 
-    schema: Literal["fault"]
-    version: Literal[1]
     fault: Fault
 
 
@@ -68,14 +71,7 @@ def fault_text(said: LDiversityError, kind: str, exit_code: int, in_words: Calla
         message=in_words(said.message),
         hint=said.hint and in_words(said.hint),
         exit_code=exit_code,
-        nearest=[{name: float(value) for name, value in goal.items()} for goal in getattr(said, "nearest", [])],
+        nearest=tuple(getattr(said, "nearest", ())),
     )
     # In ASCII, whatever the encoding of stdout: names of columns and files may hold anything.
-    return json.dumps(asdict(FaultDocument("fault", 1, fault)), indent=2, ensure_ascii=True)
-
-
-def fault_schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(FaultDocument).json_schema()
+    return json.dumps(FaultDocument(fault).to_dict(), indent=2)

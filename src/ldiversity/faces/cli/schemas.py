@@ -25,7 +25,7 @@ from ldiversity.base.answers import Answer, Document, parts_of
 __all__ = ["answers", "documents", "json_schema", "schema_text", "write_schemas"]
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-_FILES: Final = ("fault", "publication", "release")
+_FILES: Final = ("publication", "release")
 _PLAIN: Final[Mapping[Any, str]] = MappingProxyType(
     {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null", dict: "object"}
 )
@@ -59,7 +59,7 @@ def documents() -> list[str]:
 
 
 def json_schema(document: str) -> Document:
-    """The JSON Schema of a publication, of ``release.json``, of a fault, or of an answer.
+    """The JSON Schema of a publication, of ``release.json``, or of an answer; a fault is one, too.
 
     Examples
     --------
@@ -70,10 +70,6 @@ def json_schema(document: str) -> Document:
         from ldiversity.publish import Publication
 
         written = Publication.json_schema()
-    elif document == "fault":
-        from ldiversity.faces.cli._fault_document import fault_schema
-
-        written = {"$schema": _DIALECT, **fault_schema()}
     elif document == "release":
         from ldiversity.release import Manifest
 
