@@ -267,6 +267,24 @@ def test_a_wrong_option_of_a_toy_method_is_one_sentence(table: Path, tmp_path: P
     assert "not an option of this method" in done.output
 
 
+def test_a_publication_with_a_toy_method_is_saved_and_loaded(people: pa.Table, tmp_path: Path) -> None:
+    asked = ld.Publication(quasi=["age", "sex"], sensitive="disease", method="blocks:size=6,descending=yes")
+    asked.save(tmp_path / "asked.toml")
+    read = ld.Publication.load(tmp_path / "asked.toml")
+
+    assert read == asked
+    assert read.publish(people).claim("disease").rule == ld.KAnonymity(6)  # type: ignore[union-attr]
+
+
+def test_a_publication_keeps_several_promises(people: pa.Table, tmp_path: Path) -> None:
+    method = ld.Mondrian(l=2, model=["minority:2", "k-anonymity:4"])
+    asked = ld.Publication(quasi=["age", "sex"], sensitive="disease", method=method)
+    asked.save(tmp_path / "asked.toml")
+    read = ld.Publication.load(tmp_path / "asked.toml")
+
+    assert [claim.model for claim in read.publish(people).claims] == ["frequency", "minority", "k-anonymity"]
+
+
 # --- every entry ------------------------------------------------------------------------------------
 
 
@@ -333,6 +351,7 @@ def test_a_package_announces_its_model_and_method(elsewhere: dict[str, str], tab
 def test_a_policy_names_a_toy_method(elsewhere: dict[str, str], table: Path, tmp_path: Path) -> None:
     assert table.exists()
     (tmp_path / "policy.toml").write_text(POLICY, "utf-8")
+    assert run("plan", "--policy", tmp_path / "policy.toml").exit_code == 0
     done = call(elsewhere, "anonymize", "--policy", tmp_path / "policy.toml")
 
     assert done.returncode == 0, done.stderr

@@ -14,7 +14,7 @@ from ldiversity.entries import ENTRIES
 from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError
 from ldiversity.models._base import PrivacyModel
 
-__all__ = ["MODELS", "model_from_dict", "parse_model"]
+__all__ = ["MODELS", "model_from_dict", "model_text", "parse_model"]
 
 MODELS: Final = Registry[type[PrivacyModel]]("models", ENTRIES["models"])
 """The class of each model. A name is never removed and never changes its meaning."""
@@ -63,6 +63,21 @@ def parse_model(text: str, base: Path | None = None) -> PrivacyModel:
         raise ParameterError(
             "model", f"{name!r} must be followed by {name_some(known)}, separated by colons", got=repr(text)
         ).with_hint(f"Write for example {model.example}." if model.example else None) from None
+
+
+def model_text(model: PrivacyModel) -> str | None:
+    """The text form of a model; None when it does not say all, as where there is a tree.
+
+    Examples
+    --------
+    >>> from ldiversity.models import KAnonymity
+    >>> model_text(KAnonymity(5))
+    'k-anonymity:5'
+    """
+    try:
+        return model.text if parse_model(model.text) == model else None
+    except LDiversityError:
+        return None
 
 
 def model_from_dict(described: object) -> PrivacyModel:

@@ -28,18 +28,19 @@ from __future__ import annotations
 
 import os
 import tomllib
+import types
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from ldiversity.catalog import OPTIONS
 from ldiversity.errors import ParameterError, StorageError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.publish._hierarchies import is_made
 from ldiversity.publish._method import ChosenMethod, relative, usual_method
-from ldiversity.publish._policy_options import Part, check_method
+from ldiversity.publish._policy_options import Part, check_method, completed
 from ldiversity.publish._policy_parts import (
     BinsPolicy,
     KeyPolicy,
@@ -113,7 +114,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
 def decisions_of(described: Mapping[str, Any], folder: Path) -> tuple[Document, Decisions]:
     """Check the content of a file, and turn it into the arguments of `Publication`; paths start at `folder`."""
     try:
-        document = Document.model_validate(described)
+        document = _document().model_validate(described)
     except ValidationError as error:
         raise _first_fault(error) from None
     _check_family(document)
@@ -208,6 +209,19 @@ def _column_dict(one: Sensitive) -> dict[str, Any]:
         **({} if one.missing == "refuse" else {"missing": one.missing}),
         **({"bins": bins} if bins else {}),
     }
+
+
+def _document() -> type[Document]:
+    """The sections, with the options of every method that is registered now."""
+    sensitive, method = completed(SensitivePolicy, "sets"), completed(MethodPolicy, "classes")
+    if (sensitive, method) == (SensitivePolicy, MethodPolicy):
+        return Document
+    known: dict[str, Any] = {
+        "sensitive": (types.GenericAlias(dict, (str, sensitive)), Document.model_fields["sensitive"]),
+        "method": (method | None, Document.model_fields["method"]),
+    }
+    document: type[Document] = create_model("Document", __base__=Document, **known)
+    return document
 
 
 def _methods(document: Document, folder: Path) -> ChosenMethod | dict[str, ChosenMethod]:

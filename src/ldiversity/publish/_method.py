@@ -12,9 +12,9 @@ from typing import Any, Final
 from ldiversity.base.typed import join_assignment, number_text, split_numbers
 from ldiversity.catalog import OPTIONS, Option
 from ldiversity.distances import Distance, distance_text, place_distance
-from ldiversity.errors import LDiversityError, ParameterError
+from ldiversity.errors import ParameterError
 from ldiversity.methods import METHODS, GroupingMethod, Method
-from ldiversity.models import PrivacyModel, parse_model
+from ldiversity.models import PrivacyModel, model_text
 from ldiversity.sentences import Setting, say
 
 __all__ = ["ChosenMethod", "locate", "method_words", "relative", "shorten", "usual_method"]
@@ -176,21 +176,13 @@ def _text_form(value: object) -> Any:  # noqa: ANN401 - any value of a text file
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, Distance | PrivacyModel):
-        return distance_text(value) if isinstance(value, Distance) else _model_text(value)
+        return distance_text(value) if isinstance(value, Distance) else model_text(value)
     if isinstance(value, Mapping):
         return dict(value) if all(isinstance(name, str) for name in value) else None
     if isinstance(value, Sequence):
         parts = [_text_form(one) for one in value]
         return None if None in parts else parts
     return None
-
-
-def _model_text(model: PrivacyModel) -> str | None:
-    """The text form of a model; None when that would have to name a file."""
-    try:
-        return model.text if parse_model(model.text) == model else None
-    except LDiversityError:
-        return None
 
 
 def _flag_words(option: Option, value: Any) -> list[str] | None:  # noqa: ANN401 - what `_text_form` gives

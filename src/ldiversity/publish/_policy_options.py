@@ -12,7 +12,7 @@ from ldiversity.base.checks import name_some
 from ldiversity.catalog import CATALOG, OPTIONS, MethodEntry, Option, methods_with
 from ldiversity.errors import ParameterError
 
-__all__ = ["Part", "check_method", "methods_of", "options_part"]
+__all__ = ["Part", "check_method", "completed", "methods_of", "options_part"]
 
 _Family = Literal["sets", "classes"]
 
@@ -67,6 +67,17 @@ def options_part(family: _Family, key: str) -> type[Part]:
 
     options: dict[str, Any] = {name: _field(OPTIONS[name], entries) for name in known}
     part: type[Part] = create_model(f"{family.capitalize()}Options", __base__=Section, **options)
+    return part
+
+
+def completed(section: type[Part], family: _Family) -> type[Part]:
+    """A section, with the options of methods that a program registered after the section was made."""
+    entries = methods_of(family)
+    late = [name for entry in entries.values() for name in entry.options if name not in section.model_fields]
+    if not late:
+        return section
+    options: dict[str, Any] = {name: _field(OPTIONS[name], entries) for name in late}
+    part: type[Part] = create_model(section.__name__, __base__=section, **options)
     return part
 
 

@@ -16,11 +16,10 @@ import numpy as np
 from ldiversity.base.answers import HIDDEN, fact
 from ldiversity.base.checks import name_some
 from ldiversity.base.numbers import counted
-from ldiversity.errors import LDiversityError
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._figures import Asked
 from ldiversity.evaluation.audit._views import View
-from ldiversity.models import Population, PrivacyModel, parse_model
+from ldiversity.models import Population, PrivacyModel, model_text
 from ldiversity.schema import Domain
 
 __all__ = ["Advice", "advise"]
@@ -126,7 +125,7 @@ class _Search:
         wanted = max(known, default=min(_GOOD_L, max(self.largest, _LEAST_L)))
         if len(known) == len(needed) and wanted <= self.largest:
             return self._classes(wanted)
-        texts = [self.texts.get(model) or _written(model) for model in self.models]
+        texts = [self.texts.get(model) or model_text(model) for model in self.models]
         written = [text for text in texts if text is not None]
         if written and len(written) == len(texts) and all(map(self._holds_together, self.models)):
             return self._cuts(written)
@@ -182,14 +181,6 @@ class _Search:
         if too_much:
             return f"Not even all records together satisfy {name_some(too_much)}: ask for less, or leave records out."
         return f"Group the records by a method that keeps {name_some([m.name for m in self.models])}, such as Mondrian."
-
-
-def _written(model: PrivacyModel) -> str | None:
-    """The text form of a model; None when it does not say all, as where there is a tree."""
-    try:
-        return model.text if parse_model(model.text) == model else None
-    except LDiversityError:
-        return None
 
 
 def _largest_l(seen: AttackerView) -> int | None:

@@ -15,9 +15,7 @@ __all__ = ["METHOD_OPTIONS", "MethodCommand"]
 
 def _declared(option: Option) -> tuple[list[str], dict[str, Any]]:
     """An option of the catalog as click takes it; left out, it is None or empty."""
-    takers = methods_with(option.name)
-    whose = "every method" if len(takers) == len(CATALOG) else ", ".join(takers)
-    help_text = f"{option.help} For {whose}."
+    help_text = _help(option)
     flags = [str(option.flag), option.name]
     if option.kind == "switch":
         return flags, {"default": None, "help": help_text}
@@ -31,17 +29,18 @@ def _declared(option: Option) -> tuple[list[str], dict[str, Any]]:
     return flags, {"type": kind, "metavar": metavar, "multiple": option.several, "help": help_text}
 
 
+def _help(option: Option) -> str:
+    takers = methods_with(option.name)
+    return f"{option.help} For {'every method' if len(takers) == len(CATALOG) else ', '.join(takers)}."
+
+
 def _click_option(option: Option) -> Callable[[Any], Any]:
     flags, how = _declared(option)
     return click.option(*flags, **how)
 
 
 METHOD_OPTIONS: Final = (
-    click.option(
-        "--method",
-        metavar="NAME",
-        help=f"{', '.join(CATALOG)}. Unless given, semantic with -d, else randomized-addition.",
-    ),
+    click.option("--method", metavar="NAME"),
     *(_click_option(option) for option in LISTED_OPTIONS.values() if option.flag is not None),
 )
 """The option that names the method, and the options of all methods of this package."""
@@ -55,6 +54,11 @@ class MethodCommand(Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The command's own parameters, and the options of others."""
+        for one in (one for one in self.params if isinstance(one, click.Option)):
+            if one.name in LISTED_OPTIONS:
+                one.help = _help(LISTED_OPTIONS[one.name])
+            elif one.name == "method":
+                one.help = f"{', '.join(CATALOG)}. Unless given, semantic with -d, else randomized-addition."
         others = [option for name, option in OPTIONS.items() if name not in LISTED_OPTIONS and option.flag is not None]
         made = [click.Option(flags, **how) for flags, how in map(_declared, others)]
         return [*super().get_params(ctx), *made]
