@@ -71,7 +71,8 @@ def _read_rows(folder: Path, name: str) -> None:
     entries = [manifest["data"], *(manifest.get("classes") or {}).get("tables", [])]
     rows = next(entry["rows"] for entry in entries if entry["file"] == name)
     try:
-        names = list(read_footer(folder / name).columns)
+        with pa.OSFile(str(folder / name)) as file:
+            names = list(read_footer(file).columns)
     except ValueError:
         names = []
     for batch in parquet_batches(folder / name, names, n_rows=rows, longest=8):

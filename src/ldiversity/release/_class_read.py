@@ -116,17 +116,18 @@ class FolderClassRows:
         class_column = self.description.class_columns[attribute]
         entry = next(table for table in self._tables if table.attribute == attribute)
         file = self.table_file(entry, class_column, attribute)
-        read = gather(
-            file.batches([class_column, "count"]), {class_column: pa.int64(), "count": pa.int64()}, entry.rows
-        )
+        types = {class_column: pa.int64(), "count": pa.int64()}
+        parts, numbers = [np.empty(0, dtype=np.int32)], [pa.schema(list(types.items())).empty_table()]
+        for batch in file.batches([class_column, "value", "count"]):
+            parts.append(self._codes_in(batch.select(["value"]).rename_columns([attribute]), attribute))
+            numbers.append(typed(batch, types))
+        read, codes = pa.concat_tables(numbers), np.concatenate(parts)
         classes, m = self._class_ids(read[class_column], class_column), self.n_classes(class_column)
         if read["count"].null_count or (classes < 0).any():
             raise damaged(f"{entry.file} must have a class and a count in every row")
         counts = read["count"].to_numpy().astype(np.int64)
         if len(counts) and not 1 <= counts.min() <= counts.max() <= self.manifest.records:
             raise damaged(f"{entry.file} must have positive counts that are not above the number of records")
-        parts = [self._codes_in(batch.rename_columns([attribute]), attribute) for batch in file.batches(["value"])]
-        codes = np.concatenate([np.empty(0, dtype=np.int32), *parts])
         domain = self.description.schema.domain(attribute)
         keys = classes.astype(np.int64) * len(domain) + codes
         if (np.diff(keys) <= 0).any():

@@ -191,6 +191,7 @@ class ClassRelease(Release):
 
     def tally(self, attribute: str) -> EvidenceTally:
         """Gathers nothing: classes are counted already."""
+        self.schema.domain(attribute)
         return CountedTally(lambda: self.classes(attribute))
 
     def _gather(self, attribute: str) -> Evidence:

@@ -56,25 +56,8 @@ def parquet_batches(file: Path, names: list[str], *, n_rows: int, longest: int) 
         When the file is damaged, or would fill the memory.
     """
     try:
-        footer = read_footer(file)
-        left = _allowed(file) - _check(footer, file, names, n_rows, longest)
-        if left < 0:
-            raise _expands(file)
-        if not names:
-            yield without_columns(n_rows)
-            return
-        # One long text is held only once as a dictionary entry, and entries are faster.
-        texts = [leaf.path for leaf in footer.leaves if leaf.type == _TEXT]
-        metadata = pq.read_metadata(pa.BufferReader(footer.content))
-        with pq.ParquetFile(file, metadata=metadata, read_dictionary=texts) as parquet:
-            # Row group by row group: batches across them are not implemented for lists of dictionary entries.
-            for group in range(parquet.num_row_groups):
-                table = parquet.read_row_group(group, columns=names).select(names)
-                table.validate(full=True)  # entries that point nowhere, texts that are no UTF-8
-                left -= sum(_decoded_bytes(column) for column in table.columns)
-                if left < 0:
-                    raise _expands(file)
-                yield table
+        with pa.OSFile(str(file)) as handle:
+            yield from _groups(file, handle, names, n_rows=n_rows, longest=longest)
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, LDiversityError):
             raise
@@ -83,29 +66,51 @@ def parquet_batches(file: Path, names: list[str], *, n_rows: int, longest: int) 
         raise damaged(f"{file.name} cannot be read as Parquet") from None
 
 
+def _groups(file: Path, handle: pa.NativeFile, names: list[str], *, n_rows: int, longest: int) -> Iterator[pa.Table]:
+    footer = read_footer(handle)
+    left = _allowed(file) - _check(footer, file.name, handle, names, n_rows, longest)
+    if left < 0:
+        raise _expands(file)
+    if not names:
+        yield without_columns(n_rows)
+        return
+    # One long text is held only once as a dictionary entry, and entries are faster.
+    texts = [leaf.path for leaf in footer.leaves if leaf.type == _TEXT]
+    metadata = pq.read_metadata(pa.BufferReader(footer.content))
+    with pq.ParquetFile(handle, metadata=metadata, read_dictionary=texts) as parquet:
+        # Row group by row group: batches across them are not implemented for lists of dictionary entries.
+        for group in range(parquet.num_row_groups):
+            table = parquet.read_row_group(group, columns=names).select(names)
+            table.validate(full=True)  # entries that point nowhere, texts that are no UTF-8
+            left -= sum(_decoded_bytes(column) for column in table.columns)
+            if left < 0:
+                raise _expands(file)
+            yield table
+
+
 def without_columns(rows: int) -> pa.Table:
     """A table of some rows and no columns."""
     return pa.table({"": pa.nulls(rows)}).select([])
 
 
-def _check(footer: Footer, file: Path, names: list[str], rows: int, longest: int) -> int:
+def _check(footer: Footer, name: str, handle: pa.NativeFile, names: list[str], rows: int, longest: int) -> int:
     """How many bytes the columns take when they are read, of which nothing is believed that the pages do not say."""
     if footer.n_rows != rows:
-        raise damaged(f"{file.name} must hold {rows} rows")
+        raise damaged(f"{name} must hold {rows} rows")
     wanted, known = set(names), set(footer.columns)
-    missing = [name for name in names if name not in known]
+    missing = [column for column in names if column not in known]
     if missing:
-        raise damaged(f"{file.name} must have the column {missing[0]!r}")
+        raise damaged(f"{name} must have the column {missing[0]!r}")
     total = 0
     for number, leaf in enumerate(footer.leaves):
         if not wanted.isdisjoint(leaf.prefixes):
             if leaf.type not in _WIDTHS:
-                raise damaged(f"{file.name} must have columns of the types that release.json names")
+                raise damaged(f"{name} must have columns of the types that release.json names")
             chunks = [group.chunks[number] for group in footer.groups]
             if any(chunk.n_values > group.n_rows * longest for chunk, group in zip(chunks, footer.groups, strict=True)):
-                raise damaged(f"{file.name} must not have lists of more than {longest} entries")
+                raise damaged(f"{name} must not have lists of more than {longest} entries")
             values = sum(chunk.n_values for chunk in chunks)
-            total += unfolded_bytes(file, chunks) + values * (_WIDTHS[leaf.type] + _LEVELS)
+            total += unfolded_bytes(handle, chunks) + values * (_WIDTHS[leaf.type] + _LEVELS)
     return total
 
 

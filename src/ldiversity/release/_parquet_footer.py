@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from pathlib import Path
 from typing import Any, Final
+
+import pyarrow as pa
 
 from ldiversity.release._thrift import (
     BINARY,
@@ -135,19 +136,19 @@ class Footer:
     content: bytes
 
 
-def read_footer(file: Path) -> Footer:
-    """Read and check the footer of a file, or raise `ThriftError`."""
-    size = file.stat().st_size
-    with file.open("rb") as stream:
-        begins = stream.read(len(_MAGIC)) == _MAGIC
-        stream.seek(max(size - _TAIL_BYTES, 0))
-        tail = stream.read(_TAIL_BYTES)
-        length = int.from_bytes(tail[:4], "little")
-        first = size - _TAIL_BYTES - length
-        if not begins or tail[4:] != _MAGIC or first < len(_MAGIC) or length > _MOST_FOOTER_BYTES:
-            raise ThriftError("no Parquet file, or one with an enormous footer")
-        stream.seek(first)
-        return _parsed(stream.read(length), first)
+def read_footer(file: pa.NativeFile) -> Footer:
+    """Read and check the footer of an open file, or raise `ThriftError`."""
+    size = file.size()
+    file.seek(0)
+    begins = file.read(len(_MAGIC)) == _MAGIC
+    file.seek(max(size - _TAIL_BYTES, 0))
+    tail = file.read(_TAIL_BYTES)
+    length = int.from_bytes(tail[:4], "little")
+    first = size - _TAIL_BYTES - length
+    if not begins or tail[4:] != _MAGIC or first < len(_MAGIC) or length > _MOST_FOOTER_BYTES:
+        raise ThriftError("no Parquet file, or one with an enormous footer")
+    file.seek(first)
+    return _parsed(file.read(length), first)
 
 
 @lru_cache(maxsize=4)  # a file is read many times, a few columns each; its footer may describe many thousand chunks

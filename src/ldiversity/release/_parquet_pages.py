@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
+
+import pyarrow as pa
 
 from ldiversity.release._parquet_footer import Chunk
 from ldiversity.release._thrift import I32, CompactReader, Layout, ThriftError
@@ -32,16 +33,15 @@ _ENCODINGS: Final = frozenset({0, 2, 3, 4, 8})
 _UNCOMPRESSED: Final = 0
 
 
-def unfolded_bytes(file: Path, chunks: list[Chunk]) -> int:
+def unfolded_bytes(file: pa.NativeFile, chunks: list[Chunk]) -> int:
     """How many bytes the pages of some chunks hold when they are unpacked, or raise `ThriftError`.
 
     Every page is visited, and what a chunk says must be what its pages say.
     """
-    with file.open("rb", buffering=0) as stream:
-        return sum(_chunk_bytes(stream, chunk) for chunk in chunks)
+    return sum(_chunk_bytes(file, chunk) for chunk in chunks)
 
 
-def _chunk_bytes(stream: BinaryIO, chunk: Chunk) -> int:
+def _chunk_bytes(stream: pa.NativeFile, chunk: Chunk) -> int:
     position, values, total = chunk.start, 0, 0
     while position < chunk.end:
         page, begins = _page(stream, position, chunk.end)
@@ -65,7 +65,7 @@ def _chunk_bytes(stream: BinaryIO, chunk: Chunk) -> int:
     return total
 
 
-def _page(stream: BinaryIO, position: int, end: int) -> tuple[dict[str, Any], int]:
+def _page(stream: pa.NativeFile, position: int, end: int) -> tuple[dict[str, Any], int]:
     """The head of a page, and where its content begins."""
     length = _FIRST_BYTES
     while True:

@@ -105,7 +105,7 @@ def test_row_groups_without_rows_are_passed_over(tmp_path: Path) -> None:
     batches = list(parquet_batches(file, ["a"], n_rows=3, longest=1))
 
     assert [batch.to_pydict() for batch in batches] == [{"a": [1, 2, 3]}]
-    assert len(footers.read_footer(file).groups) == 1
+    assert len(footers.read_footer(pa.OSFile(str(file))).groups) == 1
 
 
 @pytest.mark.parametrize("values", [["x", "y", "x"], [1.5, 2.5, 1.5]], ids=["texts", "numbers"])
@@ -129,7 +129,7 @@ def test_a_dictionary_of_more_entries_than_bytes_is_refused(tmp_path: Path, valu
     )
     parts = [content[:4], written, content[reader.position : first], footer, len(footer).to_bytes(4, "little"), b"PAR1"]
     file.write_bytes(b"".join(parts))
-    (found,) = footers.read_footer(file).groups
+    (found,) = footers.read_footer(pa.OSFile(str(file))).groups
 
     with pytest.raises(footers.ThriftError, match="more entries than bytes"):
-        pages.unfolded_bytes(file, list(found.chunks))
+        pages.unfolded_bytes(pa.OSFile(str(file)), list(found.chunks))
