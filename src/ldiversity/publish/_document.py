@@ -56,13 +56,19 @@ from ldiversity.tables import Sensitive
 if TYPE_CHECKING:
     from ldiversity.publish._publication import Decisions, Publication
 
-__all__ = ["Document", "decisions_of", "json_schema", "read_document", "save_publication"]
+__all__ = ["Document", "json_schema", "publication_of", "read_document", "save_publication"]
 
 _MOST_BYTES: Final = 16 * 1024 * 1024
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _GUIDE: Final = "See docs/guides/command-line.md."
 _SENSITIVE_DEPTH: Final = 2
 _BINS: Final = tuple(BinsPolicy.model_fields)
+_KEYS: Final = {
+    **{name: f"table.{name}" for name in TablePolicy.model_fields},
+    **{name: f"output.{name}" for name in OutputPolicy.model_fields},
+    **dict.fromkeys(("key", "record_id"), "key"),
+}
+"""Where the file says what is an argument in Python."""
 
 
 class Document(Part):
@@ -111,13 +117,15 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ParameterError("policy", f"file {str(file)!r} must be TOML: {why}", hint=_GUIDE) from None
 
 
-def decisions_of(described: Mapping[str, Any], folder: Path) -> tuple[Document, Decisions]:
-    """Check the content of a file, and turn it into the arguments of `Publication`; paths start at `folder`."""
+def publication_of(described: Mapping[str, Any], folder: Path) -> tuple[Document, Publication]:
+    """Check the content of a file, and make the publication that it says; paths in it start at `folder`."""
+    from ldiversity.publish._publication import Publication
+
     try:
         document = _document().model_validate(described)
     except ValidationError as error:
         raise _first_fault(error) from None
-    _check_family(document)
+    _check_sections(document)
     table, output, key = document.table, document.output, document.key
     decisions: Decisions = {
         "quasi": table.quasi,
@@ -134,7 +142,11 @@ def decisions_of(described: Mapping[str, Any], folder: Path) -> tuple[Document, 
         "data_format": output.format,
         "layout": output.layout,
     }
-    return document, decisions
+    try:
+        return document, Publication(**decisions)
+    except ParameterError as error:
+        place = _KEYS.get(str(error.parameter))
+        raise error if place is None else ParameterError("policy", place, error.rule, hint=_GUIDE) from None
 
 
 def save_publication(publication: Publication, path: Path) -> None:
@@ -253,28 +265,16 @@ def _column(name: str, entry: SensitivePolicy) -> Sensitive:
         raise ParameterError("policy", say("sensitive.{}: {}", name, error.message), hint=error.hint) from None
 
 
-def _check_family(document: Document) -> None:
-    """Refuse what belongs to methods that group records without one, and what does not belong to them with one."""
-    table, output = document.table, document.output
+def _check_sections(document: Document) -> None:
+    """Refuse a method that does not group records in [method], and options of another in the section of a column."""
     if document.method is None:
-        given: dict[str, object] = {
-            "table.hierarchies": table.hierarchies,
-            "table.person": table.person,
-            "output.marginals": output.marginals,
-        }
-        why = "without [method]: it is for methods that group records."
-    else:
-        check_method("method.name", document.method.name, "classes", "Name it in the section of each sensitive column.")
-        given = {
-            f"sensitive.{name}.{option}": getattr(entry, option, None)
-            for name, entry in document.sensitive.items()
-            for option in ("method", *OPTIONS)
-        }
-        given |= {"output.layout": output.layout, "key": document.key}
-        why = "with [method], which groups records for all sensitive columns together."
-    found = [key for key, value in given.items() if value is not None and value not in ({}, False)]
-    if found:
-        raise ParameterError("policy", found[0], f"must be left out {why}", hint=_GUIDE)
+        return
+    check_method("method.name", document.method.name, "classes", "Name it in the section of each sensitive column.")
+    for name, entry in document.sensitive.items():
+        for option in ("method", *OPTIONS):
+            if getattr(entry, option, None) is not None:
+                why = "must be left out with [method], which groups records for all sensitive columns together"
+                raise ParameterError("policy", f"sensitive.{name}.{option}", why, hint=_GUIDE)
 
 
 def _first_fault(error: ValidationError) -> ParameterError:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ldiversity.errors import ParameterError
-from ldiversity.publish._document import decisions_of, json_schema, read_document
-from ldiversity.publish._publication import Publication
+from ldiversity.publish._document import json_schema, publication_of, read_document
+from ldiversity.publish._publication import Publication, RunOptions
 
 if TYPE_CHECKING:
-    from ldiversity.base.randomness import Key
-    from ldiversity.engines import Engine
     from ldiversity.methods import Method
     from ldiversity.publish._class_plan_result import ClassPlan
     from ldiversity.publish._plan_result import Plan
@@ -67,10 +65,10 @@ class Policy:
     def from_dict(cls, described: Mapping[str, Any], *, folder: str | os.PathLike[str] = "") -> Policy:
         """Make a policy from the content of its file; paths are relative to `folder`."""
         base = Path(folder)
-        document, decisions = decisions_of(described, base)
+        document, publication = publication_of(described, base)
         file, output = document.table.file, document.output.folder
         return cls(
-            Publication(**decisions),
+            publication,
             table=None if file is None else base / file,
             output_folder=None if output is None else base / output,
             _folder=base,
@@ -94,11 +92,7 @@ class Policy:
         output: str | os.PathLike[str] | None = None,
         *,
         table: Any = None,  # noqa: ANN401 - any frame or path
-        overwrite: bool = False,
-        key: Key | None = None,
-        engine: Engine | None = None,
-        progress: Callable[[float, str], None] | None = None,
-        insecure_seed: int | None = None,
+        **run: Unpack[RunOptions],
     ) -> Release:
         """Publish a table as the policy says.
 
@@ -108,18 +102,10 @@ class Policy:
             A folder instead of the policy's. The release stays in memory when neither is given.
         table
             A table instead of the policy's.
-        overwrite, key, engine, progress, insecure_seed
-            As for `Publication.publish`.
+        run
+            As for `Publication.publish`: `overwrite`, `key`, `engine`, `progress`, `insecure_seed`.
         """
-        return self.publication.publish(
-            self._table(table),
-            self.output_folder if output is None else output,
-            overwrite=overwrite,
-            key=key,
-            engine=engine,
-            progress=progress,
-            insecure_seed=insecure_seed,
-        )
+        return self.publication.publish(self._table(table), self.output_folder if output is None else output, **run)
 
     def plan(self, table: Any = None) -> Plan | ClassPlan:  # noqa: ANN401 - any frame or path
         """Say what publishing would promise and cost; publishes nothing.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Required, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Final, Required, TypeAlias, TypedDict, Unpack
 
 from ldiversity.base.checks import check_choice, column_names, name_some
 from ldiversity.base.progress import reports_progress
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ldiversity.publish._plan_result import Plan
     from ldiversity.publish._prepare import Preparation
 
-__all__ = ["Decisions", "Publication"]
+__all__ = ["Decisions", "Publication", "RunOptions"]
 
 _OWNER: Final = "Publication"
 _INTERSECTED: Final = "Keyed draws are for sets; classes of two releases can be intersected whatever the key."
@@ -47,6 +47,16 @@ class Decisions(ColumnDecisions, total=False):
     record_id: str | Sequence[str] | None
     data_format: Format
     layout: SetLayout | None
+
+
+class RunOptions(TypedDict, total=False):
+    """What belongs to one run of a publication; `Publication.publish` explains each."""
+
+    overwrite: bool
+    key: Key | None
+    engine: Engine | None
+    progress: Callable[[float, str], None] | None
+    insecure_seed: int | None
 
 
 @dataclass(frozen=True, init=False)

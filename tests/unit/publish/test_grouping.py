@@ -117,8 +117,8 @@ def test_the_published_schema_knows_every_method_that_groups(method: str) -> Non
         ("method.speed", 2, "policy: method.speed is not a key of a policy.\nHint: Known there are l, selection"),
         ("sensitive.disease.l", 3, "policy: sensitive.disease.l must be left out with [method]"),
         ("sensitive.disease.method", "semantic", "policy: sensitive.disease.method must be left out with [method]"),
-        ("output.layout", "exploded", "policy: output.layout must be left out with [method]"),
-        ("key", {"file": "k", "record_id": ["name"]}, "policy: key must be left out with [method]"),
+        ("output.layout", "exploded", "policy: output.layout must be left out with anatomy, a method that"),
+        ("key", {"file": "k", "record_id": ["name"]}, "policy: key must be left out with anatomy, a method"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_with_grouping_is_named(path: str, value: object, sentence: str) -> None:
@@ -137,7 +137,9 @@ def test_what_goes_with_grouping_only_is_named(path: str, value: object) -> None
     del described["method"]
     described["sensitive"]["disease"]["l"] = 2
 
-    with pytest.raises(ld.ParameterError, match=rf"policy: {path} must be left out without \[method\]"):
+    with pytest.raises(
+        ld.ParameterError, match=f"policy: {path} must be left out with randomized-addition, a method that hides"
+    ):
         Policy.from_dict(described)
 
 
