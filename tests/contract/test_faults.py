@@ -23,11 +23,17 @@ from ldiversity.sentences import Setting, say
 
 SOURCE = Path(ldiversity.errors.__file__).parent
 CLASSES = {name: getattr(ldiversity.errors, name) for name in ldiversity.errors.__all__}
-COMMANDS = [
-    name
-    for name in cli.list_commands(click.Context(cli))
-    if any("--json" in one.opts for one in (cli.get_command(click.Context(cli), name) or cli).params)
-]
+
+
+def walk(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    if isinstance(command, click.Group):
+        for name in command.list_commands(click.Context(command)):
+            yield from walk(command.get_command(click.Context(command), name) or command, (*path, name))
+    else:
+        yield path, command
+
+
+COMMANDS = [path for path, command in walk(cli) if any("--json" in one.opts for one in command.params)]
 
 
 def text_of(node: ast.expr) -> str:
@@ -142,20 +148,20 @@ def fault_of(*words: object) -> tuple[dict[str, object], str]:
 
 
 def test_commands_that_print_json_are_found() -> None:
-    assert len(COMMANDS) > 8
+    assert {("describe",), ("key", "new"), ("anonymize",)} <= set(COMMANDS)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_wrong_option_is_told_as_json(command: str) -> None:
-    fault, said = fault_of(command, "--json", "--no-such-option")
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_wrong_option_is_told_as_json(command: tuple[str, ...]) -> None:
+    fault, said = fault_of(*command, "--json", "--no-such-option")
 
     assert fault["kind"] == "UsageError"
     assert str(fault["message"]) in said
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_without_json_a_fault_leaves_stdout_empty(command: str) -> None:
-    result = CliRunner().invoke(cli, [command, "--no-such-option"], prog_name="ldiversity")
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_without_json_a_fault_leaves_stdout_empty(command: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(cli, [*command, "--no-such-option"], prog_name="ldiversity")
 
     assert (result.exit_code, result.stdout) == (2, "")
 
