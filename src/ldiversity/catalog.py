@@ -30,9 +30,9 @@ class Option:
     name
         The field of the method's class, and the key in a policy.
     kind
-        What may be written: ``integer``, ``number``, ``text``, ``file``, ``distance`` (a text that may name a file),
-        ``choice``, ``switch`` (yes or no) or ``shares`` (a number for each name; on the command line ``name=number``,
-        several times). Files in a policy are relative to it.
+        What may be written: ``integer``, ``number``, ``text``, ``file``, ``distance`` or ``model`` (texts that may name
+        a file), ``choice``, ``switch`` (yes or no) or ``shares`` (a number for each name; on the command line
+        ``name=number``, several times). Files in a policy are relative to it.
     help
         One sentence for people; which methods have the option is said by `methods_with`.
     flag
@@ -46,7 +46,7 @@ class Option:
     """
 
     name: str
-    kind: Literal["integer", "number", "text", "file", "distance", "choice", "switch", "shares"]
+    kind: Literal["integer", "number", "text", "file", "distance", "model", "choice", "switch", "shares"]
     help: str
     flag: str | None
     choices: tuple[str, ...] = ()
@@ -120,7 +120,7 @@ _OPTIONS = (
     Option("tree", "file", "A hierarchy file of the sensitive values.", "--tree"),
     Option(
         "model",
-        "text",
+        "model",
         "What every class must satisfy: frequency:3, distinct:3, entropy:3, k-anonymity:5, ... Given several times, "
         "all hold.",
         "--model",

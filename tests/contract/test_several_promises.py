@@ -227,3 +227,20 @@ def test_models_are_asked_only_about_classes_in_doubt() -> None:
     counts = np.array([[3, 0], [2, 2], [1, 1]])
 
     assert rules.holds(counts, Population(ld.Domain(("a", "b")), counts.sum(axis=0))).tolist() == [False, True, False]
+
+
+def test_files_of_models_in_a_policy_are_relative_to_it(
+    people: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "reviewed"
+    (folder / "trees").mkdir(parents=True)
+    rows = [("flu", "lung", "*"), ("cold", "lung", "*"), ("cut", "skin", "*"), ("gout", "joint", "*")]
+    (folder / "trees" / "t.csv").write_text("\n".join(map(",".join, rows)) + "\n", "utf-8")
+    models = ["level:2:1:trees/t.csv", "t-closeness:0.5:hierarchical:trees/t.csv", "semantic:2:1:tree:trees/t.csv"]
+    method = f'[method]\nname = "mondrian"\nmodel = {json.dumps(models)}\n'
+    (folder / "asked.toml").write_text(f'[table]\nquasi = ["age"]\n[sensitive.disease]\n{method}', "utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    release = ld.Publication.load(folder / "asked.toml").publish(people.select(["age", "disease"]))
+
+    assert [claim.model for claim in release.claims] == ["level", "t-closeness", "semantic"]

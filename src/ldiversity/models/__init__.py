@@ -16,7 +16,7 @@ from ldiversity.models._level import LevelDiversity
 from ldiversity.models._level_unique import LevelUnique
 from ldiversity.models._measured import Figures, Measured
 from ldiversity.models._recursive import RecursiveDiversity
-from ldiversity.models._registry import MODELS, model_from_dict, model_text, parse_model
+from ldiversity.models._registry import MODELS, model_from_dict, model_text, parse_model, place_model
 from ldiversity.models._semantic import SemanticClassDiversity
 from ldiversity.models._t_closeness import TCloseness
 from ldiversity.models._unique import UniqueDiversity
@@ -50,4 +50,5 @@ __all__ = [
     "model_from_dict",
     "model_text",
     "parse_model",
+    "place_model",
 ]

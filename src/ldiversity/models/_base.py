@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from math import floor, inf, isfinite, nextafter
 from pathlib import Path
@@ -267,6 +267,11 @@ class PrivacyModel(ABC):
         """
         del base  # only models that read files need it
         return cls(**cls._named(parts))
+
+    @classmethod
+    def place_files(cls, parts: Sequence[str], place: Callable[[str], str]) -> Sequence[str]:  # noqa: ARG003 - few name files
+        """The parameters of a text form; the file that they name, if any, as `place` says it."""
+        return parts
 
     @classmethod
     def _named(cls, parts: Sequence[str]) -> dict[str, Any]:

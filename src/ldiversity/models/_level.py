@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -108,6 +108,11 @@ class LevelDiversity(PrivacyModel):
             raise ValueError(parts)
         file = Path(":".join(parts[2:]))  # a path may have colons of its own
         return cls(**cls._named(parts[:2]), hierarchy=Hierarchy.read(file if base is None else base / file))
+
+    @classmethod
+    def place_files(cls, parts: Sequence[str], place: Callable[[str], str]) -> Sequence[str]:
+        """The file stands last."""
+        return [*parts[:2], place(":".join(parts[2:]))] if parts[2:] else parts
 
     @cached_property
     def _distance(self) -> TreeDistance:

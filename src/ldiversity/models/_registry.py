@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,7 +14,7 @@ from ldiversity.entries import ENTRIES
 from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError
 from ldiversity.models._base import PrivacyModel
 
-__all__ = ["MODELS", "model_from_dict", "model_text", "parse_model"]
+__all__ = ["MODELS", "model_from_dict", "model_text", "parse_model", "place_model"]
 
 MODELS: Final = Registry[type[PrivacyModel]]("models", ENTRIES["models"])
 """The class of each model. A name is never removed and never changes its meaning."""
@@ -78,6 +78,19 @@ def model_text(model: PrivacyModel) -> str | None:
         return model.text if parse_model(model.text) == model else None
     except LDiversityError:
         return None
+
+
+def place_model(text: str, place: Callable[[str], str]) -> str:
+    """A text form with the name of its file, if it has one, as `place` says it.
+
+    Examples
+    --------
+    >>> place_model("level:3:1:trees/diseases.csv", lambda file: f"/data/{file}")
+    'level:3:1:/data/trees/diseases.csv'
+    """
+    name, *parts = (part.strip() for part in text.split(":"))
+    model = MODELS.get(_ALIASES.get(name, name))
+    return text if model is None else ":".join([name, *model.place_files(parts, place)])
 
 
 def model_from_dict(described: object) -> PrivacyModel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -20,6 +20,7 @@ from ldiversity.distances import (
     TreeDistance,
     distance_from_dict,
     parse_distance,
+    place_distance,
 )
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.models._apart import apart
@@ -122,6 +123,11 @@ class SemanticClassDiversity(PrivacyModel):
         if len(parts) < len("ld") + 1:
             raise ValueError(parts)
         return cls(**cls._named(parts[:2]), distance=parse_distance(":".join(parts[2:]), base))
+
+    @classmethod
+    def place_files(cls, parts: Sequence[str], place: Callable[[str], str]) -> Sequence[str]:
+        """The file of the distance, which stands last."""
+        return [*parts[:2], place_distance(":".join(parts[2:]), place)] if parts[2:] else parts
 
 
 def _listed(distance: Distance) -> tuple[Scalar, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, Self
@@ -163,6 +163,11 @@ class TCloseness(PrivacyModel):
             )
         file = Path(":".join(files))  # a path may have colons of its own
         return cls(**number, ground="hierarchical", hierarchy=Hierarchy.read(file if base is None else base / file))
+
+    @classmethod
+    def place_files(cls, parts: Sequence[str], place: Callable[[str], str]) -> Sequence[str]:
+        """The file stands last."""
+        return [*parts[:2], place(":".join(parts[2:]))] if parts[2:] else parts
 
     def _costs(self, counts: NDArray[np.int64], population: Population) -> tuple[NDArray[Any], NDArray[Any]]:
         """Shape (classes,) each: integers whose quotient is the distance."""

@@ -14,7 +14,7 @@ from ldiversity.catalog import OPTIONS, Option
 from ldiversity.distances import Distance, distance_text, place_distance
 from ldiversity.errors import ParameterError
 from ldiversity.methods import METHODS, GroupingMethod, Method
-from ldiversity.models import PrivacyModel, model_text
+from ldiversity.models import PrivacyModel, model_text, place_model
 from ldiversity.sentences import Setting, say
 
 __all__ = ["ChosenMethod", "locate", "method_words", "relative", "shorten", "usual_method"]
@@ -147,6 +147,10 @@ def _placed(name: str, value: object, place: Callable[[str], str]) -> object:
     kind = OPTIONS[name].kind if name in OPTIONS else ""
     if kind == "distance" and isinstance(value, str):
         return place_distance(value, place)
+    if kind == "model" and isinstance(value, str):
+        return place_model(value, place)
+    if kind == "model" and isinstance(value, list | tuple):
+        return [_placed(name, one, place) for one in value]
     if kind == "file" and isinstance(value, str | os.PathLike):
         return Path(place(os.fspath(value)))
     return value

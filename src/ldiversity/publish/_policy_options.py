@@ -29,6 +29,7 @@ _TYPES: Final[Mapping[str, Any]] = {
     "text": str,
     "file": str,
     "distance": str,
+    "model": str,
     "switch": bool,
     "shares": dict[str, float] | list[float],
 }

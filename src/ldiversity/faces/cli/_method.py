@@ -24,7 +24,7 @@ def _declared(option: Option) -> tuple[list[str], dict[str, Any]]:
     if option.kind == "shares":
         return flags, {"multiple": True, "metavar": "NAME=NUMBER", "help": help_text}
     kinds: dict[str, Any] = {"integer": int, "number": float}
-    metavar = {"file": "FILE", "distance": "DISTANCE", "text": option.name.upper()}.get(option.kind)
+    metavar = {"file": "FILE", "distance": "DISTANCE", "text": option.name.upper(), "model": "MODEL"}.get(option.kind)
     kind = kinds.get(option.kind, str)
     return flags, {"type": kind, "metavar": metavar, "multiple": option.several, "help": help_text}
 
