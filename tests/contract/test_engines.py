@@ -19,8 +19,8 @@ import pytest
 import ldiversity as ld
 from ldiversity.base.randomness import FreshWords, Key
 from ldiversity.datasets import patients
-from ldiversity.engines import COUNT, BatchFunction, Engine, Factory, LocalEngine, NumberedBatch, Secrets
-from ldiversity.tables import Source, open_source
+from ldiversity.engines import BatchFunction, Engine, Factory, LocalEngine, NumberedBatch, Secrets
+from ldiversity.tables import COUNT, Source, open_source
 
 ROWS = 1000
 TABLE: pa.Table = patients(ROWS, seed=3).append_column("row", pa.array(range(ROWS)))
@@ -97,13 +97,28 @@ def test_rows_are_counted_by_columns(engine: Engine, by: list[str]) -> None:
     found = engine.count(open_source(TABLE), by)
 
     expected = TABLE.select(by).group_by(by).aggregate([([], "count_all")]).rename_columns([*by, COUNT])
+    assert found is not None
     assert found.column_names == [*by, COUNT]
     assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, expected.to_pylist()))
 
 
 @engines
 def test_a_table_without_rows_has_no_counts(engine: Engine) -> None:
-    assert engine.count(open_source(TABLE.slice(0, 0)), ["sex"]).num_rows == 0
+    for by in (["sex"], ["sex", "job"]):
+        found = engine.count(open_source(TABLE.slice(0, 0)), by)
+        assert found is not None
+        assert found.num_rows == 0
+
+
+@engines
+@pytest.mark.parametrize("by", [["age"], ["sex", "age"]])
+def test_too_many_combinations_are_not_counted(engine: Engine, by: list[str]) -> None:
+    n_found = len(set(zip(*(TABLE[name].to_pylist() for name in by), strict=True)))
+
+    assert engine.count(open_source(TABLE), by, most=n_found - 1) is None
+    found = engine.count(open_source(TABLE), by, most=n_found)
+    assert found is not None
+    assert found.num_rows == n_found
 
 
 def keyed(n_keys: int) -> list[pa.RecordBatch]:

@@ -1,7 +1,6 @@
 """Where the rows of a table are computed."""
 
 from ldiversity.engines._base import (
-    COUNT,
     BatchFunction,
     Engine,
     Factory,
@@ -12,7 +11,6 @@ from ldiversity.engines._base import (
 from ldiversity.engines._local import LocalEngine
 
 __all__ = [
-    "COUNT",
     "BatchFunction",
     "Engine",
     "Factory",

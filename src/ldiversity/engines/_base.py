@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +16,7 @@ from numpy.typing import NDArray
 from ldiversity.base.randomness import FreshWords, Key, Secret
 from ldiversity.tables import Source
 
-__all__ = ["COUNT", "BatchFunction", "Engine", "Factory", "NumberedBatch", "PartFunction", "Secrets"]
-
-COUNT: Final = "count"
-"""The column in which an engine counts rows."""
+__all__ = ["BatchFunction", "Engine", "Factory", "NumberedBatch", "PartFunction", "Secrets"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +106,12 @@ class Engine(ABC):
         """The rows of a table in their order, for what needs all of them in one place."""
 
     @abstractmethod
-    def count(self, source: Source, by: Sequence[str]) -> pa.Table:
-        """How many rows have each combination of values: the columns `by`, and `COUNT`; in no particular order."""
+    def count(self, source: Source, by: Sequence[str], *, most: int | None = None) -> pa.Table | None:
+        """How many rows have each combination of values: the columns `by`, and `COUNT`; in no particular order.
+
+        None when there are more than `most` combinations: nobody needs them, and they would fill the memory. A missing
+        value is a value.
+        """
 
     @abstractmethod
     def map(

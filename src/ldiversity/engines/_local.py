@@ -14,10 +14,10 @@ from typing import ClassVar, Final
 import pyarrow as pa
 
 from ldiversity.base.checks import check_integer
-from ldiversity.engines._base import COUNT, BatchFunction, Engine, Factory, NumberedBatch, PartFunction, Secrets
+from ldiversity.engines._base import BatchFunction, Engine, Factory, NumberedBatch, PartFunction, Secrets
 from ldiversity.engines._buckets import AtRandom, ByKey, TogetherByKey, put_in_order
 from ldiversity.release import staging_folder
-from ldiversity.tables import Source
+from ldiversity.tables import COUNT, Source, count_values
 
 __all__ = ["LocalEngine"]
 
@@ -38,8 +38,8 @@ class LocalEngine(Engine):
     --------
     >>> from ldiversity.tables import open_source
     >>> people = open_source(pa.table({"sex": ["f", "m", "f"]}))
-    >>> sorted(LocalEngine().count(people, ["sex"]).to_pylist(), key=str)
-    [{'sex': 'f', 'count': 2}, {'sex': 'm', 'count': 1}]
+    >>> [column.to_pylist() for column in LocalEngine().count(people, ["sex"])]
+    [['f', 'm'], [2, 1]]
     """
 
     name: ClassVar[str] = "local"
@@ -55,9 +55,11 @@ class LocalEngine(Engine):
             yield NumberedBatch(batch, 0, first)
             first += batch.num_rows
 
-    def count(self, source: Source, by: Sequence[str]) -> pa.Table:
+    def count(self, source: Source, by: Sequence[str], *, most: int | None = None) -> pa.Table | None:
         """How many rows have each combination of values; memory grows with the combinations."""
         names = list(by)
+        if len(names) == 1:  # read without decoding where that is cheaper
+            return count_values(source, names[0], most, chunk_rows=self.chunk_rows)
         total: pa.Table | None = None
         for batch in self.rows(source, names):
             counted = pa.table(batch.cells).group_by(names).aggregate([([], "count_all")])
@@ -65,6 +67,8 @@ class LocalEngine(Engine):
             joined = counted if total is None else pa.concat_tables([total, counted])
             summed = joined.group_by(names).aggregate([(COUNT, "sum")])
             total = summed.rename_columns([*names, COUNT])
+            if most is not None and total.num_rows > most:
+                return None
         if total is not None:
             return total
         return pa.schema([*((name, source.columns[name]) for name in names), (COUNT, pa.int64())]).empty_table()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
 from ldiversity.base.randomness import FreshWords, random_order
+from ldiversity.engines import Engine
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CodedTable, NumberColumn, QuasiColumn, SensitiveColumn
 from ldiversity.publish._columns import published_type
@@ -62,6 +63,7 @@ class Reading:
 def read_table(  # noqa: PLR0913 - the columns and what becomes of them
     source: Source,
     *,
+    engine: Engine,
     quasi: Sequence[str],
     plain: Sequence[str],
     coders: Mapping[str, Coder],
@@ -78,6 +80,8 @@ def read_table(  # noqa: PLR0913 - the columns and what becomes of them
     ----------
     source
         The table.
+    engine
+        Where it is read.
     quasi, plain
         Columns.
     coders
@@ -107,11 +111,12 @@ def read_table(  # noqa: PLR0913 - the columns and what becomes of them
     secret: dict[str, list[CodeArray]] = {name: [] for name in coders}
     others: list[pa.Table] = []
     needed = {*quasi, *plain, *coders, *([] if person is None else [person])}
-    for batch in source.batches([name for name in source.columns if name in needed]):
+    for rows in engine.rows(source, [name for name in source.columns if name in needed]):
+        batch = rows.cells
         coded = {name: coder.codes(batch.column(name)) for name, coder in coders.items()}
         kept = np.logical_and.reduce([codes >= 0 for codes in coded.values()])
         if not kept.all():
-            batch = batch.filter(pa.array(kept))  # noqa: PLW2901 - the rows that stay
+            batch = batch.filter(pa.array(kept))
             coded = {name: codes[kept] for name, codes in coded.items()}
         for name, codes in coded.items():
             secret[name].append(codes)
@@ -128,12 +133,12 @@ def read_table(  # noqa: PLR0913 - the columns and what becomes of them
         sensitive.append(SensitiveColumn(name, np.concatenate(secret.pop(name))[order], coder.domain))
     columns, originals = _finish(readers, order)
     table = CodedTable(tuple(columns), tuple(sensitive), None if people is None else people.finish(order))
-    rows = pa.concat_tables(others).take(pa.array(order)) if others else pa.table({})
+    kept_plain = pa.concat_tables(others).take(pa.array(order)) if others else pa.table({})
     # Where quasi-identifiers are published as they are, no hierarchy is: what it was made from decides nothing.
     generalized = () if exact else quasi
     read_off = frozenset(name for name in generalized if name in made or (automatic and name not in trees))
     added = [name for name, reader in readers.items() if isinstance(reader, CategoryReader) and reader.added_missing]
-    return Reading(table, types, originals, rows, read_off, order, frozenset([*added, *read_off]))
+    return Reading(table, types, originals, kept_plain, read_off, order, frozenset([*added, *read_off]))
 
 
 def _finish(

@@ -10,7 +10,6 @@ import numpy as np
 from ldiversity.base.arrays import BoolArray
 from ldiversity.base.progress import stage
 from ldiversity.base.randomness import FreshWords
-from ldiversity.engines import Engine
 from ldiversity.errors import ClaimError, InfeasibleError, InternalError, UnsupportedError
 from ldiversity.methods import Grouping, GroupingMethod, GroupingRun, Partition, SensitiveColumn
 from ldiversity.publish._coding import Reading
@@ -36,7 +35,7 @@ class Grouped:
         return _partition_of(self.grouping, self.reading)
 
 
-def group_records(preparation: Preparation, engine: Engine, words: FreshWords) -> Grouped:
+def group_records(preparation: Preparation, words: FreshWords) -> Grouped:
     """Group the records, until all that will be public could have been read off the published ones alone.
 
     Where a method leaves records out, domains that were read off the table lose the values that only those had. Where
@@ -49,7 +48,7 @@ def group_records(preparation: Preparation, engine: Engine, words: FreshWords) -
             reading = preparation.read(words)
         n_all = reading.table.n_rows if n_all is None else n_all
         with stage("grouping") as told:
-            grouping = preparation.method.group(reading.table, GroupingRun(engine.workers, told))
+            grouping = preparation.method.group(reading.table, GroupingRun(preparation.engine.workers, told))
         _check_grouping(grouping, reading, preparation.method)
         partitions = _partition_of(grouping, reading)
         columns = {

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray
 from ldiversity.base.randomness import FreshWords
+from ldiversity.engines import Engine
 from ldiversity.errors import LDiversityError, SchemaError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.mechanisms import SetMechanism
@@ -59,6 +60,8 @@ class Preparation:
         How often each value occurs: the holder's knowledge, never published.
     hierarchies
         Of some quasi-identifiers.
+    engine
+        Where rows are read and computed.
     notes
         What the holder should know.
     """
@@ -69,6 +72,7 @@ class Preparation:
     coders: Mapping[str, Coder]
     counts: Mapping[str, NDArray[np.int64]]
     hierarchies: Mapping[str, Hierarchy]
+    engine: Engine
     notes: tuple[str, ...] = ()
 
     @property
@@ -121,12 +125,13 @@ class Preparation:
 
     def only(self, rows: BoolArray) -> Preparation:
         """The same decisions for some rows of the source alone, so that nothing is read off the others."""
-        return prepare(self.question, SelectedRows(self.source, rows))
+        return prepare(self.question, SelectedRows(self.source, rows), self.engine)
 
     def read(self, words: FreshWords) -> Reading:
         """Read the table as the method sees it."""
         return read_table(
             self.source,
+            engine=self.engine,
             quasi=self.schema.names(Role.QUASI),
             plain=self.schema.names(Role.PLAIN),
             coders=self.coders,
@@ -139,7 +144,7 @@ class Preparation:
         )
 
 
-def prepare(question: Publication, source: Source) -> Preparation:
+def prepare(question: Publication, source: Source, engine: Engine) -> Preparation:
     """Check the roles, read the domains, and say what would be published; hides and groups nothing yet."""
     wanted = question.sensitive
     groups = question.grouping is not None
@@ -155,7 +160,11 @@ def prepare(question: Publication, source: Source) -> Preparation:
     whole = source
     source, missing = _with_values(source, wanted, needed=groups or len(wanted) > 1)
     trees = read_hierarchies(question.hierarchies, source, question.quasi)
-    fitted = {one.name: fit_coder(source, one) for one in wanted}
+
+    def count(rows: Source, column: str, most: int) -> pa.Table | None:
+        return engine.count(rows, [column], most=most)
+
+    fitted = {one.name: fit_coder(source, one, count=count) for one in wanted}
     coders = {name: coder for name, (coder, _) in fitted.items()}
     counts = {name: own for name, (_, own) in fitted.items()}
     schema = _schema(source, question.quasi, question.plain, coders)
@@ -176,9 +185,8 @@ def prepare(question: Publication, source: Source) -> Preparation:
     notes += naming_notes(
         {name: suggest_role(name, source.columns[name], 0, 0) for name in published if name not in ids}
     )
-    return Preparation(
-        question, source, schema, coders, counts, trees, (*notes, *(plain_notes(question.plain) if groups else ()))
-    )
+    notes += plain_notes(question.plain) if groups else ()
+    return Preparation(question, source, schema, coders, counts, trees, engine, notes)
 
 
 def fit_mechanism(method: Method, domain: Domain, *, named: str | None) -> SetMechanism:

@@ -227,7 +227,7 @@ class Publication(Columns):
         insecure_seed
             Draw from a seed that can be repeated. For tests: whoever learns the seed learns the true values.
         """
-        from ldiversity.engines import LocalEngine, Secrets
+        from ldiversity.engines import Secrets
         from ldiversity.publish._publish import publish
 
         secret = self._secret(key)
@@ -235,10 +235,9 @@ class Publication(Columns):
             raise ParameterError(_OWNER, "insecure_seed", "must be left out when there is a key")
         insecure = None if insecure_seed is None else FreshWords.from_insecure_seed(insecure_seed)
         return publish(
-            self._prepared(table),
+            self._prepared(table, engine),
             None if output is None else Path(output),
             overwrite=overwrite,
-            engine=engine or LocalEngine(),
             secrets=Secrets(secret, insecure=insecure),
         )
 
@@ -285,12 +284,13 @@ class Publication(Columns):
         words += [] if self.layout is None else ["--layout", self.layout]
         return [*words, "-o", output]
 
-    def _prepared(self, table: Any) -> Preparation:  # noqa: ANN401 - any frame or path
+    def _prepared(self, table: Any, engine: Engine | None = None) -> Preparation:  # noqa: ANN401 - any frame or path
+        from ldiversity.engines import LocalEngine
         from ldiversity.publish._prepare import prepare
 
         if self.key is not None:
             Key.load(shorten(self.key))
-        return prepare(self, open_source(table, types=self.types))
+        return prepare(self, open_source(table, types=self.types), engine or LocalEngine())
 
     def _secret(self, key: Key | None) -> Key | None:
         if key is not None and self.grouping is not None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
-from ldiversity.engines import Engine, Secrets
+from ldiversity.base.warned import warn
+from ldiversity.engines import Secrets
 from ldiversity.errors import LDiversityWarning
 from ldiversity.publish._notes import domain_notes, key_note
 from ldiversity.publish._prepare import Preparation
@@ -18,13 +17,8 @@ from ldiversity.release import Release
 
 __all__ = ["publish"]
 
-_HOLDER: Final = 4
-"""The frame of whoever called `Publication.publish`."""
 
-
-def publish(
-    preparation: Preparation, output: Path | None, *, overwrite: bool, engine: Engine, secrets: Secrets
-) -> Release:
+def publish(preparation: Preparation, output: Path | None, *, overwrite: bool, secrets: Secrets) -> Release:
     """Publish a table as `Publication.publish` says it; the holder is warned before the work begins."""
     replaced = output if overwrite else None
     undeclared = preparation.undeclared
@@ -35,11 +29,11 @@ def publish(
         keyed = [] if secrets.key is None else [key_note(undeclared)]
         for attribute in preparation.hidden:
             for text in attribute.mechanism.cautions():
-                warnings.warn(LDiversityWarning(text, column=attribute.name), stacklevel=_HOLDER)
+                warn(LDiversityWarning(text, column=attribute.name))
         drawn = {attribute.name: (attribute.coder.domain, attribute.mechanism) for attribute in preparation.hidden}
         caution = caution_about_sets(replaced, drawn, keyed=secrets.key is not None)
     if caution is not None:
-        warnings.warn(caution, LDiversityWarning, stacklevel=_HOLDER)
+        warn(caution)
     notes = (*preparation.notes, *domain_notes(undeclared), *keyed, *([] if caution is None else [caution]))
     run = publish_sets if preparation.question.grouping is None else publish_classes
-    return run(replace(preparation, notes=notes), output, overwrite=overwrite, engine=engine, secrets=secrets)
+    return run(replace(preparation, notes=notes), output, overwrite=overwrite, secrets=secrets)

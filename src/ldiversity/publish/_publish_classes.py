@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray
 from ldiversity.base.progress import stage, tell, unwatched
 from ldiversity.base.randomness import FreshWords, random_order
-from ldiversity.engines import Engine, Secrets
-from ldiversity.errors import LDiversityWarning
+from ldiversity.base.warned import warn
+from ldiversity.engines import Secrets
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.methods import Grouping, Partition
 from ldiversity.models import count_classes
@@ -45,19 +44,18 @@ __all__ = ["publish_classes"]
 
 
 def publish_classes(
-    preparation: Preparation, output: Path | None, *, overwrite: bool, engine: Engine, secrets: Secrets
+    preparation: Preparation, output: Path | None, *, overwrite: bool, secrets: Secrets
 ) -> ClassRelease:
     """Group the records of a table, and publish the classes."""
     frame_kind, data_format = preparation.source.frame_kind, preparation.question.data_format
     if output is None:
-        made = _make(preparation, engine, secrets.words())
-        tell(0.9, "checking")
-        check_classes(made.description, made.rows, made.n_rows)
-        verify_class_rows(made.rows, made.description, n_rows=made.n_rows, n_records=made.n_records)
-        tell(1.0)
+        made = _make(preparation, secrets.words())
+        with stage("checking", until=1.0):
+            check_classes(made.description, made.rows, made.n_rows)
+            verify_class_rows(made.rows, made.description, n_rows=made.n_rows, n_records=made.n_records)
         return made.release(frame_kind)
-    with engine.staging(output, overwrite=overwrite) as staging:
-        made = _make(preparation, engine, secrets.words())
+    with preparation.engine.staging(output, overwrite=overwrite) as staging:
+        made = _make(preparation, secrets.words())
         write_classes(staging, made.description, made.rows, data_format=data_format, n_records=made.n_records)
         tell(1.0, "writing")
     with unwatched():  # it has its name now
@@ -93,13 +91,13 @@ class _Made:
         )
 
 
-def _make(preparation: Preparation, engine: Engine, words: FreshWords) -> _Made:
+def _make(preparation: Preparation, words: FreshWords) -> _Made:
     method, marginals = preparation.method, preparation.question.marginals
     with stage("grouping", until=0.7):
-        done = group_records(preparation, engine, words)
+        done = group_records(preparation, words)
     grouping, reading = done.grouping, done.reading
     for warning in grouping.warnings:
-        warnings.warn(warning, LDiversityWarning, stacklevel=5)
+        warn(warning)
     partitions = [_renumber(partition, words) for partition in grouping.partitions]
     published = np.flatnonzero(np.logical_or.reduce([partition.class_of >= 0 for partition in partitions]))
     order = published[random_order(len(published), words)].astype(np.int32)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from ldiversity.base.progress import stage, tell, unwatched
-from ldiversity.engines import Engine, Secrets
+from ldiversity.engines import Secrets
 from ldiversity.publish._draw import DistinctIds, DrawSets
 from ldiversity.publish._prepare import Preparation
 from ldiversity.release import (
@@ -26,23 +26,21 @@ from ldiversity.release import (
 __all__ = ["publish_sets"]
 
 
-def publish_sets(
-    preparation: Preparation, output: Path | None, *, overwrite: bool, engine: Engine, secrets: Secrets
-) -> Release:
+def publish_sets(preparation: Preparation, output: Path | None, *, overwrite: bool, secrets: Secrets) -> Release:
     """Hide every sensitive value in a set, and publish the records in a random order."""
     frame_kind, notes = preparation.source.frame_kind, preparation.notes
     description = _describe(preparation)
     if output is None:
-        (shuffled,) = _draw(preparation, engine, secrets, scratch=None, until=0.8)
+        (shuffled,) = _draw(preparation, secrets, scratch=None, until=0.8)
         check_description(description, shuffled.num_rows)
         with stage("checking", until=1.0):
             made = SetRelease.from_coded(description, shuffled, frame_kind=frame_kind, notes=notes)
             made.verify()
         return made
-    with engine.staging(output, overwrite=overwrite) as staging:
+    with preparation.engine.staging(output, overwrite=overwrite) as staging:
         scratch = staging / "scratch"
         scratch.mkdir(mode=0o700)
-        rows = _draw(preparation, engine, secrets, scratch=scratch, until=0.6)
+        rows = _draw(preparation, secrets, scratch=scratch, until=0.6)
         write_release(staging, description, rows, data_format=preparation.question.data_format)
         scratch.rmdir()
         tell(1.0, "writing")
@@ -51,10 +49,9 @@ def publish_sets(
     return replace(release, notes=notes)
 
 
-def _draw(
-    preparation: Preparation, engine: Engine, secrets: Secrets, *, scratch: Path | None, until: float
-) -> Iterator[pa.Table]:
+def _draw(preparation: Preparation, secrets: Secrets, *, scratch: Path | None, until: float) -> Iterator[pa.Table]:
     """The rows as they will be published, in a random order."""
+    engine = preparation.engine
     exploded = preparation.question.layout == "exploded"
     factory = DrawSets(preparation.published_types, preparation.hidden, preparation.record_id, exploded)
     needed = {*factory.published, *(a.name for a in preparation.hidden), *preparation.record_id}

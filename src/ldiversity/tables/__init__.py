@@ -8,7 +8,7 @@ from ldiversity.tables._column_values import ColumnValues, column_values
 from ldiversity.tables._csv import CsvSource
 from ldiversity.tables._excel import open_excel
 from ldiversity.tables._files import FILE_ENDINGS
-from ldiversity.tables._fit import fit_coder
+from ldiversity.tables._fit import COUNT, count_values, fit_coder
 from ldiversity.tables._frames import to_native
 from ldiversity.tables._guard import guarded
 from ldiversity.tables._ipc import IpcSource
@@ -28,6 +28,7 @@ from ldiversity.tables._typed_roles import ColumnTexts, Roles, read_roles, read_
 from ldiversity.tables._values import Tally, domain_array, python_rows, time_texts, to_values, value_type
 
 __all__ = [
+    "COUNT",
     "DEFAULT_CHUNK_ROWS",
     "FILE_ENDINGS",
     "MISSING_POLICIES",
@@ -51,6 +52,7 @@ __all__ = [
     "as_sensitive",
     "check_roles",
     "column_values",
+    "count_values",
     "decode_sets",
     "domain_array",
     "encode_sets",

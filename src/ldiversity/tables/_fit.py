@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -21,14 +24,50 @@ from ldiversity.tables._sensitive import Sensitive
 from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, unknown_column
 from ldiversity.tables._values import Tally, domain_array, to_values, value_type
 
-__all__ = ["MOST_FLOATS", "fit_coder"]
+__all__ = ["COUNT", "MOST_FLOATS", "count_values", "fit_coder"]
+
+COUNT: Final = "\0count"
+"""The column in which rows are counted; no column of a table has such a name."""
 
 MOST_FLOATS: Final = 1_000
 """With more distinct floats than this, a column holds measurements, which must be binned."""
 
 
+def count_values(
+    source: Source, column: str, most: int | None, *, chunk_rows: int = DEFAULT_CHUNK_ROWS
+) -> pa.Table | None:
+    """Count the rows with each value of a column: the values, and beside them the counts.
+
+    Missing values, if there are any, are one value. Returns None when there are more than `most` others.
+
+    Examples
+    --------
+    >>> from ldiversity.tables import open_source
+    >>> counted = count_values(open_source(pa.table({"sex": ["f", None, "f"]})), "sex", most=10)
+    >>> counted.column(0).to_pylist(), counted.column(1).to_pylist()
+    (['f', None], [2, 1])
+    """
+    tally = Tally(sys.maxsize if most is None else most)
+    for batch in source.batches([column], chunk_rows=chunk_rows, encoded=[column]):
+        tally.add(batch.column(0))
+        if tally.full:
+            return None
+    cells, counts = tally.result()
+    if tally.full:
+        return None
+    values = pa.array([], source.columns[column]) if cells is None else cells
+    if tally.n_missing:
+        values, counts = pa.concat_arrays([values, pa.nulls(1, values.type)]), np.append(counts, tally.n_missing)
+    return pa.table([values, pa.array(counts.astype(np.int64))], names=[column, COUNT])
+
+
 def fit_coder(
-    source: Source, sensitive: Sensitive, chunk_rows: int = DEFAULT_CHUNK_ROWS, *, order: pa.Array | None = None
+    source: Source,
+    sensitive: Sensitive,
+    chunk_rows: int = DEFAULT_CHUNK_ROWS,
+    *,
+    order: pa.Array | None = None,
+    count: Callable[[Source, str, int], pa.Table | None] | None = None,
 ) -> tuple[Coder, NDArray[np.int64]]:
     """Settle the domain of a sensitive column, and count its values.
 
@@ -40,6 +79,8 @@ def fit_coder(
         Rows of a batch; affects only memory and time.
     order
         The column's categories in order, if the source cannot know it; see `Source.category_order`.
+    count
+        Counts the values of a column as `count_values` does, for example on other machines; that itself when None.
 
     Returns
     -------
@@ -71,19 +112,22 @@ def fit_coder(
         ).with_hint("Convert it to text, or split it into one column per part.")
     if sensitive.bins is not None:
         return _fit_bins(source, sensitive, sensitive.bins, chunk_rows)
-    return _fit_values(source, sensitive, values, chunk_rows, order)
+    count = count or partial(count_values, chunk_rows=chunk_rows)
+    return _fit_values(source, sensitive, values, count(source, sensitive.name, MOST_VALUES), order)
 
 
 def _fit_values(
-    source: Source, sensitive: Sensitive, kind: pa.DataType, chunk_rows: int, order: pa.Array | None
+    source: Source, sensitive: Sensitive, kind: pa.DataType, counted: pa.Table | None, order: pa.Array | None
 ) -> tuple[Coder, NDArray[np.int64]]:
-    tally = _tally(source, sensitive.name, chunk_rows)
-    cells, counts = tally.result()
-    if tally.full:
+    if counted is None:
         raise _too_many(source, sensitive, f"more than {MOST_VALUES}")
-    _check_missing(source, sensitive, tally.n_rows, tally.n_missing)
+    known = np.asarray(counted.column(0).is_valid())
+    every = counted.column(1).to_numpy()
+    counts, n_missing = every[known], int(every[~known].sum())
+    _check_missing(source, sensitive, int(every.sum()), n_missing)
     name = sensitive.name
-    values = pa.array([], kind) if cells is None else _as_values(source, name, cells, kind)
+    cells = counted.column(0).filter(pa.array(known)).combine_chunks()
+    values = _as_values(source, name, cells, kind) if len(cells) else pa.array([], kind)
     if sensitive.domain is None:
         if pa.types.is_floating(values.type) and len(values) > MOST_FLOATS:
             raise _too_many(source, sensitive, f"{len(values)} different decimal numbers")
@@ -93,16 +137,7 @@ def _fit_values(
         domain = match_declared(source.name, name, sensitive.domain, values.type)
     domain = _with_missing(domain, sensitive)
     coder = Coder(name, domain, values.type, sensitive.missing)
-    return coder, _count_codes(source, coder, values, counts, tally.n_missing)
-
-
-def _tally(source: Source, name: str, chunk_rows: int) -> Tally:
-    tally = Tally(MOST_VALUES)
-    for batch in source.batches([name], chunk_rows=chunk_rows, encoded=[name]):
-        tally.add(batch.column(0))
-        if tally.full:
-            break
-    return tally
+    return coder, _count_codes(source, coder, values, counts, n_missing)
 
 
 def _as_values(source: Source, name: str, cells: pa.Array, kind: pa.DataType) -> pa.Array:

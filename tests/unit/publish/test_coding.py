@@ -11,6 +11,7 @@ import pytest
 
 import ldiversity as ld
 from ldiversity.base.randomness import FreshWords
+from ldiversity.engines import LocalEngine
 from ldiversity.methods import CategoryColumn, NumberColumn
 from ldiversity.publish._coding import Reading, read_table
 from ldiversity.tables import Coder, fit_coder, open_source
@@ -23,7 +24,7 @@ def read(column: pa.Array, *, missing: str = "refuse", **given: Any) -> Reading:
     source = open_source(pa.table({"x": column, "s": np.arange(len(column))}))
     coder, _ = fit_coder(source, ld.Sensitive("s", missing=missing))
     words = FreshWords.from_insecure_seed(1)
-    return read_table(source, quasi=["x"], plain=[], coders={"s": coder}, words=words, **given)
+    return read_table(source, engine=LocalEngine(), quasi=["x"], plain=[], coders={"s": coder}, words=words, **given)
 
 
 def in_source_order(reading: Reading, values: np.ndarray) -> list[Any]:
@@ -215,7 +216,9 @@ def test_rows_whose_sensitive_value_is_missing_are_left_out_on_request() -> None
     source = open_source(pa.table({"x": [1, 2, 3], "s": ["a", None, "b"]}))
     coder = Coder("s", ld.Domain(("a", "b")), pa.string(), missing="drop")
 
-    reading = read_table(source, quasi=["x"], plain=["x"], coders={"s": coder}, words=FreshWords())
+    reading = read_table(
+        source, engine=LocalEngine(), quasi=["x"], plain=["x"], coders={"s": coder}, words=FreshWords()
+    )
 
     assert sorted(reading.table.numbers[0].values.tolist()) == [1, 3]
     assert sorted(reading.plain["x"].to_pylist()) == [1, 3]
@@ -225,7 +228,9 @@ def test_people_are_told_apart_whatever_the_column() -> None:
     source = open_source(pa.table({"who": ["p", "q", "p"], "s": [0, 1, 2]}))
     coder, _ = fit_coder(source, ld.Sensitive("s"))
 
-    table = read_table(source, quasi=[], plain=[], coders={"s": coder}, words=FreshWords(), person="who").table
+    table = read_table(
+        source, engine=LocalEngine(), quasi=[], plain=[], coders={"s": coder}, words=FreshWords(), person="who"
+    ).table
 
     assert table.person is not None
     by_row = table.person[np.argsort(table.sensitive[0].codes)]
@@ -237,7 +242,9 @@ def test_a_person_without_a_name_is_refused() -> None:
     coder, _ = fit_coder(source, ld.Sensitive("s"))
 
     with pytest.raises(ld.SchemaError, match="'who' must not have missing values, got 1"):
-        read_table(source, quasi=[], plain=[], coders={"s": coder}, words=FreshWords(), person="who")
+        read_table(
+            source, engine=LocalEngine(), quasi=[], plain=[], coders={"s": coder}, words=FreshWords(), person="who"
+        )
 
 
 def test_all_columns_are_shuffled_alike() -> None:
@@ -245,7 +252,9 @@ def test_all_columns_are_shuffled_alike() -> None:
     source = open_source(pa.table({"x": range(n), "t": [str(i) for i in range(n)], "p": range(n), "s": range(n)}))
     coder, _ = fit_coder(source, ld.Sensitive("s"))
 
-    reading = read_table(source, quasi=["x", "t"], plain=["p"], coders={"s": coder}, words=FreshWords())
+    reading = read_table(
+        source, engine=LocalEngine(), quasi=["x", "t"], plain=["p"], coders={"s": coder}, words=FreshWords()
+    )
 
     rows = reading.table.sensitive[0].codes
     number, category = reading.table.quasi
