@@ -62,6 +62,12 @@ def demo() -> Answer:
     return Demo(LONG, (LONG,) * 30, LONG, (release,) * 30, beside, (LONG,) * 30)
 
 
+def fault() -> Answer:
+    from ldiversity.faces.cli._fault_document import Fault, FaultDocument
+
+    return FaultDocument(Fault("ParameterError", LONG, LONG, LONG, LONG, LONG, LONG, LONG, 2, ({"l": 3.0},) * 500))
+
+
 def hierarchy() -> Answer:
     from ldiversity.faces.cli._hierarchy import Level, LookedAt
 
@@ -78,11 +84,13 @@ ROLES: Mapping[str, Any] = {"quasi": ["place", "age"], "sensitive": "disease"}
 EXAMPLES: Mapping[str, Callable[[], Answer]] = {
     "attack": lambda: ld.attack(sets(), table(), attacks=["homogeneity", "skewness"], targets=50),
     "audit": lambda: ld.audit(table(), **ROLES, models=["k-anonymity:5", "distinct:3", "t-closeness:0.2"]),
+    "checked": lambda: ld.Publication(**ROLES, method=ld.RandomizedAddition(l=3)).check(table()),
     "class-plan": lambda: ld.plan(table(), **ROLES, method=ld.BSGI(l=500)),
     "comparison": compared,
     "demo": demo,
     "description": lambda: ld.describe(pa.table({f"{LONG}{place}": ["a", "b", "c"] for place in range(200)})),
     "estimate": lambda: ld.estimate(sets(), by="place"),
+    "fault": fault,
     "hierarchy": hierarchy,
     "key": key,
     "plan": lambda: ld.plan(table(), **ROLES, method=ld.RandomizedAddition(l=3)),

@@ -17,6 +17,7 @@ __all__ = [
     "level",
     "number",
     "percent",
+    "percent_between",
     "percent_tick",
     "plain_level",
     "plain_number",
@@ -53,6 +54,17 @@ def percent(share: float | None, digits: int = 3, *, unknown: str = "-") -> str:
     ('-2 %', '2,500 %', '> 99 %')
     """
     return unknown if share is None or not isfinite(share) else f"{_hundredths(share, digits)} %"
+
+
+def percent_between(low: float | None, high: float | None) -> str:
+    """Write an interval of shares, to stand after its estimate; nothing where there is none.
+
+    Examples
+    --------
+    >>> percent_between(0.1, 0.25), percent_between(None, None)
+    (' (10 % to 25 %)', '')
+    """
+    return "" if low is None or high is None else f" ({percent(low)} to {percent(high)})"
 
 
 def points(share: float | None) -> str:

@@ -231,10 +231,14 @@ class Estimate(ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
     @fact
     def cells(self) -> tuple[EstimatedCell, ...]:
         """Every cell with its values."""
+        return self._cells_to(self.n_cells)
+
+    def _cells_to(self, end: int) -> tuple[EstimatedCell, ...]:
+        """The first cells: a text or a picture needs few of them."""
         parts = [column.to_pylist() for column in self._value_columns().values()]
         values = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
-        labels = python_rows(self.labels) if self.by else [{}]
-        numbers = [_known(getattr(self, name)) for name in _NUMBERS]
+        labels = python_rows(self.labels.slice(0, end)) if self.by else [{}]
+        numbers = [_known(getattr(self, name)[:end]) for name in _NUMBERS]
         return tuple(
             EstimatedCell(
                 {name: _plain(label) for name, label in labels[cell].items()},
@@ -246,7 +250,7 @@ class Estimate(ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
                     for code, value in enumerate(values)
                 ),
             )
-            for cell in range(self.n_cells)
+            for cell in range(min(end, self.n_cells))
         )
 
     @property
@@ -265,7 +269,7 @@ class Estimate(ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
         rows = [
             f"{cell.name}: {value.name}: {decimal(value.count)} ({percent(value.share)}), "
             f"{decimal(value.low)} to {decimal(value.high)}"
-            for cell in self.cells[:_FEW]
+            for cell in self._cells_to(_FEW)
             for value in cell.values[:_FEW]
         ]
         return fit_screen([f"{self.title}; {counted(self.n_records, 'record')}, intervals {said}", *rows])

@@ -30,7 +30,7 @@ from ldiversity.pictures._grid import Grid
 from ldiversity.pictures._heat import draw as draw_heat
 from ldiversity.pictures._map import plot_map
 from ldiversity.pictures._picture import Picture
-from ldiversity.pictures._plots import plot_estimate, plot_inclusion, plot_plan
+from ldiversity.pictures._plots import plot_estimate
 from ldiversity.pictures._svg import embedded_picture, svg_source, svg_text
 
 if TYPE_CHECKING:  # for annotations of other rooms, which do not import matplotlib
@@ -62,9 +62,7 @@ __all__ = [
     "label_inches",
     "new_figure",
     "plot_estimate",
-    "plot_inclusion",
     "plot_map",
-    "plot_plan",
     "save_figure",
     "shorten",
     "style",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ldiversity.base.answers import Answer, fit_screen
+from ldiversity.base.numbers import counted
 from ldiversity.errors import InfeasibleError
 from ldiversity.publish._class_plan import judge
 from ldiversity.publish._notes import naming_notes
@@ -14,8 +17,8 @@ from ldiversity.tables import Suggestion, summarize_columns
 __all__ = ["Checked", "check"]
 
 
-@dataclass(frozen=True)
-class Checked:
+@dataclass(frozen=True, repr=False)
+class Checked(Answer, schema="checked", version=1):
     """A publication that fits its table, as far as can be known before anything is drawn. For the holder alone.
 
     Attributes
@@ -34,9 +37,12 @@ class Checked:
 
     table: str
     records: int
-    roles: dict[str, str]
+    roles: Mapping[str, str]
     promises: tuple[str, ...]
     notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return fit_screen([f"{self.table}: {counted(self.records, 'record')}", *self.promises, *self.notes])
 
 
 def check(preparation: Preparation) -> Checked:

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from ldiversity.errors import ParameterError
-from ldiversity.pictures import plot_estimate, plot_inclusion, plot_plan
+from ldiversity.pictures import plot_estimate
 from ldiversity.pictures._figures import balance
 
 if TYPE_CHECKING:
@@ -225,44 +225,6 @@ def test_wrong_number_of_record_counts_is_refused() -> None:
         plot_estimate(["all"], ["a"], [[1.0]], [[1.0]], [[1.0]], records=[1, 2])
 
 
-def test_inclusion_shows_probabilities_of_small_domains() -> None:
-    figure = plot_inclusion([[1, 0.25, 0.75], [0.5, 1, 0.5], [1, 0, 1]], ["a", "b", "c"])
-
-    assert {"25", "75", "100"} <= set(shown(figure))
-
-
-@pytest.mark.parametrize("n_values", [2, 24, 148])
-def test_labels_of_an_inclusion_matrix_do_not_collide(n_values: int) -> None:
-    inclusion = np.full((n_values, n_values), 0.1) + 0.9 * np.eye(n_values)
-    figure = plot_inclusion(inclusion, [f"value {value}" for value in range(n_values)])
-
-    assert collisions(label_boxes(figure, figure.axes[0].yaxis)) == 0
-    assert collisions(label_boxes(figure, figure.axes[0].xaxis)) == 0
-
-
-def test_inclusion_of_the_wrong_shape_is_refused() -> None:
-    with pytest.raises(ParameterError, match=r"inclusion must have shape \(2, 2\), got \(1, 2\)"):
-        plot_inclusion([[1, 0]], ["a", "b"])
-
-
-def test_plan_draws_a_line_a_method_and_the_bound() -> None:
-    figure = plot_plan([2, 3], {"a": [0.1, 0.2], "b": [0.1, np.nan]}, {"a": [0.5, 0.3], "b": [0.5, np.nan]})
-
-    assert [len(axes.lines) for axes in figure.axes] == [2, 3]
-
-
-def test_plan_draws_more_methods_than_there_are_colors() -> None:
-    series = {f"method {number}": [0.1, 0.2] for number in range(7)}
-
-    assert len(plot_plan([2, 3], series, series).axes[0].lines) == 7
-
-
-def test_plan_marks_the_chosen_l() -> None:
-    figure = plot_plan([2, 3], {"a": [0.1, 0.2]}, {"a": [0.5, 0.3]}, chosen=3)
-
-    assert "planned: l = 3" in shown(figure)
-
-
 def test_importing_the_room_does_not_load_matplotlib() -> None:
     code = "import sys, ldiversity.pictures._plots; sys.exit('matplotlib' in sys.modules)"
 
@@ -271,7 +233,7 @@ def test_importing_the_room_does_not_load_matplotlib() -> None:
 
 def test_drawing_does_not_load_pyplot() -> None:
     code = (
-        "import sys; from ldiversity.pictures import plot_plan; plot_plan([2], {'a': [0.1]}, {'a': [0.5]});"
+        "import sys; from ldiversity.pictures import plot_estimate; plot_estimate(['all'], ['a'], [[1]], [[1]], [[1]]);"
         "sys.exit('matplotlib.pyplot' in sys.modules)"
     )
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ldiversity.base.answers import HIDDEN, Answer, fact, fit_screen
 from ldiversity.base.notebook import ShownInNotebooks
-from ldiversity.base.numbers import counted, number, percent
+from ldiversity.base.numbers import counted, number, percent, percent_between
 from ldiversity.evaluation.attacks._base import AttackResult
 from ldiversity.tables import to_native
 
@@ -111,10 +111,7 @@ def _does_better(result: AttackResult) -> bool:
 
 
 def _sentence(result: AttackResult) -> str:
-    rate = percent(result.success)
-    if result.interval is not None:
-        low, high = result.interval
-        rate += f" ({percent(low)} to {percent(high)})"
+    rate = percent(result.success) + percent_between(*(result.interval or (None, None)))
     verb = "names" if result.scored else "expects to name"
     promised = (
         "nothing is promised against them"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldiversity.base.numbers import counted, level, number, percent
+from ldiversity.base.numbers import counted, level, number, percent, percent_between
 from ldiversity.faces.report._parts import Cell, Contingency, Distribution
 from ldiversity.faces.report._phrases import interval_name, limit_heads, short
 from ldiversity.pictures import Grid, Picture, draw_heat, plot_estimate, style, write_title
@@ -53,7 +53,7 @@ def _distribution_alt(facts: Distribution, *, holder: bool) -> str:
     name, values, rest = facts.attribute, facts.values, facts.left_out
     exact, what = facts.exact, "groups of neighboring values" if facts.grouped else "values"
     top = max(values, key=lambda value: value.share or 0.0)
-    limits = "" if exact else _limits(top.low, top.high)
+    limits = "" if exact else percent_between(top.low, top.high)
     shown = " and the true shares" if holder else ""
     alt = (
         f"Bars: the {'exact' if exact else 'estimated'} share of each of {len(values)} {what} of {name!r} among "
@@ -66,10 +66,6 @@ def _distribution_alt(facts: Distribution, *, holder: bool) -> str:
         verb = "is" if rest.values == 1 else "are"
         alt += f" {counted(rest.values, 'further value')}, together {percent(rest.share)}, {verb} not drawn."
     return alt
-
-
-def _limits(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f" ({percent(low)} to {percent(high)})"
 
 
 def _intervals(facts: Distribution) -> str:
@@ -156,7 +152,7 @@ def _strongest(cells: Sequence[Cell]) -> tuple[Cell, int] | None:
 
 
 def _share_at(facts: Contingency, cell: Cell, place: int) -> str:
-    limits = _limits(cell.low[place], cell.high[place]) if limit_heads(facts) else ""
+    limits = percent_between(cell.low[place], cell.high[place]) if limit_heads(facts) else ""
     value, where = short(facts.values[place], 60), short(cell.cell, 60)
     return f"{value!r} in {where!r}: {percent(cell.share[place])}{limits}"
 
