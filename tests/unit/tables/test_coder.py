@@ -144,7 +144,7 @@ def test_missing_values_are_refused_with_their_number_and_the_other_policies(cel
         fit(cells)
 
     assert "missing='category'" in str(caught.value)
-    assert 'missing="drop"' in str(caught.value)
+    assert "missing='drop'" in str(caught.value)
 
 
 @pytest.mark.parametrize("cells", MISSING.values(), ids=MISSING.keys())
