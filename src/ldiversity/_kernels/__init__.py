@@ -1,1 +1,1 @@
-"""Hot array loops, compiled by numba. Import these modules inside functions: numba is slow to load."""
+"""Hot array loops, compiled by numba. Import these modules inside functions, because numba loads slowly."""

@@ -1,4 +1,4 @@
-"""Anatomy: again and again one row from each of the l largest buckets, with a heap of buckets."""
+"""Anatomy: repeatedly take one row from each of the l largest buckets, with a heap of buckets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def take_from_largest(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
     """Form classes of l rows from the l fullest buckets, as long as l buckets have rows.
 
-    Rows leave a bucket in their given order. Of two buckets with as many rows left, the one whose next row comes
+    Rows leave a bucket in the given order. Of two buckets with equally many rows left, the one whose next row comes
     first goes first: the order of rows is random, so ties are broken at random.
 
     Parameters
@@ -27,16 +27,14 @@ def take_from_largest(
     levels
         Shape (n,): the bucket of each row.
     kept
-        Shape (buckets,): how many rows of each bucket take part, the first ones; the rest is left out.
-    l
-        Rows in a class.
+        Shape (buckets,): how many rows of each bucket take part, from the first; the others are left out.
 
     Returns
     -------
     class_of
         Shape (n,): the class of each row, -1 for rows in none.
     left
-        The rows that take part and are in no class, in no order.
+        The rows that take part and are in no class, in no particular order.
     n_classes
         The number of classes.
     """
@@ -54,7 +52,7 @@ def take_from_largest(
     for level in range(n_levels):
         taken[level] = starts[level]
 
-    # A key orders buckets by rows left, then by the earlier next row; the bucket is found through that row.
+    # A key orders buckets by rows left, then by the earlier next row. That row also identifies the bucket.
     heap = np.empty(n_levels, dtype=np.int64)
     size = 0
     for level in range(n_levels):
@@ -65,6 +63,7 @@ def take_from_largest(
     n_classes = 0
     waiting = np.empty(l, dtype=np.int64)
     while size >= l:
+        # The buckets of this class return to the heap only when it is complete: a class takes one row from each.
         n_waiting = 0
         for _ in range(l):
             key = heap[0]
@@ -108,7 +107,7 @@ def _push(heap: NDArray[np.int64], size: int, key: int) -> None:
 
 @helper
 def _pop(heap: NDArray[np.int64], size: int) -> None:
-    """Take the greatest key out of the first `size`."""
+    """Remove the greatest of the first `size` keys."""
     key = heap[size - 1]
     last = size - 1
     parent = 0

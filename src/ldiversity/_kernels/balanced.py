@@ -1,9 +1,9 @@
-"""Samplers of balanced selection: tables of whole-number probabilities, and the loops that draw from them.
+"""Samplers of balanced selection: tables of integer probabilities, and the loops that draw from them.
 
-All tables are alias tables with 2**b columns (Walker's method). The upper b of a word's 63 leading bits choose
-a column, the other bits decide between the column's own outcome and its alias. Shares are whole numbers that sum
-to 2**63, and the columns are filled in whole numbers, so an outcome is drawn with exactly its share of 2**63
-and an outcome of weight zero never.
+All tables are alias tables with 2**b columns (Walker's method). The upper b of a word's 63 leading bits choose a
+column; the other bits choose between the column's own outcome and its alias. Shares are integers that sum to 2**63,
+and the columns are filled with integers. So an outcome is drawn with exactly its share of 2**63, and an outcome of
+weight zero never is.
 
 A table row is ``(threshold, own << 32 | alias)``; an outcome is a number below 2**32.
 """
@@ -24,7 +24,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Words: TypeAlias = NDArray[np.uint64]
 Tables: TypeAlias = tuple[Words, Ints, Ints]
-"""Rows of all tables, where each state's table begins, and its number of bits."""
+"""The rows of all tables, where each state's table begins, and its number of bits."""
 
 COUNT_AT = 20
 """The first outcome of a walk is ``members on the left << COUNT_AT | neighbor``."""
@@ -42,7 +42,7 @@ _MEMBER = np.uint64((1 << COUNT_AT) - 1)
 
 @helper
 def _shares(weights: Floats, size: int, shares: Words) -> None:
-    """Round the first `size` weights to whole numbers that sum to 2**63; the largest takes what rounding left."""
+    """Round the first `size` weights to integers that sum to 2**63; the largest one takes the remainder."""
     total = 0.0
     largest = 0
     for i in range(size):
@@ -61,6 +61,8 @@ def _shares(weights: Floats, size: int, shares: Words) -> None:
 @helper
 def _fill(weights: Floats, outcomes: Words, size: int, bits: int, table: Words, scratch: Words, stack: Ints) -> None:
     """Fill ``2**bits`` rows of `table` so that outcome i is drawn in proportion to weight i."""
+    # Columns with less than the capacity are stacked from below, those with more from above. Each small one is topped
+    # up by a large one, its alias.
     columns = 1 << bits
     capacity = _ONE << np.uint64(_BITS - bits)
     _shares(weights, size, scratch)
@@ -96,7 +98,7 @@ def _fill(weights: Floats, outcomes: Words, size: int, bits: int, table: Words, 
 def fill_tables(weights: Floats, outcomes: Words, starts: Ints, bits: Ints, offsets: Ints, table: Words) -> None:
     """Fill one table for each state s from ``weights[starts[s]:starts[s + 1]]`` and the same part of `outcomes`.
 
-    A state whose weights are all zero is never reached; its rows stay as they are.
+    A state whose weights are all zero is never reached; its rows are not changed.
     """
     most_bits = 0
     for s in range(bits.shape[0]):
@@ -123,13 +125,13 @@ def _draw(word: np.uint64, state: int, table: Words, offsets: Ints, bits: Ints) 
     lead = word >> _ONE
     row = offsets[state] + np.int64(lead >> shift)
     own = (lead & ((_ONE << shift) - _ONE)) < table[row, 0]
-    # No branch: which way it goes is random, and a wrong guess of the processor costs more than the rest.
+    # No branch: its outcome is random, and a misprediction costs more than all the rest.
     return np.uint64((table[row, 1] >> (_HALF * np.uint64(own))) & _LOW_HALF)
 
 
 @kernel
 def sample_listed(codes: Codes, words: Words, sets: Codes, table: Words, offsets: Ints, bits: Ints) -> Codes:
-    """Choose for each record one row of `sets`, with the table of its code and its first word."""
+    """Choose one row of `sets` for each record, with the table of its code and its first word."""
     l = sets.shape[1]
     drawn = np.empty((codes.shape[0], l), dtype=np.int32)
     for i in range(codes.shape[0]):
@@ -152,9 +154,9 @@ def sample_chain(
 ) -> Codes:
     """Walk from the true value to the left and to the right.
 
-    The first word chooses how many members lie on the left and one neighbor of the true value; every further
-    word chooses the next member outward. ``states[0]`` and ``states[1]`` give the row of left and right tables
-    at which each node's walk begins; the tables for k members to go stand ``k * width`` further.
+    The first word chooses how many members are on the left and one neighbor of the true value; every further word
+    chooses the next member outward. ``states[0]`` and ``states[1]`` give the left and right tables at which each node's
+    walk begins; the tables for k missing members are ``k * width`` further.
     """
     drawn = np.empty((codes.shape[0], l), dtype=np.int32)
     width = left[1].shape[0] // max(l - 1, 1)
@@ -196,10 +198,10 @@ def sample_chain(
 
 @kernel
 def sample_triples(codes: Codes, words: Words, node_of: Codes, first: Tables, outward: Tables, begins: Ints) -> Codes:
-    """Do what `sample_chain` does for l = 3, the most frequent case, without branches.
+    """Do the same as `sample_chain` for l = 3, the most frequent case, without branches.
 
-    The tables of both directions are one; ``begins[0]`` and ``begins[1]`` give the state at which each node's walk
-    to the left and to the right begins.
+    Both directions share one table; ``begins[0]`` and ``begins[1]`` give the state at which each node's walk to the
+    left and to the right begins.
     """
     drawn = np.empty((codes.shape[0], 3), dtype=np.int32)
     rows, offsets, bits = outward

@@ -1,4 +1,4 @@
-"""Forming the classes of one part: outlying records first, each with its nearest partners of other values."""
+"""Form the classes of one part: outlying records first, each with its nearest partners of other values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _widen(query: Query, tree: Tree, i: Whole) -> None:
 
 @helper
 def _allowed(rules: Rules, mark: int, classes_left: int, n_values: int) -> np.uint64:
-    """The bits of the values of the first key that may join."""
+    """Return the bits of the values of the first key that may join."""
     mask = np.uint64(0)
     for value in range(n_values):
         free = rules.counts[0, value]
@@ -55,18 +55,18 @@ def fill_classes(
 ) -> int:
     """Form classes of `l` records that differ in every key; return how many.
 
-    With one key, ``n = k * l`` records and no value more than k times, all k classes are formed: a value that as many
-    records have as there are classes left must be in each of them, the others are free; so the same holds for what
-    remains. With several keys a seed that finds no partners is left out.
+    With one key, ``n = k * l`` records and no value more than k times, all k classes are formed: a value that occurs as
+    often as there are classes left must join each of them, and other values are free, so the condition still holds for
+    what remains. With several keys, a seed that finds no partners is left out.
 
     Parameters
     ----------
     order
-        Shape (n,): original positions, the first seeds first.
+        Shape (n,): original positions, in the order in which they become seeds.
     sizes
         Shape (keys,): how many values each key has.
     penalty, n_penalized
-        What a value is charged for being scarce, in how many of the keys.
+        The charge for a scarce value, and in how many of the keys it applies.
     class_of
         Shape (n,): filled by original position; -1 for records that are left out.
     """
@@ -126,7 +126,7 @@ def _fill(
     out: NDArray[np.bool_],
     class_of: NDArray[np.int32],
 ) -> int:
-    """Do what `fill_classes` says. ``frequency[k, c]`` is how many values of key k occur c times."""
+    """Implement `fill_classes`; ``frequency[k, c]`` is the number of values of key k that occur c times."""
     n, n_keys = tree.keys.shape
     counts = rules.counts
     top = np.empty(n_keys, dtype=np.int64)
@@ -143,6 +143,7 @@ def _fill(
         for k in range(n_keys):
             while top[k] > 0 and frequency[k, top[k]] == 0:
                 top[k] -= 1
+            # Values that occur once per class left, or more often, must be in the next class.
             needed[k] = 0
             for c in range(classes_left, top[k] + 1):
                 needed[k] += frequency[k, c]
@@ -160,6 +161,7 @@ def _fill(
                 _box_of_one(query, tree, i)
                 if strict:
                     for k in range(n_keys):
+                        # The class has no room for a free value: the seed gives way to the nearest needed one.
                         if rules.must[k] and counts[k, tree.keys[i, k]] < classes_left:
                             i = -1
                             break

@@ -1,4 +1,4 @@
-"""One part from its rows to its classes."""
+"""Group the rows of one part into classes."""
 
 from __future__ import annotations
 
@@ -31,20 +31,11 @@ def group_part(
     n_swaps: int,
     class_of: NDArray[np.int32],
 ) -> int:
-    """Form the classes of a part, numbered from 0 in `class_of`, -1 for records without; return how many.
+    """Form the classes of a part, numbered from 0 in `class_of`, -1 for records without a class; return how many.
 
-    This is not compiled: what it calls is, each only when it is needed.
-
-    Parameters
-    ----------
-    points, keys
-        Of the records of the part.
-    n_values
-        Shape (keys,): how many values each key has.
-    n_penalized
-        How many of the keys are sensitive columns.
-    centers, rarity
-        As for `outlying`.
+    This function is not compiled. The kernels that it calls are, each only when it is needed. `n_values` is the number
+    of values of each key, and the first `n_penalized` keys are sensitive columns. For `centers` and `rarity`, see
+    `outlying`.
     """
     tree = build_tree(loss, points, keys, _LEAF)
     order = np.argsort(-outlying(loss, points, centers, rarity), kind="stable").astype(np.int32)
@@ -61,14 +52,14 @@ def group_part(
 def outlying(
     loss: Loss, points: NDArray[np.float32], centers: NDArray[np.float32], rarity: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """Shape (n,): how far each record is from the middle of the table.
+    """Return how far each record is from the middle of the table, shape (n,).
 
     Parameters
     ----------
     centers
         Shape (numbers,): the median of each number.
     rarity
-        Of each entry of the trees (see `Loss`) at level 0: what a category is charged for being rare.
+        For each entry of the trees (see `Loss`) at level 0, the charge for a rare category.
     """
     score = np.zeros(len(points), dtype=np.float32)
     n_numbers = len(loss.caps)

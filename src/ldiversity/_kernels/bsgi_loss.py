@@ -1,8 +1,8 @@
 """The loss of a class: every quasi-identifier is a coordinate, and a class is the box around its records.
 
-Numbers are scaled so that the range of the domain is their weight. A category is its place among the leaves of its
-tree, read from left to right, so that every node is a run of places and the lowest common ancestor of a class is the
-smallest run that holds its least and its greatest place: boxes serve both.
+Numbers are scaled so that the range of the domain equals their weight. A category is its position among the leaves of
+its tree, from left to right. So every node is a run of positions, and the lowest common ancestor of a class is the
+smallest run that holds its least and its greatest position: boxes work for both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ZERO = np.float32(0)
 
 
 class Loss(NamedTuple):
-    """How boxes are charged. Coordinates are numbers first, then categories.
+    """How the loss of a box is computed. Coordinates are numbers first, then categories.
 
     Attributes
     ----------
@@ -43,16 +43,16 @@ class Loss(NamedTuple):
 
 
 class Query(NamedTuple):
-    """A box, prepared for asking what each record would add to its loss.
+    """A box, prepared for computing what each record would add to its loss.
 
     Attributes
     ----------
     low, high
         Shape (coordinates,).
     room
-        Shape (numbers,): what is left of each number until all is lost.
+        Shape (numbers,): how much more each number can lose.
     first, last, rise
-        Shape (categories, levels): the nodes from the box's own up to the root, and what publishing each would add.
+        Shape (categories, levels): the nodes from that of the box up to the root, and what each would add.
     """
 
     low: NDArray[np.float32]
@@ -64,7 +64,7 @@ class Query(NamedTuple):
 
 
 def make_query(loss: Loss) -> Query:
-    """A query without a box."""
+    """Make a query without a box."""
     n_numbers, n_categories = len(loss.caps), len(loss.levels)
     deepest = int(loss.levels.max(initial=1))
     low, high = np.zeros((2, n_numbers + n_categories), dtype=np.float32)
@@ -108,9 +108,9 @@ def added_loss(
     high: NDArray[np.float32],
     i: int,
 ) -> np.float32:
-    """What a box would lose more if it took in the nearest point of box `i`; a record is a box of one point.
+    """Return what a box would add to its loss if it took in the nearest point of box `i`; a record is a one-point box.
 
-    The first six are the parts of a `Query`: taken out of it once, they are cheaper to reach.
+    The first six arguments are the fields of a `Query`: taken out once, they are faster to access.
     """
     added = _ZERO
     n_numbers = room.shape[0]
@@ -128,7 +128,7 @@ def added_loss(
 
 @helper
 def box_loss(loss: Loss, low: NDArray[np.float32], high: NDArray[np.float32]) -> np.float32:
-    """The loss of a record whose class fills this box."""
+    """Return the loss of a record whose class fills this box."""
     caps, levels, base, last, cost = loss.caps, loss.levels, loss.base, loss.last, loss.cost
     total = _ZERO
     n_numbers = caps.shape[0]
@@ -144,7 +144,7 @@ def box_loss(loss: Loss, low: NDArray[np.float32], high: NDArray[np.float32]) ->
 
 @helper
 def pair_losses(loss: Loss, points: NDArray[np.float32], rows: NDArray[np.int32], pairs: int) -> NDArray[np.float64]:
-    """Shape (coordinates,): the mean loss of two of the rows, from `pairs` evenly spread ones."""
+    """Return the mean loss of two rows, shape (coordinates,), from `pairs` evenly spread pairs."""
     n_numbers = loss.caps.shape[0]
     size = rows.shape[0]
     losses = np.empty(points.shape[1], dtype=np.float64)
@@ -168,7 +168,7 @@ def pair_losses(loss: Loss, points: NDArray[np.float32], rows: NDArray[np.int32]
 
 @kernel
 def total_loss(loss: Loss, points: NDArray[np.float32], class_of: NDArray[np.int32], n_classes: int) -> float:
-    """The loss of all records together; rows of class -1 are left out."""
+    """Return the total loss of all records; rows of class -1 are skipped."""
     size = np.empty(n_classes, dtype=np.int64)
     size[:] = 0
     low = np.empty((n_classes, points.shape[1]), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""The published greedy: one record from each of the l largest buckets, each the one that adds least loss."""
+"""The published greedy algorithm: from each of the l largest buckets, the record that adds the least loss."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["select_paper"]
 
 _FAR = np.float32(3e38)
 _SLICE = 1 << 24
-"""Records compared in one call of the kernel: some tenths of a second, after which a run can be stopped."""
+"""Records compared in one call of the kernel: a few tenths of a second, after which a run can be stopped."""
 
 
 @helper
 def _largest_first(live: NDArray[np.int64], order: NDArray[np.int64]) -> None:
-    """Sort the buckets by size again, equal ones by number; little has changed since the last time."""
+    """Sort the buckets by size, then by number; insertion sort, because little has changed since the last time."""
     for i in range(1, order.shape[0]):
         bucket = order[i]
         j = i
@@ -47,7 +47,7 @@ def select_paper(
     """
     live = np.bincount(keys[:, 0], minlength=n_values).astype(np.int64)
     start = np.cumsum(live) - live
-    # The last of a bucket is its next record, so that taking it out is cheap.
+    # The last record of a bucket is the next one, so that removing it is cheap.
     rows = (len(keys) - 1 - np.argsort(keys[::-1, 0], kind="stable")).astype(np.int32)
     class_of[:] = -1
     held, query, n_classes = points[rows], make_query(loss), np.zeros(1, dtype=np.int64)
@@ -69,9 +69,9 @@ def _select(
     class_of: NDArray[np.int32],
     classes: NDArray[np.int64],
 ) -> bool:
-    """Do a part of what `select_paper` says, and count its classes; return whether nothing is left to do.
+    """Do a part of `select_paper`, and count its classes; return whether nothing is left to do.
 
-    `rows` and their points, `held`, stand by bucket; ``live`` of each are left.
+    `rows` and their points, `held`, are sorted by bucket; ``live`` counts the records left in each bucket.
     """
     n_coordinates, n_keys, n_values = held.shape[1], keys.shape[1], live.shape[0]
     order = np.empty(n_values, dtype=np.int64)

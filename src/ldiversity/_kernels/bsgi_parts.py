@@ -1,4 +1,4 @@
-"""Cutting a table in two so that classes of l different values can still be formed on both sides."""
+"""Cut a table in two so that classes of l different values can still be formed on both sides."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BITS = 11
 
 @helper
 def fill_words(bits: NDArray[np.uint32], rows: NDArray[np.int32], coordinate: int, words: NDArray[np.uint32]) -> None:
-    """Put whole numbers into `words` that are in the order of the floating-point numbers with these bits."""
+    """Fill `words` with integers that have the same order as the floating-point numbers with these bits."""
     sign = np.uint32(0x80000000)
     for i in range(rows.shape[0]):
         own = bits[rows[i], coordinate]
@@ -25,7 +25,7 @@ def fill_words(bits: NDArray[np.uint32], rows: NDArray[np.int32], coordinate: in
 
 @helper
 def sort_words(words: NDArray[np.uint32]) -> NDArray[np.int32]:
-    """The order that sorts `words`, equal ones as they stood: eleven bits a pass, needless passes skipped."""
+    """Return the stable order that sorts `words`: a radix sort, eleven bits per pass, without needless passes."""
     n = words.shape[0]
     order = np.empty(n, dtype=np.int32)
     other = np.empty(n, dtype=np.int32)
@@ -52,7 +52,7 @@ def sort_words(words: NDArray[np.uint32]) -> NDArray[np.int32]:
 
 @helper
 def _select(words: NDArray[np.uint32], place: int) -> tuple[np.uint32, int, int]:
-    """The word at `place` of the sorted words, how many are less, and how many are at most as great."""
+    """Return the word at `place` of the sorted words, how many words are less, and how many are not greater."""
     less = 0
     known = np.uint32(0)
     equal = words.shape[0]
@@ -75,7 +75,7 @@ def _select(words: NDArray[np.uint32], place: int) -> tuple[np.uint32, int, int]
 
 @helper
 def _count_first(words: NDArray[np.uint32], codes: NDArray[np.int32], place: int, counts: NDArray[np.int32]) -> None:
-    """Count the values of the first `place` records in the order of their words, equal ones as they stand."""
+    """Count the values of the first `place` records in the order of their words; ties keep the order of rows."""
     threshold, less, _ = _select(words, place)
     ties = place - less
     for i in range(words.shape[0]):
@@ -95,9 +95,10 @@ def _make_fair(
     n_right: int,
     l: int,
 ) -> tuple[int, int]:
-    """Change how many of each value go left, so that none is too frequent on a side; how many move, how many go left.
+    """Change how many records of each value go left, so that no value is too frequent on a side.
 
-    A value may be in as many records of a side as the side has classes, `n_left` or `n_right`.
+    A value may occur as often on a side as the side has classes, `n_left` or `n_right`. Returns how many records move,
+    and how many go left.
     """
     moved = 0
     taken = 0
@@ -120,7 +121,10 @@ def _make_full(
     n_right: int,
     l: int,
 ) -> None:
-    """Set the number that goes left right, by the records nearest to the cut whose value has room. `codes` sorted."""
+    """Correct the number of records that go left, with the records nearest to the cut whose value has room.
+
+    `codes` are in the order of the coordinate.
+    """
     place = n_left * l
     i = place
     while taken < place and i < codes.shape[0]:
@@ -156,10 +160,10 @@ def cut(
 ) -> int:
     """Reorder `rows` and return where its right side begins; both sides have a multiple of `l` rows.
 
-    ``len(rows) = k * l`` with k at least 2, and no value occurs more than k times; each side then satisfies the same.
-    The coordinate of greatest expected loss is cut in the middle. Where a value would be too frequent on a side, the
-    records nearest to the cut change sides. A coordinate is passed over when more than `tolerance` of the records
-    would have to, unless the others need more.
+    Requires ``len(rows) = k * l`` with k at least 2, and no value more than k times; each side then satisfies the same.
+    The coordinate of greatest expected loss is cut in the middle. If a value would be too frequent on a side, the
+    records nearest to the cut change sides. A coordinate is skipped if more than the share `tolerance` of the records
+    would have to, unless all others need more.
     """
     return int(_cut(loss, points, points.view(np.uint32), values, n_values, rows, l, tolerance))
 
@@ -175,7 +179,7 @@ def _cut(
     l: int,
     tolerance: float,
 ) -> int:
-    """Do what `cut` says; `bits` are those of the points."""
+    """Implement `cut`; `bits` are those of the points."""
     n = rows.shape[0]
     k = n // l
     n_numbers = loss.caps.shape[0]

@@ -1,4 +1,4 @@
-"""Placing the records that are left over: into classes that lack their values, at least loss."""
+"""Place the leftover records into classes that lack their values, with the least loss."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Classes(NamedTuple):
     low, high
         Shape (classes, coordinates): the box of each class.
     size, head
-        Shape (classes,): how many records, and the first of them.
+        Shape (classes,): the number of records, and the first of them.
     following
         Shape (n,): the next record of the same class, -1 after the last.
     """
@@ -36,7 +36,7 @@ class Classes(NamedTuple):
 
 
 def gather(points: NDArray[np.float32], class_of: NDArray[np.int32], n_classes: int) -> Classes:
-    """Read the classes off `class_of`."""
+    """Build the classes from `class_of`."""
     classes = Classes(
         np.full((n_classes, points.shape[1]), _FAR, dtype=np.float32),
         np.full((n_classes, points.shape[1]), -_FAR, dtype=np.float32),
@@ -68,7 +68,7 @@ def _join(classes: Classes, points: NDArray[np.float32], class_of: NDArray[np.in
 
 @helper
 def _leave(classes: Classes, points: NDArray[np.float32], class_of: NDArray[np.int32], row: Whole) -> None:
-    """Take a row out; its class gets the box of the others."""
+    """Remove a row; its class gets the box of the others."""
     g = np.int64(class_of[row])
     class_of[row] = -1
     member = np.int64(classes.head[g])
@@ -86,7 +86,7 @@ def _leave(classes: Classes, points: NDArray[np.float32], class_of: NDArray[np.i
 
 @helper
 def _fits(classes: Classes, keys: NDArray[np.int32], row: Whole, g: Whole, without: Whole) -> bool:
-    """Whether a row differs in every key from all members of a class but `without`."""
+    """Whether a row differs in every key from all members of a class except `without`."""
     member = classes.head[g]
     while member >= 0:
         if member != without:
@@ -108,7 +108,7 @@ def _place(
     first: Whole,
     n_tries: int,
 ) -> int:
-    """The class of ``first, first + 1, ...`` that loses least by taking the row in; -1 when none of them can."""
+    """Return the class among ``first, first + 1, ...`` that loses least if the row joins; -1 if the row fits none."""
     low = np.empty(points.shape[1], dtype=np.float32)
     high = np.empty(points.shape[1], dtype=np.float32)
     n_classes = classes.size.shape[0]
@@ -139,9 +139,9 @@ def incorporate(
     rows: NDArray[np.int64],
     n_tries: int,
 ) -> int:
-    """Give each of `rows` to the class that loses least by it among those that it fits; return how many found none.
+    """Put each of `rows` into the class that loses least among those that it fits; return how many fit none.
 
-    At most `n_tries` classes are looked at for a row.
+    At most `n_tries` classes are tried per row.
     """
     failed = 0
     for number in range(rows.shape[0]):
@@ -165,9 +165,9 @@ def pair_up(
     first_class: int,
     n_tries: int,
 ) -> int:
-    """Form further classes of `l` from `rows` that differ in every key; return how many.
+    """Form more classes of `l` rows that differ in every key; return how many.
 
-    The classes are numbered from `first_class`, where `classes` has room. A row looks at the `n_tries` rows behind it.
+    The classes are numbered from `first_class`, where `classes` has room. A row tries the `n_tries` rows after it.
     """
     n_new = 0
     members = np.empty(l, dtype=np.int64)
@@ -205,7 +205,7 @@ def displace(
     rows: NDArray[np.int64],
     n_tries: int,
 ) -> int:
-    """Let each of `rows` take the place of a member that fits another class; return how many found no such place."""
+    """Let each of `rows` replace a member that fits another class; return how many found no such member."""
     failed = 0
     n_classes = classes.size.shape[0]
     for number in range(rows.shape[0]):

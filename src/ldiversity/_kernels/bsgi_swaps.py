@@ -1,4 +1,4 @@
-"""Swapping records between the classes of one part where both together lose less."""
+"""Swap records between the classes of one part if both classes together lose less."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _loss_with(
     low: NDArray[np.float32],
     high: NDArray[np.float32],
 ) -> np.float32:
-    """The loss of a class without member `skip` and with record `joins` (-1: none)."""
+    """Return the loss of a class without member `skip` and with record `joins` (-1: none)."""
     _box_without(points, members, skip, low, high)
     if joins >= 0:
         for d in range(points.shape[1]):
@@ -89,7 +89,7 @@ def _candidates(
     stack: NDArray[np.int32],
     bounds: NDArray[np.float32],
 ) -> int:
-    """The records of other classes with the least added loss minus what their own class gains without them."""
+    """Find the records of other classes with the least added loss minus what their own class gains without them."""
     points, keys, low, high, left = tree.points, tree.keys, tree.low, tree.high, tree.left
     starts, ends = tree.start, tree.end
     box_low, box_high, room = query.low, query.high, query.room
@@ -160,9 +160,9 @@ def swap_passes(
     tree
         All records of the part, by leaf.
     group_of
-        Shape (n,): the class of each place of the tree; -1 for none. Updated.
+        Shape (n,): the class of each position in the tree; -1 for none. Updated.
     members
-        Shape (classes, l): the places of each class. Updated.
+        Shape (classes, l): the positions of each class. Updated.
     """
     n = len(tree.points)
     current = np.empty(len(members), dtype=np.float32)
@@ -177,7 +177,7 @@ def swap_passes(
     _begin(loss, tree.points, query, members, current, gain, slot)
     n_swaps = 0
     for _ in range(n_passes):
-        # The classes that lose most come first.
+        # The classes with the greatest loss come first.
         order = np.argsort(-current, kind="stable")
         made = _swap(
             loss,
@@ -212,7 +212,7 @@ def _begin(
     gain: NDArray[np.float32],
     slot: NDArray[np.int32],
 ) -> None:
-    """Find what each class loses, what it would gain without each of its members, and where in it they stand."""
+    """Compute the loss of each class, what it would gain without each of its members, and the slot of each member."""
     for g in range(members.shape[0]):
         current[g] = _loss_with(loss, points, members[g], -1, -1, query.low, query.high)
         for j in range(members.shape[1]):
@@ -238,7 +238,7 @@ def _swap(
     stack: NDArray[np.int32],
     bounds: NDArray[np.float32],
 ) -> int:
-    """One pass over the classes in the given order; return how many swaps were made."""
+    """Make one pass over the classes in the given order; return how many swaps were made."""
     points, keys = tree.points, tree.keys
     l = members.shape[1]
     low = np.empty(points.shape[1], dtype=np.float32)

@@ -1,4 +1,4 @@
-"""A k-d tree over the records of a part that are not yet in a class, with the sensitive values each node still has."""
+"""A k-d tree over the records of a part that are not yet in a class, with the values that each node still has."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ class Tree(NamedTuple):
     Attributes
     ----------
     points, keys, rows
-        Shape (n, ...): coordinates, keys and original position of each record, by leaf. Within a leaf those that are
-        still free stand first.
+        Shape (n, ...): coordinates, keys and original position of each record, by leaf. Within a leaf, the free
+        records come first.
     where
-        Shape (n,): the place of each original position.
+        Shape (n,): where each original position is now.
     low, high
         Shape (nodes, coordinates): the box of each node when the tree was built.
     mask
-        Shape (nodes,): `fold` of every value of the first key among the free records; 0 when there are none.
+        Shape (nodes,): `fold` of every value of the first key among the free records; 0 if there are none.
     left, parent
         Shape (nodes,): -1 at leaves, and at the root.
     start, end
         Shape (nodes,): the records of each node.
     leaf_of
-        Shape (n,): the leaf of each place.
+        Shape (n,): the leaf of each record.
     """
 
     points: NDArray[np.float32]
@@ -53,16 +53,16 @@ class Tree(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Who may join the class that is being formed.
+    """Which records may join the class that is being formed.
 
     Attributes
     ----------
     stamps
-        Shape (keys, values): which class last took each value.
+        Shape (keys, values): the last class that took each value.
     counts
         Shape (keys, values): how many free records have each value.
     must
-        Shape (keys,): whether only values may join that every class from now on needs.
+        Shape (keys,): whether only values may join that every remaining class needs.
     """
 
     stamps: NDArray[np.int32]
@@ -72,13 +72,13 @@ class Rules(NamedTuple):
 
 @inlined
 def fold(value: int) -> np.uint64:
-    """The bit of a value in a mask: values may share one, so a mask can only say that a value is not there."""
+    """Return the bit of a value in a mask. Values may share a bit, so a mask can only prove that a value is absent."""
     return _ONE << np.uint64(value & 63)
 
 
 @helper
 def _select(key: NDArray[np.float32], order: NDArray[np.int32], start: Whole, end: Whole, k: Whole) -> None:
-    """Bring the k-th least key of ``order[start:end]`` to place k, lesser ones before it and greater ones behind."""
+    """Bring the k-th least key of ``order[start:end]`` to position k, with lesser ones before it (quickselect)."""
     while end - start > 1:
         first, pivot, last = key[order[start]], key[order[(start + end) // 2]], key[order[end - 1]]
         pivot = max(min(first, pivot), min(max(first, pivot), last))
@@ -103,7 +103,7 @@ def _select(key: NDArray[np.float32], order: NDArray[np.int32], start: Whole, en
 
 @helper
 def _boundary(key: NDArray[np.float32], order: NDArray[np.int32], start: Whole, end: Whole) -> int:
-    """Part ``order[start:end]`` where the key changes nearest to the middle; return where the right side begins."""
+    """Split ``order[start:end]`` where the key changes nearest to the middle; return where the right side begins."""
     middle = (start + end) // 2
     pivot = key[order[middle]]
     less = 0
@@ -126,7 +126,7 @@ def _boundary(key: NDArray[np.float32], order: NDArray[np.int32], start: Whole, 
 
 
 def build_tree(loss: Loss, points: NDArray[np.float32], keys: NDArray[np.int32], leaf_size: int) -> Tree:
-    """Build the tree, cutting where the records of a node lose most when they are taken together."""
+    """Build the tree; each node is cut along the coordinate in which its records lose most."""
     n, n_coordinates = points.shape
     most = 4 * (n // leaf_size + 4)
     box = np.empty((2, most, n_coordinates), dtype=np.float32)
@@ -173,7 +173,7 @@ def _grow(
     leaf_of: NDArray[np.int32],
     mask: NDArray[np.uint64],
 ) -> int:
-    """Fill the parts of a `Tree`, which have room for the most nodes there can be; return how many there are."""
+    """Fill the arrays of a `Tree`, which have room for the greatest possible number of nodes; return their number."""
     n, n_coordinates = points.shape
     n_numbers = loss.caps.shape[0]
     most = left.shape[0]
@@ -236,7 +236,7 @@ def _grow(
 
 @helper
 def remove(tree: Tree, free: NDArray[np.int32], i: Whole) -> None:
-    """Take the record at place `i` out; `free` counts the free records of each leaf."""
+    """Remove the record at position `i`; `free` counts the free records of each leaf."""
     points, keys, rows, masks = tree.points, tree.keys, tree.rows, tree.mask
     q = tree.leaf_of[i]
     free[q] -= 1
@@ -249,6 +249,7 @@ def remove(tree: Tree, free: NDArray[np.int32], i: Whole) -> None:
         rows[i], rows[j] = rows[j], rows[i]
         tree.where[rows[i]] = i
         tree.where[rows[j]] = j
+    # Update the masks upward, until one does not change.
     mask = np.uint64(0)
     for place in range(tree.start[q], j):
         mask |= fold(keys[place, 0])
@@ -275,9 +276,9 @@ def nearest(
     stack: NDArray[np.int32],
     bounds: NDArray[np.float32],
 ) -> int:
-    """The free record that adds least to the box, plus a penalty where its value is scarce; -1 when none may join.
+    """Return the free record that adds least to the box, plus a penalty if its value is scarce; -1 if none may join.
 
-    Once one is found, at most `budget` further leaves are looked at.
+    After the first candidate, at most `budget` more leaves are visited.
     """
     points, keys, low, high, left, masks = tree.points, tree.keys, tree.low, tree.high, tree.left, tree.mask
     box_low, box_high, room = query.low, query.high, query.room

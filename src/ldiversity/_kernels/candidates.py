@@ -1,9 +1,8 @@
 """The candidates of the next dummy under simple selection, as runs of positions.
 
-A *position* is a code, except for blocks, where codes are put in the order of their blocks. With that, what may be
-chosen next is a short list of runs ``lo[i] <= position < hi[i]`` for a line and for blocks; for a graph without
-structure the runs are read off a bitset. Only candidates from which the set can still be completed are listed, so a
-draw is never stuck.
+A *position* is a code, except for blocks, where codes are ordered by block. So for a line and for blocks, the next
+candidates are a short list of runs ``lo[i] <= position < hi[i]``; for a graph without structure, the runs come from a
+bitset. Only candidates from which the set can still be completed are listed, so a draw never gets stuck.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ Bits: TypeAlias = NDArray[np.uint64]
 Tables: TypeAlias = tuple[int, Ints, Ints, Bits, Bits, Bits]
 """The structure, and what it needs.
 
-- line: first position allowed after each position, last position allowed before it;
+- line: the first position allowed after each position, and the last position allowed before it;
 - blocks: where the block of each position starts and ends;
-- general: the allowed pairs as bitsets, then the known answers for sets of one and of two values (or empty arrays).
+- general: the allowed pairs as bitsets, then the precomputed candidates for one and for two chosen values (or empty).
 """
 
 _ONE = np.uint64(1)
@@ -64,9 +63,9 @@ def runs(tables: Tables, chosen: Ints, k: int, remaining: int, lo: Ints, hi: Int
 @inlined
 def line_runs(chosen: Ints, k: int, remaining: int, after: Ints, before: Ints, lo: Ints, hi: Ints) -> int:
     """List the runs on a line; see `runs`."""
-    # The chosen values cut the line into gaps. A gap holds as many further values as a greedy walk finds. One more
-    # value costs its gap one or two of these, so all candidates are fine when two may be lost; when only one may,
-    # a candidate must be the i-th of some fullest packing: between its leftmost and its rightmost place.
+    # The chosen values cut the line into gaps. A gap holds as many more values as a greedy walk finds. Choosing a value
+    # costs its gap one or two of these. So all candidates are fine if two may be lost. If only one may be lost, a
+    # candidate must be the i-th of some fullest packing: between its leftmost and its rightmost position.
     size = after.shape[0]
     room = 0
     if remaining > 1:
@@ -132,7 +131,7 @@ def block_runs(chosen: Ints, k: int, start: Ints, stop: Ints, lo: Ints, hi: Ints
 
 @helper
 def _general_mask(tables: Tables, chosen: Ints, k: int, remaining: int, scratch: Bits) -> None:
-    """Put the candidates into ``scratch[0]``."""
+    """Write the candidates to ``scratch[0]``."""
     bits, ones, pairs = tables[3], tables[4], tables[5]
     n_words = bits.shape[1]
     mask = scratch[0]
@@ -154,7 +153,7 @@ def _general_mask(tables: Tables, chosen: Ints, k: int, remaining: int, scratch:
 
 @helper
 def _keep_completable(bits: Bits, mask: Bits, missing: int, scratch: Bits, most: int) -> int:
-    """Drop the candidates that `missing` others cannot follow; return the steps taken, more than `most` if given up."""
+    """Drop candidates that `missing` others cannot follow; return the number of steps, more than `most` if given up."""
     steps = 0
     n_words = bits.shape[1]
     kept = scratch[scratch.shape[0] - 1]
@@ -181,9 +180,9 @@ def _keep_completable(bits: Bits, mask: Bits, missing: int, scratch: Bits, most:
 
 @helper
 def _find_clique(bits: Bits, levels: Bits, size: int, most: int) -> int:
-    """Look for `size` pairwise allowed values in ``levels[0]``, which is used up; depth first.
+    """Search depth first for `size` pairwise allowed values in ``levels[0]``, which is overwritten.
 
-    Returns the number of steps when they were found, minus that when there are none or it exceeds `most`.
+    Returns the number of steps if they exist; its negative if they do not, or if it exceeds `most`.
     """
     n_words = bits.shape[1]
     depth = 0
@@ -253,12 +252,12 @@ def completable(tables: Tables, l: int) -> NDArray[np.bool_]:
     chosen = np.empty(l + 1, dtype=np.int32)
     scratch = np.empty((l + 2, tables[3].shape[1]), dtype=np.uint64)
     for v in range(size):
-        if tables[0] == GENERAL:  # its first dummies are known
+        if tables[0] == GENERAL:  # its first candidates are precomputed
             result[v] = False
             for w in range(tables[4].shape[1]):
                 result[v] |= tables[4][v, w] != _NONE
             continue
-        # Walk greedily: a candidate that is listed can always be completed, so a dead end means there was none.
+        # Walk greedily: every listed candidate can be completed, so a dead end means that there was none at the start.
         chosen[0] = v
         k = 1
         while k < l and runs(tables, chosen, k, l - k, lo, hi, scratch) > 0:
@@ -274,7 +273,7 @@ def completable(tables: Tables, l: int) -> NDArray[np.bool_]:
 
 @kernel
 def first_masks(bits: Bits, l: int, most: int) -> tuple[Bits, int]:
-    """Candidates of the first dummy of each value, as bitsets, and the steps taken; void when more than `most`."""
+    """Return the candidates of each value's first dummy as bitsets, and the number of steps; void beyond `most`."""
     steps = 0
     result = bits.copy()
     scratch = np.empty((l + 2, bits.shape[1]), dtype=np.uint64)
@@ -288,7 +287,7 @@ def first_masks(bits: Bits, l: int, most: int) -> tuple[Bits, int]:
 
 @kernel
 def pair_masks(bits: Bits, l: int, most: int) -> tuple[Bits, int]:
-    """Candidates of the second dummy for each allowed pair, row ``i * F + j`` for i < j; see `first_masks`."""
+    """Return the candidates of the second dummy for each pair, row ``i * F + j`` for i < j; see `first_masks`."""
     steps = 0
     size = bits.shape[0]
     result = np.zeros((size * size, bits.shape[1]), dtype=np.uint64)

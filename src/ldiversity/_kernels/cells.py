@@ -1,4 +1,4 @@
-"""Loops over published sets, counted by cell, and the exact limits of a count."""
+"""Loops that count published sets by cell, and the exact limits of a count."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 _TINY = 1e-200
-_TABLE = 1 << 14  # logarithms of factorials are looked up below this
+_TABLE = 1 << 14  # below this, logarithms of factorials are looked up
 
 
 @kernel
 def are_ascending(sets: Codes) -> bool:
-    """Whether every member is greater than the one before it. Without branches, which would cost more."""
+    """Whether every member is greater than the one before it; without branches, which would be slower."""
     wrong = 0
     for i in range(sets.shape[0]):
         for k in range(1, sets.shape[1]):
@@ -43,7 +43,7 @@ def are_ascending(sets: Codes) -> bool:
 def are_allowed(sets: NDArray[np.uint32], allowed: NDArray[np.bool_]) -> bool:
     """Whether ``allowed[j, k]`` holds for every two members of every set.
 
-    Codes must be within the domain; unsigned, because looking for negative ones takes as long as all the rest.
+    Codes must be within the domain. They are unsigned, because checking for negative ones takes as long as the rest.
     """
     right = True
     for i in range(sets.shape[0]):
@@ -64,7 +64,7 @@ def count_members(cells: Ints, sets: Codes, counts: Ints) -> None:
 
 @kernel
 def group_sets(cells: Ints, sets: Codes, starts: Ints, grouped: Codes) -> None:
-    """Copy the sets so that those of each cell stand together, in their old order; a counting sort.
+    """Copy the sets so that those of each cell are together, in their old order: a counting sort.
 
     ``starts[c]`` is where cell c begins.
     """
@@ -79,7 +79,7 @@ def group_sets(cells: Ints, sets: Codes, starts: Ints, grouped: Codes) -> None:
 
 @kernel
 def pair_counts(sets: Codes, starts: Ints, first: int, last: int, place: Ints, pairs: Floats) -> None:
-    """Count in cells first..last-1 how many sets hold both j and k, for j < k only, in ``pairs[cell, place[j] + k]``.
+    """Count, in cells first..last-1, the sets with both j and k, for j < k, in ``pairs[cell, place[j] + k]``.
 
     Members must be ascending in each row.
     """
@@ -94,7 +94,7 @@ def pair_counts(sets: Codes, starts: Ints, first: int, last: int, place: Ints, p
 
 @kernel
 def square_sums(columns: Floats, sets: Codes, starts: Ints, first: int, last: int, sums: Floats) -> None:
-    """Sum the squares of ``sum of columns[m] over the members m`` over the sets of each cell."""
+    """Sum, over the sets of each cell, the square of the sum of ``columns[m]`` over the members m."""
     n_values = columns.shape[1]
     vector = np.empty(n_values)
     for c in range(first, last):
@@ -144,7 +144,7 @@ def _upper_tail(n: int, p: float, k: int, table: Floats) -> tuple[float, float]:
 
 @helper
 def _start(records: int, published: int, p: float, z: float, half: float) -> int:
-    # The normal limit with continuity and skewness corrections: a start that is rarely off by more than one.
+    # The normal limit with continuity and skewness corrections is rarely off by more than one.
     q = 1.0 - p
     shift = (z * z - 1.0) * (1.0 - 2.0 * p) / 6.0 + half
     spread = z * math.sqrt(p * q) if half > 0 else -z * math.sqrt(p * q)
@@ -156,8 +156,8 @@ def _start(records: int, published: int, p: float, z: float, half: float) -> int
 @helper
 def _low(records: int, published: int, p: float, tail: float, z: float, table: Floats) -> int:
     # The smallest true count v that makes `published` or more unsurprising: P(v + Bin(N - v, p) >= w) > tail.
-    # With n = N - v and k = w - v, one record more among the N - v draws one more Bernoulli, so neighbors follow
-    # from each other: P(X[n+1] >= k+1) = P(X[n] >= k) - (1-p) P(X[n] = k).
+    # With n = N - v and k = w - v, one more record among the N - v is one more Bernoulli draw, which gives a
+    # recursion: P(X[n+1] >= k+1) = P(X[n] >= k) - (1-p) P(X[n] = k).
     if p <= 0.0 or published == 0:
         return published
     if p >= 1.0:
@@ -183,9 +183,9 @@ def _high(records: int, published: int, p: float, tail: float, z: float, table: 
     # The largest true count v that makes `published` or fewer unsurprising: P(v + Bin(N - v, p) <= w) > tail.
     # That is the upper tail of the dummies not drawn, N - w of them: P(Y[n] >= m) with Y[n] = Bin(n, 1-p), where
     # P(Y[n+1] >= m) = P(Y[n] >= m) + (1-p) P(Y[n] = m-1).
-    # A published count that is low by sheer luck must not give an interval without width: it counts as one standard
-    # deviation below what a value without any record is expected to show. It stays a bound of the true count.
-    # A probability below the last digit of 1 is one that floats cannot tell from none: then the widest limit.
+    # A published count that is low by chance must not give an interval of width zero: it counts as at most one
+    # standard deviation below the expectation for a value that no record has. The published count still bounds the
+    # true count. If p is so small that 1 - p rounds to 1, the limit is the widest one.
     if 1.0 - p >= 1.0 or published == 0:
         return published
     if p >= 1.0:
@@ -203,7 +203,7 @@ def _high(records: int, published: int, p: float, tail: float, z: float, table: 
         n += 1
         point *= n * p / (n - m)
     while n > m:
-        # One step back: P(Y[n-1] = m) = point (n-m) / (n p), and from it the tail at n-1.
+        # One step back: P(Y[n-1] = m) = point (n-m) / (n p), which gives the tail at n-1.
         before = point * (n - m) / (n * p)
         less = total - before * m * p / (n - m)
         if less <= tail:
@@ -227,11 +227,11 @@ def count_limits(
     low: Ints,
     high: Ints,
 ) -> None:
-    """Limits of the true counts from published counts, for cells first..last-1.
+    """Compute limits of the true counts from published counts, for cells first..last-1.
 
-    Value j comes into the set of a record with another true value with probability from ``p_least[j]`` to
-    ``p_most[j]``. Each limit is exact when the two agree and conservative otherwise. No upper limit is based on a
-    published count more than one standard deviation below the expectation for a value that nobody has.
+    Value j is in the set of a record with another true value with a probability from ``p_least[j]`` to ``p_most[j]``.
+    Each limit is exact if the two agree, and conservative otherwise. No upper limit is based on a published count more
+    than one standard deviation below the expectation for a value that no record has.
     """
     n_values = counts.shape[1]
     same = True
@@ -246,7 +246,7 @@ def count_limits(
     for n in range(1, table.shape[0]):
         table[n] = table[n - 1] + math.log(n)
     for c in range(first, last):
-        # Many values of a cell share a published count, and then their limits.
+        # Many values of a cell have the same published count, and thus the same limits.
         least = counts[c, 0]
         for j in range(1, n_values):
             least = min(least, counts[c, j])

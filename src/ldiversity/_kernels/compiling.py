@@ -1,6 +1,6 @@
-"""Who is told that loops are being compiled, which happens once on a machine and takes seconds.
+"""Report that loops are being compiled, which happens once per machine and takes seconds.
 
-The kernels tell; whoever shows progress listens. Listening loads no compiler.
+The kernels report it, and progress listens. Listening does not load the compiler.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Final
 __all__ = ["COMPILING", "hear_of_compiling", "tell_of_compiling"]
 
 COMPILING: Final = "compiling, once"
-"""What is being done, in words."""
+"""The word for this step in progress reports."""
 
 _listeners: list[Callable[[bool], None]] = []
 
 
 @contextmanager
 def hear_of_compiling(listener: Callable[[bool], None]) -> Iterator[None]:
-    """Call the listener with True when loops begin to be compiled and with False when they are; from any thread.
+    """Call the listener with True when compiling begins and with False when it ends, from any thread.
 
-    Only the last of several listeners is called.
+    If there are several listeners, only the last is called.
 
     Examples
     --------

@@ -17,9 +17,9 @@ _HALF = np.uint64(32)
 def below(words: NDArray[np.uint64], used: int, bound: int) -> tuple[int, int]:
     """Draw a uniform integer in ``[0, bound)`` for ``1 <= bound < 2**32``, starting at ``words[used]``.
 
-    The draw is the high half of word times bound; words whose low half falls below ``2**64 mod bound`` are
-    rejected, which makes every outcome exactly equally likely (Lemire 2019). Returns the draw, or -1 when
-    the words ran out, and how many words are used up by now.
+    The draw is the high half of word times bound. Words whose low half is below ``2**64 mod bound`` are rejected,
+    which makes all outcomes exactly equally likely (Lemire 2019). Returns the draw, or -1 if the words ran out, and
+    how many words are used so far.
     """
     b = np.uint64(bound)
     while used < words.shape[0]:

@@ -1,4 +1,4 @@
-"""Expectation maximization for the likelihood of published sets, many cells after each other."""
+"""Expectation maximization for the likelihood of published sets, cell by cell."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 _IMPOSSIBLE = -1e300
 _SMALL = 1e-250
-_FLOOR = 1e-3  # an extrapolated share falls at most by this factor below the plain step's
+_FLOOR = 1e-3  # an extrapolated share is at least this fraction of the plain step's
 
 
 @helper
@@ -33,7 +33,7 @@ def _step(
     out: Floats,
 ) -> float:
     # One step of expectation maximization from `shares` to `out`; returns the objective at `shares`.
-    # Products of probabilities are collected before a logarithm is taken: logarithms are the slowest part.
+    # Probabilities are multiplied before the logarithm is taken, because logarithms are the slowest part.
     n_values = shares.shape[0]
     size = sets.shape[1]
     flat = likelihood.shape[0] == 0
@@ -80,7 +80,7 @@ def _step(
 
 @helper
 def _extrapolate(p0: Floats, p1: Floats, p2: Floats, out: Floats) -> None:
-    # The squared extrapolation from three successive points, kept inside the simplex.
+    # The squared extrapolation (SQUAREM) from three successive points, kept inside the simplex.
     first = 0.0
     second = 0.0
     for j in range(p0.shape[0]):
@@ -120,10 +120,10 @@ def em_cells(
 ) -> None:
     """Maximize ``sum of log P(set) + strength[c] * sum of prior * log(shares)`` in cells first..last-1.
 
-    ``shares[c]`` holds the positive start and receives the result, ``steps[c]`` the number of steps. Three
-    steps make a round: two plain ones, and one from the point they extrapolate to, taken back when the
-    objective fell. A cell is done when a plain step moves no share by more than `tolerance`. An empty
-    `likelihood` says that all members of any set explain it equally well.
+    ``shares[c]`` holds the positive start and receives the result; ``steps[c]`` receives the number of steps. A round
+    has three steps: two plain ones, and one from the point to which they extrapolate, which is undone if the objective
+    fell. A cell is done when a plain step changes no share by more than `tolerance`. An empty `likelihood` means that
+    every set is equally likely from each of its members.
     """
     n_values = shares.shape[1]
     p1 = np.empty(n_values)

@@ -1,15 +1,15 @@
 """The inclusion matrix of simple selection, exactly or by simulation.
 
-Whether value j can follow a partial set S depends on S and j together, not on the order in which S was chosen.
-So the probability g_v(S) of passing through S from the true value v and of choosing any one of its successors is
+Whether value j can follow a partial set S depends on S and j, not on the order in which S was chosen. So the
+probability g_v(S) of passing through S from the true value v and of choosing a given one of its successors is
 
     reach_v(S) = sum over u in S other than v of g_v(S without u),    g_v(S) = reach_v(S) / (number of successors of S),
 
 and Q[v, j] is the sum of g_v(S) over all S that contain v and have j as a successor. The sets of up to l - 2 values
-are kept in tables addressed by their rank among all combinations; those of l - 1 values are visited once.
+are stored in tables, indexed by their rank among all combinations; those of l - 1 values are visited once.
 
-Sums of differences leave rounding errors where nothing is left. So the sets of l values are counted beside them, in
-whole numbers: no set with v and j makes Q[v, j] exactly 0, and as many as there are with v make it exactly 1.
+Sums of differences leave rounding errors where the result should be 0 or 1. So the sets of l values are also counted,
+in integers: if no set holds v and j, Q[v, j] is exactly 0; if all sets with v hold j, it is exactly 1.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _NONE = np.uint64(0)
 
 @kernel
 def exact_inclusion(bits: Bits, l: int, choose: Counts, offset: Counts) -> Floats:
-    """Q of simple selection for allowed pairs `bits` and ``l >= 2``, by visiting every set of up to l - 1 values.
+    """Return Q of simple selection for allowed pairs `bits` and ``l >= 2``; visits every set of up to l - 1 values.
 
     Parameters
     ----------
     bits
-        Shape (F, words): the values allowed beside each value, as bitsets.
+        Shape (F, words): the values that may share a set with each value, as bitsets.
     choose
         Binomial coefficients ``choose[n, k]`` for n <= F and k <= l.
     offset
@@ -64,7 +64,7 @@ def exact_inclusion(bits: Bits, l: int, choose: Counts, offset: Counts) -> Float
         for j in range(size):
             count += counts[v, j]
             n_sets += count
-        n_sets //= l - 1  # each was counted for every other member
+        n_sets //= l - 1  # each set was counted once for every other member
         level = 0.0
         count = 0
         for j in range(size):
@@ -81,9 +81,9 @@ def exact_inclusion(bits: Bits, l: int, choose: Counts, offset: Counts) -> Float
 
 @helper
 def _advance(bits: Bits, members: Ints, masks: Bits, k: int, depth: int) -> int:
-    """Go on to the next set of `k` allowed values in lexicographic order; return 0 when there is none.
+    """Move to the next set of `k` allowed values in lexicographic order; return 0 if there is none.
 
-    ``masks[i]`` holds what is allowed beside ``members[:i]``. `depth` is k for a set that was visited, else 1.
+    ``masks[i]`` holds the values allowed with ``members[:i]``. `depth` is k after a visited set, 1 at the start.
     """
     size = bits.shape[0]
     while depth > 0:
@@ -127,7 +127,7 @@ def _walk(bits: Bits, k: int) -> tuple[Ints, Bits]:
 
 @helper
 def _rank(members: Ints, k: int, extra: int, choose: Counts) -> int:
-    """Rank of ``members[:k]`` together with `extra`, or of ``members[:k]`` alone when `extra` is negative."""
+    """Return the rank of ``members[:k]`` together with `extra`, or of ``members[:k]`` alone if `extra` is negative."""
     rank = 0
     at = 1
     for i in range(k):
@@ -178,7 +178,7 @@ def _spread(
     steps: Floats,
     counts: Counts,
 ) -> None:
-    """Add what the sets of `k` values contribute to Q, as differences along each row; the same for counts of sets."""
+    """Add what the sets of `k` values contribute to Q, as differences along each row; likewise the counts of sets."""
     n_words = bits.shape[1]
     members, masks = _walk(bits, k)
     ranks = np.zeros(k, dtype=np.int64)
@@ -211,7 +211,7 @@ def _followers(
     mask: Bits,
     follow: Bits,
 ) -> int:
-    """Write the successors of a set into `follow` and count them."""
+    """Write the successors of a set to `follow`, and count them."""
     n_words = bits.shape[1]
     n = 0
     for w in range(n_words):
@@ -263,7 +263,7 @@ def _weigh(members: Ints, k: int, choose: Counts, offset: Counts, flow: Floats, 
 
 @helper
 def _add_steps(members: Ints, k: int, weight: Floats, follow: Bits, steps: Floats, counts: Counts, n_sets: int) -> None:
-    """Add the weights, and `n_sets` to the counts, from where a run of successors begins to where it ends."""
+    """Add the weights, and `n_sets` to the counts, where a run of successors begins; subtract them where it ends."""
     sign = 1.0
     inside = _NONE
     for w in range(follow.shape[0]):
@@ -282,10 +282,10 @@ def _add_steps(members: Ints, k: int, weight: Floats, follow: Bits, steps: Float
 
 @kernel
 def simulated_inclusion(tables: Tables, start: int, l: int, words: Bits) -> tuple[Floats, Floats]:
-    """One row of Q by position, from one simulated draw a row of `words`, and its standard errors.
+    """Return one row of Q by position, from one simulated draw per row of `words`, and its standard errors.
 
-    Each draw adds, at every step, the probability with which each candidate would be chosen, instead of the choice
-    itself (Rao and Blackwell), so rows sum to l without error.
+    At every step, a draw adds the probability of each candidate instead of the choice itself (Rao and Blackwell), so
+    rows sum to l without error.
     """
     size = max(tables[1].shape[0], tables[3].shape[0])
     lo = np.empty(size + 2, dtype=np.int32)
@@ -308,7 +308,7 @@ def simulated_inclusion(tables: Tables, start: int, l: int, words: Bits) -> tupl
                 for j in range(lo[r], hi[r]):
                     one[j] += 1.0 / n
             draw, used = below(words[i], used, n)
-            draw = max(draw, 0)  # words run out less often than once in 2**32 draws: no matter for a simulation
+            draw = max(draw, 0)  # words run out less than once in 2**32 draws, which is negligible here
             r = 0
             while draw >= hi[r] - lo[r]:
                 draw -= hi[r] - lo[r]

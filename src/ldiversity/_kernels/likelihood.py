@@ -18,7 +18,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 @kernel
 def simple_likelihood(sets: Ints, position: Ints, tables: Tables) -> Floats:
-    """P(set | member) under simple selection for valid `sets`, by dynamic programming over their subsets."""
+    """Return P(set | member) under simple selection for valid `sets`, by dynamic programming over their subsets."""
     n, l = sets.shape
     size = position.shape[0]
     full = (1 << l) - 1
@@ -61,14 +61,14 @@ def simple_likelihood(sets: Ints, position: Ints, tables: Tables) -> Floats:
                         if u != v and (subset >> u) & 1:
                             total += reach[subset ^ (1 << u)] * share[subset ^ (1 << u)]
                     reach[subset] = total
-                    # A subset below `own` cannot contain it, so every subset that is needed was computed before.
+                    # A subset below `own` cannot contain it, so every subset that is needed has been computed.
             result[i, ranking[v]] = reach[full]
     return result
 
 
 @kernel
 def ring_likelihood(sets: Ints, n_values: int, d: int) -> Floats:
-    """P(set | member) under ring selection for valid `sets`: the orders in which the others can be drawn."""
+    """Return P(set | member) under ring selection for valid `sets`, from the orders of drawing the others."""
     n, l = sets.shape
     result = np.zeros((n, l))
     sizes = np.empty(l, dtype=np.int64)
@@ -93,7 +93,7 @@ def ring_likelihood(sets: Ints, n_values: int, d: int) -> Floats:
 
 @helper
 def _orders(index: NDArray[np.int64], sizes: NDArray[np.int64], choice: NDArray[np.int64], l: int, d: int) -> int:
-    """Count the orders in which the values with ``index[0] >= 0`` can be drawn from the closing ring."""
+    """Count the orders in which the values with ``index[0] >= 0`` can be drawn from the shrinking ring."""
     found = 0
     depth = 0
     choice[0] = -1

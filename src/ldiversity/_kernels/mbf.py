@@ -1,4 +1,4 @@
-"""Classes of rows that differ in several columns at once, from the cells of a grid of their values."""
+"""Form classes of rows that differ in several columns at once, from the cells of a grid of their values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FRESH = 0.95
 _WASTE = 200
 _SEARCH = 500
 _SLICE = 1 << 24
-"""Nodes visited in one call of the kernel: some tenths of a second, after which a run can be stopped."""
+"""Nodes visited in one call of the kernel: a few tenths of a second, after which a run can be stopped."""
 
 # Places in the state between two calls: live cells, leaves, rows when planted, rows left, classes, attempts, waste.
 _REMAINING, _CLASSES = 3, 4
@@ -31,11 +31,11 @@ def fill_from_cells(
     power: float,
     tell: Callable[[float], None],
 ) -> tuple[NDArray[np.int32], int]:
-    """Form classes of rows that differ in every column, each from the best cells that fit together.
+    """Form classes of rows that differ in every column, each from the best cells that are compatible.
 
-    A cell is worth its number of rows, times ``(1 - share) ** power`` for each of its levels: rows that would rule many
-    others out are used up last when power is great. With power 0 it is the fullest cell. A cell that cannot begin
-    a class is set aside, and the next is tried. In the end rows that are left join classes they differ from.
+    The worth of a cell is its number of rows times ``(1 - share) ** power`` for each of its levels: with a large power,
+    rows that would exclude many others are used last; with power 0, the fullest cell is the best. A cell that cannot
+    begin a class is set aside, and the next is tried. In the end, leftover rows join classes from which they differ.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def fill_from_cells(
     rows
         Shape (n,): rows by cell, in their random order; changed in place.
     person
-        Shape (n,): who a row belongs to; empty when each is a person of its own.
+        Shape (n,): the person of each row; empty if each row is another person.
     l
         Rows in a class.
     power
@@ -117,7 +117,7 @@ def _fill(
     following: NDArray[np.int32],
     class_of: NDArray[np.int32],
 ) -> bool:
-    """Do a part of what `fill_from_cells` says, in the room it made; return whether nothing is left to do."""
+    """Do a part of `fill_from_cells`, in the arrays that it made; return whether nothing is left to do."""
     n, n_columns = rows.shape[0], levels.shape[1]
     n_live, n_leaves, planted, remaining = state[0], state[1], state[2], state[_REMAINING]
     n_classes, attempt, wasted = state[_CLASSES], state[5], state[6]
@@ -134,7 +134,7 @@ def _fill(
         attempt += 1
         visits, n_chosen = 0, 0
         while n_chosen < l:
-            # The best live cell that fits: branches worth no more than the best leaf so far are passed over.
+            # Find the best live cell that fits; skip branches that are worth no more than the best leaf so far.
             best, best_place, best_worth, top = -1, -1, 0.0, 1
             stack[0] = 1
             while top > 0:
@@ -215,9 +215,9 @@ def _plant(
     leaf_of: NDArray[np.int64],
     tree: NDArray[np.float64],
 ) -> tuple[int, int]:
-    """Keep the cells that still have rows, of the first `n_before`, and make a tree of the greatest worths over them.
+    """Keep those of the first `n_before` cells that still have rows, and build a tree of maxima over their worths.
 
-    Returns how many cells there are, and at which place of the tree their worths begin.
+    Returns the number of cells, and the position in the tree at which their worths begin.
     """
     n_live = 0
     for place in range(n_before):
@@ -277,7 +277,7 @@ def _join(
     heads: NDArray[np.int32],
     following: NDArray[np.int32],
 ) -> None:
-    """Put rows that are left into classes they differ from; the search goes round the classes, so none grows long."""
+    """Put leftover rows into classes from which they differ; cycles through the classes, so that none grows long."""
     n_cells, n_columns = levels.shape
     for cell in range(n_cells):
         for column in range(n_columns):

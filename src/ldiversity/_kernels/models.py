@@ -1,4 +1,4 @@
-"""Loops over the classes of a table: how many of their values are far from each other."""
+"""Count how many values of each class are far from each other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _M8 = np.uint64(0x0101010101010101)
 
 @kernel
 def count_apart(counts: Ints, order: Ints, near: Words, enough: int) -> Ints:
-    """Count, in each class, the values that a pass in the given order keeps: those near no value kept before.
+    """Count the values of each class that a pass in the given order keeps: those near no value kept before.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def count_apart(counts: Ints, order: Ints, near: Words, enough: int) -> Ints:
     near
         Shape (F, words): bit i of row k says that the i-th and the k-th value of the order are near each other.
     enough
-        Stop a class when so many are kept.
+        Stop a class when this many are kept.
     """
     n_classes, n_values = counts.shape
     n_words = near.shape[1]
@@ -72,7 +72,7 @@ def _lowest(word: np.uint64) -> int:
 
 @helper
 def _cover(live: Words, near: Words, rest: Words, clique: Words) -> int:
-    """How many cliques of near values a greedy pass needs: no more values than that are far from each other."""
+    """Return how many cliques of near values cover `live`: an upper bound on values far from each other."""
     n_words = len(live)
     for k in range(n_words):
         rest[k] = live[k]
@@ -96,9 +96,10 @@ def _cover(live: Words, near: Words, rest: Words, clique: Words) -> int:
 
 @kernel
 def search_apart(present: Words, near: Words, enough: int, most_steps: int) -> Ints:
-    """Find, for each set of values, how many of them can be chosen that are all far from each other.
+    """Find the greatest number of values, for each set of values, that are all far from each other.
 
-    Branch and bound: a value near at most one other is taken; else the value near most others is taken or left.
+    Branch and bound: a value near at most one other is taken; otherwise the value near the most others is tried both
+    ways.
 
     Parameters
     ----------
@@ -107,13 +108,13 @@ def search_apart(present: Words, near: Words, enough: int, most_steps: int) -> I
     near
         Shape (F, words): which other values each is near.
     enough
-        Stop a set when so many are found.
+        Stop a set when this many are found.
     most_steps
-        Steps a set may take.
+        The most steps for a set.
 
     Returns
     -------
-    Shape (sets,): the greatest number, or at least `enough`; -1 where the steps did not suffice.
+    Shape (sets,): the greatest number, or at least `enough`; -1 if the steps were not enough.
     """
     n_sets, n_words = present.shape
     n_values = near.shape[0]

@@ -1,12 +1,12 @@
-"""Cutting many nodes of a table at once: how wide each is, where to cut it, what the sides hold, and the cut itself.
+"""Cut many nodes of a table at once: measure them, choose the cuts, count the sides, and cut.
 
-A table is a matrix of 32-bit integers, a row a record: ranks of the quasi-identifiers, codes of the sensitive columns,
-and the number of the record. A node is a range of rows. A rank is the position of a value among those of its column:
-of numbers in ascending order, missing ones last; of categories in the order of the leaves of their tree, so that all
-leaves under one ancestor are neighbors.
+A table is a matrix of 32-bit integers with one row per record: ranks of the quasi-identifiers, codes of the sensitive
+columns, and the number of the record. A node is a range of rows. A rank is the position of a value in its column:
+numbers are in ascending order, with missing ones last; categories are in the order of the leaves of their tree, so
+that all leaves under one ancestor are neighbors.
 
-A tree is given by the first and the last leaf under the ancestor of each leaf at each level; a number column by the
-coordinate of each rank. Those of all columns stand one after the other, from ``offsets[k]`` on.
+A tree is given by the first and the last leaf under the ancestor of each leaf at each level; a column of numbers, by
+the coordinate of each rank. Column k's entries start at ``offsets[k]``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NUMBER, TREE, LISTED = 0, 1, 2
 """Kinds of columns."""
 
 NONE, THRESHOLD, HALVES, CHILDREN = 0, 1, 2, 3
-"""Kinds of cuts: none; up to a rank; up to a rank of which only so many records are taken; the children of a node."""
+"""Kinds of cuts: none; up to a rank; up to a rank that is itself divided; into the children of a node."""
 
 
 @kernel
@@ -46,7 +46,7 @@ def measure(
     high: Ints,
     spans: Floats,
 ) -> None:
-    """Find the least and greatest rank of every node in every column, and the share of the domain it spans."""
+    """Find the least and greatest rank of every node in every column, and the share of the domain that it spans."""
     n_columns = kinds.shape[0]
     widest = 1
     for k in range(n_columns):
@@ -68,7 +68,7 @@ def measure(
             if a == b:
                 spans[i, k] = 0.0
             elif kinds[k] == NUMBER:
-                # The rank after all numbers is that of missing ones: with numbers beside them nothing is published.
+                # Missing numbers have the last rank. A node with both numbers and missing ones publishes no interval.
                 beyond = b == sizes[k]
                 spans[i, k] = 1.0 if beyond else coordinates[offsets[k] + b] - coordinates[offsets[k] + a]
             elif kinds[k] == TREE:
@@ -104,11 +104,11 @@ def plan(
     n_ranks: int,
     cuts: Ints,
 ) -> None:
-    """Choose the cut of each node on its column: kind, rank or level, records of the rank, number of sides.
+    """Choose the cut of each node: its kind, rank or level, records taken of that rank, and number of sides.
 
-    Attempt 0 parts missing numbers from numbers, or a node of the tree into its children. Attempt 1 is the cut that
-    leaves nearest to `share` of the records on the first side; exactly so many when equal values may part. Attempt 2 is
-    the next one on the other side of that record; when equal values may part, the one that keeps them together.
+    Attempt 0 separates missing numbers from others, or a node of the tree into its children. Attempt 1 puts about
+    `share` of the records on the first side; exactly that share if equal values may be divided. Attempt 2 is the next
+    cut on the other side of that record; if equal values may be divided, the cut that keeps them together.
     """
     widest, largest = 1, 1
     for i in range(starts.shape[0]):
@@ -164,7 +164,7 @@ def plan(
             elif rank <= final:
                 inside += 1
         upper = size - below - inside
-        # The side that holds the median may be closed above it or below it; the more even cut comes first.
+        # The cut may be above or below the rank of the wanted record; the more even cut comes first.
         closed_above = upper > 0 and (below == 0 or below + inside - wanted <= wanted - below)
         if attempt == 2 and strict:  # noqa: PLR2004 - the number of the attempt
             if below == 0 or upper == 0:
@@ -188,7 +188,7 @@ def count(
     n_ranks: int,
     counts: Ints,
 ) -> None:
-    """Count the sensitive values on each side of each cut; the sides of cut i are ``firsts[i]`` and those after it."""
+    """Count the sensitive values on each side of each cut; the sides of cut i start at ``firsts[i]``."""
     sides = np.full(n_ranks, -1, dtype=np.int64)
     for i in range(starts.shape[0]):
         k, kind, taken, found = columns[i], cuts[i, 0], 0, 0
@@ -215,7 +215,7 @@ def cut(
     parted: Rows,
     bounds: Ints,
 ) -> None:
-    """Write each node to its place in `parted`, side after side, rows in their order; `bounds` are the sides' ends."""
+    """Write each node to its place in `parted`, side by side, rows in order; `bounds` gets the ends of the sides."""
     sides = np.full(n_ranks, -1, dtype=np.int64)
     most = 2
     for i in range(starts.shape[0]):
@@ -225,7 +225,7 @@ def cut(
         k, kind, parts = columns[i], cuts[i, 0], cuts[i, 3]
         filled[:parts] = 0
         found = 0
-        for writing in range(2):  # after a first round that counts, as a second copy of the loop takes long to compile
+        for writing in range(2):  # the first round counts; two separate loops would take longer to compile
             taken = 0
             for r in range(starts[i], ends[i]):
                 side, taken, found = _side(rows[r, k], k, kind, cuts[i], taken, found, offsets, leaves, levels, sides)
@@ -256,7 +256,7 @@ def _side(
     levels: Ints,
     sides: Ints,
 ) -> tuple[int, int, int]:
-    """The side of a record; children are numbered in the order in which they are first met."""
+    """Return the side of a record; children are numbered in the order in which they first occur."""
     if kind == THRESHOLD:
         return (0 if rank <= where[1] else 1), taken, found
     if kind == HALVES:
@@ -288,7 +288,7 @@ def _forget(
 
 @helper
 def _common_level(leaves: Rows, offset: int, n_levels: int, a: int, b: int) -> int:
-    """The lowest level at which leaves `a` and `b` have the same ancestor."""
+    """Return the lowest level at which leaves `a` and `b` have the same ancestor."""
     level = 0
     while level < n_levels - 1 and leaves[offset + a * n_levels + level, 1] < b:
         level += 1
@@ -297,7 +297,7 @@ def _common_level(leaves: Rows, offset: int, n_levels: int, a: int, b: int) -> i
 
 @helper
 def _rank_by_counting(rows: Rows, start: int, end: int, k: int, wanted: int, a: int, b: int, histogram: Ints) -> int:
-    """The rank of the record that is the `wanted`-th in order, by counting ranks from `a` to `b`."""
+    """Return the rank of the `wanted`-th record in order, by counting ranks from `a` to `b`."""
     histogram[: b - a + 1] = 0
     for r in range(start, end):
         histogram[rows[r, k] - a] += 1
@@ -310,7 +310,7 @@ def _rank_by_counting(rows: Rows, start: int, end: int, k: int, wanted: int, a: 
 
 @helper
 def _rank_by_parting(rows: Rows, start: int, end: int, k: int, wanted: int, copied: Rows) -> int:
-    """The rank of the record that is the `wanted`-th in order, by parting a copy around pivots (Hoare)."""
+    """Return the rank of the `wanted`-th record in order, by quickselect on a copy (Hoare)."""
     size = end - start
     for r in range(size):
         copied[r] = rows[start + r, k]

@@ -12,7 +12,7 @@ __all__ = ["common_levels", "order_by_class"]
 
 @kernel
 def order_by_class(class_of: NDArray[np.int32], n_classes: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Rows class by class, each class in row order, and where each class starts; rows of class -1 are left out."""
+    """Return the rows by class, in row order, and where each class starts; rows of class -1 are left out."""
     starts = np.zeros(n_classes + 1, dtype=np.int64)
     for c in class_of:
         if c >= 0:
@@ -33,7 +33,7 @@ def order_by_class(class_of: NDArray[np.int32], n_classes: int) -> tuple[NDArray
 def common_levels(
     codes: NDArray[np.int32], order: NDArray[np.int32], starts: NDArray[np.int64], nodes: NDArray[np.int32]
 ) -> NDArray[np.int32]:
-    """The lowest level at which the ancestors of all values of a class are one, for each class."""
+    """Return, for each class, the lowest level at which all its values have the same ancestor."""
     n_classes = len(starts) - 1
     levels = np.zeros(n_classes, dtype=np.int32)
     for c in range(n_classes):

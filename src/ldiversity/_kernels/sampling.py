@@ -1,7 +1,7 @@
 """Samplers of uniform, simple and ring selection: codes and random words in, sorted sets out.
 
-Every sampler treats a record alone and reads its words from left to right, so more words never change an outcome for
-which fewer were enough. A record whose words run out is marked `short`, and its row is zero.
+Every sampler draws for one record at a time and reads its words from left to right, so more words never change a set
+for which fewer were enough. A record whose words run out is marked `short`, and its row is zero.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def sample_uniform(codes: Ints, words: Words, n_values: int, l: int, per_word: i
     """Add ``l - 1`` dummies, drawn without replacement from the other values.
 
     Dummy k is drawn from the ``n_values - k`` values that are not chosen yet (k = 1, 2, ...). `per_word` consecutive
-    draws share one word: with bounds b1, b2, ... the word's product with b1 gives the first draw in its high half, the
-    low half goes on to b2, and so on. Together this is one draw below b1 b2 ..., accepted by the rule of
-    `ldiversity._kernels.draws.below`, so every outcome is exactly equally likely. The product must stay below 2**32.
+    draws share one word: with bounds b1, b2, ..., the high half of word times b1 is the first draw, the low half is
+    multiplied by b2, and so on. Together this is one draw below b1 b2 ..., accepted by the rule of
+    `ldiversity._kernels.draws.below`, so all outcomes are exactly equally likely. The product must be below 2**32.
     """
     n = codes.shape[0]
     sets = np.empty((n, l), dtype=np.int32)
@@ -57,7 +57,7 @@ def sample_uniform(codes: Ints, words: Words, n_values: int, l: int, per_word: i
             continue
         sets[i, 0] = codes[i]
         for k in range(1, l):
-            # The draw numbers the values that are not chosen: step over the chosen ones, which are ascending.
+            # The draw counts only values that are not chosen: skip the chosen ones, which are ascending.
             value = draws[k]
             at = 0
             while at < k and sets[i, at] <= value:
@@ -71,7 +71,7 @@ def sample_uniform(codes: Ints, words: Words, n_values: int, l: int, per_word: i
 
 @helper
 def _draw_together(words: Words, used: int, n_values: int, first: int, last: int, draws: NDArray[np.int64]) -> int:
-    """Fill ``draws[first:last]`` from one word; return the words used by now, or -1 when they ran out."""
+    """Fill ``draws[first:last]`` from one word; return the number of words used so far, or -1 if they ran out."""
     product = np.uint64(1)
     for k in range(first, last):
         product *= np.uint64(n_values - k)
@@ -214,7 +214,7 @@ def _sample_general(codes: Ints, words: Words, l: int, tables: Tables) -> Drawn:
 
 @inlined
 def _choose(words: Words, used: int, chosen: Ints, k: int, lo: Ints, hi: Ints, n_runs: int) -> int:
-    """Add a uniform member of the runs to the ascending ``chosen[:k]``; return the words used, or -1 when short."""
+    """Add a uniform member of the runs to the ascending ``chosen[:k]``; return the words used, -1 if they ran out."""
     total = 0
     for j in range(n_runs):
         total += hi[j] - lo[j]
@@ -234,8 +234,8 @@ def sample_ring(codes: Ints, words: Words, n_values: int, l: int, d: int) -> Dra
     """Draw dummies from a ring that closes up around every choice.
 
     The ring of value v is v+d, v+d+1, ..., F-1, 0, ..., v-d. After index k of a ring of m values is drawn, the next
-    ring holds the indices k+d, ..., k+m-d (mod m). Rings are never stored: an index is followed back through the
-    draws before it.
+    ring holds the indices k+d, ..., k+m-d (mod m). Rings are never stored: an index is traced back through the
+    earlier draws.
     """
     n = codes.shape[0]
     sets = np.empty((n, l), dtype=np.int32)
@@ -265,7 +265,7 @@ def sample_ring(codes: Ints, words: Words, n_values: int, l: int, d: int) -> Dra
 
 @inlined
 def _insert(ascending: Ints, k: int, value: int) -> None:
-    """Put `value` in its place among the ascending ``ascending[:k]``."""
+    """Insert `value` into the ascending ``ascending[:k]``."""
     while k > 0 and ascending[k - 1] > value:
         ascending[k] = ascending[k - 1]
         k -= 1

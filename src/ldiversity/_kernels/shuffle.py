@@ -1,4 +1,4 @@
-"""Shuffling: dealing rows into random buckets, and Fisher-Yates within one."""
+"""Shuffle: deal rows into random buckets, and shuffle each bucket with Fisher-Yates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def deal(words: NDArray[np.uint64], n_bits: int) -> tuple[NDArray[np.int64], NDA
 
 @kernel
 def fisher_yates(rows: NDArray[np.int64], words: NDArray[np.uint64]) -> bool:
-    """Shuffle `rows` in place; False when rejected draws used up the words."""
+    """Shuffle `rows` in place; return False if rejected draws used up the words."""
     used = 0
     for i in range(rows.shape[0] - 1, 0, -1):
         j, used = below(words, used, i + 1)

@@ -1,4 +1,4 @@
-"""Classes spread over cells: how many records of each value a cell is expected to have, and within which limits."""
+"""Spread classes over cells: the expected number of records of each value in a cell, and its limits."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def spread_units(
     least: Floats,
     greatest: Floats,
 ) -> None:
-    """Add the units from `first` to `last` to the cells they may lie in.
+    """Add the units from `first` to `last` to the cells in which they may lie.
 
-    A unit is some records of one class. `regions` has one column for each column that was generalized: a row of
-    ``region_starts``, which names the cells (as offsets that add up over the columns) and the share of the region that
-    lies in each; ``region_sure`` says whether it can lie in no other. Rows of ``starts`` are the classes: their values,
-    the share of each, the most records that can have it, and how many of the class can be without it.
+    A unit is a number of records of one class. `regions` has one column per generalized column. Its entries are rows of
+    ``region_starts``, which lists the cells (as offsets that add up over the columns) and the share of the region in
+    each; ``region_sure`` says that the region lies in no other cell. Rows of ``starts`` are the classes: their values,
+    the share of each, the most records that can have it, and how many records of the class can lack it.
     """
     n_columns = regions.shape[1]
     position = np.zeros(n_columns, dtype=np.int64)
@@ -73,7 +73,7 @@ def spread_units(
                 greatest[cell, v] += min(size, most[entry])
                 if sure:
                     least[cell, v] += max(0, size - spare[entry])
-            # The next combination of cells, the last column running fastest.
+            # Go to the next combination of cells; the last column changes fastest.
             column = n_columns - 1
             while column >= 0:
                 position[column] += 1

@@ -1,8 +1,8 @@
-"""The three phases of TP, on counts: how many records of each value of each group are moved to the residue.
+"""The three phases of TP, on counts: how many records of each value of each group move to the residue.
 
-Group g is the entries ``starts[g]:starts[g + 1]``; an entry is a value and how many records of it the group has left.
-A group is eligible when no value has more than 1/l of it. Its pillars are its most frequent values; it is thin when
-it has exactly l times as many records as one of them, else fat.
+Group g consists of the entries ``starts[g]:starts[g + 1]``; an entry is a value and how many records of it are left.
+A group is eligible if no value has more than 1/l of its records. Its pillars are its most frequent values. It is thin
+if it has exactly l times as many records as a pillar, otherwise fat.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def three_phases(starts: Ints, values: Ints, left: Ints, n_values: int, l: int) 
         _make_eligible(starts[g], starts[g + 1], values, left, residue, state, l)
     after[0, 0], after[0, 1] = state[0], state[1]
 
-    # A group that has stopped waits for one of its pillars, in the list of that value and of its number of pillars.
+    # A stopped group waits for one of its pillars, in the list for that value and its number of pillars.
     heads = np.full((n_values, l + 1), -1, dtype=np.int64)
     following = np.full(n_groups, -1, dtype=np.int64)
     most = state[1]
@@ -70,8 +70,8 @@ def three_phases(starts: Ints, values: Ints, left: Ints, n_values: int, l: int) 
 def _make_eligible(first: int, last: int, values: Ints, left: Ints, residue: Ints, state: Ints, l: int) -> None:
     """Move pillars until the group is eligible.
 
-    While one value of the present greatest count is left, the group is no more eligible than with all of them. So the
-    end is reached by cutting all counts to the greatest number h with ``sum of min(count, h) >= l h``.
+    The group does not become eligible before all its pillars have fallen below their present count. So the result is to
+    cut all counts to the greatest number h with ``sum of min(count, h) >= l h``.
     """
     high = np.int64(0)
     for e in range(first, last):
@@ -82,7 +82,7 @@ def _make_eligible(first: int, last: int, values: Ints, left: Ints, residue: Int
             size += min(left[e], high)
         if size >= l * high:
             break
-        # No h above size / l can do, because cutting lower only lowers the size.
+        # No h above size / l can work, because cutting further only lowers the size.
         high = min(high - 1, size // l)
     for e in range(first, last):
         if left[e] > high:
@@ -95,7 +95,7 @@ def _give(first: int, last: int, values: Ints, left: Ints, residue: Ints, state:
 
     Returns
     -------
-    Why it stopped: the residue is eligible, the group is empty, or the pillar that the residue has enough of.
+    Why it stopped: the residue is eligible, the group is empty, or the pillar of which the residue has enough.
     """
     while True:
         if state[0] >= l * state[1]:
