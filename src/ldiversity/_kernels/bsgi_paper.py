@@ -41,9 +41,9 @@ def select_paper(
     """Select and group as in Fig. 1 and 2 of the paper; return how many classes were formed.
 
     Buckets hold the records of one value of the first key. The first record of a class is the next one of the largest
-    bucket. A record that shares another key with one already selected is passed over; a bucket without any other
-    is, too, and a first record without partners is left out. `tell` is called now and then with the share of records
-    that are through.
+    bucket. A record that shares another key with a selected one is skipped, and so is a bucket that has no other
+    record. A first record without partners is left out. From time to time, `tell` is called with the share of records
+    that are done.
     """
     live = np.bincount(keys[:, 0], minlength=n_values).astype(np.int64)
     start = np.cumsum(live) - live

@@ -388,7 +388,7 @@ def test_large_sets_of_a_stranger_are_refused(pair: tuple[Domain, Distance], l: 
 
     with pytest.raises(
         ReleaseFormatError,
-        match=f"SimpleSelection: l must be at most {most}, or exact facts would take too long, got {l}",
+        match=f"SimpleSelection: l must be at most {most}, got {l}",
     ):
         mechanism_from_dict(described, domain)
 
