@@ -133,7 +133,10 @@ def locate(file: str | os.PathLike[str], folder: Path | None = None) -> str:
 
 def shorten(file: str | os.PathLike[str]) -> str:
     """The path of a file as users know it: relative to where they are, when it is below."""
-    return relative(file, Path.cwd())
+    try:
+        return relative(file, Path.cwd())
+    except FileNotFoundError:  # the working directory is gone
+        return os.fspath(file)
 
 
 def relative(file: str | os.PathLike[str], folder: Path) -> str:

@@ -39,8 +39,8 @@ class Policy:
     ...     "table": {"file": "patients.csv", "quasi": ["age"]},
     ...     "sensitive": {"disease": {"method": "randomized-addition", "l": 3}},
     ... })
-    >>> policy.methods(), policy.table
-    ({'disease': RandomizedAddition(l=3)}, PosixPath('patients.csv'))
+    >>> policy.methods(), str(policy.table)
+    ({'disease': RandomizedAddition(l=3)}, 'patients.csv')
     """
 
     publication: Publication
