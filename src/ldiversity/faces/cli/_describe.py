@@ -16,7 +16,6 @@ from ldiversity.faces.cli._input import opened_table, read_as_option, read_as_wo
 from ldiversity.faces.cli._paths import TABLE
 from ldiversity.faces.cli._show import Page, show
 from ldiversity.faces.cli._text import shell_line
-from ldiversity.schema import Role
 
 if TYPE_CHECKING:
     from ldiversity.faces.report import ColumnDescription, Description
@@ -50,6 +49,8 @@ def command(table: Path, read_as: str | None, types: tuple[str, ...], *, as_json
 
 def _next(table: list[object], description: Description, types: tuple[str, ...]) -> str | None:
     """The plan to make next, or None when no plan could work."""
+    from ldiversity.schema import Role
+
     sensitive = [column for column in description.columns if column.role is Role.SENSITIVE and column.usable]
     if description.problems and not sensitive:
         return None
@@ -71,6 +72,8 @@ def _next(table: list[object], description: Description, types: tuple[str, ...])
 
 
 def _render(found: Description, page: Page) -> None:
+    from ldiversity.schema import Role
+
     page.title(f"{found.table}: {number(found.n_rows)} rows, {len(found.columns)} columns")
     page.table(
         ["column", "type", "missing", "distinct", "suggested role", "because"],

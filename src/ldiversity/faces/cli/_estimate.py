@@ -14,7 +14,6 @@ from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._paths import READ, WRITTEN
 from ldiversity.faces.cli._show import Page, show
-from ldiversity.schema import label_text
 
 if TYPE_CHECKING:
     from ldiversity.estimation import Estimate, EstimatedCell
@@ -130,6 +129,8 @@ def _render(estimate: Estimate, page: Page) -> None:
 
 def _rows(cell: EstimatedCell) -> Iterator[list[str]]:
     """One row per value; what is about the cell stands in the first alone."""
+    from ldiversity.schema import label_text
+
     once, last = [*map(label_text, cell.by.values()), number(cell.records)], [cell.estimator, cell.note]
     for value in cell.values:
         numbers = [decimal(value.std_error), decimal(value.low), decimal(value.high)]
