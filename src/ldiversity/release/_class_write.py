@@ -64,8 +64,7 @@ def write_classes(
     file = staging / f"data.{data_format}"
     content: dict[str, Content] = {file.name: Content()}
     published = publish_rows(description, rows, as_texts=data_format == "csv")
-    with stage("writing"):
-        n_rows = write_tables(file, content[file.name].watch(published), data_format)
+    n_rows = write_tables(file, content[file.name].watch(published), data_format)
     if n_rows == 0:
         raise no_records_left()
     with no_cell_in_faults():

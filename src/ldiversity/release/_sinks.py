@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from ldiversity.base.progress import tell
+from ldiversity.base.progress import stage, tell
 from ldiversity.errors import SchemaError
 from ldiversity.release._description import Format, Layout
 from ldiversity.release._manifest import DataEntry
@@ -30,7 +30,7 @@ def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) ->
     rows = 0
     sink: pq.ParquetWriter | pa_csv.CSVWriter | None = None
     try:
-        with closing(prefetch(tables)) as made:
+        with stage("writing"), closing(prefetch(tables)) as made:
             for table in (one.replace_schema_metadata(None) for one in made):
                 if sink is None:
                     sink = _open_sink(file, table.schema, data_format)

@@ -65,8 +65,7 @@ def write_release(
     published = (
         publish_batch(coded, schema, layout=description.layout, as_columns=as_columns) for coded in shown.watch(tables)
     )
-    with stage("writing"):
-        rows = write_tables(file, content.watch(published), data_format)
+    rows = write_tables(file, content.watch(published), data_format)
     if rows == 0:
         raise no_records_left()
     with no_cell_in_faults():
