@@ -190,14 +190,17 @@ def document_of(value: Any) -> Any:  # noqa: ANN401, PLR0911 - a value of an ans
     >>> document_of({3: (1.5, math.inf)}), document_of(date(2026, 1, 31))
     ({'3': [1.5, None]}, '2026-01-31')
     """
-    if value is None or isinstance(value, str | bool | int):
-        return value.value if isinstance(value, Enum) else value
+    # The most frequent kinds first: an estimate may have millions of numbers.
+    if value is None or type(value) in {str, int, bool}:
+        return value
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
+    if isinstance(value, (list, tuple)):
+        return [document_of(part) for part in value]
+    if isinstance(value, (str, int)):  # of a class of its own
+        return value.value if isinstance(value, Enum) else value
     if isinstance(value, Mapping):
         return {str(name): document_of(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [document_of(part) for part in value]
     if hasattr(value, "to_dict"):
         return value.to_dict() if isinstance(value, Answer) else document_of(value.to_dict())
     if is_dataclass(value):
