@@ -40,7 +40,7 @@ def generalizing() -> Iterator[Any]:
         module, _, name = entry.home.partition(":")
         made = getattr(import_module(module), name)
         if issubclass(made, GroupingMethod) and made.layout == "generalized":
-            yield pytest.param(made(l=2), id=entry.name)
+            yield pytest.param(made.of_level(2), id=entry.name)
 
 
 METHODS = [*generalizing()]

@@ -31,7 +31,7 @@ def release(request: pytest.FixtureRequest) -> ld.Release:
         quasi=["age", "sex", "job"],
         sensitive="disease",
         drop=("name", "zip"),
-        method=METHODS[name](l=2, **OPTIONS.get(name, {})),
+        method=METHODS[name].of_level(2, **OPTIONS.get(name, {})),
         insecure_seed=3,
         **given,
     )

@@ -69,7 +69,7 @@ def table_with(numbers: pa.Array) -> pa.Table:
 
 def method_of(entry: MethodEntry) -> Any:
     module, _, name = entry.home.partition(":")
-    return getattr(import_module(module), name)(l=2, **REQUIRED.get(entry.name, {}))
+    return getattr(import_module(module), name).of_level(2, **REQUIRED.get(entry.name, {}))
 
 
 def refusal(work: Callable[[], object]) -> LDiversityError | None:

@@ -27,7 +27,7 @@ REQUIRED: dict[str, dict[str, Any]] = {"le-anatomy": {"e": 1, "tree": TREE}}
 
 def load(entry: MethodEntry) -> GroupingMethod:
     module, _, name = entry.home.partition(":")
-    made: GroupingMethod = getattr(import_module(module), name)(l=2, **REQUIRED.get(entry.name, {}))
+    made: GroupingMethod = getattr(import_module(module), name).of_level(2, **REQUIRED.get(entry.name, {}))
     return made
 
 

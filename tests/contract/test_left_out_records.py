@@ -74,7 +74,7 @@ def method_of(name: str, options: Mapping[str, Any], values: list[str]) -> Group
     module, _, home = CATALOG[name].home.partition(":")
     tree = ld.Hierarchy.from_rows([(value, f"group-{place % 3}") for place, value in enumerate(values)])
     more = {"e": 1, "tree": tree} if name == "le-anatomy" else {}
-    made: GroupingMethod = getattr(import_module(module), home)(l=2, **options, **more)
+    made: GroupingMethod = getattr(import_module(module), home).of_level(2, **options, **more)
     return made
 
 

@@ -54,8 +54,8 @@ def any_method(name: str, values: list[str]) -> ld.Method:
     if entry.family == "classes":
         return method_of(name, {k: v for k, v in LEAVE_OUT.items() if k in entry.options}, values)
     module, _, home = entry.home.partition(":")
-    given = {"l": 2, **({"d": 1, "distance": "discrete"} if "d" in OPTIONS and "d" in entry.options else {})}
-    made: ld.Method = getattr(import_module(module), home)(**given)
+    given: dict[str, Any] = {"d": 1, "distance": "discrete"} if "d" in OPTIONS and "d" in entry.options else {}
+    made: ld.Method = getattr(import_module(module), home).of_level(2, **given)
     return made
 
 

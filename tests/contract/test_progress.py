@@ -47,7 +47,7 @@ class Watcher:
 
 
 def publish(method: str, data: Any, watcher: Watcher, output: Path | None, **given: Any) -> ld.Release:
-    made = METHODS[method](l=2, **OPTIONS.get(method, {}))
+    made = METHODS[method].of_level(2, **OPTIONS.get(method, {}))
     return ld.anonymize(
         data,
         quasi=["age", "sex", "zip", "job"],

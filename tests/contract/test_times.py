@@ -40,7 +40,7 @@ def people(kind: pa.DataType) -> pa.Table:
 
 def publish(frame: Any, entry: MethodEntry) -> ld.Release:
     module, _, name = entry.home.partition(":")
-    method = getattr(import_module(module), name)(l=2, **REQUIRED.get(entry.name, {}))
+    method = getattr(import_module(module), name).of_level(2, **REQUIRED.get(entry.name, {}))
     return ld.anonymize(frame, quasi="born", sensitive="disease", method=method)
 
 

@@ -96,10 +96,10 @@ def main() -> None:
         needed = {option: value for option, value in NEEDED.items() if option in entry.options}
         for besides in [{}, *BESIDES.get(name, [])]:
             ordered = besides.get("distance") is LINE["distance"]
-            use(table, make(**{"l": 2, **needed, **besides}), "level" if ordered else "value")
+            use(table, make.of_level(2, **{**needed, **besides}), "level" if ordered else "value")
         if entry.family == "classes":
             with suppress(ld.UnsupportedError):  # methods of one sensitive column
-                use(table, make(**{"l": 2, **needed}), ["value", "other"])
+                use(table, make.of_level(2, **needed), ["value", "other"])
     json.dump({function: sorted(signatures) for function, signatures in compiled.found.items()}, sys.stdout)
 
 

@@ -53,7 +53,7 @@ def tables(draw: Any, l: int) -> tuple[pa.Table, list[str]]:
 def test_what_is_published_keeps_the_claim(entry: MethodEntry, data: st.DataObject, l: int, data_format: Any) -> None:
     table, quasi = data.draw(tables(l))
     module, _, name = entry.home.partition(":")
-    method = getattr(import_module(module), name)(l=l, **REQUIRED.get(entry.name, {}))
+    method = getattr(import_module(module), name).of_level(l, **REQUIRED.get(entry.name, {}))
     disease = ld.Sensitive("disease", domain=DISEASES)
 
     with TemporaryDirectory() as folder:

@@ -60,6 +60,18 @@ class Method(ABC):
         given = None if self.strength is None else getattr(self, self.strength)
         return None if given is None else int(given)
 
+    @classmethod
+    def of_level(cls, level: int, **others: Any) -> Self:  # noqa: ANN401 - any option
+        """Make the method with a strength, where it has one, and other options.
+
+        Examples
+        --------
+        >>> from ldiversity.methods import Anatomy
+        >>> Anatomy.of_level(3, overflow="suppress")
+        Anatomy(l=3, overflow='suppress')
+        """
+        return cls.from_options(others if cls.strength is None else {cls.strength: level, **others})
+
     def at(self, level: int) -> Self:
         """The same method with another strength.
 
