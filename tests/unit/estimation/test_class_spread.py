@@ -134,9 +134,7 @@ def test_fractions_are_spread_by_length(ages: Any) -> None:
 
 
 def test_fractions_need_bins(ages: Any) -> None:
-    with pytest.raises(
-        UnsupportedError, match=r"(?s)too many values.*bins\('age', width=10\), on the command line --by age:10"
-    ):
+    with pytest.raises(UnsupportedError, match=r"(?s)too many values.*bins\('age', width=10\)"):
         estimate(ages([{"low": 20.0, "high": 32.5}], "double"), "age")
 
 
@@ -144,9 +142,7 @@ def test_dates_in_bins_name_a_way_out(ages: Any) -> None:
     days = {"low": date(2020, 1, 1), "high": date(2020, 1, 10)}
     release = ages([days], "date32[day]", low=18262, high=18271)
 
-    with pytest.raises(
-        SchemaError, match=r"(?s)must hold numbers, got date32.*groups\('age', 'month'\).*--by age:month"
-    ):
+    with pytest.raises(SchemaError, match=r"(?s)must hold numbers, got date32.*groups\('age', 'month'\)"):
         estimate(release, bins("age", width=30))
 
 
