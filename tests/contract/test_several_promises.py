@@ -220,6 +220,15 @@ def test_a_comparison_runs_several_models_as_one(people: pa.Table) -> None:
     assert both.words == ("--method", "mondrian", "--model", MODELS[0], "--model", MODELS[1])
 
 
+def test_the_command_compare_runs_several_models_as_one(table: Path) -> None:
+    few = ("--methods", "mondrian", "-l", 2, "--queries", 5, "--attacks", "homogeneity", "--seed", 1)
+    done = run("compare", table, *ROLES, *few, "--model", " and ".join(MODELS), "--json")
+
+    assert done.exit_code in {0, 1}, done.output
+    labels = [row["label"] for row in json.loads(done.stdout)["rows"]]
+    assert labels == ["mondrian l=2", "mondrian model=k-anonymity:5 and t-closeness:0.4"]
+
+
 def test_models_are_asked_only_about_classes_in_doubt() -> None:
     from ldiversity.methods._rule import rules_of
 
