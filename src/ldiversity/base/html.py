@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import html
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 
-from ldiversity.base.numbers import number
-
-__all__ = ["STYLE", "bullets", "document", "escape", "shown", "table"]
+__all__ = ["STYLE", "bullets", "document", "escape", "table"]
 
 STYLE: Final = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
@@ -81,16 +79,3 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collecti
         for row in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def shown(value: Any) -> str:  # noqa: ANN401 - a number, or numbers by name
-    """Write a number, or the first three of several numbers by name.
-
-    Examples
-    --------
-    >>> shown(12345), shown(0.123456), shown(None)
-    ('12,345', '0.1235', '-')
-    """
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {shown(part)}" for name, part in list(value.items())[:3])
-    return number(value)

@@ -13,6 +13,7 @@ from typing import Final
 __all__ = [
     "counted",
     "decimal",
+    "figure",
     "in_bytes",
     "level",
     "number",
@@ -137,6 +138,19 @@ def number(value: float | None, digits: int = 4) -> str:
         digits += 1
         written = f"{value:.{digits}g}"
     return written
+
+
+def figure(value: float | Mapping[str, float] | None) -> str:
+    """Write a figure: a number, or the first three of several numbers by name.
+
+    Examples
+    --------
+    >>> figure(12345), figure(None), figure({"alpha": 0.5, "k": 2})
+    ('12,345', '-', 'alpha: 0.5, k: 2')
+    """
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {number(part)}" for name, part in list(value.items())[:3])
+    return number(value)
 
 
 def decimal(value: float | None) -> str:

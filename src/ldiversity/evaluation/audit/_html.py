@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ldiversity.base.html import bullets, document, escape, shown, table
-from ldiversity.base.numbers import level, number, percent
+from ldiversity.base.html import bullets, document, escape, table
+from ldiversity.base.numbers import figure, level, number, percent
 from ldiversity.evaluation.audit._words import learned
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _advice(audit: Audit) -> str:
 
 def _models(audit: Audit) -> str:
     rows = [
-        [name, shown(one.value), {True: "holds", False: "fails", None: ""}[one.passed], one.why or one.meaning]
+        [name, figure(one.value), {True: "holds", False: "fails", None: ""}[one.passed], one.why or one.meaning]
         for name, one in audit.models.items()
     ]
     return table(["model", "reached", "asked", "meaning"], rows, numbers={1})

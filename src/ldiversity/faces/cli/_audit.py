@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
-from ldiversity.base.html import shown
-from ldiversity.base.numbers import counted, number
+from ldiversity.base.numbers import counted, figure, number
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import column_options, population_option
 from ldiversity.faces.cli._input import advised_words, opened_table, read_as_option
@@ -132,7 +131,7 @@ def _render(audit: Audit, page: Page) -> None:
     page.table(
         ["model", "reached", "asked", "meaning"],
         [
-            [name, shown(one.value), {True: "holds", False: "fails", None: ""}[one.passed], _meaning(one)]
+            [name, figure(one.value), {True: "holds", False: "fails", None: ""}[one.passed], _meaning(one)]
             for name, one in audit.models.items()
         ],
         right={1},
