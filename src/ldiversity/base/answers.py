@@ -1,7 +1,7 @@
-"""Answers are data: frozen values whose fields have types all the way down.
+"""Answers are data: frozen values whose fields are typed all the way down.
 
-An answer says what was found; terminals, pages, notebooks and JSON only render it. Its JSON document is made here from
-its fields and its `fact` properties, and its JSON Schema from their types: no answer writes either by hand.
+Terminals, pages, notebooks and JSON only render an answer. This module makes its JSON document from its fields and its
+`fact` properties, and its JSON Schema from their types. No answer writes either by hand.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ __all__ = [
 ]
 
 Document: TypeAlias = dict[str, Any]
-"""A JSON object, at the very edge: what is written to a file or to standard output."""
+"""A JSON object that is written to a file or to standard output."""
 
 Scalar: TypeAlias = str | int | float | bool | None
 """A value in one of JSON's own types."""
 
 Unbounded: TypeAlias = Annotated[float, "unbounded"]
-"""A number that may be infinite or not known; the document then has null."""
+"""A number that may be infinite or unknown; the document then has null."""
 
 _KEY: Final = "key"
 _STORED: Final = "stored"
@@ -58,12 +58,12 @@ if TYPE_CHECKING:
     fact = property
 else:
 
-    class fact(property):  # noqa: N801 - used as `property` is, and typed as it is
-        """A property that stands in the answer's document beside its fields."""
+    class fact(property):  # noqa: N801 - used and typed like `property`
+        """A property that is part of the answer's document, like its fields."""
 
 
 class named_fact:  # noqa: N801 - as above
-    """A property that stands in the document under another key: ``@named_fact("rows")``."""
+    """A property that has another key in the document: ``@named_fact("rows")``."""
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -81,20 +81,20 @@ def keyed(key: str) -> Mapping[str, str]:
 
 
 BESIDE: Final[Mapping[str, object]] = {_KEY: _PARTS}
-"""Metadata of a field whose own parts stand in the document beside the others."""
+"""Metadata of a field whose parts are merged into the document."""
 
 HIDDEN: Final[Mapping[str, object]] = {_KEY: None}
-"""Metadata of a field that is no part of the document."""
+"""Metadata of a field that is not part of the document."""
 
 OPTIONAL: Final[Mapping[str, object]] = {_OPTIONAL: True}
-"""Metadata of a field that is left out of the document when it is None."""
+"""Metadata of a field that the document omits if it is None."""
 
 STORED: Final[Mapping[str, object]] = {_STORED: True}
-"""Metadata of a field whose value is stored in files, such as a privacy model: its ``to_dict`` describes it."""
+"""Metadata of a field whose value describes itself with ``to_dict``, such as a privacy model."""
 
 
 class Answer:
-    """What somebody asked for: a frozen dataclass with a document, a schema and a text that fits a screen.
+    """The result of a call: a frozen dataclass with a document, a schema and a text that fits a screen.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class Answer:
             cls.schema, cls.version = schema, version
 
     def to_dict(self) -> Document:
-        """Everything in JSON's types, as ``docs/schemas`` describes it; what is not finite is None."""
+        """Return everything in JSON's types, as ``docs/schemas`` describes it; a number that is not finite is None."""
         return {"schema": self.schema, "version": self.version, **_object(self)}
 
     def __repr__(self) -> str:
@@ -141,9 +141,9 @@ class Part:
     owner, name
         The dataclass and its attribute.
     key
-        Its key in the document; None where its own parts stand in its place.
+        Its key in the document; None if its parts are merged into the document.
     optional
-        Whether it is left out when it is None.
+        Whether it is omitted if it is None.
     """
 
     owner: type
@@ -153,13 +153,13 @@ class Part:
 
     @property
     def type(self) -> Any:  # noqa: ANN401 - a type
-        """Its type; `dict` for a value that describes itself. Looked up late, as nobody but the schema asks for it."""
+        """Its type; `dict` for a value that describes itself. Looked up late, because only the schema needs it."""
         made = inspect.getattr_static(self.owner, self.name, None)
         if isinstance(made, fact):
             return get_type_hints(made.fget, include_extras=True)["return"]
         if any(one.name == self.name and _STORED in one.metadata for one in fields(self.owner)):
             return dict
-        # One annotation at a time: those of hidden fields may name what is imported for type checkers alone.
+        # One annotation at a time: those of hidden fields may use names that only type checkers import.
         home = next(cls for cls in self.owner.__mro__ if self.name in inspect.get_annotations(cls))
         alone = SimpleNamespace(__annotations__={self.name: inspect.get_annotations(home)[self.name]})
         return get_type_hints(alone, vars(sys.modules[home.__module__]), include_extras=True)[self.name]
@@ -167,23 +167,23 @@ class Part:
 
 @cache
 def parts_of(kind: type) -> tuple[Part, ...]:
-    """The parts of the document of a dataclass: fields first, then facts, each in the order of the class."""
+    """Return the parts of a dataclass's document: fields first, then facts, each in the order of the class."""
     return tuple(_parts(kind))
 
 
 def _parts(kind: type) -> Iterator[Part]:
-    for one in fields(kind):
-        key = one.metadata.get(_KEY, one.name)
+    for each in fields(kind):
+        key = each.metadata.get(_KEY, each.name)
         if key is not None:
-            yield Part(kind, one.name, None if key is _PARTS else key, _OPTIONAL in one.metadata)
-    found = {name: made for cls in reversed(kind.__mro__) for name, made in vars(cls).items()}
-    yield from (Part(kind, name, getattr(made, "key", name)) for name, made in found.items() if isinstance(made, fact))
+            yield Part(kind, each.name, None if key is _PARTS else key, _OPTIONAL in each.metadata)
+    named = {name: made for cls in reversed(kind.__mro__) for name, made in vars(cls).items()}
+    yield from (Part(kind, name, getattr(made, "key", name)) for name, made in named.items() if isinstance(made, fact))
 
 
 def document_of(value: Any) -> Any:  # noqa: ANN401, PLR0911 - a value of an answer, and JSON; one case for each kind
-    """Give a value of an answer in JSON's types.
+    """Return a value of an answer in JSON's types.
 
-    A value that is stored in files, such as a privacy model, describes itself: by its ``to_dict``.
+    A value with a ``to_dict``, such as a privacy model, describes itself.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def document_of(value: Any) -> Any:  # noqa: ANN401, PLR0911 - a value of an ans
         return value.to_dict() if isinstance(value, Answer) else document_of(value.to_dict())
     if is_dataclass(value):
         return _object(value)
-    if hasattr(value, "item"):  # a number of numpy
+    if hasattr(value, "item"):  # a numpy number
         return document_of(value.item())
     return value.isoformat() if isinstance(value, datetime | date | time) else str(value)
 
@@ -222,7 +222,7 @@ def _object(value: Any) -> Document:  # noqa: ANN401 - a dataclass
 
 
 def fit_screen(lines: list[str]) -> str:
-    """Break lines at 100 columns, and keep the first of more than 24.
+    """Break lines at 100 columns, and keep at most 24 of them.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def fit_screen(lines: list[str]) -> str:
 
 
 def _short(value: object) -> str:
-    # A long tuple is cut before its items are written.
+    # Cut a long tuple before formatting its items.
     if isinstance(value, tuple | list) and len(value) > 3:  # noqa: PLR2004 - a few
         first = ", ".join(map(_short, value[:3]))
         return f"[{first}, ... {len(value) - 3:,} more]"

@@ -1,4 +1,4 @@
-"""Ending in order: what is not finished is removed first, even when the process is told to end."""
+"""End in an orderly way: remove what is unfinished first, even if the process gets a signal to end."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _PAUSE: Final = 0.02
 
 
 class _Terminated(BaseException):
-    """Takes a process out of what it does, so that it cleans up."""
+    """Interrupts the work of a process, so that it cleans up."""
 
 
 @contextmanager
 def orderly_end() -> Iterator[None]:
     """Let a SIGTERM that would end the process at once end the block first, and then the process.
 
-    So do worker processes end, as of `multiprocessing`. Whoever handles the signal in a way of their own is not
-    disturbed; a thread other than the main one cannot handle signals, and is ended at once.
+    This is how worker processes end, such as those of `multiprocessing`. If the program handles the signal itself, its
+    handler is kept. Only the main thread can handle signals; in other threads this does nothing.
     """
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
-    told = False
+    terminated = False
 
     def leave(number: int, _: FrameType | None) -> None:
-        nonlocal told
-        told = True
-        signal.signal(number, signal.SIG_IGN)  # once, undisturbed
+        nonlocal terminated
+        terminated = True
+        signal.signal(number, signal.SIG_IGN)  # a second signal must not interrupt the cleaning up
         raise _Terminated
 
     signal.signal(signal.SIGTERM, leave)
@@ -45,17 +45,17 @@ def orderly_end() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        if told:
+        if terminated:
             signal.raise_signal(signal.SIGTERM)
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder with all that is in it, though a thread may still write there, and whatever interrupts it."""
+    """Remove a folder and its contents, even if a thread still writes there or the removal is interrupted."""
     for _ in range(_TRIES):
         try:
             shutil.rmtree(folder, ignore_errors=True)
         except BaseException:
-            # Pressed keys and signals come more than once; what is half removed must go all the same.
+            # Interrupts may come more than once; a half-removed folder must still go.
             shutil.rmtree(folder, ignore_errors=True)
             raise
         if not folder.exists():

@@ -58,7 +58,7 @@ def percent(share: float | None, digits: int = 3, *, unknown: str = "-") -> str:
 
 
 def percent_between(low: float | None, high: float | None) -> str:
-    """Write an interval of shares, to stand after its estimate; nothing where there is none.
+    """Write an interval of shares to follow its estimate; empty if there is none.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def point_hint(text: str) -> str:
 
 
 def split_names(texts: Iterable[str], option: str) -> list[str]:
-    """Split each text at its commas; a name with a comma stands in double quotes.
+    """Split each text at its commas; a name that contains a comma needs double quotes.
 
     Examples
     --------
@@ -95,37 +95,37 @@ def split_names(texts: Iterable[str], option: str) -> list[str]:
 
 
 def split_assignment(text: str, option: str, what: str) -> tuple[str, str]:
-    """Split ``name=rest`` at the first equals sign; a name with one stands in double quotes.
+    """Split ``name=rest`` at the first equals sign; a name that contains one needs double quotes.
 
     Examples
     --------
     >>> split_assignment("income=width:10", "bins", "width:10")
     ('income', 'width:10')
     """
-    found = _ASSIGNMENT.fullmatch(text)
-    if found is None or not found["rest"].strip():
+    match = _ASSIGNMENT.fullmatch(text)
+    if match is None or not match["rest"].strip():
         raise ParameterError(f"must be a column, an equals sign and {what}", parameter=option, got=repr(text))
-    name = found["plain"] if found["quoted"] is None else found["quoted"].replace('""', '"')
-    return name, found["rest"].strip()
+    name = match["plain"] if match["quoted"] is None else match["quoted"].replace('""', '"')
+    return name, match["rest"].strip()
 
 
 def split_assignments(texts: Iterable[str], option: str, what: str) -> dict[str, str]:
-    """Split each of several texts as `split_assignment` does; a name may stand in one of them only.
+    """Split several texts as `split_assignment` does; a name may occur only once.
 
     Examples
     --------
     >>> split_assignments(["zip=text", "age=integer"], "types", "a type")
     {'zip': 'text', 'age': 'integer'}
     """
-    found: dict[str, str] = {}
+    assigned: dict[str, str] = {}
     for text in texts:
         name, rest = split_assignment(text, option, what)
-        if name in found:
+        if name in assigned:
             raise ParameterError("must name each column once", parameter=option, got=f"{name!r} again").with_hint(
                 "Leave one of them out."
             )
-        found[name] = rest
-    return found
+        assigned[name] = rest
+    return assigned
 
 
 def split_numbers(texts: Iterable[str], option: str) -> dict[str, float]:

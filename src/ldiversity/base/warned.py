@@ -1,4 +1,4 @@
-"""Warnings that name the line of the program which called this package, however deep inside they arise."""
+"""Warnings that name the line of the program that called this package, however deep inside they arise."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["warn"]
 
 
 def warn(warning: str | LDiversityWarning) -> None:
-    """Warn of something, at the nearest caller outside of this package.
+    """Issue a warning at the nearest caller outside this package.
 
     Examples
     --------
-    >>> with warnings.catch_warnings(record=True) as seen:
+    >>> with warnings.catch_warnings(record=True, action="always") as seen:
     ...     warn("Look at this.")
     >>> str(seen[0].message)
     'Look at this.'

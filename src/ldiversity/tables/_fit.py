@@ -27,7 +27,7 @@ from ldiversity.tables._values import Tally, domain_array, to_values, value_type
 __all__ = ["COUNT", "MOST_FLOATS", "count_values", "fit_coder"]
 
 COUNT: Final = "\0count"
-"""The column in which rows are counted; no column of a table has such a name."""
+"""The name of the column of counts; no column of a table has such a name."""
 
 MOST_FLOATS: Final = 1_000
 """With more distinct floats than this, a column holds measurements, which must be binned."""
@@ -36,9 +36,9 @@ MOST_FLOATS: Final = 1_000
 def count_values(
     source: Source, column: str, most: int | None, *, chunk_rows: int = DEFAULT_CHUNK_ROWS
 ) -> pa.Table | None:
-    """Count the rows with each value of a column: the values, and beside them the counts.
+    """Return the distinct values of a column and the number of rows with each, as a table.
 
-    Missing values, if there are any, are one value. Returns None when there are more than `most` others.
+    If values are missing, None is one of the values. Returns None if there are more than `most` others.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def fit_coder(
     order
         The column's categories in order, if the source cannot know it; see `Source.category_order`.
     count
-        Counts the values of a column as `count_values` does, for example on other machines; that itself when None.
+        A function that does the same as `count_values`, for example on other machines; None for `count_values`.
 
     Returns
     -------

@@ -82,23 +82,23 @@ def open_frame(data: Any, types: Mapping[str, str] | None = None) -> Source:  # 
 
 
 def _categories(table: pa.Table) -> dict[str, Dtype]:
-    found = [(field.name, field.type) for field in table.schema if pa.types.is_dictionary(field.type)]
-    return {name: "ordered" if kind.ordered else "category" for name, kind in found}
+    categories = [(field.name, field.type) for field in table.schema if pa.types.is_dictionary(field.type)]
+    return {name: "ordered" if kind.ordered else "category" for name, kind in categories}
 
 
 def _pandas_dtypes(frame: Any, table: pa.Table) -> dict[str, Dtype]:  # noqa: ANN401 - a pandas frame
-    """What pandas says of a column besides its Arrow type."""
+    """Return what pandas says about columns beyond their Arrow types."""
     import pandas as pd
 
-    found: dict[str, Dtype] = {}
+    dtypes: dict[str, Dtype] = {}
     for name, kind in zip(frame.columns, frame.dtypes, strict=True):
         if isinstance(kind, pd.ArrowDtype):
-            found[name] = "arrow"
+            dtypes[name] = "arrow"
         elif isinstance(kind, pd.StringDtype | pd.api.extensions.ExtensionDtype) and kind.na_value is pd.NA:
-            found[name] = "nullable"
+            dtypes[name] = "nullable"
         elif str(kind) == "object" and plain_type(table.schema.field(name).type) == pa.string():
-            found[name] = "object"
-    return found
+            dtypes[name] = "object"
+    return dtypes
 
 
 def to_native(table: pa.Table, frame_kind: str, *, dtypes: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 - the kind of frame is the caller's
@@ -175,7 +175,7 @@ def _with_dtypes(frame: Any, table: pa.Table, dtypes: Mapping[str, str]) -> Any:
 
 
 def _with_enums(frame: Any, table: pa.Table) -> Any:  # noqa: ANN401 - a polars frame
-    """Give ordered categories polars' type for them: as Arrow hands them over, they lose their order."""
+    """Give ordered categories polars' Enum type; otherwise they would lose their order."""
     ordered = [f.name for f in table.schema if pa.types.is_dictionary(f.type) and f.type.ordered]
     known = {name: table[name].chunk(0).dictionary.to_pylist() for name in ordered if table[name].num_chunks}
     texts = {name: listed for name, listed in known.items() if all(isinstance(text, str) for text in listed)}
@@ -228,7 +228,7 @@ def _check_frame_names(native: Any) -> None:  # noqa: ANN401 - any frame
 
 
 def _wrap(native: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any] | None:  # noqa: ANN401 - any frame
-    """Hand the frame to narwhals; None when narwhals does not know it."""
+    """Wrap the frame with narwhals; None if narwhals does not support it."""
     _check_frame_names(native)
     try:
         return cast("nw.DataFrame[Any] | nw.LazyFrame[Any]", nw.from_native(native))

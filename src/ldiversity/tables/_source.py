@@ -49,7 +49,7 @@ class Source(ABC):
     n_rows
         The number of rows, or None if it is unknown before reading.
     dtypes
-        What the columns of a frame are besides their Arrow types, where they are something.
+        What a frame says about a column beyond its Arrow type.
     from_file
         Whether the table is a file. If a file has no header, its first record passes for the names, so messages
         show only names that the user nearly typed.

@@ -25,7 +25,7 @@ _BINS_FORM: Final = "width:10, width:10,low:0,high:100, edges:0/10/20 or quantil
 
 
 class ColumnTexts(TypedDict):
-    """The texts of the options that say what columns are, one for each time an option was given."""
+    """The texts of the options about columns, one for each time that an option was given."""
 
     quasi: Sequence[str]
     sensitive: Sequence[str]
@@ -38,7 +38,7 @@ class ColumnTexts(TypedDict):
 
 
 class Roles(TypedDict):
-    """What columns are, as the functions that read a table take it."""
+    """The roles of columns, as arguments of the functions that read a table."""
 
     quasi: list[str]
     sensitive: list[Sensitive]
@@ -48,7 +48,7 @@ class Roles(TypedDict):
 
 
 def read_roles(texts: ColumnTexts) -> Roles:
-    """Read roles, domains, bins, types and what becomes of missing values from the words of a command.
+    """Read roles, domains, bins, types and the treatment of missing values from the options of a command.
 
     Examples
     --------
@@ -114,42 +114,42 @@ def role_words(
     named = {"--quasi": quasi, "--sensitive": [column.name for column in sensitive], "--drop": drop, "--plain": plain}
     for option, names in named.items():
         words += [option, join_names(names)] if names else []
-    for one in sensitive:
-        start = f"{join_assignment(one.name)}="
-        if one.missing != "refuse":
-            words += ["--missing", start + one.missing]
-        if one.domain is not None:
-            words += ["--domain", start + join_names([str(value) for value in one.domain if value is not None])]
-        if one.bins is not None:
-            words += ["--bins", start + _bins_text(one)]
+    for column in sensitive:
+        start = f"{join_assignment(column.name)}="
+        if column.missing != "refuse":
+            words += ["--missing", start + column.missing]
+        if column.domain is not None:
+            words += ["--domain", start + join_names([str(value) for value in column.domain if value is not None])]
+        if column.bins is not None:
+            words += ["--bins", start + _bins_text(column)]
     for name, kind in (types or {}).items():
         words += ["--type", f"{join_assignment(name)}={kind}"]
     return tuple(words)
 
 
 def _missing(names: Sequence[str], texts: Sequence[str]) -> dict[str, Any]:
-    """What becomes of missing values, by column: a word for all columns, or ``column=word`` for one."""
+    """Read the treatment of missing values by column: a word for all columns, or ``column=word`` for one."""
     general = [text for text in texts if text in MISSING_POLICIES]
     what = f"one of {', '.join(MISSING_POLICIES)}"
     if len(general) > 1:
         raise ParameterError("must be given once for all columns", parameter="missing", got=" and ".join(general))
-    found = dict.fromkeys(names, general[0] if general else "refuse")
+    common = dict.fromkeys(names, general[0] if general else "refuse")
     rest = [text for text in texts if text not in MISSING_POLICIES]
     if any("=" not in text for text in rest):
         raise ParameterError(f"must be {what}, or a column, an equals sign and one of them", parameter="missing")
     own = _by_column(names, rest, "missing", what)
     if any(word not in MISSING_POLICIES for word in own.values()):
         raise ParameterError(f"must be a column, an equals sign and {what}", parameter="missing")
-    return {**found, **own}
+    return {**common, **own}
 
 
 def _by_column(names: Sequence[str], texts: Sequence[str], option: str, what: str) -> dict[str, str]:
-    found = split_assignments(texts, option, what)
-    for column in found:
+    assigned = split_assignments(texts, option, what)
+    for column in assigned:
         if column not in names:
             rule = say("must name a column of {}", Parameter("sensitive"))
             raise ParameterError(rule, parameter=option, got=repr(column))
-    return found
+    return assigned
 
 
 def _domain(text: str) -> list[str]:
