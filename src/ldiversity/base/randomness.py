@@ -142,6 +142,7 @@ class Key(Secret):
         file = Path(path)
         try:
             with file.open("rb") as stream:
+                # The mode of the open file, not of the path, which could be replaced in between.
                 mode = os.fstat(stream.fileno()).st_mode
                 content = stream.read(4096)
         except OSError as error:
@@ -159,6 +160,7 @@ class Key(Secret):
         file = Path(path)
         line = f"{_KEY_HEADER} {base64.b64encode(self._secret).decode()}\n"
         try:
+            # Created with its final mode: at no moment can others read it.
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
             raise ParameterError("key", f"file {str(file)!r} must not exist yet").with_hint(
@@ -204,6 +206,7 @@ class KeyedWords(Secret):
         """The words of each record; `digests` is required."""
         if digests is None or len(digests) != len(codes):
             raise ParameterError("record_id", "keyed draws need the id of every record")
+        # CBC-MAC: encrypt the digest, add the code and encrypt, then add the counter and encrypt.
         state = self._encrypt(digests.astype("<u8"))
         state[:, 0] ^= codes.astype(np.uint64)
         state = self._encrypt(state)
@@ -235,6 +238,7 @@ def random_order(n: int, words: FreshWords) -> NDArray[np.int64]:
     """
     from ldiversity._kernels.shuffle import deal, fisher_yates
 
+    # As many buckets as leave about _BUCKET_ROWS rows in each; a small table is one bucket.
     n_bits = max(0, (n - 1).bit_length() - _BUCKET_ROWS.bit_length() + 1)
     if n_bits == 0:
         order, ends = np.arange(n, dtype=np.int64), np.array([n], dtype=np.int64)

@@ -98,6 +98,7 @@ def check_matrix(owner: str, matrix: FloatArray, names: Collection[object]) -> F
     _check_entries(owner, names, np.diag(np.diag(matrix) != 0), "0 from a value to itself")
     skewed = ~np.isclose(matrix, matrix.T, rtol=_SYMMETRY_TOLERANCE, atol=0.0)
     _check_entries(owner, names, skewed, "the same in both directions")
+    # The smaller of two mirror images: rounding must not make two values count as far enough apart.
     return np.minimum(matrix, matrix.T)
 
 

@@ -32,6 +32,7 @@ def quantile_rows(
     bins = _check_bins(owner, n_bins)
     weights, missing = _weights(owner, values, counts)
     numbers = list(weights)
+    # Coarser levels join whole bins of the finest one, so that intervals are nested.
     finest = _positions(np.array(list(weights.values()), dtype=np.float64), bins[0])
     levels = [_labels(numbers, finest // (bins[0] // size)) for size in bins]
     rows = [(text_of(number), *labels, ROOT) for number, *labels in zip(numbers, *levels, strict=True)]

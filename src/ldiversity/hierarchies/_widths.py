@@ -41,6 +41,7 @@ def width_rows(
     above: dict[int, tuple[str, ...]] = {}
     rows = []
     for number in numbers:
+        # Widths are multiples of the first one, so its interval decides all wider ones.
         index = _index(number, steps[0])
         if index not in above:
             above[index] = tuple(_interval(index // int(step / steps[0]), step) for step in steps)

@@ -234,7 +234,7 @@ class BalancedSelection(SetMechanism):
         distance = distance_from_dict(described.get("distance"), domain)
         try:
             mechanism = cls(domain, distance, l=l, d=d, theta=theta, prior=prior)
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"):  # hostile weights may overflow; the comparisons then fail
                 off = float(np.abs(mechanism._weights.marginals / mechanism._targets - 1.0).max())
                 balanced = off <= MARGINAL_TOLERANCE and mechanism.condition <= SINGULAR_CONDITION
         except LDiversityError as error:

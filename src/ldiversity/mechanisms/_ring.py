@@ -124,6 +124,7 @@ class RingSelection(SequentialSelection):
     @cached_property
     def _leak(self) -> RingLeak:
         enumerated = self._enumerated
+        # A set discloses its record if only one member could have produced it.
         possible = (enumerated.likelihood > 0).sum(axis=1)
         share = enumerated.weights.sum(axis=1) / self.n_values
         return RingLeak(

@@ -164,6 +164,7 @@ class SimpleSelection(SequentialSelection):
         matrix = np.empty((self.n_values, self.n_values))
         error = 0.0
         source = np.random.PCG64(_SIMULATION_SEED)
+        # The seed is fixed, so that holder and data user compute the same matrix.
         n_draws = max(_SIMULATED_STEPS // self.n_values**2, 1_000)
         for code in range(self.n_values):
             words = source.random_raw(n_draws * self.words_per_record).reshape(n_draws, -1)

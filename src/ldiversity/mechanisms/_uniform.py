@@ -120,7 +120,7 @@ class UniformSelection(SetMechanism):
         rows = np.asarray(sets)
         if rows.shape[1] != self.l:
             return np.zeros(len(rows), dtype=np.bool_)
-        if (rows[:, 1:] < rows[:, :-1]).any():
+        if (rows[:, 1:] < rows[:, :-1]).any():  # published sets are ascending, and need no sorting
             rows = np.sort(rows, axis=1)
         distinct: BoolArray = np.logical_and.reduce(rows[:, 1:] > rows[:, :-1], axis=1)
         return distinct & (rows[:, 0] >= 0) & (rows[:, -1] < self.n_values)

@@ -46,6 +46,7 @@ class CsvSource(Source):
         declared = declared_types(self.name, types, texts)
         self._as_text = frozenset(declared)
         self.columns |= declared
+        # Last, because reading needs the delimiter, the names and the declared types.
         self._settle_types()
 
     def _read_header(self, delimiter: str | None) -> tuple[str, list[str], int, bool]:
