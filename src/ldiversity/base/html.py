@@ -13,7 +13,7 @@ STYLE: Final = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
     "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.25rem .75rem;border-bottom:1px solid #ccc;"
     "text-align:left}td.n{text-align:right;font-variant-numeric:tabular-nums}.bad{color:#a40000;font-weight:600}"
-    ".good{color:#1a5e1a;font-weight:600}code{background:#f2f2f2;padding:.1rem .3rem}"
+    ".good{color:#1a5e1a;font-weight:600}tbody th{font-weight:400}code{background:#f2f2f2;padding:.1rem .3rem}"
 )
 _HIDDEN: Final = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
@@ -63,19 +63,23 @@ def bullets(texts: Iterable[str]) -> str:
     return "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in texts) + "</ul>"
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[int] = ()) -> str:
-    """Return a table; `numbers` are the positions of the columns that hold numbers.
+def table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[int] = (), *, caption: str = ""
+) -> str:
+    """Give a table with heads that screen readers understand; `numbers` are the columns that hold numbers.
 
     Examples
     --------
-    >>> table(["a"], [["1"]], {0})
-    '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td class=n>1</td></tr></tbody></table>'
+    >>> table(["a", "n"], [["x", "1"]], {1}).partition("<tbody>")[2]
+    '<tr><th scope=row>x</th><td class=n>1</td></tr></tbody></table>'
     """
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td{' class=n' if place in numbers else ''}>{escape(cell)}</td>" for place, cell in enumerate(row))
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    head = "".join(f"<th scope=col>{escape(name)}</th>" for name in heads)
+    body = "".join(f"<tr>{''.join(_cell(cell, place, numbers) for place, cell in enumerate(row))}</tr>" for row in rows)
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(text: str, place: int, numbers: Collection[int]) -> str:
+    if place == 0:
+        return f"<th scope=row>{escape(text)}</th>"
+    return f"<td{' class=n' if place in numbers else ''}>{escape(text)}</td>"

@@ -29,7 +29,7 @@ _STYLE: Final = STYLE + (
     "figure{margin:1.5rem 0}figure img{max-width:100%;height:auto}figcaption{font-size:.9rem;color:#444}"
     "h3{margin:0 0 .5rem;font-size:1.05rem;overflow-wrap:anywhere}"
     "caption{text-align:left;font-weight:600;padding:.25rem 0}"
-    "tbody th{font-weight:400}summary{cursor:pointer}"
+    "summary{cursor:pointer}"
     "details table{font-size:.85rem}.scroll{overflow-x:auto}pre{background:#f2f2f2;padding:.6rem;white-space:pre-wrap;"
     "overflow-wrap:anywhere;margin:.2rem 0 1rem}nav ol{columns:2}li,p,dd,caption{overflow-wrap:anywhere}"
     "td,th{overflow-wrap:break-word}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from ldiversity.base.html import bullets, escape
+from ldiversity.base.html import bullets, escape, table
 from ldiversity.base.numbers import counted, decimal, number, percent
 from ldiversity.faces.report._phrases import short
 
@@ -44,19 +44,8 @@ def not_run(report: AttackReport) -> str:
 
 
 def data_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[int] = ()) -> str:
-    """Give a table that may be wider than the page; `numbers` are the columns that hold numbers.
-
-    Examples
-    --------
-    >>> data_table("c", ["a"], [["1"]]).partition("<thead>")[2].partition("</table>")[0]
-    '<tr><th scope=col>a</th></tr></thead><tbody><tr><th scope=row>1</th></tr></tbody>'
-    """
-    head = "".join(f"<th scope=col>{escape(name)}</th>" for name in heads)
-    body = "".join(f"<tr>{''.join(_cell(cell, place, numbers) for place, cell in enumerate(row))}</tr>" for row in rows)
-    return (
-        f"<div class=scroll><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table></div>"
-    )
+    """Give a table that may be wider than the page; `numbers` are the columns that hold numbers."""
+    return f"<div class=scroll>{table(heads, rows, numbers, caption=caption)}</div>"
 
 
 def numbers_of(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -73,12 +62,6 @@ def numbers_of(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]
         f"<details><summary>The numbers of this picture ({counted(len(rows), 'row')})</summary>"
         f"{data_table(short(title), heads, cells, numbers)}{more}</details>"
     )
-
-
-def _cell(text: str, place: int, numbers: Collection[int]) -> str:
-    if place == 0:
-        return f"<th scope=row>{escape(text)}</th>"
-    return f"<td{' class=n' if place in numbers else ''}>{escape(text)}</td>"
 
 
 def _written(value: object, head: str) -> str:

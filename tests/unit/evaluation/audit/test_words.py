@@ -104,7 +104,7 @@ def test_no_guess_from_sets_is_called_right(sets: ld.Audit) -> None:
 
 
 def test_the_page_has_the_same_numbers(sets: ld.Audit) -> None:
-    assert "<th>knowing how frequent values are</th>" in sets.to_html()
+    assert "<th scope=col>knowing how frequent values are</th>" in sets.to_html()
 
 
 def test_a_guess_from_a_table_is_right_as_often_as_its_class_says() -> None:
