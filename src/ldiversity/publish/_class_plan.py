@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldiversity.base.randomness import FreshWords
+from ldiversity.engines import LocalEngine
 from ldiversity.errors import InfeasibleError, SchemaError
 from ldiversity.hierarchies import Hierarchy
-from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, SensitiveColumn, most_classes
+from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, most_classes
 from ldiversity.models import Population, PrivacyModel
 from ldiversity.publish._class_plan_result import ClassAttributePlan, ClassOutlook, ClassPlan
+from ldiversity.publish._coding import read_table
 from ldiversity.publish._prepare import Preparation
 from ldiversity.release import class_not_protected
 from ldiversity.schema import Domain
@@ -66,10 +68,19 @@ def plan_classes(preparation: Preparation, cautions: Mapping[str, Sequence[str]]
 
 def judge(preparation: Preparation) -> Callable[[GroupingMethod], ClassOutlook]:
     """What tells whether a method can keep its promise, as far as that is known before records are grouped."""
-    questions = _questions(preparation)
-    if preparation.method.blind:
-        return _Tried(_table(preparation.source, questions, preparation.person))
-    return _Checked(questions)
+    if not preparation.method.blind:
+        return _Checked(_questions(preparation))
+    # A blind method looks at nothing but these columns.
+    reading = read_table(
+        preparation.source,
+        quasi=(),
+        plain=(),
+        coders=preparation.coders,
+        engine=LocalEngine(),
+        words=FreshWords(),
+        person=preparation.person,
+    )
+    return _Tried(reading.table)
 
 
 def _questions(preparation: Preparation) -> tuple[_Question, ...]:
@@ -121,33 +132,6 @@ class _Checked:
             most_classes=min(known, default=None),
             least_suppressed=max(outlook.least_suppressed for outlook in outlooks),
         )
-
-
-def _table(source: Source, questions: tuple[_Question, ...], person: str | None) -> CodedTable:
-    """The rows that have a value in every sensitive column that drops missing ones, without quasi-identifiers."""
-    names = [question.name for question in questions]
-    wanted = names if person is None else [*names, person]
-    parts: list[list[NDArray[np.int32]]] = [[] for _ in questions]
-    people: list[pa.Array] = []
-    for batch in source.batches(wanted):
-        codes = [question.coder.codes(batch.column(question.name)) for question in questions]
-        kept = np.logical_and.reduce([one >= 0 for one in codes])
-        for part, one in zip(parts, codes, strict=True):
-            part.append(one[kept])
-        if person is not None:
-            people.append(batch.column(person).filter(pa.array(kept)))
-    empty = np.zeros(0, dtype=np.int32)
-    columns = tuple(
-        SensitiveColumn(question.name, np.concatenate([empty, *part]), question.domain)
-        for question, part in zip(questions, parts, strict=True)
-    )
-    return CodedTable((), columns, _numbered(people) if people else None)
-
-
-def _numbered(people: list[pa.Array]) -> NDArray[np.int64]:
-    """A number for each person; a missing one counts as a person."""
-    coded = pa.chunked_array(people).combine_chunks().dictionary_encode(null_encoding="encode")
-    return np.asarray(coded.indices, dtype=np.int64)
 
 
 def _check_values(source: Source, column: str, hierarchy: Hierarchy) -> None:

@@ -80,6 +80,14 @@ def test_a_check_raises_before_records_are_grouped_when_no_l_can_be_reached() ->
         publication("bsgi:l=99").check(PATIENTS)
 
 
+def test_a_row_of_nobody_is_refused_before_records_are_grouped() -> None:
+    someone = [None, *PATIENTS["name"].to_pylist()[1:]]
+    table = PATIENTS.drop_columns("name").append_column("name", pa.array(someone))
+
+    with pytest.raises(ld.SchemaError, match="person: column 'name' must not have missing values"):
+        publication("mbf:l=2", person="name", drop=()).check(table)
+
+
 def test_a_published_column_that_names_people_is_noted() -> None:
     named = PATIENTS.append_column("patient_id", pa.array(range(200)))
     hidden = PATIENTS.append_column("shoe", pa.array(range(200)))
