@@ -195,7 +195,7 @@ def _sensitive_names(release: Release, sensitive: str | Sequence[str] | None) ->
 def _check_joint(release: Release, names: tuple[str, ...]) -> None:
     if len(names) == 1:
         return
-    if release.layout == "exploded":
+    if release.rows_per_record > 1:
         raise UnsupportedError(
             "estimate", "a joint distribution needs published sets, but this release has single members"
         ).with_hint("Ask for one attribute at a time.")
@@ -212,7 +212,7 @@ def _select(release: Release, names: tuple[str, ...], by: tuple[By, ...], filter
     asked: list[By | Filter] = [*by, *filters]
     for part in asked:
         part.check(columns[part.column])
-    if release.layout == "sets":
+    if release.rows_per_record == 1:
         members = tuple(release.sets(name) for name in names)
     else:
         members = tuple(release.members(name).reshape(-1, 1) for name in names)
@@ -252,7 +252,7 @@ def _made(given: object, known: Registry[type[Kind]], what: str) -> Kind:
 
 
 def _checked_spread(release: Release, spread: str) -> str:
-    if spread != "auto" and release.layout != "generalized":
+    if spread != "auto" and not release.generalized:
         raise UnsupportedError(
             "estimate", "spread", "must be 'auto' unless quasi-identifiers were generalized", got=repr(spread)
         )
@@ -270,7 +270,7 @@ def _count(release: Release, names: tuple[str, ...], selected: _Selected, index:
         mechanisms,
         selected.members,
         index,
-        exploded=release.layout != "sets",
+        exploded=release.rows_per_record > 1,
         marginal=lambda: global_marginal(
             mechanisms, [admissible_sets(release.drawn_by(name), release.sets(name)) for name in names]
         ),
