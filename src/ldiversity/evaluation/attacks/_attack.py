@@ -112,7 +112,7 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
                 continue
             believed = one.beliefs(release, people, attribute)
             results.append(score(one, release, people, attribute, believed, together))
-    return AttackReport(tuple(results), tuple(skipped), release.frame_kind)
+    return AttackReport(tuple(results), tuple(skipped), frame_kind=release.frame_kind)
 
 
 def _attributes(release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:

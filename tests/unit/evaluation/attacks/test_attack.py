@@ -277,3 +277,12 @@ def test_the_order_of_everyone_is_known_when_a_sample_is_attacked(bucketized: Ma
     (result,) = ld.attack(release, table, attacks="order", targets=10).results
 
     assert (result.targets, result.success) == (10, pytest.approx(1 / 2))
+
+
+def test_a_report_has_the_kind_of_frame_of_its_release() -> None:
+    people = ld.datasets.hospital().to_pandas()
+    release = ld.anonymize(people, quasi=["sex", "age"], sensitive="disease", method=ld.Anatomy(l=2))
+    report = ld.attack(release, people, attacks="homogeneity")
+
+    assert report.release is None
+    assert type(report.to_frame()) is type(people)
