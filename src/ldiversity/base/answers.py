@@ -52,6 +52,7 @@ _PARTS: Final = object()
 _LINES: Final = 24
 _COLUMNS: Final = 100
 _SHORT: Final = 300
+_STICKS: Final = "\N{NO-BREAK SPACE}%"
 
 
 if TYPE_CHECKING:
@@ -231,14 +232,16 @@ def fit_screen(lines: list[str]) -> str:
     row 22
     ... and 7 more lines
     """
-    broken = [
-        part
-        for line in lines
-        for part in (wrap(line, _COLUMNS, subsequent_indent="  ") if len(line) > _COLUMNS else [line])
-    ]
+    broken = [part for line in lines for part in (_wrapped(line) if len(line) > _COLUMNS else [line])]
     if len(broken) > _LINES:
         broken = [*broken[: _LINES - 1], f"... and {len(broken) - _LINES + 1} more lines"]
     return "\n".join(broken)
+
+
+def _wrapped(line: str) -> list[str]:
+    # A number and its sign stay together.
+    parts = wrap(line.replace(" %", _STICKS), _COLUMNS, subsequent_indent="  ", break_on_hyphens=False)
+    return [part.replace(_STICKS, " %") for part in parts]
 
 
 def _short(value: object) -> str:

@@ -48,8 +48,8 @@ class AttackReport(ShownInNotebooks, Answer, schema="attack", version=1):
 
     results: tuple[AttackResult, ...]
     skipped: tuple[Skipped, ...] = ()
-    release: str | None = None
     frame_kind: str = field(default="arrow", repr=False, metadata=HIDDEN)
+    release: str | None = None
 
     @fact
     def broken(self) -> bool:

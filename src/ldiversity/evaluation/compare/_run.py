@@ -192,6 +192,7 @@ def run_from_document(described: object) -> ComparedRun | None:
 
     Examples
     --------
+    >>> from ldiversity.base.answers import document_of
     >>> run_from_document(document_of(ComparedRun("tp l=2", "tp", {"l": 2}))).label
     'tp l=2'
     >>> run_from_document({"label": 3}) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +36,12 @@ def test_every_attack_is_run_or_skipped_with_a_reason(people: pa.Table, classes:
     assert ran == {"homogeneity", "background", "skewness", "definetti", "order"}
     assert skipped == {"mechanism", "minimality", "joint"}
     assert all(one.reason for one in report.skipped)
+
+
+def test_the_frame_is_of_the_kind_of_the_release(people: pa.Table, sets: ld.Release) -> None:
+    found = ld.attack(replace(sets, frame_kind="pandas"), people, attacks="homogeneity")
+
+    assert (found.frame_kind, found.release) == ("pandas", None)
 
 
 def test_the_report_is_versioned_and_of_json_s_types(people: pa.Table, sets: ld.Release) -> None:
