@@ -87,7 +87,7 @@ def test_every_folder_has_programs(folder: str) -> None:
         ("from ldiversity.release import _staging", ["ldiversity.release._staging"]),
         ("def f():\n    import ldiversity._kernels.compiling", ["ldiversity._kernels.compiling"]),
         ("from ldiversity.methods import secret_helper", ["ldiversity.methods.secret_helper"]),
-        ("import ldiversity as ld\nld._ROOMS", ["ldiversity._ROOMS"]),
+        ("import ldiversity as ld\nld._HOMES", ["ldiversity._HOMES"]),
         ("import ldiversity as ld\nld.secret_helper()", ["ldiversity.secret_helper"]),
         ("from ldiversity import datasets\ndatasets._income", ["ldiversity.datasets._income"]),
         ("from ldiversity import *", ["ldiversity.*"]),

@@ -125,12 +125,7 @@ class SemanticAnatomy(GroupingMethod):
         """Refuse what cannot be kept, and name the least greater e that could be."""
         try:
             check_shares(
-                "SemanticAnatomy",
-                column.name,
-                _count(levels, column),
-                self.l,
-                depth=self.e,
-                overflow=self.overflow,
+                "SemanticAnatomy", column.name, _count(levels, column), self.l, depth=self.e, overflow=self.overflow
             )
         except InfeasibleError as error:
             deeper = [e for e in range(self.e + 1, self._tree.depth) if self._fits(column, e)]

@@ -89,15 +89,7 @@ def _draw_panel(axes: Axes, grid: Grid, index: int) -> None:
         )  # fmt: skip
     if grid.truth is not None:
         size = 7 if crowded else 20
-        axes.scatter(
-            grid.truth[index],
-            positions,
-            s=size,
-            facecolors="none",
-            edgecolors=RUST,
-            linewidths=1.2,
-            zorder=4,
-        )
+        axes.scatter(grid.truth[index], positions, s=size, facecolors="none", edgecolors=RUST, linewidths=1.2, zorder=4)
     axes.axvline(0, color=GRAY, linewidth=0.8, zorder=3)
     axes.grid(axis="x")
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -121,12 +113,7 @@ def _title(axes: Axes, grid: Grid, index: int, width: float) -> None:
 def _limits(grid: Grid) -> tuple[float, float]:
     """Room for all estimates, and for the intervals of the cells that have enough records."""
     trusted = ~grid.marked if not grid.marked.all() else grid.marked
-    shown = [
-        grid.shares,
-        grid.high[trusted],
-        grid.low[trusted],
-        *([] if grid.truth is None else [grid.truth]),
-    ]
+    shown = [grid.shares, grid.high[trusted], grid.low[trusted], *([] if grid.truth is None else [grid.truth])]
     finite = np.concatenate([part[np.isfinite(part)] for part in shown] or [np.zeros(1)])
     top = max(1.0, float(finite.max(initial=0.0)))
     bottom = min(0.0, float(finite.min(initial=0.0)))
@@ -170,11 +157,7 @@ def _legend(figure: Figure, grid: Grid) -> None:
     if grid.marked.any():
         handles.append(
             Patch(
-                facecolor="white",
-                edgecolor=BLUE,
-                hatch="/////",
-                linewidth=0.6,
-                label="* few records: read with care",
+                facecolor="white", edgecolor=BLUE, hatch="/////", linewidth=0.6, label="* few records: read with care"
             )
         )
     columns = 2 if figure.get_figwidth() < 5 else len(handles)  # noqa: PLR2004 - inches of a narrow figure

@@ -170,13 +170,7 @@ def _draw_front(
 
 
 def _draw_method(
-    axes: Axes,
-    x: FloatArray,
-    y: FloatArray,
-    kept: BoolArray,
-    name: str,
-    look: tuple[str, str],
-    pale: BoolArray,
+    axes: Axes, x: FloatArray, y: FloatArray, kept: BoolArray, name: str, look: tuple[str, str], pale: BoolArray
 ) -> None:
     color, marker = look
     common: dict[str, Any] = {"linestyle": "none", "marker": marker, "color": color, "markersize": _MARK}
@@ -219,10 +213,7 @@ def _write_labels(
         axes.annotate(
             text,
             (float(places[0][place]), float(places[1][place])),
-            xytext=(
-                (box[0] + box[2]) / 2 - float(points[place][0]),
-                (box[1] + box[3]) / 2 - float(points[place][1]),
-            ),
+            xytext=((box[0] + box[2]) / 2 - float(points[place][0]), (box[1] + box[3]) / 2 - float(points[place][1])),
             textcoords="offset points",
             ha="center",
             va="center",

@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from ldiversity.pictures import _bars, _heat
-from ldiversity.pictures._figures import (
-    SERIES,
-    style,
-    write_title,
-)  # fmt: skip
+from ldiversity.pictures._figures import SERIES, style, write_title  # fmt: skip
 from ldiversity.pictures._grid import Grid
 
 if TYPE_CHECKING:

@@ -90,10 +90,7 @@ def _publish(asked: Policy, folder: Path, given: dict[str, Any], *, quiet: bool)
     grouping = asked.publication.grouping
     if grouping is not None and given["chunk_rows"]:
         raise click.UsageError(f"--chunk-rows must be left out with {grouping.name}, which groups all records at once.")
-    with (
-        opened_if_given(given["table"], given["read_as"]) as table,
-        progress_bar(wanted=not quiet) as progress,
-    ):
+    with opened_if_given(given["table"], given["read_as"]) as table, progress_bar(wanted=not quiet) as progress:
         return asked.publish(
             folder,
             table=table,

@@ -48,10 +48,7 @@ _HEADS: Final = (
 )
 @click.option("--sensitive", multiple=True, metavar="COLUMNS", help="The attributes to attack; all by default.")
 @click.option(
-    "--attacks",
-    multiple=True,
-    metavar="NAMES",
-    help=f"{', '.join(registered('attacks'))}; all that apply by default.",
+    "--attacks", multiple=True, metavar="NAMES", help=f"{', '.join(registered('attacks'))}; all that apply by default."
 )
 @click.option("--second", type=READ, help="Another release about the same people.")
 @click.option(
@@ -68,11 +65,7 @@ _HEADS: Final = (
     help="For similarity: ordered, numeric:<unit>, discrete; tree:, semilattice: or matrix:<file>.",
 )
 @click.option("-d", "d", type=float, help="For similarity: values closer than this count as one.")
-@click.option(
-    "--known",
-    type=READ,
-    help="For joint: a table that tells how the sensitive columns go together.",
-)
+@click.option("--known", type=READ, help="For joint: a table that tells how the sensitive columns go together.")
 @click.option(
     "--targets",
     type=click.IntRange(min=1),

@@ -14,15 +14,7 @@ from ldiversity.base.numbers import points
 from ldiversity.estimation import By, Estimate
 from ldiversity.evaluation.measures import as_type, code_sensitive
 from ldiversity.faces.report._cells import Division
-from ldiversity.faces.report._parts import (
-    Accuracy,
-    Cell,
-    Contingency,
-    Distribution,
-    Exactness,
-    LeftOut,
-    ShownValue,
-)
+from ldiversity.faces.report._parts import Accuracy, Cell, Contingency, Distribution, Exactness, LeftOut, ShownValue
 from ldiversity.faces.report._values import CONFIDENCE, Shown, show_values
 from ldiversity.release import Release
 from ldiversity.schema import label_text

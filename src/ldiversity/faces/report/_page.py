@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ldiversity.base.html import STYLE, bullets, document, escape
 from ldiversity.base.numbers import counted, decimal, number, percent, points
 from ldiversity.faces.report._figures import figures
-from ldiversity.faces.report._phrases import (
-    glossary,
-    interval_words,
-    setting_words,
-    short,
-    type_words,
-)
+from ldiversity.faces.report._phrases import glossary, interval_words, setting_words, short, type_words
 from ldiversity.faces.report._tables import data_table, not_run, paragraph
 
 if TYPE_CHECKING:
@@ -127,12 +121,7 @@ def _published(report: Report) -> str:
     release = report.release
     claims = bullets(claim.statement for claim in release.claims)
     columns = [
-        [
-            short(one.name),
-            "quasi-identifier" if one.role == "quasi" else one.role,
-            type_words(one.type),
-            one.published,
-        ]
+        [short(one.name), "quasi-identifier" if one.role == "quasi" else one.role, type_words(one.type), one.published]
         for one in release.columns
     ]
     warnings = "".join(paragraph("bad", f"The publisher warns: {text}") for text in release.warnings)

@@ -11,15 +11,7 @@ from ldiversity.base.numbers import level, number, plain_level
 from ldiversity.faces.report._parts import Contingency, Estimated
 from ldiversity.pictures import shorten
 
-__all__ = [
-    "glossary",
-    "interval_name",
-    "interval_words",
-    "limit_heads",
-    "setting_words",
-    "short",
-    "type_words",
-]
+__all__ = ["glossary", "interval_name", "interval_words", "limit_heads", "setting_words", "short", "type_words"]
 
 _MOST_LETTERS: Final = 80
 _TYPES: Final = (
