@@ -12,7 +12,7 @@ from ldiversity.evaluation.audit import Audit
 from ldiversity.evaluation.audit import fragment as audit_fragment
 from ldiversity.faces.report._phrases import type_words
 from ldiversity.faces.report._pictures import attack_pictures, gauge_pictures, look_alike_picture
-from ldiversity.faces.report._published import not_protected, published
+from ldiversity.faces.report._published import published
 from ldiversity.faces.report._risks import gauges
 from ldiversity.faces.report._tables import not_run, paragraph
 from ldiversity.pictures import embedded_picture, shorten
@@ -88,7 +88,7 @@ def _release(release: Release) -> str:
         f"<p><strong>Release of {number(told.records)} records{left}.</strong> {escape(told.meaning)}</p>{warnings}"
         f"<p>Promised:</p>{bullets(claim.statement for claim in told.claims)}"
         f"{table(['column', 'role', 'type', 'published'], columns)}"
-        f"<details><summary>What is not protected</summary>{bullets(not_protected(release))}</details>"
+        f"<details><summary>What is not protected</summary>{bullets(release.not_protected)}</details>"
     )
 
 

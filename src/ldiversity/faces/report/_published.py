@@ -13,7 +13,7 @@ from ldiversity.faces.report._parts import Command, Promise, Published, Publishe
 from ldiversity.release import Claim, ClassClaim, Release
 from ldiversity.schema import Role
 
-__all__ = ["Again", "commands", "not_protected", "published"]
+__all__ = ["Again", "commands", "published"]
 
 _LAYOUTS: Final = {
     "sets": "Each record shows a set of sensitive values, of which one is true; chance chose the others.",
@@ -81,11 +81,6 @@ def published(release: Release, name: str, chosen: Sequence[str]) -> Published:
         claims=tuple(_promise(release, claim) for attribute in chosen for claim in release.claims_of(attribute)),
         warnings=tuple(release.warnings),
     )
-
-
-def not_protected(release: Release) -> tuple[str, ...]:
-    """What is not protected, in plain words."""
-    return tuple(release.not_protected)
 
 
 def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str]) -> tuple[Command, ...]:

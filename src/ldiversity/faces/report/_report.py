@@ -6,7 +6,7 @@ import os
 import secrets
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -209,10 +209,9 @@ def user_report(
     >>> report.audience, [cell.cell for cell in report.contingency[0].cells]
     ('user', ['F', 'M'])
     """
-    opened, _ = _opened("user_report", release)  # a path of the holder may tell what nobody shall know
-    return _made(
-        "user_report", opened, "RELEASE", None, by, sensitive, attacks, threshold, population, dict(types or {})
-    )
+    opened, _ = _opened("user_report", release)
+    # The paths of the holder may tell what nobody shall learn, so the commands of this report name none.
+    return _made("user_report", opened, None, by, sensitive, population, _again(attacks, threshold, types))
 
 
 def holder_report(  # noqa: PLR0913 - a question has these parts, each with a name
@@ -248,9 +247,8 @@ def holder_report(  # noqa: PLR0913 - a question has these parts, each with a na
     1.0
     """
     opened, name = _opened("holder_report", release)
-    return _made(
-        "holder_report", opened, name, original, by, sensitive, attacks, threshold, population, dict(types or {})
-    )
+    again = replace(_again(attacks, threshold, types), release=name, original=_path(original, "TABLE"))
+    return _made("holder_report", opened, original, by, sensitive, population, again)
 
 
 def _opened(owner: str, release: Any) -> tuple[Release, str]:  # noqa: ANN401 - a release or its folder
@@ -261,62 +259,36 @@ def _opened(owner: str, release: Any) -> tuple[Release, str]:  # noqa: ANN401 - 
     return load_release(release), os.fspath(release)
 
 
-def _made(  # noqa: PLR0913, PLR0917 - as above
+def _again(attacks: bool, threshold: float, types: Mapping[str, str] | None) -> Again:  # noqa: FBT001 - as above
+    from ldiversity.faces.report._published import Again
+
+    return Again(attacks=attacks, threshold=threshold, types=tuple((types or {}).items()))
+
+
+def _made(
     owner: str,
     release: Release,
-    name: str,
     original: Any,  # noqa: ANN401 - a path or any frame
     by: ByLike,
     sensitive: str | Sequence[str] | None,
-    attacks: bool,  # noqa: FBT001 - as above
-    threshold: float,
     population: Any,  # noqa: ANN401 - a path or any frame
-    types: dict[str, str],
-) -> Report:
-    from ldiversity.faces.report._cells import divisions
-    from ldiversity.faces.report._published import Again
-
-    chosen = _chosen(owner, release, sensitive)
-    holder = owner == "holder_report"
-    divided = divisions(release, by, paths=holder)
-    again = Again(
-        release=name,
-        original=_path(original, "TABLE") if holder else None,
-        by="" if by is None or not divided else divided[0].text,
-        sensitive=() if sensitive is None else chosen,
-        attacks=attacks,
-        types=tuple(types.items()),
-        threshold=threshold,
-        population=None if population is None else _path(population, "POPULATION") if holder else "POPULATION",
-    )
-    return _report(owner, release, original if holder else None, chosen, divided, again, population)
-
-
-def _path(given: Any, placeholder: str) -> str:  # noqa: ANN401 - a path or any frame
-    return os.fspath(given) if isinstance(given, str | os.PathLike) else placeholder
-
-
-def _chosen(owner: str, release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:
-    names = release.sensitive if sensitive is None else tuple(column_names(owner, "sensitive", sensitive))
-    if not names or any(name not in release.sensitive for name in names):
-        raise ParameterError(owner, "sensitive", f"must name some of {name_some(release.sensitive)}", got=repr(names))
-    return tuple(dict.fromkeys(names))
-
-
-def _report(
-    owner: str,
-    release: Release,
-    original: Any,  # noqa: ANN401 - a path or any frame
-    chosen: tuple[str, ...],
-    divided: tuple[Division, ...],
     again: Again,
-    population: Any,  # noqa: ANN401 - a path or any frame
 ) -> Report:
+    from ldiversity.evaluation.attacks import attack
     from ldiversity.evaluation.audit import audit
+    from ldiversity.faces.report._cells import divisions
     from ldiversity.faces.report._distributions import contingency, distribution
-    from ldiversity.faces.report._published import commands, not_protected, published
+    from ldiversity.faces.report._published import commands, published
     from ldiversity.faces.report._risks import class_sizes, gauges
 
+    chosen, holder = _chosen(owner, release, sensitive), again.original is not None
+    divided = divisions(release, by, paths=holder)
+    again = replace(
+        again,
+        by="" if by is None or not divided else divided[0].text,
+        sensitive=() if sensitive is None else chosen,
+        population=None if population is None else _path(population, "POPULATION") if holder else "POPULATION",
+    )
     types = dict(again.types)
     truth = None if original is None else _truth(owner, release, original, chosen, divided, types)
     audited = audit(release, sensitive=chosen, threshold=again.threshold, population=population, types=types)
@@ -338,11 +310,22 @@ def _report(
         class_sizes=class_sizes(release),
         risks=gauges(audited, {name: release.claim(name).posterior for name in chosen}, guessed),
         audit=audited,
-        attacks=_attacked(release, original, chosen, again),
+        attacks=attack(release, original, sensitive=chosen, types=types) if again.attacks else None,
         skipped=tuple(skipped),
-        not_protected=not_protected(release),
+        not_protected=tuple(release.not_protected),
         commands=commands(again, divided, chosen),
     )
+
+
+def _path(given: Any, placeholder: str) -> str:  # noqa: ANN401 - a path or any frame
+    return os.fspath(given) if isinstance(given, str | os.PathLike) else placeholder
+
+
+def _chosen(owner: str, release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:
+    names = release.sensitive if sensitive is None else tuple(column_names(owner, "sensitive", sensitive))
+    if not names or any(name not in release.sensitive for name in names):
+        raise ParameterError(owner, "sensitive", f"must name some of {name_some(release.sensitive)}", got=repr(names))
+    return tuple(dict.fromkeys(names))
 
 
 def _truth(
@@ -362,16 +345,3 @@ def _truth(
     if unknown:
         raise ParameterError(owner, "by", "must name columns of the release", got=name_some(unknown))
     return Truth(read_columns(owner, open_source(original, types=types), list(columns), release))
-
-
-def _attacked(
-    release: Release,
-    original: Any,  # noqa: ANN401 - a path or any frame
-    chosen: tuple[str, ...],
-    again: Again,
-) -> AttackReport | None:
-    if not again.attacks:
-        return None
-    from ldiversity.evaluation.attacks import attack
-
-    return attack(release, original, sensitive=chosen, types=dict(again.types))

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ldiversity.evaluation.audit import AttributeRisk, Audit
+from ldiversity.evaluation.audit import Audit
 from ldiversity.faces.report._parts import Gauge, PublishedClasses, SizeBand, State
 from ldiversity.release import Release
 
@@ -15,6 +15,37 @@ __all__ = ["class_sizes", "gauges"]
 
 _ROUNDING: Final = 1e-9
 _MOST_SIZES: Final = 12
+_WITHOUT: Final = "what guessing the most frequent value reaches without the release"
+_RISKS: Final = {
+    "prosecutor": (
+        "finding a person's record, at worst",
+        "At worst, how surely someone who knows a person's quasi-identifiers finds that person's record.",
+    ),
+    "marketer": (
+        "finding a person's record, on average",
+        "The share of records that someone who links everybody would link correctly.",
+    ),
+    "journalist": (
+        "finding a record of the population, at worst",
+        "At worst, how surely someone who does not know who is in the table finds a record's person in the population.",
+    ),
+    "known": (
+        "knowing the value, at worst",
+        "At worst, how sure of one value of {} someone without prior knowledge is, once a person's record is found.",
+    ),
+    "guessed": (
+        "guessing the value, once the record is found",
+        (
+            "How often someone who has found a person's record, and knows how frequent the values of {} are, guesses "
+            "correctly, on average over all records. Finding the record is a separate risk."
+        ),
+    ),
+    "informed": (
+        "knowing it, if frequencies are known",
+        "How sure of {} someone is who knows how frequent each value is. Nothing is promised against that.",
+    ),
+}
+"""Each risk and its meaning; the braces stand for the attribute."""
 
 
 def gauges(
@@ -31,101 +62,34 @@ def gauges(
     guessed
         For each attribute the share of its most frequent value: the truth for the holder, an estimate for others.
     """
-    risk = audit.risk
-    found = []
+    risk, found = audit.risk, []
     if audit.quasi:
-        limit, why = risk.threshold, "the threshold of this report"
-        found = [
-            _gauge(
-                "finding a person's record, at worst",
-                None,
-                risk.prosecutor.max,
-                limit,
-                why,
-                "How surely someone who knows a person's quasi-identifiers finds that person's record, at worst.",
-            ),
-            _gauge(
-                "finding a person's record, on average",
-                None,
-                risk.marketer.mean,
-                limit,
-                why,
-                "The share of records that someone who links everybody would link rightly.",
-            ),
-        ]
+        values = {"prosecutor": risk.prosecutor.max, "marketer": risk.marketer.mean}
         if risk.journalist.population:
-            found.append(
-                _gauge(
-                    "finding a record of the population, at worst",
-                    None,
-                    risk.journalist.max,
-                    limit,
-                    why,
-                    "How surely someone who does not know who is in the table finds a record's person among the "
-                    "population, at worst.",
-                )
-            )
+            values["journalist"] = risk.journalist.max
+        why = "the threshold of this report"
+        found = [_gauge(kind, None, value, risk.threshold, why) for kind, value in values.items()]
     for name, one in audit.attribute_risk.items():
+        limit = (promised or {}).get(name, 1.0)
         guess = (guessed or {}).get(name, one.largest_share_overall)
-        found += _learned(name, one, (promised or {}).get(name, 1.0), guess)
+        informed = one.informed or one
+        found += [
+            _gauge("known", name, one.largest_share, limit if limit < 1 else None, "what the release promises"),
+            _gauge("guessed", name, informed.mean_largest_share, guess, _WITHOUT, bound=False),
+        ]
+        if one.informed is not None:
+            found.append(_gauge("informed", name, informed.largest_share, None, ""))
     return tuple(found)
 
 
-def _learned(name: str, risk: AttributeRisk, promised: float, guessed: float | None) -> list[Gauge]:
-    limit = promised if promised < 1 else None
-    found = [
-        _gauge(
-            "knowing the value, at worst",
-            name,
-            risk.largest_share,
-            limit,
-            "what the release promises",
-            f"How sure of one value of {name!r} someone without prior knowledge can be about a person whose record "
-            "is found, at worst.",
-        )
-    ]
-    informed = risk.informed or risk
-    found.append(
-        _gauge(
-            "guessing the value, once the record is found",
-            name,
-            informed.mean_largest_share,
-            guessed,
-            "what guessing the most frequent value reaches without the release",
-            f"How often someone who has found a person's record, and knows how frequent the values of {name!r} are, "
-            "guesses rightly, on average over all records. Finding the record is a risk of its own.",
-            bound=False,
-        )
-    )
-    if risk.informed is not None:
-        found.append(
-            _gauge(
-                "knowing it, if frequencies are known",
-                name,
-                informed.largest_share,
-                None,
-                "",
-                f"The same certainty about {name!r} for someone who knows how frequent each value is. Nothing is "
-                "promised against that.",
-            )
-        )
-    return found
-
-
 def _gauge(
-    risk: str,
-    attribute: str | None,
-    value: float,
-    threshold: float | None,
-    threshold_is: str,
-    meaning: str,
-    *,
-    bound: bool = True,
+    kind: str, attribute: str | None, value: float, threshold: float | None, why: str, *, bound: bool = True
 ) -> Gauge:
     state: State = "no threshold"
     if threshold is not None:
         state = "compare" if not bound else "above" if value > threshold + _ROUNDING else "within"
-    return Gauge(risk, attribute, value, threshold, threshold_is, state, meaning)
+    risk, meaning = _RISKS[kind]
+    return Gauge(risk, attribute, value, threshold, why, state, meaning.format(repr(attribute)))
 
 
 def class_sizes(release: Release) -> tuple[PublishedClasses, ...]:
