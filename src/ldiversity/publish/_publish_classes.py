@@ -53,7 +53,7 @@ def publish_classes(
         with stage("checking", until=1.0):
             check_classes(made.description, made.rows, made.n_rows)
             verify_class_rows(made.rows, made.description, n_rows=made.n_rows, n_records=made.n_records)
-        return made.release(frame_kind)
+        return ClassRelease.of(made.description, made.rows, n_rows=made.n_rows, frame_kind=frame_kind, notes=made.notes)
     with preparation.engine.staging(output, overwrite=overwrite) as staging:
         made = _make(preparation, secrets.words())
         write_classes(staging, made.description, made.rows, data_format=data_format, n_records=made.n_records)
@@ -72,23 +72,6 @@ class _Made:
     n_rows: int
     n_records: int
     notes: tuple[str, ...]
-
-    def release(self, frame_kind: str) -> ClassRelease:
-        description = self.description
-        return ClassRelease(
-            schema=description.schema,
-            mechanisms=description.mechanisms,
-            claims=description.claims,
-            n_rows=self.n_rows,
-            layout=description.layout,
-            frame_kind=frame_kind,
-            forms=description.forms,
-            class_columns=description.class_columns,
-            suppressed=description.suppressed,
-            warnings=description.warnings,
-            _rows=self.rows,
-            notes=self.notes,
-        )
 
 
 def _make(preparation: Preparation, words: FreshWords) -> _Made:

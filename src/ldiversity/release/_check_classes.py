@@ -1,9 +1,9 @@
-"""The independent check of published classes: it recounts what was published and shares no code with the methods."""
+"""The independent check of published classes: it counts again what was published, without any code of the methods."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray
 from ldiversity.errors import ClaimError
 from ldiversity.models import ClassCounts
+from ldiversity.release._check_sets import REPORT_IT
 from ldiversity.release._class_claims import ClassClaim
 from ldiversity.schema import Domain
 
 __all__ = ["verify_classes"]
-
-_HINT: Final = "Nothing was published. Please report this with the command that was run, without the data."
 
 
 def verify_classes(
@@ -71,7 +70,7 @@ def verify_classes(
     rows = np.bincount(row_classes[row_classes >= 0], minlength=n_classes)
     if not np.array_equal(rows, recounted.sizes):
         different = int(np.count_nonzero(rows != recounted.sizes))
-        raise _broken(claim, f"{different} of {n_classes} classes have another number of rows than of values")
+        raise _broken(claim, f"{different} of {n_classes} classes have different numbers of rows and values")
     if not n_classes or not rows.all():
         raise _broken(claim, "every class must have a row")
     for one in claims:
@@ -100,4 +99,4 @@ def _recount(
 
 
 def _broken(claim: ClassClaim, what: str) -> ClaimError:
-    return ClaimError(what, column=claim.attribute, hint=_HINT)
+    return ClaimError(what, column=claim.attribute, hint=REPORT_IT)

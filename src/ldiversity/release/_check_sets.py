@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -11,24 +12,15 @@ from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, SetArray
 from ldiversity.errors import ClaimError
 from ldiversity.release._claims import Claim
 
-__all__ = ["verify_exploded", "verify_sets"]
+__all__ = ["REPORT_IT", "verify_exploded", "verify_sets"]
 
-_HINT = "Nothing was published. Please report this with the command that was run, without the data."
+REPORT_IT: Final = "Nothing was published. Please report this with the command that was run, without the data."
 
 
 def verify_sets(claim: Claim, sets: SetArray, n_values: int, distances: FloatArray | None) -> None:
-    """Check every set against the claim, or raise `ClaimError`.
+    """Check sets of shape (n, l) against the claim, or raise `ClaimError`.
 
-    Parameters
-    ----------
-    claim
-        What is promised.
-    sets
-        Published sets, shape (n, l).
-    n_values
-        Size of the public domain.
-    distances
-        Distances between the values; needed when the claim names a least distance.
+    The domain has `n_values` values. A claim with a least distance needs the distances between them.
 
     Examples
     --------
@@ -42,9 +34,9 @@ def verify_sets(claim: Claim, sets: SetArray, n_values: int, distances: FloatArr
     """
     n = len(sets)
     if sets.ndim != 2 or sets.shape[1] != claim.l:  # noqa: PLR2004 - a matrix
-        raise ClaimError(f"published sets must have {claim.l} members each", column=claim.attribute, hint=_HINT)
+        raise ClaimError(f"published sets must have {claim.l} members each", column=claim.attribute, hint=REPORT_IT)
     if n and (sets.min() < 0 or sets.max() >= n_values):
-        raise ClaimError("published sets must stay inside the domain", column=claim.attribute, hint=_HINT)
+        raise ClaimError("published sets must stay inside the domain", column=claim.attribute, hint=REPORT_IT)
     repeated = np.zeros(n, dtype=bool)
     too_close = np.zeros(n, dtype=bool)
     for a, b in combinations(range(claim.l), 2):
@@ -56,15 +48,17 @@ def verify_sets(claim: Claim, sets: SetArray, n_values: int, distances: FloatArr
     _refuse(claim, np.any(sets[:, 1:] < sets[:, :-1], axis=1), "members are in domain order")
     if claim.d is not None:
         if distances is None:
-            raise ClaimError("a claim with a least distance needs the distances", column=claim.attribute, hint=_HINT)
+            raise ClaimError(
+                "a claim with a least distance needs the distances", column=claim.attribute, hint=REPORT_IT
+            )
         _refuse(claim, too_close, f"members are at least {claim.d:g} apart")
 
 
 def verify_exploded(claim: Claim, columns: pa.Table, members: CodeArray, distances: FloatArray | None = None) -> None:
     """Check exploded rows: among people who look alike, no value has more than 1/l of the rows.
 
-    A person who looks like nobody else has exactly l rows, which are the set: there the least distance is checked
-    too. Where several people look alike the sets are gone, and with them what could be checked of them.
+    A person who looks like nobody else has exactly l rows. These are their set, so the least distance is checked too.
+    Where several people look alike, their sets can no longer be told apart, and are not checked.
     """
     # Without other columns everybody looks alike.
     alike = columns if columns.num_columns else pa.table({"": pa.array(np.zeros(len(members), dtype=np.int8))})
@@ -85,4 +79,4 @@ def _refuse(claim: Claim, broken: BoolArray, promise: str) -> None:
     if count:
         raise ClaimError(
             f"{count} of {len(broken)} published sets break the claim that {promise}", column=claim.attribute
-        ).with_hint(_HINT)
+        ).with_hint(REPORT_IT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,19 @@ class ClassRelease(Release):
         )
 
     @classmethod
+    def of(
+        cls,
+        description: ClassDescription,
+        rows: ClassRows,
+        *,
+        n_rows: int,
+        frame_kind: str,
+        notes: tuple[str, ...] = (),
+    ) -> ClassRelease:
+        """A release of rows that are in memory or in a folder."""
+        return cls(**vars(description), n_rows=n_rows, frame_kind=frame_kind, notes=notes, _rows=rows)
+
+    @classmethod
     def in_memory(  # noqa: PLR0913 - all that a grouped release is made of
         cls,
         *,
@@ -93,7 +106,7 @@ class ClassRelease(Release):
         values
             The code of each row; only counts of them are kept when the layout is ``bucketized``.
         regions
-            One row a class with the generalized quasi-identifiers, when the layout is ``generalized``.
+            One row per class with the generalized quasi-identifiers, when the layout is ``generalized``.
         columns
             The columns that are published as they were.
         forms
@@ -134,19 +147,17 @@ class ClassRelease(Release):
         shared = pa.table({}) if regions is None else low_ends_first(regions)
         rows = MemoryClassRows(sizes, classes, plain, shared, codes, counts)
         exact = dict.fromkeys(schema.names(Role.QUASI), Form("exact"))
-        return cls(
-            schema=schema,
-            mechanisms=mechanisms or dict.fromkeys(names, ClassMechanism("given")),
-            claims=tuple(ClassClaim(name, rule) for name in names for rule in _several(rules[name])),
-            n_rows=len(next(iter(classes.values()))),
-            layout=layout,
-            frame_kind=frame_kind,
-            forms=forms or exact,
-            class_columns=class_columns,
-            suppressed=suppressed,
-            warnings=warnings,
-            _rows=rows,
+        description = ClassDescription(
+            schema,
+            mechanisms or dict.fromkeys(names, ClassMechanism("given")),
+            tuple(ClassClaim(name, rule) for name in names for rule in _several(rules[name])),
+            layout,
+            forms or exact,
+            class_columns,
+            suppressed,
+            warnings,
         )
+        return cls.of(description, rows, n_rows=len(next(iter(classes.values()))), frame_kind=frame_kind)
 
     # --- what the data user asks --------------------------------------------------------------------
 
@@ -222,7 +233,7 @@ class ClassRelease(Release):
         return self._rows.values(attribute)
 
     def regions(self) -> pa.Table:
-        """The generalized quasi-identifiers, one row a class: ``{low, high}``, a node's label or a list of values."""
+        """The generalized quasi-identifiers, one row per class: ``{low, high}``, a node's label or a list of values."""
         return self._regions if self.generalized else super().regions()
 
     def region(self, name: str) -> Region:
@@ -290,16 +301,7 @@ class ClassRelease(Release):
 
     @property
     def _description(self) -> ClassDescription:
-        return ClassDescription(
-            schema=self.schema,
-            mechanisms=self.mechanisms,
-            claims=self.claims,
-            layout=self.layout,
-            forms=self.forms,
-            class_columns=self.class_columns,
-            suppressed=self.suppressed,
-            warnings=self.warnings,
-        )
+        return ClassDescription(**{part.name: getattr(self, part.name) for part in fields(ClassDescription)})
 
     def _check_exact(self, names: Sequence[str]) -> None:
         self._check_not_sensitive(names, "Ask for its classes instead.")

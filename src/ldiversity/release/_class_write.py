@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from ldiversity._version import __version__
 from ldiversity.base.progress import stage
-from ldiversity.release._class_claims import ClassClaim
 from ldiversity.release._class_publish import publish_counts, publish_rows
 from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_rows import ClassRows
 from ldiversity.release._class_verify import verify_class_rows
 from ldiversity.release._description import ClassDescription, Format
-from ldiversity.release._dtypes import column_entries
 from ldiversity.release._forms import Form
 from ldiversity.release._manifest import (
     MANIFEST_NAME,
@@ -21,12 +17,12 @@ from ldiversity.release._manifest import (
     DataEntry,
     FormEntry,
     Manifest,
-    SensitiveEntry,
     TableEntry,
+    manifest_of,
     manifest_text,
     no_cell_in_faults,
 )
-from ldiversity.release._sinks import describe_file, no_file, no_records_left, sha256_of, write_tables
+from ldiversity.release._sinks import describe_file, measured, no_file, no_records_left, write_tables
 from ldiversity.release._survival import Content, check_survival
 from ldiversity.schema import Role
 
@@ -46,20 +42,9 @@ def write_classes(
     data_format: Format,
     n_records: int | None = None,
 ) -> Manifest:
-    """Write rows, tables of values and manifest into `staging`, and check the claims on what the disk holds.
+    """Write rows, tables of values and manifest into the empty folder `staging`, and check what the disk holds.
 
-    Parameters
-    ----------
-    staging
-        An empty private folder.
-    description
-        All but the rows.
-    rows
-        The rows in their final order.
-    data_format
-        ``"parquet"`` or ``"csv"``.
-    n_records
-        How many records the holder had, where that is known.
+    The rows are in their final order; `n_records` is how many records the holder had, where that is known.
     """
     file = staging / f"data.{data_format}"
     content: dict[str, Content] = {file.name: Content()}
@@ -78,6 +63,7 @@ def write_classes(
             table = written.table_file(entry, description.class_columns[entry.attribute], entry.attribute)
             check_survival(table, content[entry.file], {"value": entry.attribute})
         verify_class_rows(written, description, n_rows=n_rows, n_records=n_records)
+    # The manifest comes last: a folder without one is no release.
     (staging / MANIFEST_NAME).write_text(_text(manifest), encoding="utf-8")
     return manifest
 
@@ -91,14 +77,7 @@ def _write_counts(
         content[file.name] = Content()
         counted = content[file.name].watch([publish_counts(description, name, rows.counts(name))])
         n_rows = write_tables(file, counted, data_format)
-        described = {
-            "attribute": name,
-            "file": file.name,
-            "rows": n_rows,
-            "bytes": file.stat().st_size,
-            "sha256": sha256_of(file),
-        }
-        entries.append(TableEntry.model_validate(described))
+        entries.append(TableEntry.model_validate({"attribute": name, **measured(file, n_rows)}))
     return entries
 
 
@@ -111,14 +90,11 @@ def check_classes(description: ClassDescription, rows: ClassRows, n_rows: int) -
 
 
 def _manifest(description: ClassDescription, rows: ClassRows, data: DataEntry, tables: list[TableEntry]) -> Manifest:
-    schema = description.schema
     class_columns = dict(description.class_columns)
-    return Manifest(
-        software=f"ldiversity {__version__}",
+    return manifest_of(
+        description,
+        data,
         records=data.rows,
-        columns=column_entries(schema),
-        sensitive=[_sensitive_entry(description, name) for name in schema.names(Role.SENSITIVE)],
-        data=data,
         classes=ClassesEntry(
             columns=class_columns,
             numbers={column: rows.n_classes(column) for column in class_columns.values()},
@@ -128,32 +104,7 @@ def _manifest(description: ClassDescription, rows: ClassRows, data: DataEntry, t
             warnings=list(description.warnings),
         ),
         order=_ORDER,
-        not_protected=list(description.not_protected),
     )
-
-
-def _sensitive_entry(description: ClassDescription, name: str) -> SensitiveEntry:
-    claims = [_claim_entry(claim) for claim in description.claims if claim.attribute == name]
-    return SensitiveEntry.model_validate(
-        {
-            "attribute": name,
-            "domain": description.schema.domain(name).to_dict(),
-            "mechanism": description.mechanisms[name].to_dict(),
-            "claim": claims[0],
-            "further_claims": claims[1:],
-        }
-    )
-
-
-def _claim_entry(claim: ClassClaim) -> dict[str, Any]:
-    return {
-        "model": claim.model,
-        "l": claim.l,
-        "d": claim.d,
-        "posterior": claim.posterior,
-        "statement": claim.statement,
-        "rule": claim.rule.to_dict(),
-    }
 
 
 def _text(manifest: Manifest) -> str:
@@ -163,27 +114,17 @@ def _text(manifest: Manifest) -> str:
 
 
 def _form_entry(name: str, form: Form) -> FormEntry:
-    marginal = form.marginal
-    return FormEntry.model_validate(
-        {
-            "column": name,
-            "kind": form.kind,
-            "hierarchy": None if form.hierarchy is None else form.hierarchy.to_rows(),
-            "nodes": None
-            if form.reaches is None
-            else [
-                {"label": label, "low": reach.low, "high": reach.high, "starts": list(reach.starts)}
-                for label, reach in form.reaches.items()
-            ],
-            "low": form.low,
-            "high": form.high,
-            "labels": list(form.labels) if form.kind == "values" else None,
-            "marginal": None
-            if marginal is None
-            else {
-                "values": marginal.values.tolist(),
-                "counts": marginal.counts.tolist(),
-                "missing": marginal.missing,
-            },
-        }
-    )
+    said: dict[str, object] = {"column": name, "kind": form.kind, "low": form.low, "high": form.high}
+    if form.hierarchy is not None:
+        said["hierarchy"] = form.hierarchy.to_rows()
+    if form.reaches is not None:
+        said["nodes"] = [
+            {"label": label, "low": reach.low, "high": reach.high, "starts": list(reach.starts)}
+            for label, reach in form.reaches.items()
+        ]
+    if form.kind == "values":
+        said["labels"] = list(form.labels)
+    if form.marginal is not None:
+        values, counts = form.marginal.values.tolist(), form.marginal.counts.tolist()
+        said["marginal"] = {"values": values, "counts": counts, "missing": form.marginal.missing}
+    return FormEntry.model_validate(said)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
-from ldiversity.release._claims import Claim
+from ldiversity.release._claims import NOT_PROTECTED, Claim
 from ldiversity.release._class_claims import ClassClaim
 from ldiversity.release._class_limits import class_not_protected
 from ldiversity.release._forms import Form
@@ -17,7 +17,7 @@ __all__ = ["ClassDescription", "ClassLayout", "Format", "Layout", "ReleaseDescri
 
 Format: TypeAlias = Literal["parquet", "csv"]
 SetLayout: TypeAlias = Literal["sets", "exploded"]
-"""One row a record with a set, or one row a member of a record's set."""
+"""One row per record, with a set; or one row per member of a record's set."""
 
 ClassLayout: TypeAlias = Literal["generalized", "bucketized"]
 """Rows of a class share their quasi-identifiers, or the values of a class stand in a table of their own."""
@@ -34,29 +34,17 @@ class ReleaseDescription:
     claims: tuple[Claim, ...]
     layout: SetLayout = "sets"
 
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """What is not protected, in plain words."""
+        return NOT_PROTECTED
+
 
 @dataclass(frozen=True)
 class ClassDescription:
-    """All of a grouped release but its rows.
+    """All of a grouped release but its rows; `Release` explains the fields.
 
-    Parameters
-    ----------
-    schema
-        The published columns; the type of a quasi-identifier is that of a cell before it was generalized.
-    mechanisms
-        How each sensitive attribute was grouped.
-    claims
-        What every class satisfies.
-    layout
-        How it is published.
-    forms
-        How each quasi-identifier is published.
-    class_columns
-        The class column of each sensitive attribute.
-    suppressed
-        How many records were left out.
-    warnings
-        What every reader must know.
+    In the schema, a quasi-identifier has the type that its cells had before they were generalized.
     """
 
     schema: Schema

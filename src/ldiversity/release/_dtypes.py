@@ -11,11 +11,10 @@ import pyarrow.compute as pc
 
 from ldiversity.release._coded import parse_type
 from ldiversity.release._damage import damaged
-from ldiversity.release._manifest import ColumnEntry
 from ldiversity.schema import Attribute, Schema
 from ldiversity.tables import to_native
 
-__all__ = ["ShownCategories", "check_categories", "column_entries", "keep_shown", "to_frame"]
+__all__ = ["ShownCategories", "check_categories", "keep_shown", "to_frame"]
 
 _CATEGORIES: Final = ("category", "ordered")
 
@@ -131,19 +130,3 @@ def _category_array(attribute: Attribute) -> pa.Array:
     if len(pc.unique(values)) < len(values):
         raise damaged(f"column {attribute.name!r} must have categories, each once")
     return values
-
-
-def column_entries(schema: Schema) -> list[ColumnEntry]:
-    """What ``release.json`` says of the columns."""
-    return [
-        ColumnEntry.model_validate(
-            {
-                "name": one.name,
-                "role": one.role.value,
-                "type": one.type,
-                "dtype": one.dtype,
-                "categories": list(one.categories) if one.dtype == "ordered" else None,
-            }
-        )
-        for one in schema.attributes
-    ]

@@ -1,8 +1,8 @@
-"""What runs that were killed have left beside a release: put back or removed by the next run.
+"""What killed runs left beside a release: the next run puts it back or removes it.
 
-A folder that a run works in is locked as long as the run lives; the system takes the lock away when the run dies,
-however it dies. Only a folder whose name, owner and content are those that this package gives, and that no run holds,
-is touched. Where the system has no such locks, nothing is.
+A run locks the folder that it works in. The system drops the lock when the run dies, however it dies. A folder is
+touched only when its name, owner and content are those that this package gives, and no run holds it. Where the system
+has no such locks, nothing is touched.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import os
 import re
 import secrets
 import shutil
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from ldiversity.base.warned import warn
 from ldiversity.errors import LDiversityWarning
 from ldiversity.release._manifest import MANIFEST_NAME
 
@@ -28,18 +28,18 @@ _FOLDERS: Final = frozenset({"scratch", "mode"})
 
 
 def retired_name(target: Path) -> Path:
-    """A fresh name for an old release that steps aside."""
+    """A new name for an old release, until the new one is in its place."""
     return target.parent / f".{target.name}.retired-{secrets.token_hex(6)}"
 
 
 @contextmanager
 def new_private_folder(target: Path) -> Iterator[Path]:
-    """A new folder beside `target` that is held for the time of the block."""
+    """A new folder beside `target`, locked during the block."""
     while True:
         folder = target.parent / f".{target.name}.partial-{secrets.token_hex(6)}"
         folder.mkdir(mode=0o700)
         lock = _lock(folder, wait=True)
-        # Another run may have taken the folder for a leftover before it was locked; then there is none any more.
+        # Another run may have removed the folder as a leftover before it was locked.
         if os.path.lexists(folder) if lock is None else _is_at(lock, folder):
             break
         if lock is not None:
@@ -52,43 +52,46 @@ def new_private_folder(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Hold a folder for the time of the block, under whatever name, so that nobody takes it for a leftover."""
+def held(folder: Path) -> Iterator[bool]:
+    """Lock a folder during the block, so that no other run takes it for a leftover.
+
+    Yields whether that was possible. If so, no other run holds the folder.
+    """
     lock = _lock(folder)
     try:
-        yield
+        yield lock is not None and _is_at(lock, folder)
     finally:
         if lock is not None:
             os.close(lock)
 
 
 def put_back_retired(target: Path) -> None:
-    """Give its name back to a release that stepped aside for one that never came."""
+    """Give an old release its name back when the one that was to replace it was never finished."""
     if os.path.lexists(target):
         return
     for folder in _leftovers(target, "retired"):
         if (folder / MANIFEST_NAME).is_file():
-            with _held_leftover(folder) as stale:
+            with held(folder) as stale:
                 if not stale or os.path.lexists(target):
                     continue
                 folder.rename(target)
-            rule = f"an earlier run was stopped while it replaced {target.name!r}; the release that was there before"
-            warnings.warn(LDiversityWarning("output", f"{rule} has its name again"), stacklevel=2)
+            rule = f"an earlier run was stopped while it replaced {target.name!r}; the release before it was put back"
+            warn(LDiversityWarning("output", rule))
             return
 
 
 def remove_leftovers(target: Path) -> None:
-    """Remove what killed runs left: unfinished folders, and old releases that were replaced."""
+    """Remove what killed runs left behind: unfinished folders, and old releases that were replaced."""
     kinds = ["partial", "retired"] if os.path.lexists(target) else ["partial"]
     for kind in kinds:
         for folder in _leftovers(target, kind):
-            with _held_leftover(folder) as stale:
+            with held(folder) as stale:
                 if stale:
                     shutil.rmtree(folder, ignore_errors=True)
 
 
 def _leftovers(target: Path, kind: str) -> list[Path]:
-    """Folders of ours beside `target`, whether or not a run still holds them."""
+    """Folders that this package made beside `target`, whether or not a run still holds them."""
     name = re.compile(rf"{re.escape(f'.{target.name}.{kind}-')}[0-9a-f]{{12}}")
     try:
         return sorted(path for path in target.parent.iterdir() if name.fullmatch(path.name) and _is_ours(path))
@@ -113,17 +116,6 @@ def _is_our_part(path: Path) -> bool:
     if path.is_symlink():
         return False
     return path.is_dir() if path.name in _FOLDERS else path.is_file() and _FILES.fullmatch(path.name) is not None
-
-
-@contextmanager
-def _held_leftover(folder: Path) -> Iterator[bool]:
-    """Whether a leftover could be locked, which says that no run holds it; it is held for the time of the block."""
-    lock = _lock(folder)
-    try:
-        yield lock is not None and _is_at(lock, folder)
-    finally:
-        if lock is not None:
-            os.close(lock)
 
 
 def _lock(folder: Path, *, wait: bool = False) -> int | None:

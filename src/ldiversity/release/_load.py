@@ -15,9 +15,10 @@ from ldiversity.mechanisms import SetMechanism, mechanism_from_dict
 from ldiversity.release._base import Release
 from ldiversity.release._claims import Claim, claim_of
 from ldiversity.release._coded import parse_type
+from ldiversity.release._damage import damaged
 from ldiversity.release._dtypes import check_categories
 from ldiversity.release._files import identity_of
-from ldiversity.release._load_classes import load_classes
+from ldiversity.release._load_classes import check_size, load_classes
 from ldiversity.release._manifest import DataEntry, Manifest, SensitiveEntry, TableEntry, read_manifest
 from ldiversity.release._read import FolderData
 from ldiversity.release._set_release import SetRelease
@@ -32,9 +33,6 @@ _ROUNDING: Final = 1e-6
 
 _TRIES: Final = 3
 """How often a folder that was replaced meanwhile is read again."""
-
-_MOST_ROWS_A_BYTE: Final = 64
-"""Every record of an honest release holds about a bit of fresh randomness or more, which no file format compresses."""
 
 
 def load_release(folder: str | os.PathLike[str], *, frame: str = "arrow") -> Release:
@@ -74,14 +72,12 @@ def _load(path: Path, *, frame: str) -> Release:
             return load_classes(path, manifest, schema, frame=frame)
         return _load_sets(path, manifest, schema, frame=frame)
     except (ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
-        # What a stranger wrote may fail in ways that nobody foresaw; it is damage all the same.
+        # A stranger's file may fail in ways that nobody foresaw. That is damage, too.
         if isinstance(error, LDiversityError):
             raise
         if lacks_memory(error):
             raise not_enough_memory("release") from None
-        raise ReleaseFormatError("release", "release.json cannot be read, or describes something impossible").with_hint(
-            "The release is damaged; ask the publisher for a good copy."
-        ) from None
+        raise damaged("release.json cannot be read, or describes something impossible") from None
 
 
 def _load_sets(folder: Path, manifest: Manifest, schema: Schema, *, frame: str) -> SetRelease:
@@ -102,9 +98,9 @@ def _load_sets(folder: Path, manifest: Manifest, schema: Schema, *, frame: str) 
 
 
 def _claim(entry: SensitiveEntry, mechanism: SetMechanism) -> Claim:
-    """The claim that the mechanism lets anybody make. What a stranger wrote must be the same, and is not shown.
+    """The claim that follows from the mechanism. The claim in the file must be the same, and is never shown.
 
-    A posterior of 1 promises nothing, which is no lie: the writer may not have known how to prove a better one.
+    A posterior of 1 promises nothing, so it is allowed: the writer may not have known how to prove a better one.
     """
     claim, said = claim_of(entry.attribute, mechanism), entry.claim
     same = (said.model, said.l, said.d) == (claim.model, claim.l, claim.d)
@@ -144,8 +140,7 @@ def _check_counts(manifest: Manifest, mechanisms: Mapping[str, SetMechanism]) ->
     each = mechanisms[manifest.sensitive[0].attribute].l if manifest.data.layout == "exploded" else 1
     if manifest.data.rows != manifest.records * each or (each > 1 and len(manifest.sensitive) > 1):
         raise ReleaseFormatError("release", "rows, records and layout must agree")
-    if manifest.data.rows > _MOST_ROWS_A_BYTE * manifest.data.bytes:
-        raise ReleaseFormatError("release", "the data file is too small for the rows that release.json names")
+    check_size(manifest)
 
 
 def _check_files(folder: Path, manifest: Manifest) -> None:

@@ -25,11 +25,12 @@ from ldiversity.release._forms import Form, Marginal, Reach
 from ldiversity.release._manifest import ClassesEntry, FormEntry, Manifest, SensitiveEntry
 from ldiversity.schema import Role, Schema
 
-__all__ = ["load_classes"]
+__all__ = ["check_size", "load_classes"]
 
 _ROUNDING: Final = 1e-9
 _MOST_ROWS_A_BYTE: Final = 64
-"""Every row of an honest release has a class in a random order, which no file format compresses so far."""
+"""Every row of an honest release holds about a bit of randomness or more (a drawn set, or a class in a random order),
+which no file format compresses."""
 
 
 def load_classes(folder: Path, manifest: Manifest, schema: Schema, *, frame: str) -> ClassRelease:
@@ -49,27 +50,21 @@ def load_classes(folder: Path, manifest: Manifest, schema: Schema, *, frame: str
         suppressed=classes.suppressed,
         warnings=_warnings(classes),
     )
-    return ClassRelease(
-        schema=schema,
-        mechanisms=description.mechanisms,
-        claims=description.claims,
-        n_rows=manifest.records,
-        layout=layout,
-        frame_kind=frame,
-        forms=description.forms,
-        class_columns=description.class_columns,
-        suppressed=description.suppressed,
-        warnings=description.warnings,
-        _rows=FolderClassRows(folder, manifest, description),
-    )
+    rows = FolderClassRows(folder, manifest, description)
+    return ClassRelease.of(description, rows, n_rows=manifest.records, frame_kind=frame)
+
+
+def check_size(manifest: Manifest) -> None:
+    """Refuse more rows than a file of this size can hold, before memory is made for them."""
+    if manifest.data.rows > _MOST_ROWS_A_BYTE * manifest.data.bytes:
+        raise damaged("the data file is too small for the rows that release.json names")
 
 
 def _check(manifest: Manifest, classes: ClassesEntry, schema: Schema, layout: ClassLayout) -> None:
     sensitive = schema.names(Role.SENSITIVE)
     if manifest.data.rows != manifest.records:
         raise damaged("rows and records must agree")
-    if manifest.data.rows > _MOST_ROWS_A_BYTE * manifest.data.bytes:
-        raise damaged("the data file is too small for the rows that release.json names")
+    check_size(manifest)
     if set(classes.columns) != set(sensitive) or set(classes.columns.values()) != set(classes.numbers):
         raise damaged("every sensitive attribute must have a class column, and every class column a number of classes")
     if set(classes.numbers) & set(schema.names()) or max(classes.numbers.values()) > manifest.data.rows:

@@ -21,6 +21,7 @@ from pydantic import (
     model_serializer,
 )
 
+from ldiversity._version import __version__
 from ldiversity.base.limits import (
     MOST_CHARACTERS,
     MOST_CLAIMS,
@@ -31,8 +32,11 @@ from ldiversity.base.limits import (
     MOST_VALUES,
 )
 from ldiversity.errors import ReleaseFormatError, SchemaError
+from ldiversity.release._claims import Claim
+from ldiversity.release._class_claims import ClassClaim
+from ldiversity.release._description import ClassDescription, ReleaseDescription
 from ldiversity.release._json import has_few_parts, parse_json
-from ldiversity.schema import Dtype
+from ldiversity.schema import Dtype, Role
 
 __all__ = [
     "MANIFEST_NAME",
@@ -46,6 +50,7 @@ __all__ = [
     "NodeEntry",
     "SensitiveEntry",
     "TableEntry",
+    "manifest_of",
     "manifest_text",
     "no_cell_in_faults",
     "read_manifest",
@@ -224,11 +229,51 @@ class Manifest(_Entry):
         return {MANIFEST_NAME, self.data.file, *(table.file for table in tables)}
 
 
+def manifest_of(
+    description: ReleaseDescription | ClassDescription,
+    data: DataEntry,
+    *,
+    records: int,
+    **more: Any,  # noqa: ANN401 - as `Manifest` takes it
+) -> Manifest:
+    """The manifest of a release; `more` is what only releases of classes say."""
+    schema = description.schema
+    columns = [
+        {
+            "name": one.name,
+            "role": one.role.value,
+            "type": one.type,
+            "dtype": one.dtype,
+            "categories": list(one.categories) if one.dtype == "ordered" else None,
+        }
+        for one in schema.attributes
+    ]
+    sensitive = []
+    for name in schema.names(Role.SENSITIVE):
+        first, *further = [_claim_dict(claim) for claim in description.claims if claim.attribute == name]
+        hidden = {"domain": schema.domain(name).to_dict(), "mechanism": description.mechanisms[name].to_dict()}
+        sensitive.append({"attribute": name, **hidden, "claim": first, "further_claims": further})
+    return Manifest(
+        software=f"ldiversity {__version__}",
+        records=records,
+        columns=[ColumnEntry.model_validate(column) for column in columns],
+        sensitive=[SensitiveEntry.model_validate(entry) for entry in sensitive],
+        data=data,
+        not_protected=list(description.not_protected),
+        **more,
+    )
+
+
+def _claim_dict(claim: Claim | ClassClaim) -> dict[str, Any]:
+    said = {name: getattr(claim, name) for name in ("model", "l", "d", "posterior", "statement")}
+    return {**said, "rule": claim.rule.to_dict()} if isinstance(claim, ClassClaim) else said
+
+
 @contextmanager
 def no_cell_in_faults() -> Iterator[None]:
-    """While a manifest is built: whatever does not fit into one is said without the value that does not.
+    """While a manifest is built, report what does not fit into it without quoting the value.
 
-    Honest tables are refused earlier, by the name of the column and the rule; this is the last resort.
+    Honest tables are refused earlier, by column and rule. This is the last resort.
     """
     try:
         yield

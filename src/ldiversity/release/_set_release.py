@@ -110,16 +110,9 @@ class SetRelease(Release):
                 rows[name] = sets_of(coded.column(name), l)
             else:
                 rows[name], n_records = codes_of(coded.column(name)), coded.num_rows // l
-        return cls(
-            schema=schema,
-            mechanisms=description.mechanisms,
-            claims=description.claims,
-            n_rows=n_records,
-            layout=description.layout,
-            frame_kind=frame_kind,
-            _rows=_MemoryRows(coded.select(schema.names(Role.QUASI, Role.PLAIN)), rows),
-            notes=notes,
-        )
+        described = {**vars(description), "schema": schema}
+        plain = coded.select(schema.names(Role.QUASI, Role.PLAIN))
+        return cls(**described, n_rows=n_records, frame_kind=frame_kind, _rows=_MemoryRows(plain, rows), notes=notes)
 
     # --- what the data user asks --------------------------------------------------------------------
 
@@ -169,9 +162,9 @@ class SetRelease(Release):
         return self.mechanism(attribute)
 
     def promised(self, attribute: str) -> list[PrivacyModel]:
-        """The claim as models: l values, d apart, none likelier than the posterior.
+        """The claim as models: l values, at least d apart, none more likely than the posterior.
 
-        Rows that were exploded do not show sets: their members keep the bound of the mechanism.
+        Exploded rows do not show sets, so the bound on the posterior cannot be checked on them.
         """
         claim = self.claim(attribute)
         promised: list[PrivacyModel] = [DistinctDiversity(claim.l)]
@@ -202,7 +195,7 @@ class SetRelease(Release):
         return self._rows.sets(attribute)
 
     def members(self, attribute: str) -> CodeArray:
-        """The published codes of an exploded attribute, one a row."""
+        """The published codes of an exploded attribute, one per row."""
         self.schema.domain(attribute)
         if self.layout != "exploded":
             raise UnsupportedError("release", f"{attribute!r} was published as sets", hint="Use sets().")
@@ -217,13 +210,14 @@ class SetRelease(Release):
 
     @cached_property
     def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
-        """The published table as a data frame: one list column a sensitive attribute."""
-        return to_frame(_plain_lists(self._published()), self.schema, self.frame_kind)
+        """The published table as a data frame, with one list column per sensitive attribute."""
+        published = publish_batch(self._coded(), self.schema, layout=self.layout, as_columns=False)
+        return to_frame(_plain_lists(published), self.schema, self.frame_kind)
 
     def explode(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
-        """The rows as paper 004 shows them (Table 7): one row for each member of a record's set.
+        """The rows as paper 004 shows them (Table 7): one row per member of a record's set.
 
-        For looking at, and for tools that know no lists; estimates come from the sets themselves.
+        For people to look at, and for tools without lists. Estimates use the sets themselves.
         """
         (attribute,) = self.sensitive if len(self.sensitive) == 1 else ("",)
         if not attribute:
@@ -239,9 +233,8 @@ class SetRelease(Release):
 
     def save(self, folder: str | os.PathLike[str], *, data_format: Format = "parquet", overwrite: bool = False) -> None:
         """Write the release as a folder, after checking its claims on the bytes written; all or nothing."""
-        description = ReleaseDescription(self.schema, self.mechanisms, self.claims, self.layout)
         with staging_folder(Path(folder), overwrite=overwrite) as staging:
-            write_release(staging, description, [self._coded()], data_format=data_format)
+            write_release(staging, self._description, [self._coded()], data_format=data_format)
 
     def verify(self) -> None:
         """Check every claim against its mechanism and on every row, or raise `ClaimError`."""
@@ -249,8 +242,11 @@ class SetRelease(Release):
             promised = claim_of(claim.attribute, self.mechanisms[claim.attribute])
             if claim.posterior < promised.posterior * (1 - _ROUNDING):
                 raise ClaimError("the claim promises more than its mechanism can keep", column=claim.attribute)
-        description = ReleaseDescription(self.schema, self.mechanisms, self.claims, self.layout)
-        verify_rows(self._rows, description, n_records=self.n_rows)
+        verify_rows(self._rows, self._description, n_records=self.n_rows)
+
+    @property
+    def _description(self) -> ReleaseDescription:
+        return ReleaseDescription(self.schema, self.mechanisms, self.claims, self.layout)
 
     def _flat_rows(self) -> pa.Table:
         rows = publish_batch(self._coded(), self.schema, layout=self.layout, as_columns=True)
@@ -261,9 +257,6 @@ class SetRelease(Release):
             names += [free_name(member, taken) for member in several] if hidden else [name]
             taken.update(names)
         return rows.rename_columns(names)
-
-    def _published(self) -> pa.Table:
-        return publish_batch(self._coded(), self.schema, layout=self.layout, as_columns=False)
 
     def _coded(self) -> pa.Table:
         coded = self.columns(self._other_columns())
@@ -277,7 +270,7 @@ class SetRelease(Release):
 
 
 def explode_rows(columns: pa.Table, attribute: str, sets: SetArray) -> pa.Table:
-    """One row a member: every other column repeated, and one code in the column of the attribute."""
+    """One row per member: the other columns are repeated, and the attribute's column has one code."""
     n, l = sets.shape
     repeated = columns.take(pa.array(np.repeat(np.arange(n), l))) if columns.num_columns else columns
     members = pa.array(np.ascontiguousarray(sets).reshape(-1))
@@ -285,7 +278,7 @@ def explode_rows(columns: pa.Table, attribute: str, sets: SetArray) -> pa.Table:
 
 
 def _plain_lists(table: pa.Table) -> pa.Table:
-    """Lists of plain values, which every data frame knows, instead of lists of dictionary entries."""
+    """Turn lists of dictionary entries into lists of plain values, which every data frame supports."""
     for position, column in enumerate(table.schema):
         if pa.types.is_list(column.type) and pa.types.is_dictionary(column.type.value_type):
             plain = table.column(position).cast(pa.list_(column.type.value_type.value_type))

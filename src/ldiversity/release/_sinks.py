@@ -20,7 +20,7 @@ from ldiversity.release._manifest import DataEntry
 from ldiversity.release._prefetch import prefetch
 from ldiversity.sentences import Setting, say
 
-__all__ = ["describe_file", "no_file", "no_records_left", "not_given_back", "sha256_of", "write_tables"]
+__all__ = ["describe_file", "measured", "no_file", "no_records_left", "not_given_back", "sha256_of", "write_tables"]
 
 _NAMES: Final[Mapping[Format, str]] = {"csv": "CSV", "parquet": "Parquet"}
 
@@ -76,16 +76,13 @@ def _open_sink(file: Path | io.BytesIO, schema: pa.Schema, data_format: Format) 
 
 def describe_file(file: Path, layout: Layout, rows: int) -> DataEntry:
     """The entry of a file with rows that has been written."""
-    return DataEntry.model_validate(
-        {
-            "file": file.name,
-            "format": file.suffix.removeprefix("."),
-            "layout": layout,
-            "rows": rows,
-            "bytes": file.stat().st_size,
-            "sha256": sha256_of(file),
-        }
-    )
+    form = {"format": file.suffix.removeprefix("."), "layout": layout}
+    return DataEntry.model_validate({**measured(file, rows), **form})
+
+
+def measured(file: Path, rows: int) -> dict[str, str | int]:
+    """What a manifest says about a file that has been written."""
+    return {"file": file.name, "rows": rows, "bytes": file.stat().st_size, "sha256": sha256_of(file)}
 
 
 def no_file(layout: Layout, rows: int) -> DataEntry:

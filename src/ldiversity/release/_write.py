@@ -9,19 +9,15 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from ldiversity._version import __version__
 from ldiversity.base.progress import stage
-from ldiversity.mechanisms import SetMechanism
-from ldiversity.release._claims import NOT_PROTECTED, Claim
 from ldiversity.release._coded import check_member_names, publish_batch
 from ldiversity.release._description import Format, ReleaseDescription
-from ldiversity.release._dtypes import ShownCategories, column_entries
+from ldiversity.release._dtypes import ShownCategories
 from ldiversity.release._manifest import (
     MANIFEST_NAME,
-    ClaimEntry,
     DataEntry,
     Manifest,
-    SensitiveEntry,
+    manifest_of,
     manifest_text,
     no_cell_in_faults,
 )
@@ -29,7 +25,7 @@ from ldiversity.release._read import FolderData
 from ldiversity.release._sinks import describe_file, no_file, no_records_left, write_tables
 from ldiversity.release._survival import Content, check_survival
 from ldiversity.release._verify import verify_rows
-from ldiversity.schema import Role, Schema
+from ldiversity.schema import Role
 
 __all__ = ["check_description", "write_release"]
 
@@ -43,18 +39,9 @@ _OF_CLASSES: Final[dict[str, Any]] = {
 def write_release(
     staging: Path, description: ReleaseDescription, tables: Iterable[pa.Table], *, data_format: Format
 ) -> Manifest:
-    """Write rows and manifest into `staging`, and check the claims on what the disk holds.
+    """Write rows and manifest into the empty folder `staging`, and check the claims on what the disk holds.
 
-    Parameters
-    ----------
-    staging
-        An empty private folder.
-    description
-        All but the rows.
-    tables
-        Rows with codes in the sensitive columns, in their final order.
-    data_format
-        ``"parquet"`` or ``"csv"``.
+    The tables have codes in the sensitive columns, and their rows are in their final order.
     """
     schema = description.schema
     if data_format == "csv" and description.layout == "sets":
@@ -75,6 +62,7 @@ def write_release(
     with stage("checking what was written"):
         check_survival(written.file, content, members)
         verify_rows(written, description, n_records=manifest.records)
+    # The manifest comes last: a folder without one is no release.
     (staging / MANIFEST_NAME).write_text(manifest_text(manifest, exclude=_OF_CLASSES), encoding="utf-8")
     return manifest
 
@@ -88,36 +76,5 @@ def check_description(description: ReleaseDescription, n_rows: int) -> None:
 
 
 def _manifest(description: ReleaseDescription, data: DataEntry) -> Manifest:
-    schema = description.schema
-    claims = {claim.attribute: claim for claim in description.claims}
-    l_rows = 1 if description.layout == "sets" else claims[schema.names(Role.SENSITIVE)[0]].l
-    return Manifest(
-        software=f"ldiversity {__version__}",
-        records=data.rows // l_rows,
-        columns=column_entries(schema),
-        sensitive=[
-            _sensitive_entry(schema, name, description.mechanisms[name], claims[name])
-            for name in schema.names(Role.SENSITIVE)
-        ],
-        data=data,
-        not_protected=list(NOT_PROTECTED),
-    )
-
-
-def _sensitive_entry(schema: Schema, name: str, mechanism: SetMechanism, claim: Claim) -> SensitiveEntry:
-    return SensitiveEntry.model_validate(
-        {
-            "attribute": name,
-            "domain": schema.domain(name).to_dict(),
-            "mechanism": mechanism.to_dict(),
-            "claim": ClaimEntry.model_validate(
-                {
-                    "model": claim.model,
-                    "l": claim.l,
-                    "d": claim.d,
-                    "posterior": claim.posterior,
-                    "statement": claim.statement,
-                }
-            ),
-        }
-    )
+    rows_per_record = 1 if description.layout == "sets" else description.claims[0].l
+    return manifest_of(description, data, records=data.rows // rows_per_record)

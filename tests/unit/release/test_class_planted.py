@@ -61,8 +61,8 @@ def test_one_record_too_few_in_a_class_is_caught(generalized: ld.ClassRelease, t
 @pytest.mark.parametrize(
     ("change", "rule"),
     [
-        (lambda rows: rows[0].update(class_id=1), "another number of rows than of values"),
-        (lambda rows: [row.update(class_id=1) for row in rows], "another number of rows than of values"),
+        (lambda rows: rows[0].update(class_id=1), "different numbers of rows and values"),
+        (lambda rows: [row.update(class_id=1) for row in rows], "different numbers of rows and values"),
     ],
 )
 def test_a_fault_in_bucketized_rows_is_caught(
@@ -78,7 +78,7 @@ def test_a_fault_in_bucketized_rows_is_caught(
 @pytest.mark.parametrize(
     ("change", "rule"),
     [
-        (lambda rows: rows[0].update(count=2), "another number of rows than of values"),
+        (lambda rows: rows[0].update(count=2), "different numbers of rows and values"),
         (lambda rows: rows[1].update(class_id=2), "in the order of classes"),
         (lambda rows: rows[2].update(class_id=1), "in the order of classes"),
         (lambda rows: (rows[0].update(count=2), rows.pop(1)), "break the claim"),
@@ -155,7 +155,7 @@ def test_the_check_reads_the_bytes_and_not_the_memory(
         lambda *given: (t := honest(*given)).set_column(2, "count", pa.array(np.full(t.num_rows, 2))),
     )
 
-    with pytest.raises(ld.ClaimError, match="another number of rows than of values"):
+    with pytest.raises(ld.ClaimError, match="different numbers of rows and values"):
         bucketized.save(tmp_path / "release")
 
     assert list(tmp_path.iterdir()) == []

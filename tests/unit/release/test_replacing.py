@@ -103,9 +103,7 @@ def test_a_run_that_is_killed_while_replacing_leaves_one_whole_release(
 
     assert (folder / "release").exists() is not lost
     if lost:
-        with pytest.warns(
-            ld.LDiversityWarning, match="'release'; the release that was there before has its name again"
-        ):
+        with pytest.warns(ld.LDiversityWarning, match="'release'; the release before it was put back"):
             put_back(folder / "release")
     left = "new" if point == "between two renames" and can_exchange else POINTS[point]  # the only rename is done
     assert ages_in(folder / "release") == {"old": [1, 2, 3], "new": [7, 8, 9]}[left]
