@@ -145,3 +145,43 @@ def test_categories_from_a_stranger_that_contradict_the_rows_are_damage(planted:
 
     with pytest.raises(ld.ReleaseFormatError, match="column 'stage' must"):
         _ = ld.load_release(tmp_path / "release", frame="pandas").table
+
+
+def ordered(values: pa.Array) -> pa.DictionaryArray:
+    """A column of ordered categories: of the first three, each occurs."""
+    return pa.DictionaryArray.from_arrays(pa.array([i % 3 for i in range(N)], pa.int32()), values, ordered=True)
+
+
+ODD = {
+    "nan": ordered(pa.array([0.5, float("nan"), 1.5])),
+    "zeros": ordered(pa.array([0.0, -0.0, 1.5])),
+    "long": ordered(pa.array(["x" * 10_001, "b", "c"])),
+    "unused": ordered(pa.array([f"c{i}" for i in range(100_001)])),
+    "unused-long": ordered(pa.array(["a", "b", "c", "x" * 10_001])),
+}
+
+
+@pytest.mark.parametrize("layout", METHODS)
+@pytest.mark.parametrize("odd", ODD)
+def test_categories_that_cannot_be_told_are_no_reason_to_refuse_a_table(odd: str, layout: str, tmp_path: Path) -> None:
+    table = pa.table({"odd": ODD[odd], "sensitive": [f"v{i % 4}" for i in range(N)]})
+    publish(table, layout, output=tmp_path / "written")
+    publish(table, layout).save(tmp_path / "saved")
+
+    for folder in ("written", "saved"):
+        for kind in COLUMNS:
+            release = ld.load_release(tmp_path / folder, frame=kind)
+            assert len(release.table) == len(release.flat)
+
+
+@pytest.mark.parametrize("planted", [["nan", "0.5"], ["0", "-0", "0.5"]])
+def test_categories_from_a_stranger_that_no_frame_can_have_are_damage(planted: list[str], tmp_path: Path) -> None:
+    numbers = ordered(pa.array([0.0, 0.5, 1.5]))
+    publish(pa.table({"odd": numbers, "sensitive": [f"v{i % 4}" for i in range(N)]}), "sets", output=tmp_path / "r")
+    file = tmp_path / "r" / "release.json"
+    said = json.loads(file.read_text(encoding="utf-8"))
+    said["columns"][0]["categories"] = planted
+    file.write_text(json.dumps(said), encoding="utf-8")
+
+    with pytest.raises(ld.ReleaseFormatError, match="column 'odd' must have categories, each once"):
+        ld.load_release(tmp_path / "r", frame="pandas")

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldiversity.base.limits import MOST_CHARACTERS, MOST_VALUES
 from ldiversity.release._coded import parse_type
 from ldiversity.release._damage import damaged
 from ldiversity.schema import Attribute, Schema
@@ -61,7 +63,8 @@ class ShownCategories:
         if attribute.name not in self._there and attribute.dtype in _CATEGORIES:
             return replace(attribute, dtype=None, categories=())
         seen = self._seen.get(attribute.name, set())
-        return replace(attribute, categories=tuple(text for text in attribute.categories if text in seen))
+        kept = replace(attribute, categories=tuple(text for text in attribute.categories if text in seen))
+        return kept if _can_be_told(kept) else replace(attribute, dtype="category", categories=())
 
 
 def keep_shown(schema: Schema, table: pa.Table) -> Schema:
@@ -100,7 +103,7 @@ def to_frame(table: pa.Table, schema: Schema, frame_kind: str, ends: Mapping[str
         if table.schema.field(name).type != parse_type(attribute.type):
             continue  # generalized: there are regions in it
         dtypes[name] = attribute.dtype
-        if attribute.dtype in _CATEGORIES:
+        if attribute.dtype in _CATEGORIES and _is_encodable(table.column(name)):
             table = table.set_column(table.column_names.index(name), name, _encoded(table.column(name), attribute))
     return to_native(table, frame_kind, dtypes=dtypes)
 
@@ -127,6 +130,25 @@ def _category_array(attribute: Attribute) -> pa.Array:
         values = pa.array(attribute.categories, pa.string()).cast(parse_type(attribute.type))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise damaged(f"column {attribute.name!r} must have categories of its type") from None
-    if len(pc.unique(values)) < len(values):
+    if not _are_apart(values):
         raise damaged(f"column {attribute.name!r} must have categories, each once")
     return values
+
+
+def _can_be_told(attribute: Attribute) -> bool:
+    """Whether ``release.json`` can list the categories; the order of others is not worth refusing a table."""
+    texts = attribute.categories
+    fits = len(texts) <= MOST_VALUES and max(map(len, texts), default=0) <= MOST_CHARACTERS
+    return fits and _are_apart(pa.array(texts, pa.string()).cast(parse_type(attribute.type)))
+
+
+def _is_encodable(column: pa.ChunkedArray) -> bool:
+    return not pa.types.is_floating(column.type) or _are_apart(pc.unique(column).drop_null())
+
+
+def _are_apart(values: pa.Array) -> bool:
+    """Whether every frame can tell these categories apart: each once, one zero, no NaN."""
+    if not pa.types.is_floating(values.type):
+        return len(pc.unique(values)) == len(values)
+    numbers = np.asarray(values)
+    return not np.isnan(numbers).any() and len(np.unique(numbers)) == len(numbers)

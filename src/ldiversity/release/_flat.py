@@ -68,7 +68,8 @@ def _labels(region: Region) -> pa.DictionaryArray:
 
 def _extremes(region: Region) -> tuple[np.ndarray, np.ndarray]:
     low, high = region.ends
-    if low.null_count < len(low):
+    # Intervals have an order even if every one of them says nothing; there is no list of values then.
+    if region.form.kind == "interval" or low.null_count < len(low):
         (first, known), (last, _) = to_numbers(low), to_numbers(high)
         # What has no ends, such as a missing value, comes last.
         return np.where(known, first.astype(np.float64), np.inf), np.where(known, last.astype(np.float64), np.inf)

@@ -131,3 +131,14 @@ def test_nodes_of_numbers_have_ends_where_they_are_known(tmp_path: Path) -> None
     assert flat.schema.field("age_low").type == pa.int64()
     assert all(row["age_low"] <= row["age_high"] for row in shown)
     assert np.array_equal(np.sort(flat["age_label"].to_pylist()), np.sort(release.flat["age_label"].to_pylist()))
+
+
+@pytest.mark.parametrize("method", ["tp:l=2", "mondrian:l=2", "bsgi:l=2", "incognito:l=2"])
+@pytest.mark.parametrize("known", [True, False], ids=["known", "missing"])
+def test_intervals_that_all_say_nothing_are_flat(method: str, *, known: bool) -> None:
+    ages = [20 + i % 30 if known else None for i in range(N)]
+    table = people(age=pa.array(ages, pa.int64())).select(["age", "disease"])
+    release = ld.anonymize(table, quasi="age", sensitive="disease", method=method, insecure_seed=3)
+
+    assert release.flat.column_names == ["class_id", "age_low", "age_high", "age_label", "disease"]
+    assert release.flat.num_rows == N
