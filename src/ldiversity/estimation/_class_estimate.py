@@ -38,6 +38,11 @@ SPREADS: Final = ("auto", "uniform", "marginal")
 
 _HALF_A_RECORD: Final = 0.5
 
+_CERTAIN: Final = (
+    "Standard errors are left empty, but for counts that are certain. Intervals hold for certain, whatever the "
+    "confidence: they are the least and the greatest counts that the classes allow."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class ClassQuestion:
@@ -98,6 +103,7 @@ def estimate_classes(question: ClassQuestion) -> Estimate:
     low, high = _intervals(cells, solution, confidence=question.confidence, min_records=question.min_records)
     few = cells.records < question.min_records
     note = f"fewer than {question.min_records} records"
+    without_formula = (_CERTAIN,) if solution.errors is None else ()
     return Estimate(
         sensitive=names,
         by=by,
@@ -110,7 +116,7 @@ def estimate_classes(question: ClassQuestion) -> Estimate:
         high=high,
         estimator=(solution.estimator,) * index.n_cells,
         note=tuple(note if marked else "" for marked in few),
-        caveats=(*solution.caveats, *_caveats(question, cells, rows, index)),
+        caveats=(*solution.caveats, *without_formula, *_caveats(question, cells, rows, index)),
         confidence=question.confidence,
         where=tuple(map(str, question.filters)),
         frame_kind=release.frame_kind,

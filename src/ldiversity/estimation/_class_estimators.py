@@ -29,10 +29,6 @@ _SPREAD: Final = (
     "Every class is spread over its region: counts are as good as the assumption that records, whatever their value, "
     "lie in the region as the spread says, and nothing published tells how good that is."
 )
-_CERTAIN: Final = (
-    "Standard errors are left empty, but for counts that are certain. Intervals hold for certain, whatever the "
-    "confidence: they are the least and the greatest counts that the classes allow."
-)
 _NEGATIVE: Final = (
     "linear undoes the mixing within classes without bias; single counts may be negative or too large. Intervals hold "
     "possible counts alone."
@@ -43,8 +39,8 @@ _NEGATIVE: Final = (
 class ClassSolution:
     """The reported counts, those that intervals are around, their standard errors, and what the user should know.
 
-    An estimator without a formula for its errors gives None: then standard errors are left empty, and intervals are the
-    limits that hold for certain.
+    An estimator without a formula for its errors gives None: then standard errors are left empty, intervals are the
+    limits that hold for certain, and the estimate says so.
     """
 
     counts: FloatArray
@@ -81,8 +77,8 @@ class ClassShares(ClassEstimator):
 
     def solve(self, cells: ClassCells) -> ClassSolution:
         """Give the sums of shares."""
-        caveats = (_SPREAD if cells.generalized else _MIXED, _CERTAIN)
-        return ClassSolution(cells.counts, cells.counts, None, self.name, caveats)
+        caveat = _SPREAD if cells.generalized else _MIXED
+        return ClassSolution(cells.counts, cells.counts, None, self.name, (caveat,))
 
 
 class ClassLinear(ClassEstimator):

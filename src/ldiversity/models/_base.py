@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
-from math import floor, inf, isfinite, nextafter
+from math import ceil, floor, inf, isfinite, nextafter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
@@ -28,6 +28,7 @@ __all__ = ["PrivacyModel"]
 _NUDGES: Final = 64
 """Steps between neighboring floats that may lie between what is reached and what holds."""
 _LEAST: Final = 1e-9
+_TRUTHS: Final = {"true": True, "false": False}
 
 
 class PrivacyModel(ABC):
@@ -225,7 +226,8 @@ class PrivacyModel(ABC):
         if not isfinite(reached):
             return None
         whole = isinstance(getattr(self, self.scale), int)
-        value: float = floor(reached) if whole else reached
+        rounded = floor if self.higher_is_safer else ceil
+        value: float = rounded(reached) if whole else reached
         for _ in range(1 if whole else _NUDGES):
             try:
                 weaker = replace(self, **{self.scale: value})  # type: ignore[type-var]
@@ -251,7 +253,7 @@ class PrivacyModel(ABC):
 
     @classmethod
     def from_text(cls, parts: Sequence[str], base: Path | None = None) -> Self:
-        """Read the parameters of a text form: numbers in the order of the fields, or as ``name=number``.
+        """Read the parameters of a text form: numbers, True or False in the order of the fields, or as ``name=number``.
 
         Parameters
         ----------
@@ -275,7 +277,7 @@ class PrivacyModel(ABC):
 
     @classmethod
     def _named(cls, parts: Sequence[str]) -> dict[str, Any]:
-        """Numbers by the names of their fields."""
+        """Numbers and truth values by the names of their fields."""
         known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
         named: dict[str, Any] = {}
         for place, part in enumerate(parts):
@@ -284,5 +286,6 @@ class PrivacyModel(ABC):
                 name, text = known[place] if place < len(known) else "", part
             if name not in known or name in named:
                 raise ValueError(part)
-            named[name] = float(text) if set(text) & set(".eE") else int(text)
+            truth = _TRUTHS.get(text.lower())
+            named[name] = truth if truth is not None else float(text) if set(text) & set(".eE") else int(text)
         return named

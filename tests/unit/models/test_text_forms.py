@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,20 @@ def test_a_text_form_gives_its_model(text: str, model: PrivacyModel) -> None:
     assert parse_model(text) == model
 
 
+@dataclass(frozen=True)
+class Sized(KAnonymity):
+    """A model of somebody else, with a truth value among its parameters."""
+
+    name = "sized"
+    openly: bool = False
+
+
+@pytest.mark.parametrize("model", [Sized(3), Sized(3, openly=True)])
+def test_truth_values_are_read_as_they_are_written(model: Sized) -> None:
+    with MODELS.registered("sized", Sized):
+        assert parse_model(model.text) == model
+
+
 @pytest.mark.parametrize(
     ("text", "model"),
     [
@@ -133,6 +148,8 @@ def test_files_are_found_from_the_given_folder(text: str, model: PrivacyModel, t
         ("recursive:3", "must be followed by 'c', 'l', .* got 'recursive:3'.*Hint: Write for example recursive:3:2"),
         ("distinct:3:4", "must be followed by 'l'"),
         ("distinct:three", "must be followed by 'l'"),
+        ("distinct:true", "l must be an integer"),
+        ("entropy:true", "l must be a finite number"),
         ("distinct:l=3:l=4", "must be followed by 'l'"),
         ("distinct:m=3", "must be followed by 'l'"),
         ("distinct:1", "DistinctDiversity: l must be an integer of at least 2, got 1"),

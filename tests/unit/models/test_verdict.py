@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from ldiversity.models import (
     AlphaK,
@@ -16,6 +18,8 @@ from ldiversity.models import (
     EntropyDiversity,
     FrequencyDiversity,
     KAnonymity,
+    Measured,
+    Population,
     PrivacyModel,
     RecursiveDiversity,
     SemanticClassDiversity,
@@ -125,6 +129,31 @@ def test_the_strongest_number_holds_and_is_what_was_reached(model: PrivacyModel)
     assert weaker is not None
     assert not weaker.failing(classes).size
     assert weaker.required == pytest.approx(model.verdict(classes).reached, rel=1e-14)
+
+
+@dataclass(frozen=True)
+class Times(PrivacyModel):
+    """The first value occurs at most so many times as often as the second: a whole number, and less is safer."""
+
+    name, monotone, higher_is_safer, scale, example = "times", False, False, "most", "times:2"
+    measured = Measured("times", "how often the first value occurs for each second")
+    most: int
+
+    def reached(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.float64]:  # noqa: ARG002
+        first, second = np.sort(counts, axis=1)[:, ::-1].T[:2]
+        reached: NDArray[np.float64] = first / second
+        return reached
+
+    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:
+        holds: NDArray[np.bool_] = self.reached(counts, population) <= self.most
+        return holds
+
+    def statement(self, attribute: str) -> str:
+        return f"The first value of {attribute!r} occurs at most {self.most} times as often as the second."
+
+
+def test_a_whole_number_is_rounded_to_the_safe_side() -> None:
+    assert Times(1).weakened(classes_of([5, 2, 1, 0], [1, 1, 0, 0])) == Times(3)
 
 
 @pytest.mark.parametrize("model", [BetaLikeness(1), DeltaDisclosure(1)])
