@@ -19,7 +19,7 @@ __all__ = ["Checked", "check"]
 
 @dataclass(frozen=True, repr=False)
 class Checked(Answer, schema="checked", version=1):
-    """A publication that fits its table, as far as can be known before anything is drawn. For the holder alone.
+    """A publication that fits its table, as far as that is known before anything is drawn. For the holder alone.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def check(preparation: Preparation) -> Checked:
             for name, coder in preparation.coders.items()
             for model in question.grouping.promises(coder.domain)
         ]
-    shown = {*question.quasi, *question.plain} - {*preparation.record_id, question.person}
+    shown = {*question.quasi, *question.plain} - {*question.record_id, question.person}
     suggested = {one.name: Suggestion(one.role, one.reason) for one in summarize_columns(source) if one.name in shown}
     notes = dict.fromkeys([*preparation.notes, *naming_notes(suggested)])
     return Checked(

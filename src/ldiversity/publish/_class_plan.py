@@ -1,4 +1,4 @@
-"""`plan` for methods that group records: what can be said before the table is grouped."""
+"""`plan` for methods that group records: what is known before the table is grouped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ldiversity.publish._prepare import Preparation
 from ldiversity.release import class_not_protected
 from ldiversity.schema import Domain
 from ldiversity.sentences import Setting, say
-from ldiversity.tables import Coder, Source, column_values
+from ldiversity.tables import Source, column_values
 
 __all__ = ["judge", "largest_l", "plan_classes"]
 
@@ -32,19 +32,15 @@ _LARGER: Final = 2
 @dataclass(frozen=True, eq=False)
 class _Question:
     name: str
-    coder: Coder
+    domain: Domain
     counts: NDArray[np.int64]
-
-    @property
-    def domain(self) -> Domain:
-        return self.coder.domain
 
 
 def plan_classes(preparation: Preparation, cautions: Mapping[str, Sequence[str]]) -> ClassPlan:
-    """Say what can be said before the table is grouped.
+    """Say what is known before the table is grouped.
 
-    A method that looks at sensitive values alone is tried on them, which decides everything; of the others it is
-    checked that the most frequent value, or the table as a whole, does not rule out the promise.
+    A method that looks at sensitive values alone is tried on them, which decides everything. For other methods, the
+    plan checks that neither the most frequent value nor the table as a whole rules out the promise.
     """
     source, method = preparation.source, preparation.method
     for column, hierarchy in preparation.hierarchies.items():
@@ -67,10 +63,10 @@ def plan_classes(preparation: Preparation, cautions: Mapping[str, Sequence[str]]
 
 
 def judge(preparation: Preparation) -> Callable[[GroupingMethod], ClassOutlook]:
-    """What tells whether a method can keep its promise, as far as that is known before records are grouped."""
+    """A function that tells whether a method can keep its promise, as far as known before records are grouped."""
     if not preparation.method.blind:
         return _Checked(_questions(preparation))
-    # A blind method looks at nothing but these columns.
+    # A blind method looks at the sensitive columns alone.
     reading = read_table(
         preparation.source,
         quasi=(),
@@ -78,13 +74,13 @@ def judge(preparation: Preparation) -> Callable[[GroupingMethod], ClassOutlook]:
         coders=preparation.coders,
         engine=LocalEngine(),
         words=FreshWords(),
-        person=preparation.person,
+        person=preparation.question.person,
     )
     return _Tried(reading.table)
 
 
 def _questions(preparation: Preparation) -> tuple[_Question, ...]:
-    return tuple(_Question(name, coder, preparation.counts[name]) for name, coder in preparation.coders.items())
+    return tuple(_Question(name, coder.domain, preparation.counts[name]) for name, coder in preparation.coders.items())
 
 
 def largest_l(counts: NDArray[np.int64]) -> int:
@@ -144,7 +140,7 @@ def _check_values(source: Source, column: str, hierarchy: Hierarchy) -> None:
 
 
 def _of_counts(method: GroupingMethod, question: _Question) -> ClassOutlook:
-    """All promises must be possible; the first that is not is what is said."""
+    """All promises must be possible; the first that is not is reported."""
     outlooks = [_of_promise(method, rule, question) for rule in method.promises(question.domain)]
     refused = [outlook for outlook in outlooks if not outlook.feasible]
     return refused[0] if refused else max(outlooks, key=lambda outlook: outlook.most_classes is not None)
@@ -175,7 +171,7 @@ def _of_promise(method: GroupingMethod, rule: PrivacyModel, question: _Question)
 
 
 def _of_whole(rule: PrivacyModel, question: _Question, l: int | None) -> ClassOutlook:
-    """All records as one class are the last resort of a monotone model: when they fail, everything fails."""
+    """If all records as one class break a monotone model, so does every other grouping."""
     population = Population(question.domain, question.counts)
     whole = question.counts[None, :]
     if not rule.monotone or bool(rule.holds(whole, population)[0]):
@@ -183,7 +179,7 @@ def _of_whole(rule: PrivacyModel, question: _Question, l: int | None) -> ClassOu
     reached = float(rule.reached(whole, population)[0])
     return ClassOutlook(
         l,
-        f"model {rule.name!r} must hold for all records together, but {question.name!r} reaches {reached:.4g} only.",
+        f"model {rule.name!r} must hold for all records together, but {question.name!r} reaches only {reached:.4g}.",
         "Choose a weaker model.",
     )
 
@@ -210,7 +206,7 @@ def _choices(
     questions: tuple[_Question, ...],
     chosen: ClassOutlook,
 ) -> Iterator[ClassOutlook]:
-    """The same for neighboring l, where it can be told."""
+    """The outlook for neighboring l, where it is known."""
     l = method.level
     by_counts = all(any(rule.shares_decide for rule in method.promises(question.domain)) for question in questions)
     if l is None or not (method.blind or by_counts):

@@ -1,4 +1,4 @@
-"""A table as grouping methods see it: read once, coded compactly, in an order drawn securely."""
+"""A table as grouping methods see it: read once, coded compactly, in a random order."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from ldiversity.base.randomness import FreshWords, random_order
 from ldiversity.engines import Engine
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CodedTable, NumberColumn, QuasiColumn, SensitiveColumn
-from ldiversity.publish._columns import published_type
-from ldiversity.publish._columns_read import CategoryReader, NumberReader, PersonReader, is_number
+from ldiversity.publish._columns_read import CategoryReader, NumberReader, PersonReader, is_number, published_type
 from ldiversity.release import numbers_out
 from ldiversity.tables import Coder, Source
 
@@ -24,18 +23,14 @@ __all__ = ["Reading", "read_table"]
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A coded table, and what is needed to publish it.
+    """A coded table with its rows in a uniformly random order, and what is needed to publish it.
 
     Parameters
     ----------
-    table
-        The rows in a uniformly random order.
     types
         The published type of each quasi-identifier.
     originals
-        The values that the labels of a category stood for.
-    plain
-        The plain columns, rows in the same order.
+        The values behind the labels of each category.
     made
         Columns whose hierarchy was made from the values of the table.
     order
@@ -74,24 +69,10 @@ def read_table(  # noqa: PLR0913 - the columns and what becomes of them
     made: Collection[str] = (),
     exact: bool = False,
 ) -> Reading:
-    """Read all rows into compact arrays, in a uniformly random order.
+    """Read all rows into compact arrays, in a uniformly random order; rows that a coder drops are left out.
 
     Parameters
     ----------
-    source
-        The table.
-    engine
-        Where it is read.
-    quasi, plain
-        Columns.
-    coders
-        How sensitive columns are coded; rows to be dropped are left out.
-    words
-        Secure random words for the order.
-    hierarchies
-        Of some quasi-identifiers.
-    person
-        The column that tells whose row it is.
     automatic
         Give every quasi-identifier without a hierarchy an automatic one.
     made
@@ -134,7 +115,7 @@ def read_table(  # noqa: PLR0913 - the columns and what becomes of them
     columns, originals = _finish(readers, order)
     table = CodedTable(tuple(columns), tuple(sensitive), None if people is None else people.finish(order))
     kept_plain = pa.concat_tables(others).take(pa.array(order)) if others else pa.table({})
-    # Where quasi-identifiers are published as they are, no hierarchy is: what it was made from decides nothing.
+    # Exact quasi-identifiers are published without their hierarchies, so it does not matter what those were made from.
     generalized = () if exact else quasi
     read_off = frozenset(name for name in generalized if name in made or (automatic and name not in trees))
     added = [name for name, reader in readers.items() if isinstance(reader, CategoryReader) and reader.added_missing]

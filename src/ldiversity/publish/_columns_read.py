@@ -1,4 +1,4 @@
-"""Reading one column of a table into compact arrays, a batch at a time."""
+"""The types in which columns are published, and how a column is read into compact arrays, batch by batch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,37 @@ from ldiversity.schema import MISSING_LABEL
 from ldiversity.sentences import Parameter, Setting, say
 from ldiversity.tables import time_texts
 
-__all__ = ["CategoryReader", "NumberReader", "PersonReader", "is_number"]
+__all__ = ["CategoryReader", "NumberReader", "PersonReader", "is_number", "published_type"]
+
+
+def published_type(name: str, kind: pa.DataType) -> pa.DataType:
+    """The type in which a column of this type is published; values stay the same.
+
+    Categories become their values, and types that few tools read become text. Lists and structures are refused.
+
+    Examples
+    --------
+    >>> published_type("sex", pa.dictionary(pa.int8(), pa.string()))
+    DataType(string)
+    """
+    if pa.types.is_dictionary(kind):
+        return published_type(name, kind.value_type)
+    as_it_is = (
+        pa.types.is_boolean(kind)
+        or pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_date(kind)
+        or pa.types.is_timestamp(kind)
+    )
+    if as_it_is:
+        return kind
+    if pa.types.is_null(kind) or pa.types.is_decimal(kind) or pa.types.is_time(kind) or pa.types.is_string_view(kind):
+        return pa.string()
+    raise SchemaError("table", "must hold single values to be published", column=name, got=f"type {kind}").with_hint(
+        "Drop the column, or turn it into text or numbers first."
+    )
 
 
 def is_number(kind: pa.DataType) -> bool:
@@ -87,7 +117,7 @@ class NumberReader:
         return NumberColumn(self.name, values, low=low, high=high, missing=missing)
 
     def _narrow(self, numbers: NDArray[Any]) -> NDArray[Any]:
-        """As 32-bit integers where they fit: narrower ones would make differences overflow."""
+        """As 32-bit integers where they fit. Narrower ones would overflow when differences are taken."""
         low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
         if low >= -(2**31) and high < 2**31:
             return numbers.astype(np.int32)
@@ -100,22 +130,14 @@ class NumberReader:
 
 @dataclass(frozen=True, eq=False)
 class CodedCategories:
-    """A column of categories, and what its labels stood for.
-
-    Parameters
-    ----------
-    column
-        The codes.
-    originals
-        The value of each label in the type of the column; missing where no row has it.
-    """
+    """A column of categories, and the value of each label in the column's own type; missing where no row has it."""
 
     column: CategoryColumn
     originals: pa.Array
 
 
 class CategoryReader:
-    """Texts, truth values, and whatever has a hierarchy; `added_missing` when this one lacked the missing values."""
+    """Texts, truth values, and columns with a hierarchy; `added_missing`: the hierarchy had no missing values."""
 
     def __init__(
         self, name: str, kind: pa.DataType, hierarchy: Hierarchy | None, *, automatic: bool, exact: bool
@@ -168,7 +190,8 @@ class CategoryReader:
             ).with_hint("Replace the text, or the missing values.")
         hierarchy = self._hierarchy
         if hierarchy is None and self._automatic:
-            listed = [*_automatic_values(values, texts), *([None] if missing else [])]
+            known = texts if pa.types.is_temporal(values.type) else values.to_pylist()
+            listed = [*known, *([None] if missing else [])]
             hierarchy = _named(self.name, lambda: automatic_hierarchy(listed))
         if hierarchy is None:
             labels = tuple(sorted([*texts, MISSING_LABEL] if missing else texts))
@@ -218,7 +241,7 @@ class CategoryReader:
 
 
 class PersonReader:
-    """Whose row it is: any column that tells people apart."""
+    """Whose row it is: any column that identifies people."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -249,11 +272,6 @@ def _texts(values: pa.Array) -> list[str]:
     return [str(value) for value in values.to_pylist()]
 
 
-def _automatic_values(values: pa.Array, texts: Sequence[str]) -> list[Any]:
-    known: list[Any] = list(texts) if pa.types.is_temporal(values.type) else values.to_pylist()
-    return known
-
-
 def _with_missing(tree: Hierarchy) -> Hierarchy:
     root = tree.rows[0][-1]
     rows = [*tree.rows, (*[MISSING_LABEL] * max(tree.depth - 1, 1), root)]
@@ -261,7 +279,7 @@ def _with_missing(tree: Hierarchy) -> Hierarchy:
 
 
 def _named(column: str, act: Any) -> Any:  # noqa: ANN401 - whatever is asked for
-    """Do something about a column, and name the column in whatever speaks against it."""
+    """Do something with a column, and name the column in any error."""
     try:
         return act()
     except SchemaError as error:

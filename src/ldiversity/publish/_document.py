@@ -54,7 +54,7 @@ from ldiversity.sentences import Setting, say
 from ldiversity.tables import Sensitive
 
 if TYPE_CHECKING:
-    from ldiversity.publish._publication import Decisions, Publication
+    from ldiversity.publish._publication import Publication
 
 __all__ = ["Document", "json_schema", "publication_of", "read_document", "save_publication"]
 
@@ -68,7 +68,7 @@ _KEYS: Final = {
     **{name: f"output.{name}" for name in OutputPolicy.model_fields},
     **dict.fromkeys(("key", "record_id"), "key"),
 }
-"""Where the file says what is an argument in Python."""
+"""The key of the file for each argument in Python."""
 
 
 class Document(Part):
@@ -91,15 +91,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the content of a TOML file.
-
-    Raises
-    ------
-    StorageError
-        When the file cannot be read.
-    ParameterError
-        When it is no TOML.
-    """
+    """Read a TOML file: `StorageError` when it cannot be read, `ParameterError` when it is not TOML."""
     file = Path(path)
     try:
         with file.open("rb") as stream:
@@ -118,7 +110,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def publication_of(described: Mapping[str, Any], folder: Path) -> tuple[Document, Publication]:
-    """Check the content of a file, and make the publication that it says; paths in it start at `folder`."""
+    """Check the content of a file, and make the publication that it describes; relative paths start at `folder`."""
     from ldiversity.publish._publication import Publication
 
     try:
@@ -127,20 +119,15 @@ def publication_of(described: Mapping[str, Any], folder: Path) -> tuple[Document
         raise _first_fault(error) from None
     _check_sections(document)
     table, output, key = document.table, document.output, document.key
-    decisions: Decisions = {
-        "quasi": table.quasi,
-        "sensitive": [_column(name, entry) for name, entry in document.sensitive.items()],
-        "drop": table.drop,
-        "plain": table.plain,
-        "types": table.types,
+    decisions = {
+        **table.model_dump(exclude={"file"}),
+        **output.model_dump(include={"marginals", "layout"}),
         "hierarchies": {name: text if is_made(text) else folder / text for name, text in table.hierarchies.items()},
-        "person": table.person,
+        "sensitive": [_column(name, entry) for name, entry in document.sensitive.items()],
         "method": _methods(document, folder),
-        "marginals": output.marginals,
+        "data_format": output.format,
         "key": None if key is None or key.file is None else folder / key.file,
         "record_id": None if key is None else key.record_id,
-        "data_format": output.format,
-        "layout": output.layout,
     }
     try:
         return document, Publication(**decisions)
@@ -160,15 +147,8 @@ def save_publication(publication: Publication, path: Path) -> None:
 
 def _described(publication: Publication, folder: Path) -> dict[str, Any]:
     """The content of the file, without what is left at its default."""
+    table = {name: getattr(publication, name) for name in TablePolicy.model_fields if name != "file"}
     hierarchies = {name: _hierarchy_text(name, one, folder) for name, one in publication.hierarchies.items()}
-    table = {
-        "quasi": list(publication.quasi),
-        "drop": list(publication.drop),
-        "plain": list(publication.plain),
-        "types": dict(publication.types),
-        "hierarchies": hierarchies,
-        "person": publication.person,
-    }
     sensitive = {one.name: _column_dict(one) for one in publication.sensitive}
     method: dict[str, Any] = {}
     if isinstance(publication.method, ChosenMethod):
@@ -183,17 +163,17 @@ def _described(publication: Publication, folder: Path) -> dict[str, Any]:
         "marginals": publication.marginals,
     }
     sections: dict[str, dict[str, Any]] = {
-        "table": _said(table),
+        "table": _said({**table, "hierarchies": hierarchies}),
         "sensitive": sensitive,
         "method": method,
         "output": _said(output),
-        "key": _said({"file": key, "record_id": list(publication.record_id)}),
+        "key": _said({"file": key, "record_id": publication.record_id}),
     }
     return {name: section for name, section in sections.items() if section}
 
 
 def _said(section: dict[str, Any]) -> dict[str, Any]:
-    """A section without what says nothing: no names, no file, no switch that is on."""
+    """A section without its empty entries: no names, no file, a switch that is off."""
     return {name: value for name, value in section.items() if value}
 
 
@@ -266,7 +246,7 @@ def _column(name: str, entry: SensitivePolicy) -> Sensitive:
 
 
 def _check_sections(document: Document) -> None:
-    """Refuse a method that does not group records in [method], and options of another in the section of a column."""
+    """Refuse a method in [method] that does not group records, and other methods in the sections of columns."""
     if document.method is None:
         return
     check_method("method.name", document.method.name, "classes", "Name it in the section of each sensitive column.")
@@ -278,7 +258,7 @@ def _check_sections(document: Document) -> None:
 
 
 def _first_fault(error: ValidationError) -> ParameterError:
-    """The first thing that is wrong, in one sentence that names the key."""
+    """The first fault, in one sentence that names the key."""
     first = error.errors(include_url=False, include_input=False)[0]
     path = [str(part) for part in first["loc"]]
     key = ".".join(path) or "the file"
@@ -286,16 +266,17 @@ def _first_fault(error: ValidationError) -> ParameterError:
         return ParameterError("policy", key, "must be given", hint=_GUIDE)
     if first["type"] == "extra_forbidden":
         known = ", ".join(_section(path[:-1]).model_fields)
-        return ParameterError("policy", f"{key} is not a key of a policy", hint=f"Known there are {known}.")
+        return ParameterError("policy", f"{key} is not a key of a policy", hint=f"Known keys there are {known}.")
     return ParameterError("policy", f"{key} breaks its rule: {first['msg'][0].lower()}{first['msg'][1:]}")
 
 
 def _section(path: list[str]) -> type[Part]:
+    if path[:1] == ["sensitive"]:
+        return BinsPolicy if path[-1] == "bins" and len(path) > _SENSITIVE_DEPTH else SensitivePolicy
     sections: dict[str, type[Part]] = {
         "table": TablePolicy,
         "method": MethodPolicy,
         "output": OutputPolicy,
         "key": KeyPolicy,
-        "sensitive": BinsPolicy if path[-1:] == ["bins"] and len(path) > _SENSITIVE_DEPTH else SensitivePolicy,
     }
     return sections[path[0]] if path else Document

@@ -16,6 +16,7 @@ from ldiversity.mechanisms import SetMechanism, UniformSelection
 from ldiversity.methods import Method
 from ldiversity.publish._class_plan import plan_classes
 from ldiversity.publish._class_plan_result import ClassPlan
+from ldiversity.publish._notes import is_declared
 from ldiversity.publish._plan_result import AttributePlan, Outlook, Plan, UniformViolation
 from ldiversity.publish._prepare import Preparation, fit_mechanism
 from ldiversity.publish._size import estimate_bytes
@@ -33,7 +34,7 @@ _LARGER: Final = 2
 
 
 def plan_publication(preparation: Preparation) -> Plan | ClassPlan:
-    """Say what publishing would promise and cost; a goal that cannot be met is no error here."""
+    """Say what publishing would promise and cost; a promise that cannot be kept is reported, not raised."""
     items = {item.name: item for item in preparation.question.sensitive}
     if preparation.question.grouping is not None:
         return plan_classes(preparation, {name: _read_off(item) for name, item in items.items()})
@@ -76,7 +77,7 @@ class _Question:
 def _plan_attribute(question: _Question, item: Sensitive) -> AttributePlan:
     try:
         mechanism = fit_mechanism(question.method, question.domain, named=None)
-    except InfeasibleError as error:  # an outlook stands under the name of its column
+    except InfeasibleError as error:  # the plan names the column, so the reason need not
         outlook = _refused(question.method, error)
         return replace(_named(question), outlook=outlook, choices=_choices(question, outlook))
     except LDiversityError as error:
@@ -96,22 +97,18 @@ def _plan_attribute(question: _Question, item: Sensitive) -> AttributePlan:
 
 def _read_off(item: Sensitive) -> list[str]:
     """What the public domain tells about the table when it was not declared."""
-    bins = item.bins
-    if bins is None:
-        if item.domain is not None:
-            return []
-        return ["The domain was read off the table and becomes public, so it tells which values occur: declare it."]
-    if bins.fixed_edges is not None:
+    if is_declared(item):
         return []
-    declare = "declare edges, or a width with low and high"
-    told = (
-        "The bins reach from the least to the greatest number of the table and become public, so they tell about "
-        f"where these lie: {declare}."
-        if bins.quantiles is None
-        else "The edges of the bins were read off the table and become public, so they tell its least and greatest "
-        f"number and about where its quantiles lie: {declare}."
+    if item.bins is None:
+        return ["The domain was read off the table and becomes public, so it tells which values occur: declare it."]
+    known = (
+        "The bins span the smallest to the largest number of the table and become public, so they tell roughly where "
+        "these lie"
+        if item.quantiles is None
+        else "The edges of the bins were read off the table and become public, so they tell its smallest and largest "
+        "number and roughly where its quantiles lie"
     )
-    return [told]
+    return [f"{known}: declare edges, or a width with low and high."]
 
 
 def _named(question: _Question) -> AttributePlan:
@@ -144,11 +141,11 @@ def _refused(method: Method, error: LDiversityError) -> Outlook:
 
 
 def _choices(question: _Question, chosen: Outlook) -> tuple[Outlook, ...]:
-    """The outlook for neighboring l: around the one asked for, or below the largest that can be reached."""
+    """The outlook for neighboring l: around the one asked for, or below the largest possible one."""
     if question.l is None:
         return (chosen,)
     if chosen.feasible:
-        # The exact facts of the selections that are here for comparison take long for large l.
+        # For large l, the exact facts of the other selections, which are here for comparison, take long.
         larger = _LARGER if getattr(question.method, "selection", "balanced") == "balanced" else 0
         asked = range(max(2, question.l - _SMALLER), question.l + larger + 1)
     else:

@@ -18,7 +18,7 @@ _Family = Literal["sets", "classes"]
 
 
 class Part(BaseModel):
-    """A section of a policy: frozen, and without keys that nobody knows."""
+    """A section of a policy: frozen, and without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -47,8 +47,8 @@ def methods_of(family: _Family) -> dict[str, MethodEntry]:
 def options_part(family: _Family, key: str) -> type[Part]:
     """A section with a key for every option of a family's methods; `key` is where the method is named.
 
-    The options of all methods stand side by side, so that a file can be checked before the method is known; the JSON
-    Schema says besides which of them belong to which method, and the method refuses the others.
+    All options are allowed here, so that a file can be checked before the method is known. The JSON Schema also says
+    which options each method takes, and the method refuses the others.
     """
     entries = methods_of(family)
     known = [name for name in OPTIONS if any(name in entry.options for entry in entries.values())]
@@ -66,18 +66,21 @@ def options_part(family: _Family, key: str) -> type[Part]:
     class Section(Part):
         model_config = ConfigDict(json_schema_extra=add_rules)
 
-    options: dict[str, Any] = {name: _field(OPTIONS[name], entries) for name in known}
-    part: type[Part] = create_model(f"{family.capitalize()}Options", __base__=Section, **options)
-    return part
+    Section.__name__ = f"{family.capitalize()}Options"
+    return completed(Section, family)
 
 
 def completed(section: type[Part], family: _Family) -> type[Part]:
-    """A section, with the options of methods that a program registered after the section was made."""
+    """A section with all options of a family, those of methods that a program registered later included."""
     entries = methods_of(family)
-    late = [name for entry in entries.values() for name in entry.options if name not in section.model_fields]
-    if not late:
+    missing = [
+        name
+        for name in OPTIONS
+        if name not in section.model_fields and any(name in entry.options for entry in entries.values())
+    ]
+    if not missing:
         return section
-    options: dict[str, Any] = {name: _field(OPTIONS[name], entries) for name in late}
+    options: dict[str, Any] = {name: _field(OPTIONS[name], entries) for name in missing}
     part: type[Part] = create_model(section.__name__, __base__=section, **options)
     return part
 

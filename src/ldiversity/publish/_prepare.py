@@ -19,7 +19,7 @@ from ldiversity.hierarchies import Hierarchy
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.methods import GroupingMethod, Method, RandomizingMethod
 from ldiversity.publish._coding import Reading, read_table
-from ldiversity.publish._columns import published_type
+from ldiversity.publish._columns_read import published_type
 from ldiversity.publish._draw import HiddenAttribute
 from ldiversity.publish._hierarchies import is_made, read_hierarchies
 from ldiversity.publish._notes import holder_notes, is_declared, naming_notes, plain_notes
@@ -48,20 +48,12 @@ class Preparation:
 
     Attributes
     ----------
-    question
-        What the holder wants.
     source
-        The table, without the rows that are dropped for want of a sensitive value.
+        The table, without the rows that are dropped because a sensitive value is missing.
     schema
         The columns that will be published.
-    coders
-        How each sensitive column is coded.
-    counts
-        How often each value occurs: the holder's knowledge, never published.
-    hierarchies
-        Of some quasi-identifiers.
-    engine
-        Where rows are read and computed.
+    coders, counts
+        How each sensitive column is coded, and how often each value occurs. The counts are never published.
     notes
         What the holder should know.
     """
@@ -83,23 +75,13 @@ class Preparation:
         return self.question.grouping
 
     @property
-    def record_id(self) -> tuple[str, ...]:
-        """The columns that tell records apart, for keyed draws."""
-        return self.question.record_id
-
-    @property
-    def person(self) -> str | None:
-        """The column that tells whose row it is."""
-        return self.question.person
-
-    @property
     def n_rows(self) -> int:
         """About how many records there are."""
         return min(int(count.sum()) for count in self.counts.values())
 
     @property
     def undeclared(self) -> tuple[str, ...]:
-        """Sensitive attributes whose domain was read off the table."""
+        """Sensitive attributes whose domain was taken from the table."""
         return tuple(one.name for one in self.question.sensitive if not is_declared(one))
 
     @property
@@ -124,7 +106,7 @@ class Preparation:
         )
 
     def only(self, rows: BoolArray) -> Preparation:
-        """The same decisions for some rows of the source alone, so that nothing is read off the others."""
+        """The same decisions for some rows alone, so that nothing depends on the others."""
         return prepare(self.question, SelectedRows(self.source, rows), self.engine)
 
     def read(self, words: FreshWords) -> Reading:
@@ -137,7 +119,7 @@ class Preparation:
             coders=self.coders,
             words=words,
             hierarchies=self.hierarchies,
-            person=self.person,
+            person=self.question.person,
             automatic=self.method.needs_hierarchies,
             made=[name for name, given in self.question.hierarchies.items() if is_made(given)],
             exact=self.method.layout == "bucketized",
@@ -145,7 +127,7 @@ class Preparation:
 
 
 def prepare(question: Publication, source: Source, engine: Engine) -> Preparation:
-    """Check the roles, read the domains, and say what would be published; hides and groups nothing yet."""
+    """Check the roles, read the domains, and decide what would be published; nothing is hidden or grouped yet."""
     wanted = question.sensitive
     groups = question.grouping is not None
     ids = question.record_id if question.person is None else (question.person,)
@@ -181,7 +163,7 @@ def prepare(question: Publication, source: Source, engine: Engine) -> Preparatio
         without_role=without_role,
         ids=[name for name in ids if name in published],
     )
-    # By their names alone: to count values would take another pass over the table, which `check` makes.
+    # By their names alone. Counting values takes another pass over the table, which only `check` makes.
     notes += naming_notes(
         {name: suggest_role(name, source.columns[name], 0, 0) for name in published if name not in ids}
     )
@@ -190,7 +172,7 @@ def prepare(question: Publication, source: Source, engine: Engine) -> Preparatio
 
 
 def fit_mechanism(method: Method, domain: Domain, *, named: str | None) -> SetMechanism:
-    """Fit a method that hides each value on its own; what speaks against it names the column, if one is given."""
+    """Fit a method that hides each value on its own; an error names the column, if one is given."""
     if not isinstance(method, RandomizingMethod):
         raise TypeError(method)
     try:
@@ -204,9 +186,9 @@ def fit_mechanism(method: Method, domain: Domain, *, named: str | None) -> SetMe
 def _with_values(
     source: Source, wanted: Sequence[Sensitive], *, needed: bool
 ) -> tuple[Source, Mapping[str, int] | None]:
-    """The rows that can be published: nothing is read off rows that are dropped for want of a sensitive value.
+    """The rows that can be published, so that nothing depends on rows that are dropped for a missing value.
 
-    Gives also how many values of each column are missing; None where nobody had to look.
+    Also how many values of each column are missing; None where this was not counted.
     """
     names = [attribute.name for attribute in wanted if attribute.missing == "drop" and attribute.name in source.columns]
     if not names or not needed:
@@ -238,12 +220,12 @@ def _described(source: Source, name: str, role: Role, kind: pa.DataType) -> Attr
     if dtype != "ordered":
         return Attribute(name, role, str(kind), dtype=dtype)
     texts = [] if order is None else order.cast(kind).cast(pa.string()).to_pylist()
-    # Without one order that holds for all rows, they are categories all the same.
+    # Without one order that holds for all rows, they are plain categories.
     return Attribute(name, role, str(kind), dtype="ordered" if texts else "category", categories=tuple(texts))
 
 
 def _check_free(schema: Schema) -> None:
-    """Refuse columns that have the names which a grouped release needs."""
+    """Refuse columns whose names a grouped release needs."""
     sensitive = schema.names(Role.SENSITIVE)
     needed = {"class_id", *(f"class_id_{name}" for name in sensitive)}
     clash = [name for name in schema.names() if name in needed or (name == "count" and name in sensitive)]

@@ -54,8 +54,9 @@ def _draw(preparation: Preparation, secrets: Secrets, *, scratch: Path | None, u
     """The rows as they will be published, in a random order."""
     engine = preparation.engine
     exploded = preparation.question.layout == "exploded"
-    factory = DrawSets(preparation.published_types, preparation.hidden, preparation.record_id, exploded)
-    needed = {*factory.published, *(a.name for a in preparation.hidden), *preparation.record_id}
+    record_id = preparation.question.record_id
+    factory = DrawSets(preparation.published_types, preparation.hidden, record_id, exploded)
+    needed = {*factory.published, *(a.name for a in preparation.hidden), *record_id}
     columns = [name for name in preparation.source.columns if name in needed]
     n_rows = preparation.n_rows * (preparation.hidden[0].mechanism.l if exploded else 1)
     ids = DistinctIds()
@@ -64,7 +65,7 @@ def _draw(preparation: Preparation, secrets: Secrets, *, scratch: Path | None, u
         closing(engine.map(factory, preparation.source, columns, secrets=secrets)) as drawn,
     ):
         shuffled = engine.order(ids.taken_off(drawn), n_rows=n_rows, scratch=scratch, secrets=secrets)
-    # All ids are there, and nothing is written yet.
+    # Now all ids are known, and nothing has been written yet.
     ids.check()
     return shuffled
 

@@ -114,7 +114,7 @@ def test_the_published_schema_knows_every_method_that_groups(method: str) -> Non
         ("method.l", 1, "policy: method.l breaks its rule: input should be greater than or equal to 2."),
         ("method.l", None, "policy: method: anatomy: l must be given."),
         ("method.swaps", 2, "method: anatomy: 'swaps' is not an option of this method.\nHint: Its options are l"),
-        ("method.speed", 2, "policy: method.speed is not a key of a policy.\nHint: Known there are l, selection"),
+        ("method.speed", 2, "policy: method.speed is not a key of a policy.\nHint: Known keys there are l, selection"),
         ("sensitive.disease.l", 3, "policy: sensitive.disease.l must be left out with [method]"),
         ("sensitive.disease.method", "semantic", "policy: sensitive.disease.method must be left out with [method]"),
         ("output.layout", "exploded", "policy: output.layout must be left out with anatomy, a method that"),

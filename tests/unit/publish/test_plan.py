@@ -62,8 +62,8 @@ def test_a_table_whose_domain_was_not_declared_comes_with_a_caution() -> None:
 @pytest.mark.parametrize(
     ("bins", "caution"),
     [
-        ({"quantiles": 4}, "about where its quantiles lie"),
-        ({"width": 20}, "reach from the least to the greatest number of the table"),
+        ({"quantiles": 4}, "roughly where its quantiles lie"),
+        ({"width": 20}, "span the smallest to the largest number of the table"),
     ],
 )
 def test_bins_that_come_from_the_table_come_with_a_caution(bins: dict[str, int], caution: str) -> None:

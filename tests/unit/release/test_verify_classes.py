@@ -63,7 +63,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
 @pytest.mark.parametrize(
     ("changed", "rule"),
     [
-        ({"counts": np.array([1, 1, 1, 2])}, "1 of 2 classes have another number of rows"),
+        ({"counts": np.array([1, 1, 1, 2])}, "1 of 2 classes have different numbers of rows"),
         ({"counts": np.array([1, 1, 1, 0])}, "counts must be positive"),
         ({"counts": np.array([1, 1, 1, -1])}, "counts must be positive"),
         ({"counts": np.array([1, 1, 1])}, "every published value must have a class"),
@@ -72,8 +72,8 @@ def test_the_order_of_rows_does_not_matter() -> None:
         ({"classes": np.array([0, 0, 1, 2])}, "values must belong to a class"),
         ({"row_classes": np.array([0, 1, 0, 2])}, "rows must belong to a class"),
         ({"row_classes": np.array([0, 1, 0, -2])}, "rows must belong to a class"),
-        ({"row_classes": np.array([0, 1, 0, -1])}, "1 of 2 classes have another number of rows"),
-        ({"classes": np.array([0, 0, 0, 1])}, "2 of 2 classes have another number of rows"),
+        ({"row_classes": np.array([0, 1, 0, -1])}, "1 of 2 classes have different numbers of rows"),
+        ({"classes": np.array([0, 0, 0, 1])}, "2 of 2 classes have different numbers of rows"),
         ({"n_classes": 3}, "every class must have a row"),
     ],
 )
