@@ -26,6 +26,8 @@ from ldiversity.estimation import CLASS_ESTIMATORS, ESTIMATORS, CellData, ClassE
 from ldiversity.evaluation.attacks import ATTACKS, Beliefs, Targets
 from ldiversity.faces.cli import cli
 from ldiversity.hierarchies import HIERARCHY_MAKERS, HierarchyMaker
+from ldiversity.mechanisms import MECHANISMS, SetMechanism, UniformSelection
+from ldiversity.methods import RandomizingMethod
 from ldiversity.tables import FILE_ENDINGS, open_source
 
 QUASI = ["age", "sex"]
@@ -88,6 +90,22 @@ class LengthDistance(ld.Distance):
         return cls()
 
 
+class Lottery(UniformSelection):
+    """Uniform selection under a name of its own."""
+
+    kind: ClassVar[str] = "lottery"
+
+
+@dataclass(frozen=True)
+class LotteryMethod(RandomizingMethod):
+    """Hides each value among two others by the lottery; it has no parameter."""
+
+    name: ClassVar[str] = "lottery"
+
+    def fit(self, domain: ld.Domain) -> SetMechanism:
+        return Lottery(len(domain), 3)
+
+
 class ParityMaker(HierarchyMaker):
     """Odd and even numbers."""
 
@@ -110,6 +128,7 @@ TOYS: list[tuple[Registry[Any], str, Any]] = [
     (CLASS_ESTIMATORS, "even", EvenClasses),
     (ATTACKS, "first", FirstValue),
     (DISTANCES, "length", LengthDistance),
+    (MECHANISMS, "lottery", Lottery),
     (HIERARCHY_MAKERS, "parity", ParityMaker),
     (FILE_ENDINGS, ".semi", open_semicolons),
 ]
@@ -135,9 +154,23 @@ def run(*words: str) -> str:
     return done.output
 
 
-def test_there_is_a_toy_of_every_registry_that_needs_no_more_than_a_class() -> None:
-    # The toy of a model stands in toys/, and a mechanism needs a method that draws by it.
-    assert {registry.kind for registry, _, _ in TOYS} == set(ENTRIES) - {"models", "mechanisms"}
+def test_there_is_a_toy_of_every_registry() -> None:
+    """Toys of models and methods have a file of their own, `test_toy_model_and_method.py`."""
+    assert {registry.kind for registry, _, _ in TOYS} | {"models"} == set(ENTRIES)
+
+
+def test_a_mechanism_is_saved_loaded_checked_and_estimated_from(tmp_path: Path) -> None:
+    people = patients(300, seed=3)
+    how = {"quasi": QUASI, "sensitive": "disease", "method": LotteryMethod()}
+    ld.anonymize(people, **how, output=tmp_path / "release")
+
+    loaded = ld.load_release(tmp_path / "release")
+
+    loaded.verify()
+    assert ld.audit(loaded).passed
+    assert ld.estimate(loaded, estimator="linear").records.sum() == 300
+    assert "lottery" in ld.user_report(loaded).to_html()
+    assert "lottery" in repr(loaded)
 
 
 @pytest.mark.parametrize("kind", ENTRIES)
