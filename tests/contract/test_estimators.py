@@ -128,7 +128,7 @@ def test_an_estimator_that_states_no_errors_has_none(mechanism: SetMechanism, tm
     assert all(result.to_arrow()[name].null_count == result.count.size for name in ("std_error", "low", "high"))
     value = result.to_dict()["cells"][0]["values"][0]
     assert [value[name] for name in ("count", "std_error", "low", "high")] == [7.0, None, None, None]
-    assert "constant has no formula for its errors: they and intervals are left empty." in result.caveats
+    assert "constant has no formula for its errors: standard errors and intervals are empty." in result.caveats
     assert result.plot(tmp_path / "constant.svg").exists()
     assert "-" in result._repr_html_()
     with pytest.raises(UnsupportedError, match="covariance is not offered for the estimator 'constant'"):

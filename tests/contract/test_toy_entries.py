@@ -187,7 +187,7 @@ def test_an_estimator_without_errors_states_none_in_any_face(release: ld.Release
     assert set(result.estimator) == {"even"}
     unknown = result.low != result.high
     assert np.isnan(result.std_error[unknown]).all()
-    assert any("errors" in caveat and "left empty" in caveat for caveat in result.caveats)
+    assert any("errors" in caveat and "are empty" in caveat for caveat in result.caveats)
     assert result._repr_html_()
     assert "even" in run("estimate", str(tmp_path / "release"), "--by", "sex", "--estimator", "even")
     assert ld.estimate(release, estimator=type(EvenCounts())() if release.layout == "sets" else EvenClasses()).n_cells

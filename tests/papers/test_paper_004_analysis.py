@@ -9,7 +9,7 @@ import pytest
 from ldiversity.datasets import obesity
 from ldiversity.distances import OrderedDistance
 from ldiversity.estimation import estimate
-from ldiversity.estimation._paper import equal_inclusion
+from ldiversity.estimation._matrix_estimators import equal_inclusion
 from ldiversity.mechanisms import SimpleSelection
 from ldiversity.release import ReleaseDescription, SetRelease
 from ldiversity.schema import Attribute, Domain, Role, Schema

@@ -11,7 +11,7 @@ import pytest
 from ldiversity.distances import Distance, MatrixDistance, OrderedDistance
 from ldiversity.estimation._cells import CellData
 from ldiversity.estimation._likelihood import global_marginal, maximize
-from ldiversity.estimation._paper import Paper
+from ldiversity.estimation._matrix_estimators import Paper
 from ldiversity.estimation._projection import project
 from ldiversity.mechanisms import SimpleSelection, UniformSelection
 from ldiversity.schema import Domain

@@ -13,7 +13,7 @@ import pytest
 from ldiversity.base.randomness import FreshWords
 from ldiversity.distances import TreeDistance
 from ldiversity.errors import SchemaError
-from ldiversity.estimation._paper import Paper
+from ldiversity.estimation._matrix_estimators import Paper
 from ldiversity.mechanisms import SimpleSelection
 from ldiversity.pictures import save_figure
 from ldiversity.schema import Domain

@@ -11,7 +11,7 @@ from ldiversity.estimation._class_estimators import ClassEstimator, ClassSolutio
 from ldiversity.estimation._estimate import estimate
 from ldiversity.estimation._exchange import Exchange
 from ldiversity.estimation._likelihood import global_marginal
-from ldiversity.estimation._paper import Paper
+from ldiversity.estimation._matrix_estimators import Paper
 from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
 from ldiversity.estimation._result import Estimate, EstimatedCell, EstimatedValue
 from ldiversity.estimation._where import Filter, parse_where

@@ -1,4 +1,4 @@
-"""Only sets that the mechanism can have published are estimated from: a release may come from a stranger."""
+"""Checks that the mechanism can have published the sets of a release, which may come from a stranger."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray, SetArray
     from ldiversity.mechanisms import SetMechanism
 
-__all__ = ["admissible_members", "admissible_sets", "check_likelihood", "whole_records"]
+__all__ = ["admissible_members", "admissible_sets", "check_likelihood", "damaged", "whole_records"]
 
 
 def admissible_sets(mechanism: SetMechanism, sets: SetArray) -> SetArray:
-    """Give the sets with ascending members, or raise `ReleaseFormatError` when one cannot be the mechanism's.
+    """Give the sets with ascending members, or raise `ReleaseFormatError` when the mechanism cannot publish one.
 
     Examples
     --------
@@ -31,10 +31,10 @@ def admissible_sets(mechanism: SetMechanism, sets: SetArray) -> SetArray:
     from ldiversity._kernels.cells import are_allowed, are_ascending
 
     if sets.shape[1] != mechanism.l:
-        raise _damaged(f"must be of {mechanism.l} values")
+        raise _damaged(f"must have {mechanism.l} values")
     rows = admissible_members(mechanism, sets)
-    pairs = getattr(mechanism, "compatibility", None)  # of mechanisms with a distance
-    # Order and distances in one pass: a pair is allowed in ascending order only.
+    pairs = getattr(mechanism, "compatibility", None)  # only mechanisms with a distance have it
+    # One pass checks the order and the distances: a pair is allowed in ascending order only.
     if pairs is not None:
         ascending, codes = np.triu(pairs.allowed, 1), rows.view(np.uint32)
         if all(map_threads(lambda part: are_allowed(codes[part], ascending), slices(len(rows)))):
@@ -42,40 +42,37 @@ def admissible_sets(mechanism: SetMechanism, sets: SetArray) -> SetArray:
     if not are_ascending(rows):
         rows = np.sort(rows, axis=1)
         if not are_ascending(rows):
-            raise _damaged("must be of distinct values")
+            raise _damaged("must have distinct values")
     if not (isinstance(mechanism, UniformSelection) or bool(mechanism.admits(rows).all())):
-        raise _damaged("must be ones that its mechanism publishes")
+        raise _damaged("must be sets that its mechanism can publish")
     return rows
 
 
 def admissible_members(mechanism: SetMechanism, members: SetArray) -> SetArray:
-    """Give the members, or raise `ReleaseFormatError` when one is outside of the domain: loops do not look."""
+    """Give the members, or raise `ReleaseFormatError` when one is outside the domain: compiled loops do not check."""
     if members.size and (members.min() < 0 or members.max() >= mechanism.n_values):
-        raise _outside()
+        raise _damaged("must have members of the domain alone")
     return np.ascontiguousarray(members, dtype=np.int32)
 
 
 def whole_records(mechanism: SetMechanism, rows: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many records exploded rows come from, or raise `ReleaseFormatError` when a set must be incomplete."""
+    """Count the records of exploded rows, or raise `ReleaseFormatError` when a set must be incomplete."""
     records = rows // mechanism.l
     if (rows % mechanism.l).any() or (counts > records[:, None]).any():
-        raise _damaged(f"must be complete, with {mechanism.l} distinct values a record")
+        raise _damaged(f"must be complete, with {mechanism.l} distinct values per record")
     return records
 
 
 def check_likelihood(likelihood: FloatArray) -> None:
     """Raise `ReleaseFormatError` unless every set can come from one of its members."""
     if not (likelihood.max(axis=1) > 0).all():
-        raise _damaged("must be ones that its mechanism publishes")
-
-
-def _outside() -> ReleaseFormatError:
-    return ReleaseFormatError("estimate", "the release has sets with members outside of the domain").with_hint(
-        "The release is damaged; ask the publisher for a good copy."
-    )
+        raise _damaged("must be sets that its mechanism can publish")
 
 
 def _damaged(rule: str) -> ReleaseFormatError:
-    return ReleaseFormatError("estimate", f"the sets of the release {rule}").with_hint(
-        "The release is damaged; ask the publisher for a good copy."
-    )
+    return damaged(f"the sets of the release {rule}")
+
+
+def damaged(rule: str) -> ReleaseFormatError:
+    """The error of a release that breaks a rule which every publisher keeps."""
+    return ReleaseFormatError("estimate", rule, hint="The release is damaged; ask the publisher for a good copy.")

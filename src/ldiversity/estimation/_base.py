@@ -1,4 +1,4 @@
-"""What an estimator is: from sets counted by cell to the counts of the true values."""
+"""What an estimator is: it turns sets, counted by cell, into the counts of the true values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SAME: Final = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The reported counts, shape (cells, F), which estimator gave each cell's, and what the user should know."""
+    """The reported counts, shape (cells, F), the estimator of each cell, and what the user should know."""
 
     counts: FloatArray
     estimators: tuple[str, ...]
@@ -32,7 +32,7 @@ class Solution:
 
 
 class Estimator(ABC):
-    """From sets counted by cell to the counts of the true values. Stateless."""
+    """Turns sets, counted by cell, into the counts of the true values. Stateless."""
 
     name: ClassVar[str]
     """How users ask for it."""
@@ -41,17 +41,17 @@ class Estimator(ABC):
     """What it does, in one sentence."""
 
     needs_sets: ClassVar[bool] = False
-    """Whether published counts are not enough."""
+    """Whether it needs whole sets; else published counts are enough."""
 
     def supports(self, mechanism: SetMechanism) -> bool:
         """Whether this mechanism's sets can be analyzed: its inclusion matrix must have an inverse."""
         return mechanism.l < mechanism.n_values and mechanism.condition < SINGULAR_CONDITION
 
     def errors(self, cells: CellData, counts: FloatArray, asked: Asked) -> Errors | None:  # noqa: ARG002 - see below
-        """Give the errors of the counts that it reported, by a formula of its own; None when it has none.
+        """Give the errors of the counts that it reported, by its own formula; None when it has none.
 
-        Then standard errors and intervals are left empty. Nobody else's are put in their place: how far one estimator
-        is off says nothing about another.
+        Then standard errors and intervals stay empty. Those of another estimator do not replace them: they would say
+        nothing about this one.
         """
         return None
 
@@ -61,25 +61,24 @@ class Estimator(ABC):
             if not self.supports(mechanism):
                 raise UnsupportedError(
                     "estimate",
-                    f"{self.name} needs an invertible matrix, but the one of this release's {mechanism.kind!r} "
-                    "mechanism is singular",
+                    f"{self.name} needs an invertible matrix, but that of the {mechanism.kind!r} mechanism is singular",
                 )
         if self.needs_sets and not cells.has_sets:
             raise UnsupportedError(
                 "estimate", f"{self.name} needs published sets, but this release has single members"
-            ).with_hint("Use the estimator 'simplex' or 'linear', which need counts alone.")
+            ).with_hint("Use the estimator 'simplex' or 'linear', which need only counts.")
         return self._solve(cells)
 
     @abstractmethod
     def _solve(self, cells: CellData) -> Solution:
-        """Solve cells that are known to be supported."""
+        """Solve cells whose mechanisms it supports."""
 
 
 class CautiousEstimator(Estimator):
-    """An estimator that chooses to report the errors of ``linear``.
+    """An estimator that reports the errors of ``linear``.
 
-    For estimates that use more of what was published than ``linear`` does: they are mostly closer to the truth, so the
-    standard errors are too large for them rather than too small. Intervals are widened to hold the reported count.
+    Such an estimator uses more of what was published than ``linear`` does. It is mostly closer to the truth, so these
+    standard errors are too large for it rather than too small. Intervals are widened to hold the reported count.
     """
 
     def errors(self, cells: CellData, counts: FloatArray, asked: Asked) -> Errors:
@@ -100,7 +99,7 @@ class MatrixEstimator(Estimator):
         """The matrix by which published counts are multiplied."""
 
     def errors(self, cells: CellData, counts: FloatArray, asked: Asked) -> Errors:
-        """Give the standard errors that the matrix has, and the intervals of ``linear`` around the counts."""
+        """Give the standard errors of the matrix, and the intervals of ``linear``, widened to hold the counts."""
         matrices = [self.matrix(mechanism) for mechanism in cells.mechanisms]
         if self._is_exact(cells):
             return matrix_errors(cells, counts, matrices, asked)
@@ -108,7 +107,7 @@ class MatrixEstimator(Estimator):
         found = matrix_errors(cells, counts, matrices, asked, widened)
         if np.isfinite(found.std_error).all():
             return found
-        lacking = f"Single members do not give the standard errors of {self.name}, which are left empty."
+        lacking = f"Standard errors of {self.name} are empty, because single members do not give them."
         return replace(found, caveats=(lacking, *found.caveats))
 
     def _solve(self, cells: CellData) -> Solution:

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 __all__ = ["BinnedColumn", "By", "Coded", "GroupedColumn", "PlainColumn", "as_by", "bins", "groups"]
 
 _SHORT_RANGE: Final = 1 << 16
-"""Integers within so short a range are coded by their offset instead of by hashing."""
+"""Integers in a range shorter than this are coded by their offset instead of by hashing."""
 
 _FIRST_ROWS: Final = 1 << 14
 _FEW: Final = 8
-"""A column has few values when its first rows have so many times fewer."""
+"""A column has few values when its first rows have at least this many rows per value."""
 
 _MOST_INT64: Final = (1 << 63) - 1
 
@@ -40,7 +40,7 @@ ByLike: TypeAlias = "str | By | Sequence[str | By] | None"
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """One by-column of every row: `codes` are positions in `labels`, which stand in the order of the cells."""
+    """One by-column of every row: `codes` are positions in `labels`, which have the order of the cells."""
 
     name: str
     codes: CodeArray
@@ -54,10 +54,10 @@ class By(ABC):
 
     @abstractmethod
     def _label(self, distinct: pa.Array, frequency: Callable[[], NDArray[np.int64]]) -> tuple[CodeArray, pa.Array]:
-        """Give each distinct value, none of them missing, a code, and the labels in code order."""
+        """Give the code of each distinct value, none of them missing, and the labels in code order."""
 
     def check(self, column: pa.ChunkedArray) -> None:  # noqa: B027 - most divisions suit every column
-        """Refuse a division, or warn of one, that cannot be meant for the values of this whole column."""
+        """Refuse a division that does not suit the values of this whole column, or warn of one."""
 
     def encode(self, column: pa.ChunkedArray, weights: NDArray[np.int64] | None = None) -> Coded:
         """Code every row of an Arrow column; a row stands for as many records as `weights` says, or for one."""
@@ -105,7 +105,7 @@ class BinnedColumn(By):
         return self.place(numbers, edges), self.names(edges)
 
     def names(self, edges: Sequence[float]) -> pa.Array:
-        """The labels of what lies below the edges, of every bin, and of what lies above."""
+        """The labels: below the edges, every bin, above the edges."""
         labels = list(Bins.labels(edges))
         if self.rule.width is not None:
             labels[-1] = f"{labels[-1][:-1]})"
@@ -120,7 +120,7 @@ class BinnedColumn(By):
         return codes
 
     def check_numbers(self, kind: pa.DataType) -> None:
-        """Refuse a column that holds no numbers, with a way to divide it."""
+        """Refuse a column that holds no numbers, with another way to divide it."""
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
             return
         name = self.column
@@ -147,21 +147,9 @@ class BinnedColumn(By):
 class GroupedColumn(By):
     """Declared groups of values, matched by their text. Made by `groups`.
 
-    Parameters
-    ----------
-    column
-        A published column.
-    group_of
-        The group of each value, by its text.
-    labels
-        The groups.
-    other
-        The group of all other values.
-    each
-        Whether each group was declared for this column, so that one without a record is worth a word; a hierarchy has
-        nodes of values that need not occur.
-    calendar
-        Names the group of a day that is not listed, where groups are parts of the calendar.
+    `group_of` has the group of each value, by its text; all other values are in `other`. With `each`, a group without a
+    record is worth a warning; a hierarchy has nodes whose values need not occur. `calendar` gives the group of a day
+    that is not listed, where groups are parts of the calendar.
     """
 
     column: str
@@ -172,7 +160,7 @@ class GroupedColumn(By):
     calendar: Callable[[str], str] | None = None
 
     def check(self, column: pa.ChunkedArray) -> None:
-        """Refuse groups that have no value of the column, and warn of one that has none."""
+        """Refuse groups when no value of the column is in any of them, and warn of an empty group."""
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         found = self._groups_of(pc.unique(column.cast(kind)).drop_null())
         empty = [label for label in self.labels if label not in set(found)]
@@ -198,7 +186,7 @@ class GroupedColumn(By):
         texts = [match(value) for value in _python_values(distinct)]
         if self.calendar is None:
             return [group_of.get(text, self.other) for text in texts]
-        # A hierarchy that was made of a table lists the days that occur there, a release may tell of others.
+        # A hierarchy made from a table lists the days of that table; a release may have other days.
         known = {label: label for label in self.labels}
         return [group_of.get(text) or known.get(self.calendar(text), self.other) for text in texts]
 
@@ -223,12 +211,12 @@ def bins(
     column
         A published column of numbers.
     width
-        Bins of this width, one of which starts at 0.
+        Bins of this width; one of them starts at 0.
     edges
-        The edges of the bins; a bin holds ``low <= x < high`` and the last one also its upper edge. Numbers
-        outside are cells of their own.
+        The edges of the bins. A bin holds ``low <= x < high``; the last one also holds its upper edge. Numbers
+        below and above are cells of their own.
     quantiles
-        So many bins with about equally many of the selected records.
+        This many bins, with about equally many of the selected records.
 
     Examples
     --------
@@ -250,8 +238,8 @@ def groups(
     """Divide a column into declared groups.
 
     Values are matched by their text: days and instants as 2020-01-31, with a time where there is one, numbers as
-    numbers. A missing value stays a cell of its own. Groups of which no value occurs in the release are refused, and a
-    declared one is warned of.
+    numbers. A missing value stays a cell of its own. When no value of any group occurs in the release, this is an
+    error; when one declared group is empty, this is a warning.
 
     Parameters
     ----------
@@ -261,7 +249,7 @@ def groups(
         The values of each group; or a hierarchy whose nodes at `level` are the groups; or, for days and instants,
         ``"year"``, ``"quarter"``, ``"month"`` or ``"day"``.
     level
-        The level of the hierarchy, 1 (the parents of the leaves) when None.
+        The level of the hierarchy; 1, the parents of the leaves, when None.
     other
         The group of values that no group lists.
 
@@ -303,7 +291,7 @@ def _groups_of_tree(column: str, tree: Hierarchy, level: int, other: str) -> Gro
 
 
 def as_by(by: ByLike) -> tuple[By, ...]:
-    """Give by-columns in any of the forms that `estimate` accepts as a tuple of `By`."""
+    """Turn any form of by-columns that `estimate` accepts into a tuple of `By`."""
     if by is None:
         return ()
     parts = [by] if isinstance(by, str | By) or not isinstance(by, Sequence) else list(by)
@@ -322,7 +310,7 @@ def as_by(by: ByLike) -> tuple[By, ...]:
 
 
 def _python_values(distinct: pa.Array) -> list[Any]:
-    """Python's own values, which know no nanoseconds."""
+    # Python's datetimes have no nanoseconds.
     if pa.types.is_timestamp(distinct.type) and distinct.type.unit == "ns":
         distinct = distinct.cast(pa.timestamp("us", distinct.type.tz), safe=False)
     values: list[Any] = distinct.to_pylist()
@@ -352,7 +340,7 @@ def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], 
 
 
 def _look_up(array: pa.Array) -> tuple[NDArray[np.int32], pa.Array] | None:
-    # Most long columns of texts have few, all of them in the first rows: looking up is cheaper than collecting.
+    # Most long text columns have few values, all of them in the first rows: then a lookup is cheaper than hashing.
     if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
         return None
     first = array[:_FIRST_ROWS].dictionary_encode(null_encoding="encode").dictionary

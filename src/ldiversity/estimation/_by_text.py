@@ -22,10 +22,10 @@ _FILE: Final = re.compile(r'\s*"?(?P<path>.+?)"?(?::(?P<level>\d+))?\s*', re.DOT
 def parse_by(text: str) -> tuple[By, ...]:
     """Read by-columns from a text such as ``sex,age:10,zip@zones.csv``.
 
-    ``age:10`` are bins of width 10, ``age:0/18/65/120`` bins with these edges, ``age:q4`` four bins with equally
-    many records; ``birth:year`` (or quarter, month, day) are dates by the calendar; ``zip@zones.csv:2`` are the groups
-    at level 2 of a hierarchy file, level 1 unless named.
-    Names and paths with one of ``, : @`` are put into double quotes.
+    ``age:10`` means bins of width 10, ``age:0/18/65/120`` bins with these edges, ``age:q4`` four bins with equally
+    many records. ``birth:year`` (or quarter, month, day) divides dates by the calendar. ``zip@zones.csv:2`` means the
+    groups at level 2 of a hierarchy file; without a number, level 1. Put names and paths with ``, : @`` into double
+    quotes.
 
     Examples
     --------

@@ -49,7 +49,7 @@ class CalendarColumn(By):
         return np.array([code_of[label] for label in found], dtype=np.int32), pa.array(labels, pa.string())
 
     def edges(self, kind: pa.DataType, low: float, high: float) -> tuple[float, ...]:
-        """Where periods begin from `low` to `high`, which are numbers of the column's unit; the last is beyond."""
+        """Where periods begin, from the one that holds `low` to the first after `high`, in the column's unit."""
         unit = _per_day(kind)
         last = _EPOCH + dt.timedelta(days=int(high // unit))
         starts = [_start(_EPOCH + dt.timedelta(days=int(low // unit)), self.period)]
@@ -99,7 +99,7 @@ def by_calendar(column: str, period: str) -> CalendarColumn:
 
 
 def _name(day: dt.date, period: str) -> str:
-    """As the hierarchy of dates names it."""
+    # Must agree with the labels that the hierarchy of dates makes.
     text = day.isoformat()
     quarter = f"{text[:4]}-Q{(day.month + 2) // 3}"
     return {"year": text[:4], "quarter": quarter, "month": text[:7], "day": text}[period]

@@ -1,4 +1,4 @@
-"""The published sets of the selected records, counted by cell: all that an estimator sees."""
+"""The published sets of the selected records, counted by cell. An estimator sees nothing else."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["CellData", "CellIndex", "count_cells", "index_cells", "product_sets"]
 
 _DENSE: Final = 1 << 16
-"""Up to so many combinations of labels, or four a record, have a place in a table; more are sorted."""
+"""Up to this many combinations of labels, or four per record, are counted in a table; more are sorted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +47,12 @@ class CellData:
     records
         Shape (cells,): how many records each cell has.
     counts
-        Shape (cells, F): in how many sets of the cell each value, or combination of values, is published.
+        Shape (cells, F): how many sets of the cell contain each value, or combination of values.
     of_row
         Shape (n,): the cell of each published row.
     members
-        One array of published sets for each attribute, in the order of the rows, ascending in each; None when only
-        members without sets were published.
+        One array of published sets for each attribute, in the order of the rows, each set ascending; None when
+        single members were published.
     marginal
         Gives the shares of the F values in the whole release, all of them positive.
     """
@@ -82,7 +82,7 @@ class CellData:
         if self.members is None:
             raise InternalError("CellData", "sets were asked for where none were published")
         if self.n_cells == 1:
-            # Copies are not locked: kernels are compiled once more for arrays that are.
+            # Copied because the kernels would be compiled a second time for read-only arrays.
             return tuple(array.copy() for array in self.members)
         grouped = tuple(np.empty_like(array) for array in self.members)
         for array, target in zip(self.members, grouped, strict=True):
@@ -140,12 +140,9 @@ def count_cells(
     exploded: bool,
     marginal: Callable[[], FloatArray],
 ) -> CellData:
-    """Count published sets, or exploded members as sets of one, by cell.
+    """Count published sets by cell, or raise `ReleaseFormatError` when the mechanisms cannot have published them.
 
-    Raises
-    ------
-    ReleaseFormatError
-        When they cannot have come from the mechanisms.
+    Exploded members count as sets of one.
     """
     from ldiversity._kernels.cells import count_members
 
@@ -159,7 +156,7 @@ def count_cells(
         count_members(cells.of_row[rows], combined[rows], found)
         return found
 
-    # Side by side where the tables of the parts are small beside the rows.
+    # In threads only where the table of each thread is small compared with the rows.
     parts = slices(len(combined)) if cells.n_cells * n_values < len(combined) else [slice(None)]
     counts = np.sum(map_threads(count, parts), axis=0)
     rows = np.bincount(cells.of_row, minlength=cells.n_cells).astype(np.int64)
@@ -168,7 +165,7 @@ def count_cells(
 
 
 def product_sets(sets: Sequence[SetArray], sizes: Sequence[int]) -> SetArray:
-    """Combine the sets of several attributes: every pair of members, as one code each."""
+    """Combine the sets of several attributes: one code for every combination of their members."""
     combined = sets[0]
     for array, size in zip(sets[1:], sizes[1:], strict=True):
         pairs = combined[:, :, None] * np.int32(size) + array[:, None, :]

@@ -1,9 +1,9 @@
-"""The classes of a grouped release, spread over cells: all that an estimator of grouped releases sees."""
+"""The classes of a grouped release, spread over cells. An estimator of grouped releases sees nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Final
 
@@ -11,11 +11,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._by import Coded
 from ldiversity.estimation._cells import CellIndex, index_cells
-from ldiversity.estimation._runs import WIDER
-from ldiversity.sentences import say
+from ldiversity.estimation._runs import too_many_cells
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import BoolArray, FloatArray
@@ -42,27 +40,27 @@ class ClassCells:
     counts
         Shape (cells, F): the shares of each value in its class, summed over the records of the cell.
     least, greatest
-        Shape (cells, F): between which the true counts are for certain.
+        Shape (cells, F): the true counts lie between these for certain.
     generalized
         Whether quasi-identifiers are regions.
     exchange
-        What undoes the mixing of values; None when nothing can.
+        Undoes the mixing of values; None when that is impossible.
     reason
-        Why nothing can.
+        Why it is impossible.
     """
 
     records: FloatArray
     counts: FloatArray
     least: FloatArray
     greatest: FloatArray
-    generalized: bool
-    exchange: Exchange | None
-    reason: str
+    generalized: bool = False
+    exchange: Exchange | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Records of one class that no exact column tells apart: their class, how many they are, their exact cell."""
+    """Records of one class with the same exact columns: their class, their number, their exact cell."""
 
     class_of: NDArray[np.int64]
     sizes: NDArray[np.int64]
@@ -72,7 +70,7 @@ class Units:
 
 
 def make_units(class_of: NDArray[np.int32], columns: Sequence[Coded], n_classes: int) -> Units:
-    """Gather the selected rows by class and by the cell that their exact columns make.
+    """Count the selected rows by class and by the cell that their exact columns make.
 
     Examples
     --------
@@ -91,14 +89,6 @@ def make_units(class_of: NDArray[np.int32], columns: Sequence[Coded], n_classes:
     return Units(keys // index.n_cells, sizes.astype(np.int64), keys % index.n_cells, index.labels, index.n_cells)
 
 
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    records: FloatArray
-    counts: FloatArray
-    least: FloatArray
-    greatest: FloatArray
-
-
 def count_class_cells(
     units: Units,
     profiles: Profiles,
@@ -106,33 +96,20 @@ def count_class_cells(
     labels: Mapping[str, pa.Array],
     by: Sequence[str],
     n_values: int,
-) -> tuple[_Sums, CellIndex]:
+) -> tuple[ClassCells, CellIndex]:
     """Add every unit to the cells that it may lie in; cells are sorted by their labels, column by column.
 
-    Parameters
-    ----------
-    units
-        The selected records.
-    profiles
-        The values of the classes.
-    spreads
-        How each generalized column that was asked for falls into labels.
-    labels
-        The labels of the exact columns that make cells.
-    by
-        The columns that make cells, in their order.
-    n_values
-        F.
+    `spreads` has every generalized column of the question, `labels` the labels of the exact columns that make cells,
+    and `by` both, in the order of the question. `n_values` is F.
     """
     from ldiversity._kernels.spread import spread_units
 
     sizes = [spread.n_labels for spread in spreads.values()]
     n_cells = units.n_cells * prod(sizes)
     if n_cells * n_values > CLASS_CELL_LIMIT:
-        raise UnsupportedError(
-            "estimate", f"cells times values may be at most {CLASS_CELL_LIMIT}", got=n_cells * n_values
-        ).with_hint(say("Use fewer columns, or {} for wider cells.", WIDER))
-    sums = _Sums(np.zeros(n_cells), *(np.zeros((n_cells, n_values)) for _ in range(3)))
+        raise too_many_cells(CLASS_CELL_LIMIT, n_cells * n_values)
+    counts, least, greatest = (np.zeros((n_cells, n_values)) for _ in range(3))
+    sums = ClassCells(np.zeros(n_cells), counts, least, greatest, generalized=bool(spreads))
     strides = [prod(sizes[position + 1 :]) for position in range(len(sizes))]
     regions = np.empty((len(units.sizes), len(spreads)), dtype=np.int64)
     starts, cells, weights, sure = _stack(units, list(spreads.values()), strides, regions)
@@ -163,7 +140,7 @@ def count_class_cells(
 def _stack(
     units: Units, spreads: Sequence[Spread], strides: Sequence[int], regions: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray, BoolArray]:
-    # The regions of all columns as rows of one table, to which `regions` points.
+    # Puts the regions of all columns into one table, and fills `regions` with their rows in it.
     starts, cells, weights = [np.zeros(1, dtype=np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
     sure = [np.empty(0, np.bool_)]
     rows = entries = 0
@@ -179,9 +156,9 @@ def _stack(
 
 
 def _sorted(
-    sums: _Sums, units: Units, spreads: Mapping[str, Spread], labels: Mapping[str, pa.Array], by: Sequence[str]
-) -> tuple[_Sums, CellIndex]:
-    # Only cells with records, in the order of the labels.
+    sums: ClassCells, units: Units, spreads: Mapping[str, Spread], labels: Mapping[str, pa.Array], by: Sequence[str]
+) -> tuple[ClassCells, CellIndex]:
+    # Keeps only cells with records, in the order of the labels.
     kept = np.flatnonzero(sums.records > _NO_RECORDS)
     shape = (units.n_cells, *(spread.n_labels for spread in spreads.values()))
     exact, *spread_codes = np.unravel_index(kept, shape)
@@ -192,5 +169,11 @@ def _sorted(
         order = np.lexsort([codes[name] for name in reversed(by)])
         kept, codes = kept[order], {name: code[order] for name, code in codes.items()}
     table = pa.table({name: known[name].take(pa.array(codes[name])) for name in by})
-    parts = (sums.records, sums.counts, sums.least, sums.greatest)
-    return _Sums(*(part[kept] for part in parts)), CellIndex(np.empty(0, np.int64), table, len(kept))
+    cells = replace(
+        sums,
+        records=sums.records[kept],
+        counts=sums.counts[kept],
+        least=sums.least[kept],
+        greatest=sums.greatest[kept],
+    )
+    return cells, CellIndex(np.empty(0, np.int64), table, len(kept))

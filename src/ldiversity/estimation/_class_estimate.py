@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
@@ -12,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.checks import name_some
-from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._class_cells import ClassCells, Units, count_class_cells, make_units
 from ldiversity.estimation._exchange import MOST_VALUES, Exchange
 from ldiversity.estimation._profiles import profile_classes
@@ -20,6 +19,7 @@ from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._runs import Spread
 from ldiversity.estimation._spread import Wanted, spread_column
 from ldiversity.estimation._threads import map_threads
+from ldiversity.estimation._where import nothing_selected
 from ldiversity.sentences import Setting, say
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 __all__ = ["SPREADS", "ClassQuestion", "estimate_classes"]
 
 SPREADS: Final = ("auto", "uniform", "marginal")
-"""How a class may be spread over its region."""
+"""How the records of a class may be spread over its region."""
 
 _HALF_A_RECORD: Final = 0.5
 
 _CERTAIN: Final = (
-    "Standard errors are left empty, but for counts that are certain. Intervals hold for certain, whatever the "
+    "Standard errors are empty, except for counts that are certain. Intervals hold for certain, whatever the "
     "confidence: they are the least and the greatest counts that the classes allow."
 )
 
@@ -59,12 +59,12 @@ class ClassQuestion:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it names."""
+        """The columns that the question names."""
         return tuple(dict.fromkeys([*(part.column for part in self.by), *(part.column for part in self.filters)]))
 
     @property
     def generalized(self) -> tuple[str, ...]:
-        """Those of them that are published as regions."""
+        """The columns of the question that are published as regions."""
         forms = self.release.forms
         return tuple(name for name in self.columns if name in forms and forms[name].kind != "exact")
 
@@ -86,19 +86,11 @@ def estimate_classes(question: ClassQuestion) -> Estimate:
     spreads = _spread(question, rows.units, classes[0])
     by = tuple(part.column for part in question.by)
     n_values = prod(len(counts.domain) for counts in classes)
-    sums, index = count_class_cells(rows.units, profile_classes(classes), spreads, rows.labels, by, n_values)
+    counted, index = count_class_cells(rows.units, profile_classes(classes), spreads, rows.labels, by, n_values)
     if not index.n_cells:
-        raise _nothing(question.filters, [])
+        raise nothing_selected(question.filters, [])
     reason = _no_exchange(question)
-    cells = ClassCells(
-        records=sums.records,
-        counts=sums.counts,
-        least=sums.least,
-        greatest=sums.greatest,
-        generalized=bool(spreads),
-        exchange=None if reason else Exchange(classes[0]),
-        reason=reason,
-    )
+    cells = replace(counted, exchange=None if reason else Exchange(classes[0]), reason=reason)
     solution = question.solver.solve(cells)
     low, high = _intervals(cells, solution, confidence=question.confidence, min_records=question.min_records)
     few = cells.records < question.min_records
@@ -128,7 +120,7 @@ def estimate_classes(question: ClassQuestion) -> Estimate:
 def _check_shared(release: Release, names: tuple[str, ...]) -> None:
     if len({release.class_columns[name] for name in names}) > 1:
         raise UnsupportedError(
-            "estimate", f"{name_some(names)} have classes of their own, which say nothing about them together"
+            "estimate", f"each of {name_some(names)} has its own classes, which say nothing about them together"
         ).with_hint("Ask for one attribute at a time.")
 
 
@@ -146,7 +138,7 @@ def _select(question: ClassQuestion, n_classes: int) -> _Rows:
     masks = [part.mask(columns[part.column]) for part in filters]
     selected = np.logical_and.reduce([shown, *masks])
     if not selected.any():
-        raise _nothing(filters, [part for part, own in zip(filters, masks, strict=True) if not own.any()])
+        raise nothing_selected(filters, [part for part, own in zip(filters, masks, strict=True) if not own.any()])
     if not selected.all():
         class_of, columns = class_of[selected], columns.filter(selected)
     parts = [part for part in question.by if part.column in exact]
@@ -164,14 +156,13 @@ def _spread(question: ClassQuestion, units: Units, classes: ClassCounts) -> dict
     records = np.zeros(classes.n_classes)
     np.add.at(records, units.class_of, units.sizes)
     spreads: dict[str, Spread] = {}
-    # Quantiles come last: they are about the records that the other columns select.
+    # Quantiles come last: they divide the records that the other columns select.
     for part in sorted(wanted, key=lambda part: part.needs_records):
         form = question.release.forms[part.name]
         if question.spread == "marginal" and form.marginal is None:
             raise UnsupportedError(
                 "estimate",
-                f"spread 'marginal' needs the frequencies of the values of {part.name!r}, which this release does "
-                "not publish",
+                f"spread 'marginal' needs the frequencies of {part.name!r}, which this release does not publish",
             ).with_hint(say("Use {}.", Setting("spread", "uniform")))
         marginal = question.spread != "uniform" and form.marginal is not None
         if not marginal and form.low is not None and _says_nothing(question, part.name):
@@ -186,7 +177,7 @@ def _spread(question: ClassQuestion, units: Units, classes: ClassCounts) -> dict
         records = records * spreads[part.name].matching
     if not (records > 0).any():
         idle = [part for part in wanted if not (spreads[part.name].matching > 0).any()]
-        raise _nothing(question.filters, [condition for part in idle for condition in part.filters])
+        raise nothing_selected(question.filters, [condition for part in idle for condition in part.filters])
     return {name: spreads[name] for name in names}
 
 
@@ -194,23 +185,14 @@ def _check_missing(wanted: Wanted, *, published: bool) -> None:
     if not any(condition.operator == "is missing" for condition in wanted.filters):
         return
     raise UnsupportedError(
-        "estimate", f"how many cells of {wanted.name!r} are missing is not said by the classes of a generalized column"
+        "estimate", f"{wanted.name!r} is generalized, and its classes do not say how many values are missing"
     ).with_hint(
         say("Leave out {}; the release publishes the number.", Setting("spread", "uniform"))
         if published
         else say(
-            "Only a release with published frequencies says it, which the publisher makes with {}.",
+            "Ask the publisher for a release with frequencies, made with {}.",
             Setting("marginals", True),
         )
-    )
-
-
-def _nothing(filters: Sequence[Filter], idle: Sequence[Filter]) -> ParameterError:
-    if not filters:
-        return ParameterError("estimate", "the release must have at least one record", got="none")
-    named = name_some(str(part) for part in idle)
-    return ParameterError("estimate", "where", "must select at least one record", got="none").with_hint(
-        f"No record matches {named} alone." if idle else "No record matches all filters."
     )
 
 
@@ -219,20 +201,20 @@ def _no_exchange(question: ClassQuestion) -> str:
     release, (first, *others) = question.release, question.names
     sharing = [name for name, column in release.class_columns.items() if column == release.class_columns[first]]
     if release.generalized:
-        return "it needs exact quasi-identifiers, and this release has regions"
+        return "it needs exact quasi-identifiers, but this release has regions"
     if others:
-        return "a joint distribution needs values that were counted together, and classes count each attribute alone"
+        return "a joint distribution needs values that were counted together, but classes count each attribute alone"
     if not release.blind(first):
-        return "classes were formed by quasi-identifiers, so that chance alone does not say who is in which"
+        return "classes were formed by quasi-identifiers, so it was not chance alone that put records into them"
     if len(sharing) > 1:
-        return f"classes were formed by {name_some(sharing)} together, and {first!r} alone does not say who is in which"
+        return f"classes were formed by {name_some(sharing)} together, not by {first!r} alone"
     if len(release.domain(first)) > MOST_VALUES:
         return f"it is offered for at most {MOST_VALUES} values"
     return ""
 
 
 def _standard_errors(cells: ClassCells, solution: ClassSolution) -> FloatArray:
-    # Counts that the classes leave no choice about have no error.
+    # A count that the classes determine has no error.
     if solution.errors is None:
         return np.where(cells.least == cells.greatest, 0.0, np.nan)
     return solution.errors
@@ -255,17 +237,21 @@ def _intervals(
 def _caveats(question: ClassQuestion, cells: ClassCells, rows: _Rows, index: CellIndex) -> tuple[str, ...]:
     caveats = []
     if len(question.names) > 1:
-        caveats.append("Attributes are taken as independent within every class, because classes count each alone.")
+        caveats.append(
+            "Attributes are assumed to be independent within every class, because classes count each one alone."
+        )
     unknown = [name for name in question.generalized if _says_nothing(question, name)]
     if unknown:
         caveats.append(
-            f"Some classes say nothing about {name_some(unknown)}: they are spread over all public values, and missing "
-            "ones are taken into account only where frequencies are published."
+            f"Some classes say nothing about {name_some(unknown)}: they are spread over all public values. Missing "
+            "values are considered only where frequencies are published."
         )
     if cells.generalized:
-        caveats.append("Numbers of records are expected ones, because classes lie across cells.")
+        caveats.append("Numbers of records are expected numbers, because classes extend over several cells.")
     if rows.hidden:
-        caveats.append(f"{rows.hidden} records show no value of {name_some(question.names)} and are left out.")
+        caveats.append(
+            f"{rows.hidden} records have no published value of {name_some(question.names)} and are not counted."
+        )
     if question.release.suppressed:
         caveats.append(f"{question.release.suppressed} records were left out of the release.")
     few = int(np.count_nonzero(cells.records < question.min_records))

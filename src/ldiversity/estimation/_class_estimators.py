@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 __all__ = ["ClassEstimator", "ClassSolution"]
 
 WELL_CONDITIONED: Final = 100.0
-"""Up to this condition of the mixing, auto takes linear."""
+"""Up to this condition number of the mixing, auto takes linear."""
 
 _MIXED: Final = (
-    "Every record counts with the shares of its class, whatever its quasi-identifiers are: grouping hid how values go "
-    "with them, so counts are drawn towards the mix of the classes, and nothing published tells by how much."
+    "Every record counts with the shares of its class, whatever its quasi-identifiers are. Grouping hid how values "
+    "depend on them, so counts are too close to the mix of the classes. Nothing published tells by how much."
 )
 _SPREAD: Final = (
-    "Every class is spread over its region: counts are as good as the assumption that records, whatever their value, "
-    "lie in the region as the spread says, and nothing published tells how good that is."
+    "Every class is spread over its region. Counts are as good as the assumption that records, whatever their value, "
+    "lie in the region as the spread says. Nothing published tells how good that is."
 )
 _NEGATIVE: Final = (
     "linear undoes the mixing within classes without bias; single counts may be negative or too large. Intervals hold "
-    "possible counts alone."
+    "possible counts only."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class ClassSolution:
-    """The reported counts, those that intervals are around, their standard errors, and what the user should know.
+    """The reported counts, the centers of the intervals, the standard errors, and what the user should know.
 
-    An estimator without a formula for its errors gives None: then standard errors are left empty, intervals are the
-    limits that hold for certain, and the estimate says so.
+    An estimator without a formula for its errors gives None. Then standard errors stay empty, intervals are the limits
+    that hold for certain, and the estimate says so.
     """
 
     counts: FloatArray
@@ -52,7 +52,7 @@ class ClassSolution:
 
 
 class ClassEstimator(ABC):
-    """From classes spread over cells to the counts of the true values. Stateless."""
+    """Turns classes, spread over cells, into the counts of the true values. Stateless."""
 
     name: ClassVar[str]
     """How users ask for it."""
@@ -68,8 +68,8 @@ class ClassEstimator(ABC):
 class ClassShares(ClassEstimator):
     """Count every record with the shares that the values have in its class.
 
-    Works for every grouped release. Whatever grouping hid of how values go with quasi-identifiers stays hidden: counts
-    of cells are drawn towards the mix of the classes they lie in.
+    It works for every grouped release. Grouping hid how values depend on quasi-identifiers, so the counts of a cell are
+    too close to the mix of its classes.
     """
 
     name: ClassVar[str] = "classes"
@@ -126,20 +126,20 @@ class ClassAuto(ClassEstimator):
     summary: ClassVar[str] = "linear where classes were formed blindly and mix values well, else classes."
 
     def solve(self, cells: ClassCells) -> ClassSolution:
-        """Choose for all cells alike."""
+        """Choose one estimator for all cells."""
         if cells.exchange is not None and cells.exchange.condition <= WELL_CONDITIONED:
             return ClassLinear().solve(cells)
         reason = cells.reason
         if cells.exchange is not None:
-            reason = "classes mix some values so evenly that it would be very noisy; it can be asked for by name"
+            reason = "classes mix some values so evenly that it would be very noisy; you can ask for it by name"
         shares = ClassShares().solve(cells)
-        return replace(shares, caveats=(*shares.caveats, f"The unbiased linear was not taken, because {reason}."))
+        return replace(shares, caveats=(*shares.caveats, f"The unbiased linear was not used, because {reason}."))
 
 
 def _exchange(cells: ClassCells, name: str) -> Exchange:
     reason = cells.reason
     if cells.exchange is not None and not cells.exchange.condition < SINGULAR_CONDITION:
-        reason = "the classes of this release mix some values so evenly that they cannot be told apart"
+        reason = "the classes of this release mix some values so evenly that nothing can separate them"
     elif cells.exchange is not None:
         return cells.exchange
     raise UnsupportedError("estimate", f"{name} is not offered here, because {reason}", hint="Use 'classes'.")

@@ -1,4 +1,4 @@
-"""How far reported counts may be from the true ones: what an estimator that has a formula says about itself."""
+"""How far reported counts may be from the true ones, for estimators that have a formula for it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Asked", "Errors", "matrix_errors"]
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user asked of the intervals: how often they hold, and from how many records on noise is normal."""
+    """What the user asked of the intervals: how often they hold, and how many records make noise normal."""
 
     confidence: float
     min_records: int
@@ -32,7 +32,7 @@ class Errors:
     Parameters
     ----------
     std_error
-        Shape (cells, F): standard errors; not a number where there is no formula for what was published.
+        Shape (cells, F): standard errors; NaN where there is no formula for what was published.
     low, high
         Shape (cells, F): the limits of the true counts.
     covariance
@@ -51,7 +51,7 @@ class Errors:
 def matrix_errors(
     cells: CellData, counts: FloatArray, matrices: Sequence[FloatArray], asked: Asked, *caveats: str
 ) -> Errors:
-    """Errors of published counts times `matrices`, with the intervals of the unbiased estimate around `counts`."""
+    """Errors of published counts times `matrices`, with the unbiased intervals, widened to hold `counts`."""
     exact = [mechanism.inverse for mechanism in cells.mechanisms]
     unbiased = standard_errors(cells, exact)
     same = all(a is b for a, b in zip(exact, matrices, strict=True))

@@ -24,9 +24,9 @@ from ldiversity.estimation._errors import Asked, Errors
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
 from ldiversity.estimation._result import Estimate
-from ldiversity.estimation._runs import WIDER
+from ldiversity.estimation._runs import too_many_cells
 from ldiversity.estimation._threads import map_threads
-from ldiversity.estimation._where import Filter, WhereLike, as_filters
+from ldiversity.estimation._where import Filter, WhereLike, as_filters, nothing_selected
 from ldiversity.release import check_release
 from ldiversity.schema import Role
 from ldiversity.sentences import Parameter, say
@@ -43,7 +43,7 @@ MIN_RECORDS: Final = 50
 """Cells with fewer records are marked, and get intervals that hold for any number of records."""
 
 JOINT_LIMIT: Final = 10_000
-"""The most combinations of values of which a joint distribution is estimated."""
+"""The most combinations of values that a joint distribution may have."""
 
 CELL_LIMIT: Final = 20_000_000
 """The most numbers, cells times values, that one estimate may have."""
@@ -76,15 +76,16 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
         ``"job is missing"``.
     estimator
         A name in `ESTIMATORS`, or in `CLASS_ESTIMATORS` for a grouped release; or an estimator itself. ``"auto"`` takes
-        ``mle`` for cells with at least 10 records per value and ``map`` below; of grouped releases ``linear`` where it
-        is offered and ``classes`` elsewhere.
+        ``mle`` for cells with at least 10 records per value and ``map`` below. For grouped releases it takes ``linear``
+        where possible and ``classes`` elsewhere.
     confidence
-        How often an interval is to hold the true count.
+        How often an interval should hold the true count.
     min_records
         Cells with fewer records are marked in ``note``; they are never left out.
     spread
-        How a class lies in its region, where quasi-identifiers were generalized: ``"uniform"`` over the public values,
-        by their published frequencies (``"marginal"``), or these where they are published (``"auto"``).
+        How the records of a class lie in its region, where quasi-identifiers were generalized: evenly over the public
+        values (``"uniform"``), by their published frequencies (``"marginal"``), or by these where there are any
+        (``"auto"``).
 
     Returns
     -------
@@ -220,13 +221,10 @@ def _select(release: Release, names: tuple[str, ...], by: tuple[By, ...], filter
         masks = [part.mask(columns[part.column]) for part in filters]
         mask = np.logical_and.reduce(masks)
         if not mask.any():
-            idle = [str(part) for part, own in zip(filters, masks, strict=True) if not own.any()]
-            raise ParameterError("estimate", "where", "must select at least one record", got="none").with_hint(
-                f"No record matches {name_some(idle)} alone." if idle else "No record matches all filters."
-            )
+            raise nothing_selected(filters, [part for part, own in zip(filters, masks, strict=True) if not own.any()])
         columns, members = columns.filter(mask), tuple(array[mask] for array in members)
     if not len(members[0]):
-        raise ParameterError("estimate", "the release must have at least one record", got="none")
+        raise nothing_selected((), ())
     return _Selected(columns, members)
 
 
@@ -238,11 +236,11 @@ def _check_columns(release: Release, by: tuple[By, ...], filters: tuple[Filter, 
                 parameter,
                 f"must name published columns, but {column!r} is sensitive: the release does not say which records "
                 "have which of its values",
-            ).with_hint(say("A joint distribution comes from naming several attributes in {}.", Parameter("sensitive")))
+            ).with_hint(say("For a joint distribution, name several attributes in {}.", Parameter("sensitive")))
 
 
 def _made(given: object, known: Registry[type[Kind]], what: str) -> Kind:
-    """Make the estimator that is named, unless it is one for releases of the other kind."""
+    """Make the named estimator, or refuse one that is for releases of the other kind."""
     if not isinstance(given, str) or given not in known:
         name = given if isinstance(given, str) else type(given).__name__
         raise UnsupportedError("estimate", f"estimator {name!r} is not offered for a release that {what}").with_hint(
@@ -263,9 +261,7 @@ def _count(release: Release, names: tuple[str, ...], selected: _Selected, index:
     mechanisms = tuple(release.drawn_by(name) for name in names)
     size = index.n_cells * prod(mechanism.n_values for mechanism in mechanisms)
     if size > CELL_LIMIT:
-        raise UnsupportedError("estimate", f"cells times values may be at most {CELL_LIMIT}", got=size).with_hint(
-            say("Use fewer columns, or {} for wider cells.", WIDER)
-        )
+        raise too_many_cells(CELL_LIMIT, size)
     return count_cells(
         mechanisms,
         selected.members,
@@ -307,20 +303,22 @@ def _assemble(question: _Question, cells: CellData, index: CellIndex) -> Estimat
 def _caveats(question: _Question, cells: CellData, solution: Solution, errors: Errors | None) -> tuple[str, ...]:
     caveats = list(solution.caveats)
     if "map" in solution.estimators:
-        caveats.append("map draws small cells towards the distribution of the whole release.")
+        caveats.append("map moves the counts of small cells towards the distribution of the whole release.")
     if errors is None:
-        caveats.append(f"{question.solver.name} has no formula for its errors: they and intervals are left empty.")
+        caveats.append(
+            f"{question.solver.name} has no formula for its errors: standard errors and intervals are empty."
+        )
     else:
         caveats.extend(errors.caveats)
     if not cells.has_sets:
-        caveats.append("The release has single members, not sets: only their counts could be used.")
+        caveats.append("The release has single members, not sets: the estimate uses only their counts.")
     few = int(np.count_nonzero(cells.records < question.min_records))
     if few:
         caveats.append(f"{few} of {cells.n_cells} cells have fewer than {question.min_records} records.")
     error = max(mechanism.inclusion_error for mechanism in cells.mechanisms)
     if error > 0:
         caveats.append(
-            f"Inclusion probabilities were simulated with standard errors up to {number(error, 2)}; intervals do not "
-            "add this."
+            f"Inclusion probabilities were simulated, with standard errors up to {number(error, 2)}; intervals do not "
+            "include them."
         )
     return tuple(caveats)

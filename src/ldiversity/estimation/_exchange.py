@@ -1,4 +1,4 @@
-"""What chance did to the values of classes that were formed without looking at quasi-identifiers.
+"""How chance mixes values in classes that were formed without looking at quasi-identifiers.
 
 Then every record with value u is equally likely to hold any of the places that value u has in the classes. With m the
 counts of values in a class and s its size, a record with value u adds the shares m / s of a random one of these
@@ -16,8 +16,8 @@ the variance of value v, the estimate R N in place of t gives g on average too s
 
     inverse(1 - diag(1 / (n - 1)) G) g(R N)
 
-has the mean g, and the covariance with it is estimated without bias. In tables so small that the noise exceeds all that
-there is to measure (an eigenvalue of diag(1 / (n - 1)) G is 1 or more), the greatest possible g stands for it.
+has the mean g, which makes the estimate of the covariance unbiased. In tables so small that noise exceeds the signal
+(an eigenvalue of diag(1 / (n - 1)) G is 1 or more), the greatest possible g replaces it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_VALUES", "Exchange"]
 
 MOST_VALUES: Final = 2_000
-"""Domains with more values have too large a matrix."""
+"""For more values, the matrix would be too large."""
 
 _BLOCK: Final = 1 << 21
 
@@ -48,16 +48,11 @@ _ROUNDING: Final = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Exchange:
-    """The matrix of a grouping that looked at sensitive values alone, and what follows from it.
-
-    Parameters
-    ----------
-    classes
-        The values of every class.
+    """The matrix of a grouping that looked only at sensitive values, and what follows from it.
 
     Examples
     --------
-    Two classes, {a, b} and {a, c}. Whoever has b adds 1/2 to a and 1/2 to b:
+    Two classes, {a, b} and {a, c}. A record with b adds 1/2 to a and 1/2 to b:
 
     >>> from ldiversity.models import count_classes
     >>> from ldiversity.schema import Domain
@@ -80,7 +75,7 @@ class Exchange:
 
     @cached_property
     def condition(self) -> float:
-        """How many times the noise may grow when the mixing is undone; infinite when it cannot be."""
+        """How many times the noise may grow when the mixing is undone; infinite when that is impossible."""
         eigenvalues = self._spectrum[0]
         return float(eigenvalues[-1] / eigenvalues[0]) if eigenvalues[0] > 0 else np.inf
 
@@ -97,7 +92,7 @@ class Exchange:
 
     @cached_property
     def factors(self) -> FloatArray:
-        """Shape (F, F): by how much a unit of ``t_u (n_u - t_u) / (n_u - 1)`` adds to the variance of each value."""
+        """Shape (F, F): what a unit of ``t_u (n_u - t_u) / (n_u - 1)`` adds to the variance of each value."""
         squares = np.zeros_like(self._together)
         for shares, counts in self._blocks():
             squares += (counts.T @ np.square(shares @ self.inverse.T)).T
@@ -112,8 +107,8 @@ class Exchange:
     def standard_errors(self, counts: FloatArray, records: FloatArray) -> FloatArray:
         """Standard errors of unbiased counts, shape (cells, F).
 
-        The unbiased variances may be below zero by chance, and those of the possible counts nearest to the estimate
-        never are: the larger of both is taken, and at most what possible counts can have.
+        An unbiased variance may be below zero by chance. So it is at least the variance of the possible counts nearest
+        to the estimate, which never is, and at most the greatest variance of possible counts.
         """
         least = self._growth(np.minimum(project(counts, records), self.totals)) @ self.factors.T
         greatest = np.maximum(self._greatest_growth(records) @ self.factors.T, least)
@@ -136,7 +131,7 @@ class Exchange:
         return (whole + whole.T) / 2
 
     def _growth(self, counts: FloatArray) -> FloatArray:
-        # t (n - t) / (n - 1); a single record with a value has but one place to be.
+        # t (n - t) / (n - 1); a single record with a value has only one place.
         several = self.totals > 1
         growth: FloatArray = np.where(
             several, counts * (self.totals - counts) / np.where(several, self.totals - 1, 1), 0
@@ -155,8 +150,8 @@ class Exchange:
 
     @cached_property
     def _correction(self) -> FloatArray | None:
-        # What undoes that counts with noise look less spread than they are; None where noise exceeds all there is to
-        # measure, which is when the inverse has negative entries.
+        # Noise makes g look smaller than it is; this matrix undoes that. None where noise exceeds the signal, which is
+        # when the inverse has negative entries.
         several = self.totals > 1
         shrunk = np.eye(len(several)) - self.factors * (several / np.where(several, self.totals - 1, 1))[:, None]
         if not np.linalg.cond(shrunk) < SINGULAR_CONDITION:
@@ -173,14 +168,14 @@ class Exchange:
 
     @cached_property
     def _spectrum(self) -> tuple[FloatArray, FloatArray]:
-        # Of the symmetric matrix with the same eigenvalues as Q, without the values that do not occur.
+        # A symmetric matrix with the same eigenvalues as Q, without the values that do not occur.
         present = self.totals > 0
         root = np.sqrt(self.totals[present])
         eigenvalues, vectors = np.linalg.eigh(self._together[np.ix_(present, present)] / np.outer(root, root))
         return eigenvalues, vectors
 
     def _blocks(self, *, dense: bool = True) -> Any:  # noqa: ANN401 - pairs of matrices of either kind
-        # Shares and counts of some classes after the other.
+        # Shares and counts, some classes at a time, so that dense products fit into memory.
         from scipy import sparse
 
         classes, n_values = self.classes, len(self.classes.domain)

@@ -24,27 +24,13 @@ _HALF_A_RECORD: Final = 0.5
 def intervals(
     cells: CellData, errors: FloatArray, points: FloatArray, *, confidence: float, min_records: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Give the limits of every true count, each of shape (cells, F).
+    """Give the limits of every true count, each of shape (cells, F), from the `errors` of the unbiased estimate.
 
     Where dummies of a value are equally likely whatever the true value is, the published count is
     V + Bin(N - V, p) and its tails are inverted exactly. Elsewhere the limits are ``linear -+ (z * error + 1/2)``:
-    counts are whole numbers, and the sum of a few rare dummies is far from normal. In cells below `min_records`,
-    where that is not to be trusted, the tails are inverted for the least favorable probabilities. No true count
-    exceeds its published count, so neither does a limit, unless the reported point does: the interval is widened
-    to hold it.
-
-    Parameters
-    ----------
-    cells
-        The counted sets.
-    errors
-        Standard errors of the unbiased estimate.
-    points
-        What is reported.
-    confidence
-        How often the interval holds the true count.
-    min_records
-        Smaller cells get the conservative limits.
+    counts are whole numbers, and the sum of a few rare dummies is far from normal. Cells below `min_records` are too
+    small for that, so the tails are inverted for the least favorable probabilities. No true count exceeds its
+    published count, so no limit does, except where the interval is widened to hold the reported point.
     """
     least, most = dummy_range(cells)
     exact = (most - least < _EQUAL)[None, :] | (cells.records < min_records)[:, None]

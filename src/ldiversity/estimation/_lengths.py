@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["spread_lengths"]
 
 _GRID: Final = 4096
-"""Quantiles of spread intervals are taken on so fine a grid."""
+"""Quantiles of spread intervals are taken on a grid with this many steps."""
 
 _STEPS: Final = 1000
 
@@ -40,7 +40,7 @@ def spread_lengths(
 ) -> Spread:
     """Give the share of every interval that lies in each bin and matches the filters.
 
-    An interval without length is one number, which is where it is.
+    An interval without length is a single number and lies wholly in its bin.
     """
     if by is not None and not isinstance(by, BinnedColumn | CalendarColumn):
         wider = (
@@ -49,7 +49,8 @@ def spread_lengths(
             else say("for bins: {}", Setting("by", f"{name}:10", python=f"bins({name!r}, width=10)"))
         )
         raise UnsupportedError(
-            "estimate", f"{name!r} was published as intervals of {kind}, which have too many values for a cell each"
+            "estimate",
+            f"{name!r} was published as intervals of {kind}, which have too many values for one cell per value",
         ).with_hint(say("Ask {}.", wider))
     if any(part.operator in {"in", "not in"} for part in filters) and (intervals.low < intervals.high).any():
         raise UnsupportedError(
@@ -67,7 +68,7 @@ def spread_lengths(
         matches = np.logical_and.reduce([np.ones(len(rows), np.bool_), *(part.mask(column) for part in filters)])
         return np.where(matches, place((intervals.low, intervals.high)[end][rows]), -1)
 
-    # The run between two neighboring turns has one label; the ends of an interval, which occur, may have another.
+    # Between two neighboring turns there is one label; the ends of an interval, which occur, may have another.
     wide, points = np.flatnonzero(low < high), np.flatnonzero(low == high)
     inside = [x for x in (*edges, *limits) if low.min() < x < high.max()]
     turns = np.unique([low.min(), *inside, high.max()])
@@ -132,12 +133,12 @@ def _distribution(low: FloatArray, high: FloatArray, records: FloatArray) -> tup
 
 
 def _limits(filters: tuple[Filter, ...], kind: pa.DataType) -> tuple[float, float]:
-    # What all filters leave of the numbers, apart from single ones.
+    # The range that all filters leave; those on single numbers are looked at elsewhere.
     low, high = -np.inf, np.inf
     for condition in filters:
         if condition.operator == "is missing":
             return np.inf, -np.inf
-        if condition.operator in {"in", "not in", "is not missing"}:  # of single numbers, which are looked at
+        if condition.operator in {"in", "not in", "is not missing"}:
             continue
         bounds = condition.bounds(kind)
         low, high = max(low, bounds[0]), min(high, bounds[1])

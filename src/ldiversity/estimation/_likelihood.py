@@ -1,7 +1,7 @@
 """The likelihood of published sets, and its maximum with or without a prior.
 
-A set R is published with probability ``sum over v in R of p_v P(R | v)``. It tells more than its members counted
-one by one.
+A set R is published with probability ``sum over v in R of p_v P(R | v)``. It tells more than counts of
+single members.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["MARGINAL_PRIOR", "global_marginal", "maximize"]
 
 TOLERANCE: Final = 1e-7
-"""A cell is done when a step moves no share by more; far below any sampling error."""
+"""A cell has converged when a step moves no share by more; this is far below any sampling error."""
 
 MOST_STEPS: Final = 3_000
 
@@ -38,14 +38,8 @@ _KEY_BITS: Final = 62
 def maximize(cells: CellData, prior: FloatArray, strength: FloatArray) -> tuple[FloatArray, int]:
     """Give the counts that maximize the likelihood of each cell, and how many cells stopped early.
 
-    Parameters
-    ----------
-    cells
-        Cells with published sets.
-    prior
-        Shares of the F values that the prior believes in, positive and summing to 1.
-    strength
-        Shape (cells,): how many records the prior counts for; 0 for the plain maximum.
+    The `prior` has positive shares of the F values, which sum to 1. In each cell it counts as `strength` records; 0
+    gives the plain maximum.
     """
     sets, weights, starts = _aggregate(cells)
     shares, early = _maximize(cells.mechanisms, sets, weights, starts, prior, strength)
@@ -90,7 +84,7 @@ def _maximize(
 
 
 def _likelihood(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray]) -> FloatArray:
-    # P(set | member), in the order of the combined members; empty when all members explain it equally well.
+    # P(set | member), in the order of the combined members; empty when all members explain the set equally well.
     width = prod(mechanism.l for mechanism in mechanisms)
     if all(mechanism.flat_likelihood for mechanism in mechanisms):
         return np.empty((0, width))
@@ -115,7 +109,7 @@ def _aggregate(cells: CellData) -> tuple[tuple[SetArray, ...], FloatArray, NDArr
 def _unique_sets(
     mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray], starts: NDArray[np.int64]
 ) -> tuple[tuple[SetArray, ...], FloatArray, NDArray[np.int64]]:
-    # Equal sets of a cell become one set with a weight: each set is one number, and the numbers are counted.
+    # Equal sets of a cell become one set with a weight: each set is encoded as one number, and numbers are counted.
     sizes = [m.n_values for m in mechanisms for _ in range(m.l)]
     n_cells = len(starts) - 1
     if log2(max(n_cells, 1)) + sum(map(log2, sizes)) > _KEY_BITS:

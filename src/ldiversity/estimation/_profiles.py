@@ -20,21 +20,21 @@ __all__ = ["Profiles", "profile_classes"]
 class Profiles:
     """The values of every class when they are dealt out to its records at random.
 
-    Row c is ``starts[c]:starts[c + 1]`` of what follows, with one entry for each value, or combination of values of
-    several attributes that are dealt out independently.
+    Class c has the entries ``starts[c]:starts[c + 1]``, one for each value, or for each combination of the values of
+    several attributes, which are dealt out independently.
 
     Parameters
     ----------
     starts
         Shape (classes + 1,).
     codes
-        The value, or the combination, the last attribute running fastest.
+        The value, or the combination; the last attribute runs fastest.
     share
         The probability that a record has it.
     most
-        How many records of the class can have it at most.
+        The most records of the class that can have it.
     spare
-        How many records of the class can be without it, one for each part they lack.
+        The most records of the class that can lack it; of a combination, the sum over its parts.
     """
 
     starts: NDArray[np.int64]
@@ -45,7 +45,7 @@ class Profiles:
 
 
 def profile_classes(classes: Sequence[ClassCounts]) -> Profiles:
-    """The profiles of classes by one attribute, or by several that share them.
+    """Give the profiles of classes by one attribute, or by several that share the classes.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def _profile(classes: ClassCounts) -> Profiles:
 
 
 def _combine(left: Profiles, right: Profiles, n_right: int) -> Profiles:
-    # Every entry of a class on the left with every entry of the class on the right.
+    # Pairs every entry of a class on the left with every entry of the same class on the right.
     lengths = np.diff(right.starts)
     class_of = np.repeat(np.arange(len(lengths)), np.diff(left.starts))
     times = lengths[class_of]

@@ -1,4 +1,4 @@
-"""Nodes whose leaves are not public: as intervals of numbers, or as beginnings of texts."""
+"""Nodes whose leaves are not public: what a question says about the texts that begin with them."""
 
 from __future__ import annotations
 
@@ -24,18 +24,11 @@ __all__ = ["Beginnings", "label_beginnings", "parted"]
 
 @dataclass(frozen=True, eq=False)
 class Beginnings:
-    """What a question makes of public values that may be beginnings of texts.
+    """What a question says about public values that may be beginnings of texts.
 
-    Parameters
-    ----------
-    codes
-        The label of each, -1 where a filter leaves it out.
-    labels
-        The labels; None when the column is only filtered.
-    undecided
-        Which of them a filter parts: some of the texts under it may match, others not.
-    example
-        One that is parted, and by what, for messages.
+    `codes` has the label of each value, -1 where a filter leaves it out; `labels` is None when the column is only
+    filtered. A value is `undecided` when some of the texts under it may match a filter and others not; `example` is
+    such a value and its filter, for messages.
     """
 
     codes: NDArray[np.int64]
@@ -47,10 +40,7 @@ class Beginnings:
 def label_beginnings(name: str, form: Form, by: By | None, filters: tuple[Filter, ...]) -> Beginnings:
     """Label each public value of a column whose nodes stand for beginnings of texts.
 
-    Raises
-    ------
-    UnsupportedError
-        When a group would part the texts under a node: how many of them are on each side is not public.
+    Raise `UnsupportedError` when a group would hold only some of the texts under a node: their number is not public.
     """
     matches = np.ones(len(form.labels), dtype=np.bool_)
     undecided = np.zeros(len(form.labels), dtype=np.bool_)
@@ -84,7 +74,7 @@ def _matches(form: Form, label: str, condition: Filter) -> bool | None:
 
 
 def _decide(reach: Reach, label: str, condition: Filter) -> bool | None:
-    """Whether all texts under a node match, or none of them; None when some may and some may not."""
+    """Whether all texts under a node match (True), none (False), or possibly some (None)."""
     operator, values = condition.operator, condition.values
     if operator.endswith("missing"):
         return None if reach.anything else operator == "is not missing"
@@ -112,9 +102,8 @@ def _check_group(name: str, form: Form, label: str, by: GroupedColumn) -> None:
 
 
 def parted(name: str, label: str, asked: str) -> UnsupportedError:
-    """The error of a question about values under a node, which are not public."""
+    """The error of a question about values under a node that are not public."""
     return UnsupportedError(
         "estimate",
-        f"{asked} cannot be answered, because {name!r} was published as {label!r} and which values are under it is "
-        "not public",
+        f"{asked} cannot be answered, because {name!r} was published as {label!r} and its values are not public",
     ).with_hint(f"Ask for what was published, for example {name} in {label!r}, or leave the column out.")

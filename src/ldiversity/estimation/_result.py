@@ -1,4 +1,4 @@
-"""What an estimation gives: counts with their errors, cell by cell."""
+"""The answer of an estimate: counts with their errors, cell by cell."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NUMBERS: Final = ("count", "share", "std_error", "low", "high")
 
 @dataclass(frozen=True)
 class EstimatedValue:
-    """A value, or one value of each attribute, in one cell; what is not known is None."""
+    """A value, or one value of each attribute, in one cell; unknown numbers are None."""
 
     value: Scalar | tuple[Scalar, ...]
     count: float | None
@@ -51,7 +51,7 @@ class EstimatedValue:
 
     @property
     def name(self) -> str:
-        """What it is called.
+        """The name for readers.
 
         Examples
         --------
@@ -63,7 +63,7 @@ class EstimatedValue:
 
 @dataclass(frozen=True)
 class EstimatedCell:
-    """One cell: its labels by column, how many records it has, how it was estimated, why it is marked, its values."""
+    """One cell: its labels by column, its number of records, its estimator, why it is marked, its values."""
 
     by: Mapping[str, Scalar]
     records: float
@@ -73,7 +73,7 @@ class EstimatedCell:
 
     @property
     def name(self) -> str:
-        """What it is called.
+        """The name for readers.
 
         Examples
         --------
@@ -87,8 +87,8 @@ class EstimatedCell:
 class Estimate(ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
     """Estimated counts of the sensitive values in every cell, with standard errors and intervals.
 
-    Arrays have one row per cell and one column per value (or combination of values, the last attribute running
-    fastest). `count`, `std_error`, `low` and `high` are numbers of records; divide by `records` for shares.
+    Arrays have one row per cell and one column per value (or per combination of values; the last attribute
+    runs fastest). `count`, `std_error`, `low` and `high` are numbers of records; divide by `records` for shares.
 
     Attributes
     ----------
@@ -101,13 +101,13 @@ class Estimate(ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
     domains
         The public domain of each attribute in `sensitive`.
     records
-        How many records each cell has: whole numbers that are exact, or, where classes were generalized across
-        cells, expected numbers.
+        How many records each cell has: exact whole numbers, or expected numbers where regions of classes extend over
+        several cells.
     count, std_error, low, high
-        Shape (cells, F). Standard errors and intervals are about the noise of the dummies, or about what classes hide:
-        the records are taken as given, and are no sample of anything. For estimators that are not linear in the
-        published counts (``mle``, ``map``, ``simplex``), `std_error` is that of ``linear``. Where no formula gives
-        one, as for ``classes``, it is not a number here, and empty in tables; counts that are known have zero.
+        Shape (cells, F). Standard errors and intervals are about the noise of the dummies, or about what classes hide.
+        They do not treat the records as a sample. For estimators that are not linear in the published counts
+        (``mle``, ``map``, ``simplex``), `std_error` is that of ``linear``. Where there is no formula, as for
+        ``classes``, it is NaN here and empty in tables; it is zero for counts that are certain.
     estimator
         Which estimator gave each cell's counts.
     note
@@ -115,7 +115,7 @@ class Estimate(ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
     caveats
         What the user should know, one sentence each.
     confidence
-        How often an interval is to hold the true count.
+        How often an interval should hold the true count.
     where
         The filters that selected the records, as texts.
     """
@@ -167,7 +167,7 @@ class Estimate(ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
         if self._covariance is None:
             raise UnsupportedError(
                 "Estimate", f"covariance is not offered for the estimator {self.estimator[position]!r}"
-            ).with_hint("What is known of single counts is in std_error, low and high.")
+            ).with_hint("See std_error, low and high for the errors of single counts.")
         return self._covariance(position)
 
     def to_arrow(self) -> pa.Table:
@@ -191,8 +191,8 @@ class Estimate(ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
         """Give one row per cell and value, in the kind of frame that the release came from.
 
         The columns are those of `by`, ``value`` (or one column per attribute for a joint distribution), ``count``,
-        ``share``, ``std_error``, ``low``, ``high``, ``records``, ``note`` and ``estimator``. One of these that is also
-        the name of a by-column gets a trailing underscore.
+        ``share``, ``std_error``, ``low``, ``high``, ``records``, ``note`` and ``estimator``. A name that is also a
+        by-column gets a trailing underscore.
         """
         return to_native(self.to_arrow(), self.frame_kind)
 
@@ -202,9 +202,9 @@ class Estimate(ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
         Parameters
         ----------
         title
-            What the picture shows; names the columns when None.
+            The title of the picture; names the columns when None.
         truth
-            True shares, shape (cells, F), that only the data holder knows.
+            True shares, shape (cells, F), which only the data holder knows.
         """
         return self._drawn(title=self.title if title is None else title, truth=truth)
 
@@ -234,7 +234,7 @@ class Estimate(ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
         return self._cells_to(self.n_cells)
 
     def _cells_to(self, end: int) -> tuple[EstimatedCell, ...]:
-        """The first cells: a text or a picture needs few of them."""
+        """The first cells: a text needs few of them."""
         parts = [column.to_pylist() for column in self._value_columns().values()]
         values = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
         labels = python_rows(self.labels.slice(0, end)) if self.by else [{}]
@@ -255,13 +255,13 @@ class Estimate(ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
 
     @property
     def title(self) -> str:
-        """What it is about."""
+        """What the estimate is about."""
         divided = f" by {', '.join(self.by)}" if self.by else ""
         return f"{' and '.join(self.sensitive)}{divided}, estimated from the release"
 
     @property
     def certain(self) -> bool:
-        """Whether intervals are the least and the greatest counts that classes allow, and hold for certain."""
+        """Whether intervals hold for certain: they are the least and the greatest counts that classes allow."""
         return set(self.estimator) == {"classes"}
 
     def __str__(self) -> str:

@@ -15,13 +15,13 @@ from ldiversity.sentences import Setting, say
 if TYPE_CHECKING:
     from ldiversity.base.arrays import BoolArray, FloatArray
 
-__all__ = ["Spread", "collect", "share_runs"]
+__all__ = ["Spread", "collect", "share_runs", "too_many_cells"]
 
 WIDER: Final = Setting("by", "column:10", python="bins() or groups()")
 """How to ask for fewer, wider cells."""
 
 _MOST_SHARES: Final = 50_000_000
-"""The most shares, regions times the labels that each one reaches, that are held for one column."""
+"""The most shares, regions times the labels that each one reaches, to hold for one column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Spread:
     weights
         The share of the region in each of them; together less than 1 where filters leave some of it out.
     sure
-        Shape (regions,): whether all that can be in the region is of one label and matches the filters.
+        Shape (regions,): whether all values of the region have one label and match the filters.
     labels
         The labels; None when the column is only filtered.
     """
@@ -64,6 +64,13 @@ class Spread:
         return np.clip(shares, 0.0, 1.0)
 
 
+def too_many_cells(limit: int, got: int) -> UnsupportedError:
+    """The error of a question whose answer would be too large."""
+    return UnsupportedError("estimate", f"cells times values may be at most {limit}", got=got).with_hint(
+        say("Use fewer columns, or {} for wider cells.", WIDER)
+    )
+
+
 def share_runs(
     low: NDArray[Any],
     high: NDArray[Any],
@@ -74,24 +81,10 @@ def share_runs(
     *,
     name: str,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
-    """Cut regions ``low <= x < high`` at `turns`, between which all is of one label.
+    """Cut regions ``low <= x < high`` at `turns`; give the region, the label and the share of each piece.
 
-    Parameters
-    ----------
-    low, high
-        Shape (regions,), within `turns`, low below high.
-    reached
-        The measure of everything below `low` and below `high`.
-    turns, reached_turns
-        Shape (runs + 1,): where labels change, and the measure of everything below.
-    codes
-        Shape (runs,): the label of each run.
-    name
-        The column, for messages.
-
-    Returns
-    -------
-    The region, the label and the share of each piece.
+    Between two turns there is one run, whose label `codes` has. All regions lie within the turns, low below high.
+    `reached` has the measure of everything below `low` and below `high`, `reached_turns` that below each turn.
     """
     first = np.searchsorted(turns, low, side="right") - 1
     last = np.searchsorted(turns, high, side="left")
@@ -116,7 +109,7 @@ def collect(
 ) -> Spread:
     """Add up the shares of each region in each label; pieces with label -1 are left out.
 
-    A piece without a share can still hold something, which makes its region unsure.
+    A piece whose share is 0 can still hold a value, which makes its region unsure.
     """
     n_labels = 1 if labels is None else max(1, len(labels))
     least = np.full(n_regions, n_labels)

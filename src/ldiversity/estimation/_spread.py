@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.errors import ReleaseFormatError, UnsupportedError
+from ldiversity.errors import UnsupportedError
+from ldiversity.estimation._admissible import damaged
 from ldiversity.estimation._by import BinnedColumn, By
 from ldiversity.estimation._lengths import spread_lengths
 from ldiversity.estimation._raking import rake
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["Wanted", "spread_column"]
 
 _MOST_VALUES: Final = 1 << 22
-"""Integers of a longer public range are spread by length, which makes no difference then."""
+"""In a longer public range, integers are spread by length, where the difference is negligible."""
 
 _STEPS: Final = 1000
-"""Expected numbers of records are no whole numbers; quantiles take them in steps of 1/1000."""
+"""Quantiles need whole weights, so expected numbers of records count in steps of 1/1000."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Wanted:
 
     @property
     def needs_records(self) -> bool:
-        """Whether its cells depend on how many records are expected where."""
+        """Whether its cells depend on where records are expected."""
         return isinstance(self.by, BinnedColumn) and self.by.rule.quantiles is not None
 
 
@@ -55,18 +56,8 @@ def spread_column(
 ) -> Spread:
     """Give the share of every class that lies in each cell and matches the filters.
 
-    Parameters
-    ----------
-    wanted
-        The question about this column.
-    region
-        What the release says about it.
-    marginal
-        Whether to follow the published frequencies of its values, instead of taking them as equally frequent.
-    sizes
-        Shape (classes,): how many records each class has.
-    records
-        Shape (classes,): how many records of each class are selected by the other columns; only quantiles need them.
+    With `marginal`, values have their published frequencies; else all are equally frequent. `sizes` has the number of
+    records of each class, `records` the number that the other columns select, which only quantiles need.
     """
     form, kind = region.form, region.kind
     if form.reaches is not None:
@@ -100,11 +91,11 @@ def _spread_evenly(wanted: Wanted, form: Form, intervals: Intervals, kind: pa.Da
 
 
 def _spread_reached(wanted: Wanted, region: Region, records: FloatArray) -> Spread:
-    """Nodes whose leaves are not public: intervals of numbers, or beginnings of texts."""
+    """Spread nodes whose leaves are not public: intervals of numbers, or beginnings of texts."""
     form, kind = region.form, region.kind
     if region.says_nothing.all():
         raise UnsupportedError(
-            "estimate", f"the release says nothing about {wanted.name!r}: every class has all of its values"
+            "estimate", f"the release says nothing about {wanted.name!r}: every class covers all of its values"
         ).with_hint("Leave the column out.")
     if not form.spans:
         return _spread_beginnings(wanted, region.lists, label_beginnings(wanted.name, form, wanted.by, wanted.filters))
@@ -114,7 +105,7 @@ def _spread_reached(wanted: Wanted, region: Region, records: FloatArray) -> Spre
 
 
 def _spread_beginnings(wanted: Wanted, lists: Lists, asked: Beginnings) -> Spread:
-    """Values that a filter parts have no share of their own: the others tell how much of a class matches."""
+    """Spread beginnings of texts; an undecided value has no share, so the others say how much of a class matches."""
     n_regions = len(lists.starts) - 1
     region = np.repeat(np.arange(n_regions), np.diff(lists.starts))
     decided = ~asked.undecided[lists.values]
@@ -123,7 +114,7 @@ def _spread_beginnings(wanted: Wanted, lists: Lists, asked: Beginnings) -> Sprea
         raise parted(wanted.name, *asked.example)
     codes = asked.codes[lists.values]
     weights = np.where(decided, 1.0 / total[region], 0.0)
-    # Such a value may match or not, which makes its region unsure.
+    # An undecided value may match or not, which makes its region unsure.
     unsure = region[~decided]
     return collect(
         lists.region_of,
@@ -136,7 +127,7 @@ def _spread_beginnings(wanted: Wanted, lists: Lists, asked: Beginnings) -> Sprea
 
 
 def _with_missing(spread: Spread, wanted: Wanted, missing: BoolArray, unknown: BoolArray, kind: pa.DataType) -> Spread:
-    """Classes of missing numbers are where missing numbers are; classes that say nothing may be there too."""
+    """Add a last region for missing numbers; classes that say nothing may have missing numbers too."""
     hole = pa.chunked_array([pa.nulls(1, kind)])
     code = 0 if all(bool(condition.mask(hole)[0]) for condition in wanted.filters) else -1
     labels = spread.labels
@@ -148,7 +139,7 @@ def _with_missing(spread: Spread, wanted: Wanted, missing: BoolArray, unknown: B
     region = np.repeat(np.arange(last), np.diff(spread.starts))
     codes, weights = spread.codes, spread.weights
     if code >= 0:
-        # Without a share of its own, such a number still counts in the upper bounds of its region.
+        # A class that says nothing gets no share of them, but they count in the upper bounds of its region.
         silent = np.setdiff1d(spread.region_of[unknown], region[codes == code])
         region = np.concatenate([region, silent, [last]])
         codes = np.append(codes, np.full(len(silent) + 1, code))
@@ -166,8 +157,8 @@ def _with_missing(spread: Spread, wanted: Wanted, missing: BoolArray, unknown: B
 
 @dataclass(frozen=True, eq=False)
 class _Values:
-    # Numbers that may occur, ascending; how frequent each is in classes with regions; the shares of the numbers, and
-    # last of missing ones if there are any, in classes that say nothing; and whether frequencies were published.
+    # Numbers that may occur, ascending; how frequent each is in classes with regions; the shares of the numbers (and
+    # last of missing numbers, if there are any) in classes that say nothing; whether frequencies were published.
     numbers: NDArray[Any]
     measure: FloatArray
     anywhere: FloatArray
@@ -179,14 +170,14 @@ class _Values:
         return len(self.anywhere) > len(self.numbers)
 
     def within(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> FloatArray:
-        """How frequent the numbers from `first` to before `last` are together."""
+        """The total frequency of the numbers from `first` up to but without `last`."""
         reached = np.concatenate([[0.0], np.cumsum(self.measure)])
         inside: FloatArray = reached[last] - reached[first]
         return inside
 
 
 def _raked_values(published: Marginal, intervals: Intervals, sizes: NDArray[np.int64]) -> _Values:
-    """Frequencies with which all classes together have the published numbers."""
+    """Find frequencies with which all classes together have the published numbers."""
     numbers, told = published.values, ~intervals.unknown
     first = np.searchsorted(numbers, intervals.low[told], side="left")
     last = np.searchsorted(numbers, intervals.high[told], side="right")
@@ -202,7 +193,7 @@ def _raked_values(published: Marginal, intervals: Intervals, sizes: NDArray[np.i
 
     counts = np.append(published.counts, published.missing).astype(np.float64)
     measure = rake(counts, expected)[:-1]
-    # All missing numbers are in classes that say nothing, and of the others what classes with regions leave.
+    # Classes that say nothing hold all missing numbers, and those numbers that classes with regions leave.
     rest = np.maximum(counts[:-1] - placed(measure), 0.0)
     rest = rest if rest.sum() > 0 else counts[:-1]
     share = min(published.missing / max(silent, 1.0), 1.0) if len(rest) else 1.0
@@ -211,7 +202,7 @@ def _raked_values(published: Marginal, intervals: Intervals, sizes: NDArray[np.i
 
 
 def _raked_lists(lists: Lists, published: FloatArray, sizes: NDArray[np.int64]) -> FloatArray:
-    """Frequencies with which regions have the published numbers of each value together."""
+    """Find frequencies with which all regions together have the published numbers of each value."""
     n_regions, n_values = len(lists.starts) - 1, len(published)
     records = np.bincount(lists.region_of, weights=sizes, minlength=n_regions)
     region = np.repeat(np.arange(n_regions), np.diff(lists.starts))
@@ -226,7 +217,7 @@ def _raked_lists(lists: Lists, published: FloatArray, sizes: NDArray[np.int64]) 
 
 
 def _density(first: NDArray[np.int64], last: NDArray[np.int64], each: FloatArray, measure: FloatArray) -> FloatArray:
-    # What intervals lay on each number: so much each, times its measure.
+    # The sum over intervals of `each` on every number inside, times the measure of the number.
     n = len(measure) + 1
     growth = np.bincount(first, weights=each, minlength=n) - np.bincount(last, weights=each, minlength=n)
     density: FloatArray = np.cumsum(growth)[:-1] * measure
@@ -246,16 +237,14 @@ def _spread_values(
     wanted: Wanted, intervals: Intervals, values: _Values, kind: pa.DataType, records: FloatArray
 ) -> Spread:
     cells = number_array(values.numbers, kind)
-    if values.missing:  # last: a class that says nothing reaches it, no interval does
+    if values.missing:  # at the end, where no interval reaches it, only a class that says nothing
         cells = pa.concat_arrays([cells, pa.nulls(1, kind)])
     unknown = intervals.unknown
     first = np.searchsorted(values.numbers, intervals.low, side="left")
     last = np.searchsorted(values.numbers, intervals.high, side="right")
     total = np.where(unknown, 1.0, values.within(first, last))
     if not (total > 0).all() or (unknown.any() and not len(cells)):
-        raise ReleaseFormatError(
-            "estimate", f"every region of {wanted.name!r} must hold a value that occurs"
-        ).with_hint("The release is damaged; ask the publisher for a good copy.")
+        raise damaged(f"every region of {wanted.name!r} must hold a value that occurs")
     left = values.anywhere
     expected = None
     if wanted.needs_records:
@@ -296,9 +285,7 @@ def _spread_lists(wanted: Wanted, lists: Lists, cells: pa.Array, measure: FloatA
     occurs = frequency > 0
     total = np.bincount(region, weights=frequency, minlength=n_regions)
     if not (total > 0).all():
-        raise ReleaseFormatError(
-            "estimate", f"every region of {wanted.name!r} must hold a value that occurs"
-        ).with_hint("The release is damaged; ask the publisher for a good copy.")
+        raise damaged(f"every region of {wanted.name!r} must hold a value that occurs")
     weights = frequency / total[region]
     return collect(lists.region_of, n_regions, region[occurs], codes[lists.values][occurs], weights[occurs], labels)
 

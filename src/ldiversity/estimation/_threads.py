@@ -1,4 +1,4 @@
-"""Cells side by side: compiled loops release the interpreter's lock, so threads are enough."""
+"""Work on cells in parallel: compiled loops release the interpreter's lock, so threads are enough."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _WORTH_THREADS: Final = 20_000
 _WORTH_SLICES: Final = 1 << 16
 
 _ALONE: Final = 1 << 18
-"""Products of so many numbers are computed by BLAS in the thread that asks; for larger ones OpenBLAS wakes its own."""
+"""Up to this many multiplications BLAS stays in the calling thread; for more, OpenBLAS wakes its own threads."""
 _TOGETHER: Final = 1 << 30
-"""Products of so many numbers are worth threads of BLAS."""
+"""From this many multiplications on, threads of BLAS are worth it."""
 _INNER: Final = 64
 
 
@@ -45,8 +45,8 @@ def over_cells(work: Callable[[int, int], object], cost: NDArray[np.int64]) -> N
 
 
 def map_threads(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Call `work` for every item side by side; the results are in the order of the items."""
-    if len(items) < 2:  # noqa: PLR2004 - nothing to do side by side
+    """Call `work` for every item in parallel; the results have the order of the items."""
+    if len(items) < 2:  # noqa: PLR2004 - nothing to do in parallel
         return [work(item) for item in items]
     with ThreadPoolExecutor(min(len(items), os.cpu_count() or 1)) as pool:
         return list(pool.map(work, items))
@@ -60,7 +60,7 @@ def slices(n_rows: int) -> list[slice]:
 
 
 def multiply(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Multiply two matrices without waking the threads of BLAS, which would spin for a while beside ours.
+    """Multiply two matrices without waking the threads of BLAS, which would keep spinning beside ours.
 
     Examples
     --------

@@ -4,11 +4,11 @@ With a_i = M 1_R for the published set R of record i, an estimate M W has the co
 ``sum of a_i a_i' - B diag(V) B'``, where B = M Q' and V is the unbiased estimate. For the unbiased estimate
 itself B is the identity. The noise is that of the mechanism: the true counts are taken as fixed.
 
-That estimate has noise of its own. Write a = 1 + e for the records that have a value: their part of the variance is
-the sum of a**2 - a = e + e**2, whose mean is that of e**2, but whose noise is that of e. Where e is small, which is
-in cells where nearly all records have the value, noise prevails and half of all variances come out below zero. So a
-standard error is at least the one that the mechanism gives to the possible counts nearest to V, which is never below
-zero and differs from the truth by the errors of V alone.
+That estimate is noisy itself. Write a = 1 + e for the records that have a value: their part of the variance is the sum
+of a**2 - a = e + e**2, whose mean is that of e**2, but whose noise is that of e. In cells where nearly all records have
+the value, e is small, noise dominates, and half of all variances come out below zero. So a standard error is at least
+the one that the mechanism gives to the possible counts nearest to V. That one is never below zero and differs from the
+truth only by the errors of V.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _BLOCK: Final = 1 << 22
 def standard_errors(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
     """Standard errors of ``transform(matrices, counts)``, shape (cells, F); see the module for their lower limit.
 
-    Not a number where there is no formula: single members do not give those of any matrix.
+    NaN where there is no formula: single members do not give the errors of every matrix.
     """
     if len(cells.mechanisms) == 1 and _is_uniform_linear(cells.mechanisms[0], matrices[0]):
         mechanism = cells.mechanisms[0]
@@ -91,7 +91,7 @@ def dummy_range(cells: CellData) -> tuple[FloatArray, FloatArray]:
         own = np.eye(mechanism.n_values, dtype=bool)
         low = np.where(own, np.inf, mechanism.inclusion).min(axis=0)
         high = np.where(own, -np.inf, mechanism.inclusion).max(axis=0)
-        # A combination is published by accident when all its parts are; one of them may be true.
+        # A combination is published by accident when all its parts are, and one of them may be true.
         least = np.multiply.outer(least, low).ravel()
         most = np.maximum.outer(most, high).ravel()
     return np.clip(least, 0.0, 1.0), np.clip(most, 0.0, 1.0)
@@ -127,14 +127,14 @@ def _is_inverse(matrix: FloatArray, mechanism: SetMechanism) -> bool:
 
 
 def _own_count_alone(matrix: FloatArray) -> tuple[FloatArray, bool]:
-    # Whether the other counts enter by their fixed sum alone, and then what the value's own count is multiplied by.
+    # Whether the other counts enter only by their fixed sum, and then the factor of the value's own count.
     own = np.eye(len(matrix), dtype=bool)
     low, high = np.where(own, np.inf, matrix).min(axis=1), np.where(own, -np.inf, matrix).max(axis=1)
     return np.diag(matrix) - low, bool((high - low).max() < _EQUAL)
 
 
 def _is_expected(cells: CellData, matrices: Sequence[FloatArray]) -> bool:
-    # Whether `_expected` is about these matrices.
+    # Whether `_expected` holds for these matrices.
     return _is_linear(cells, matrices) or (len(matrices) == 1 and _own_count_alone(matrices[0])[1])
 
 
@@ -146,13 +146,13 @@ def _expected(cells: CellData, matrices: Sequence[FloatArray], counts: FloatArra
         inclusion = cells.mechanisms[0].inclusion
         exact: FloatArray = (counts @ (inclusion * (1.0 - inclusion))) * scale**2
         return exact
-    # Second moments multiply over attributes. Those that were simulated may be a little too small.
+    # Second moments multiply over attributes. Simulated ones may be slightly below zero.
     moments = [np.maximum(m.variance_factors, 0.0) + np.eye(m.n_values) for m in cells.mechanisms]
     return cells.transform(moments, counts) - counts
 
 
 def _square_sums(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
-    # sum over the records of a cell of (M 1_R)**2, by whichever way is cheaper.
+    # The sum over the records of a cell of (M 1_R)**2, in the cheaper of two ways.
     members = cells.members or ()
     if len(matrices) > 1:
         return _square_sums_joint(cells, matrices)
@@ -173,8 +173,8 @@ def _square_sums_by_record(cells: CellData, matrix: FloatArray) -> FloatArray:
 
 
 def _square_sums_by_pairs(cells: CellData, matrix: FloatArray) -> FloatArray:
-    # (sum of a over members)**2 is the sum over members of a**2, and over pairs of members of two times their product:
-    # equal pairs of a cell are counted first, so faster than record by record when a cell has many of them.
+    # (sum of a over members)**2 is the sum over members of a**2 plus the sum over pairs of twice their product. Equal
+    # pairs of a cell are counted first, which is faster than record by record when a cell has many of them.
     from ldiversity._kernels.cells import pair_counts
 
     (sets,) = cells.sets
@@ -194,7 +194,7 @@ def _square_sums_by_pairs(cells: CellData, matrix: FloatArray) -> FloatArray:
 
 
 def _square_sums_joint(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
-    # The vector of a record is a product over attributes, and so is its square: nothing of size F x F is needed.
+    # The vector of a record is a product over attributes, and so is its square: no F x F matrix is needed.
     sets = cells.sets
     sums = np.zeros((cells.n_cells, cells.n_values))
     cell_of = np.repeat(np.arange(cells.n_cells), cells.records)

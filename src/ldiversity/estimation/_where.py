@@ -20,7 +20,7 @@ from ldiversity.errors import LDiversityWarning, ParameterError
 if TYPE_CHECKING:
     from ldiversity.base.arrays import BoolArray
 
-__all__ = ["Filter", "as_filters", "parse_where"]
+__all__ = ["Filter", "as_filters", "nothing_selected", "parse_where"]
 
 WhereLike: TypeAlias = "str | Filter | Sequence[str | Filter] | None"
 
@@ -35,8 +35,7 @@ _VALUE: Final = re.compile(rf"\s*({_QUOTED}|[^\s,'\"][^,]*|)\s*(,|$)", re.DOTALL
 _BETWEEN: Final = re.compile(rf"\s*({_QUOTED}|\S+)\s+and\s+({_QUOTED}|\S+)\s*", re.IGNORECASE)
 _HINT: Final = (
     "Write for example: zip in 01301,13001 / zip starts with 130 / age >= 50 / sex != male / age between 20 and 29 / "
-    "job is missing; "
-    "put a name or value with blanks or commas into quotes."
+    "job is missing; put a name or value with blanks or commas into quotes."
 )
 _COMPARE: Final = {"<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal}
 
@@ -45,7 +44,7 @@ _COMPARE: Final = {"<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.
 class Filter:
     """One condition on a published column.
 
-    Missing values are a value of their own: ``!=`` and ``not in`` keep them, comparisons never match them.
+    A missing value counts as a value of its own: ``!=`` and ``not in`` keep it, comparisons never match it.
 
     Parameters
     ----------
@@ -67,7 +66,7 @@ class Filter:
         return f"{_quote(self.column)} {self.operator} {values}".rstrip()
 
     def mask(self, column: pa.ChunkedArray) -> BoolArray:
-        """Say for every row of an Arrow column whether it matches."""
+        """Whether each row of an Arrow column matches."""
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if self.operator.endswith("missing"):
@@ -81,7 +80,7 @@ class Filter:
         return mask
 
     def check(self, column: pa.ChunkedArray) -> None:
-        """Warn of values that no record of this whole column has: they are probably mistyped."""
+        """Warn of values that occur nowhere in this whole column: they are probably mistyped."""
         if self.operator not in {"in", "not in"}:
             return
         if pa.types.is_dictionary(column.type):
@@ -92,15 +91,15 @@ class Filter:
         if lacking and (self.operator == "not in" or len(lacking) < len(self.values)):  # else no record is selected
             rule = (
                 f"no record has {name_some(lacking)} in column {self.column!r}. Values are compared as they are "
-                "written in the release; an estimate by the column alone lists those that occur"
+                "written in the release; an estimate by this column alone lists the values that occur"
             )
             warnings.warn(LDiversityWarning("where", rule), stacklevel=2)
 
     def bounds(self, kind: pa.DataType) -> tuple[float, float]:
-        """The numbers between which a comparison holds, days and instants as numbers of their unit."""
+        """The numbers between which a comparison holds; days and instants are numbers of their unit."""
         nothing = pa.chunked_array([pa.nulls(0, kind)])
         if self.operator == "starts with":
-            self._starts(nothing)  # says what is wrong with other types
+            self._starts(nothing)  # raises the clearer error for other types
             raise ParameterError(
                 "where", f"'starts with' is not offered for {self.column!r}, which has too many values"
             ).with_hint("Use <, >= or between.")
@@ -186,7 +185,7 @@ def parse_where(text: str) -> Filter:
 
 
 def as_filters(where: WhereLike) -> tuple[Filter, ...]:
-    """Give filters in any of the forms that `estimate` accepts; all of them must hold."""
+    """Turn any form of filters that `estimate` accepts into a tuple; all of them must hold."""
     if where is None:
         return ()
     parts = [where] if isinstance(where, str | Filter) or not isinstance(where, Sequence) else list(where)
@@ -194,6 +193,16 @@ def as_filters(where: WhereLike) -> tuple[Filter, ...]:
     if wrong:
         raise ParameterError("estimate", "where", "must hold filters as texts", got=wrong[0], hint=_HINT)
     return tuple(parse_where(part) if isinstance(part, str) else part for part in parts)
+
+
+def nothing_selected(filters: Sequence[Filter], idle: Sequence[Filter]) -> ParameterError:
+    """The error of an estimate without records; the `idle` filters match none even alone."""
+    if not filters:
+        return ParameterError("estimate", "the release must have at least one record", got="none")
+    named = name_some(str(part) for part in idle)
+    return ParameterError("estimate", "where", "must select at least one record", got="none").with_hint(
+        f"No record matches {named} alone." if idle else "No record matches all filters."
+    )
 
 
 def _split(text: str, rest: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ def test_paper_on_exploded_rows_has_no_standard_errors(publish: Any, simple: Set
 
     result = estimate(release, estimator="paper")
 
-    assert "Single members do not give the standard errors of paper, which are left empty." in result.caveats
+    assert "Standard errors of paper are empty, because single members do not give them." in result.caveats
     assert np.isnan(result.std_error).all()
     assert np.isfinite(result.high - result.low).all()
 
@@ -60,7 +60,7 @@ def test_simulated_probabilities_are_mentioned(publish: Any) -> None:
 
     release = publish({}, {"s": np.arange(60) % 6}, {"s": Simulated(n_values=6, l=3)})
 
-    assert "simulated with standard errors up to 0.001" in estimate(release).caveats[-1]
+    assert "simulated, with standard errors up to 0.001" in estimate(release).caveats[-1]
 
 
 def test_marked_cells_are_counted(publish: Any, uniform: SetMechanism) -> None:
@@ -77,7 +77,7 @@ def test_a_search_that_ended_early_is_mentioned(
 
     result = estimate(release, estimator="mle")
 
-    assert result.caveats[0] == "The likelihood had not settled in 1 cells when the search ended."
+    assert result.caveats[0] == "The likelihood had not converged in 1 cells when the search ended."
 
 
 def test_sets_too_wide_for_one_number_are_not_aggregated(publish: Any) -> None:

@@ -307,7 +307,7 @@ def test_quantiles_count_classes_that_say_nothing(ages: Any) -> None:
 
 @pytest.mark.parametrize("where", [["age is missing"], ["age is missing", "age >= 20"]])
 def test_missing_numbers_are_not_known_without_frequencies(ages: Any, where: list[str]) -> None:
-    with pytest.raises(UnsupportedError, match=r"(?s)'age' are missing is not said.*marginals=True"):
+    with pytest.raises(UnsupportedError, match=r"(?s)'age' is generalized, and its classes do not say.*marginals=True"):
         estimate(ages([*AGES[:1], NOTHING]), where=where)
 
 

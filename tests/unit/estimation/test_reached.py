@@ -155,7 +155,7 @@ class TestNodesOfTexts:
 
     @pytest.mark.parametrize("where", ["zip starts with 130", "zip in 13053", "zip != 14850", "zip < 14"])
     def test_what_parts_the_texts_under_a_node_is_refused(self, where: str) -> None:
-        with pytest.raises(ld.UnsupportedError, match="which values are under it is not public") as caught:
+        with pytest.raises(ld.UnsupportedError, match="its values are not public") as caught:
             self.records(where=where)
 
         assert "zip in '1" in (caught.value.hint or "")

@@ -1,7 +1,7 @@
-"""The first thing to do about what an audit found: a command is advised only where its result is sure to pass.
+"""The first thing to do after an audit. It names a command only where the result is sure to pass.
 
-Classes of enough different values satisfy all models that look at counts alone. Other models are kept by cutting the
-table, where all records together satisfy them; else the advice says that no command is known.
+Classes of enough different values satisfy all models that look only at counts. Cutting the table keeps other models,
+where all records together satisfy them. Else the advice says that no command is known.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Advice:
     text
         In plain words.
     words
-        A command that would do it, word by word; ``TABLE`` stands for the table. Empty when there is none.
+        A command that does it, word by word; ``TABLE`` stands for the table. Empty when there is none.
     largest_l
         The greatest l that classes can reach without leaving records out; None when there are no sensitive columns.
     """
@@ -55,17 +55,7 @@ class Advice:
 def advise(
     seen: AttackerView, asked: Sequence[Asked], texts: Mapping[PrivacyModel, str], roles: Sequence[str]
 ) -> Advice:
-    """Say what to do first.
-
-    Parameters
-    ----------
-    seen, asked
-        What was seen, and the models that were asked for, with their verdicts.
-    texts
-        The text forms of the models that were given as such.
-    roles
-        The words that say which columns have which role.
-    """
+    """Say what to do first; `texts` has the text forms of models as users wrote them, `roles` the flags for columns."""
     failing = [one for one in asked if not one.verdict.passed]
     if seen.kind != "table":
         return _advise_release(failing)
@@ -74,31 +64,31 @@ def advise(
     if not failing and not seen.views:
         held = "All models that were asked for hold. " if asked else ""
         return Advice(
-            f"{held}Only the sizes of classes were looked at: name the sensitive columns, to see what can be learned."
+            f"{held}The audit looked only at the sizes of classes: name the sensitive columns to see what leaks."
         )
     if not failing and not harmful:
         held = "All models that were asked for hold" if asked else "No class gives a value away for certain"
         return Advice(f"{held}. Before publishing, decide what must hold, and ask for it as a model.", (), largest)
     if not seen.views or largest is None:
-        return Advice("Generalize the quasi-identifiers, so that more people look alike.")
+        return Advice("Generalize the quasi-identifiers so that more people look alike.")
     if seen.joint:
         return Advice(
-            "No method here promises anything to someone who knows the other sensitive columns: publish fewer of them, "
+            "No method here protects against someone who knows the other sensitive columns: publish fewer of them, "
             "or ask what holds without --joint-knowledge.",
             (),
             largest,
         )
-    # What held before must hold afterwards, too: all that was asked for counts, not only what fails.
+    # The advice must keep every model that was asked for, not only repair those that fail.
     models = list(dict.fromkeys(one.model for one in asked))
     return _Search(seen, models, texts, ("ldiversity", "anonymize", "TABLE", *roles), largest).advice()
 
 
 def _advise_release(failing: Sequence[Asked]) -> Advice:
     if not failing:
-        return Advice("Nothing that was asked for is broken; attacks show what the models do not stop.")
+        return Advice("All models that were asked for hold; attacks show what the models do not stop.")
     return Advice(
-        "Do not hand this release on: publish the table again with a stronger method. An audit of the table that asks "
-        "for the same models says with which."
+        "Do not share this release. Publish the table again with a stronger method; an audit of the table that asks "
+        "for the same models names one."
     )
 
 
@@ -117,8 +107,8 @@ class _Search:
         if values < _LEAST_L:
             one = next(name for name, view in self.seen.views.items() if np.count_nonzero(view.marginal) < _LEAST_L)
             return self._say(
-                f"Everybody has the same value of {one!r}, which nothing can hide: leave it out of the sensitive "
-                "columns, and publish it only if it may be known."
+                f"Everybody has the same value of {one!r}, and nothing can hide it: leave it out of the sensitive "
+                "columns, and publish it only if anyone may know it."
             )
         needed = [_needed_l(model, values) for model in self.models]
         known = [l for l in needed if l is not None]
@@ -147,7 +137,7 @@ class _Search:
         several = len(self.seen.views) > 1
         most = f"at most l = {self.largest} is possible without leaving records out"
         some = " in each sensitive column, and leave records out where that is not possible with all" if several else ""
-        # Values of several columns need not fit into classes at once; then as few records as possible are left out.
+        # The values of several columns may not fit into classes at once; then as few records as possible are left out.
         overflow = ("--overflow", "suppress") if several else ()
         words = ("--method", "bsgi", "-l", str(l), *overflow, "--output", "release")
         return self._say(f"Group the records into classes of {l} different values{some}; {most}.", words)
@@ -159,13 +149,13 @@ class _Search:
             else f"One value has more than 1/{l} of the records"
         )
         return self._say(
-            f"{why}, so that no classes of {l} different values hold all of them: leave some of its records out, or "
+            f"{why}, so classes of {l} different values cannot hold all records: leave some of its records out, or "
             "merge rare values.",
             ("--method", "bsgi", "-l", str(l), "--overflow", "suppress", "--output", "release"),
         )
 
     def _holds_together(self, model: PrivacyModel) -> bool:
-        """Whether all records together satisfy a model: else no cutting into classes does."""
+        """Whether all records together satisfy a model; if not, no classes do."""
         return all(bool(_holds(model, view)) for view in self.seen.views.values())
 
     def _why_none(self, values: int, needed: Sequence[int | None]) -> str:
@@ -179,12 +169,12 @@ class _Search:
             )
         too_much = [model.text for model in self.models if not self._holds_together(model)]
         if too_much:
-            return f"Not even all records together satisfy {name_some(too_much)}: ask for less, or leave records out."
+            return f"All records together do not satisfy {name_some(too_much)}: ask for less, or leave records out."
         return f"Group the records by a method that keeps {name_some([m.name for m in self.models])}, such as Mondrian."
 
 
 def _largest_l(seen: AttackerView) -> int | None:
-    """Classes of l different values can take in all records when no value has more than 1/l of them."""
+    """The greatest l for which no value has more than 1/l of the records: then classes can hold all of them."""
     reach = [int(view.marginal.sum()) // max(int(view.marginal.max(initial=0)), 1) for view in seen.views.values()]
     return min(reach) if reach else None
 
@@ -195,15 +185,14 @@ def _holds(model: PrivacyModel, view: View) -> bool:
 
 
 def _needed_l(model: PrivacyModel, most: int) -> int | None:
-    """The least l such that classes of l or more records, all with different values, satisfy a model; None without."""
+    """The least l such that classes of l or more records with different values satisfy a model; None when none does."""
     if not model.only_counts:
         return None
-    return next((l for l in range(_LEAST_L, most + 1) if _unique_hold(model, [l]) and _grown_hold(model, l)), None)
-
-
-def _grown_hold(model: PrivacyModel, l: int) -> bool:
-    """Whether larger classes hold as well: up to twice as large, where left over records have joined."""
-    return _unique_hold(model, range(l, 2 * l))
+    # Records that are left over join classes, which become up to twice as large. The first test is the cheap one.
+    return next(
+        (l for l in range(_LEAST_L, most + 1) if _unique_hold(model, [l]) and _unique_hold(model, range(l, 2 * l))),
+        None,
+    )
 
 
 def _unique_hold(model: PrivacyModel, sizes: Sequence[int]) -> bool:

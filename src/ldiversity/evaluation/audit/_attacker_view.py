@@ -17,28 +17,26 @@ __all__ = ["AttackerView"]
 
 @dataclass(frozen=True, eq=False)
 class AttackerView:
-    """A table or release as an attacker sees it who knows the quasi-identifiers of people.
+    """A table or release as seen by an attacker who knows people's quasi-identifiers.
 
     Parameters
     ----------
     kind
         ``"table"``, or the layout of a release: ``"sets"``, ``"exploded"``, ``"generalized"``, ``"bucketized"``.
     name
-        What messages call it.
-    quasi
-        The quasi-identifiers.
+        Its name in messages.
     keys
-        One row a class: its quasi-identifiers; None where they are generalized. Never shown.
+        One row per class: its quasi-identifiers; None where they are generalized. Never shown.
     sizes
         Shape (classes,): how many records look alike.
     views
-        What is seen of each sensitive attribute.
+        What they see of each sensitive attribute.
     by_class_id
-        The same by the published numbers of classes, where classes with equal regions were merged in `views`.
+        The same for classes as the release numbers them; `views` merges classes with equal regions.
     n_dropped, n_suppressed
         How many rows the audit left out, and how many records the holder did not publish.
     joint
-        Whether each view of several counts the other sensitive attributes as known.
+        Whether the attacker knows the other sensitive attributes when they ask for one.
     unseen
         How many rows show no value of an attribute.
     """
@@ -60,8 +58,8 @@ class AttackerView:
     def view(self, attribute: str, model: type[PrivacyModel]) -> View:
         """What a kind of model looks at.
 
-        Classes with equal regions look alike and are seen as one. Merging keeps what monotone models say; those that
-        are not monotone speak of the classes as they are numbered.
+        Classes with equal regions look alike, so they count as one. Merging classes does not change whether monotone
+        models hold; other models look at the classes as the release numbers them.
         """
         if not model.monotone and attribute in self.by_class_id:
             return self.by_class_id[attribute]

@@ -27,8 +27,8 @@ from ldiversity.tables import Sensitive, as_sensitive, open_source, role_words
 __all__ = ["audit", "check"]
 
 _JOINT: Final = (
-    "Whoever asks for one sensitive attribute is taken to know the others.",
-    "Sizes of classes, k-anonymity and the risk of being recognized are by the quasi-identifiers alone.",
+    "An attacker who asks for one sensitive attribute is assumed to know the others.",
+    "Sizes of classes, k-anonymity and the risk of being recognized depend only on the quasi-identifiers.",
 )
 
 
@@ -46,40 +46,35 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     drop: str | Sequence[str] = (),
     plain: str | Sequence[str] = (),
 ) -> Audit:
-    """Say what a table or a release gives away: every model's reached value, risks, and a verdict in plain words.
+    """Say what a table or a release gives away: the value that each model reaches, risks, and a verdict in plain words.
 
-    A table is read once, batch by batch; memory is bounded by the different combinations that occur, not by rows. A
-    release needs no original. Nothing of what is found quotes a cell.
+    A table is read once, batch by batch. Memory depends on the different combinations that occur, not on the number of
+    rows. For a release, the original is not needed. The answer never quotes a cell.
 
     Parameters
     ----------
     data
         A path or frame, or a release or its folder.
     quasi
-        Columns by which people might be recognized. Those of the release when empty.
+        Columns by which people might be recognized; those of the release when empty.
     sensitive
-        What nobody may learn about one person; `Sensitive` says what becomes of missing values. May be empty for a
-        table: then only the sizes of classes are looked at. Those of the release when empty.
+        What nobody may learn about one person; `Sensitive` says how missing values are treated. When empty, those of
+        the release; for a table, the audit then looks only at the sizes of classes.
     models
-        What must hold: models, or text forms such as ``"k-anonymity:5"``. What a release claims, when empty.
+        What must hold: models, or text forms such as ``"k-anonymity:5"``. When empty, what a release claims.
     missing
-        A missing quasi-identifier of a table is a ``"category"``, a value like others; or such rows are left out
-        (``"drop"``), or there must be none (``"refuse"``).
+        ``"category"``: a missing quasi-identifier of a table counts as a value like any other. ``"drop"``: such rows
+        are left out. ``"refuse"``: such rows are an error.
     joint_knowledge
         Whether an attacker who asks for one sensitive attribute of a table knows the others.
     population
-        A table of the people among whom the journalist searches, with the same quasi-identifiers.
+        A table of all people among whom an attacker searches, with the same quasi-identifiers.
     threshold
-        From which probability on a record counts as at risk of being recognized.
+        A record with a greater probability of being recognized counts as at risk.
     types
-        Types of columns of text files, where the inferred one is not wanted: of the table and of the population.
+        Types of columns of text files, to replace the inferred ones, for the table and the population.
     drop, plain
-        As for `anonymize`; they change nothing that is found, and stand in the command that is advised.
-
-    Returns
-    -------
-    Audit
-        What was found.
+        As for `anonymize`. They do not change the figures; the advised command names them.
 
     Examples
     --------
@@ -148,7 +143,7 @@ def check(
     quasi, missing, types
         As for `audit`.
     sensitive
-        The attribute. May be left out for k-anonymity, and for a release that has one.
+        The attribute. It may be left out for k-anonymity, and for a release that has only one.
 
     Returns
     -------
@@ -188,7 +183,7 @@ def _see(
     if isinstance(data, Release):
         if joint_knowledge:
             raise UnsupportedError(
-                "audit", "joint_knowledge", "must be left out for a release, where every attribute is hidden on its own"
+                "audit", "joint_knowledge", "must be left out for a release, which hides each attribute on its own"
             ).with_hint("The attack 'joint' shows what attributes say about each other.")
         return see_release(data, quasi=names, sensitive=[one.name for one in attributes]), data
     source = open_source(data, types=types)
@@ -229,7 +224,7 @@ def _models(
 
 
 def _check_looked_at(seen: AttackerView, wanted: Sequence[PrivacyModel]) -> None:
-    """Refuse a model that would look at no value at all."""
+    """Refuse a model of values when no sensitive column is named."""
     unseen = [model.name for model in wanted if not model.of_people]
     if unseen and not seen.views:
         raise ParameterError(
@@ -238,7 +233,7 @@ def _check_looked_at(seen: AttackerView, wanted: Sequence[PrivacyModel]) -> None
 
 
 def _by_class_id(seen: AttackerView) -> dict[str, ClassIdRisk]:
-    """Values of models and risks by the numbers of classes that a generalized release publishes."""
+    """Values of models and risks for the classes as a generalized release numbers them."""
     described = {}
     for name, view in seen.by_class_id.items():
         alone = replace(seen, sizes=view.sizes, views={name: view}, by_class_id={})
@@ -248,10 +243,10 @@ def _by_class_id(seen: AttackerView) -> dict[str, ClassIdRisk]:
 
 
 def _claims(seen: AttackerView, release: Release) -> tuple[Asked, ...]:
-    """What the release itself promises, of the classes as it numbers them."""
+    """What the release itself promises, for the classes as it numbers them."""
     seen = replace(seen, views={**seen.views, **seen.by_class_id})
     asked = [one for name in seen.views for one in ask(seen, release.promised(name), [name])]
-    # Who looks like whom is the same for every attribute, and judged once.
+    # Which people look alike is the same for every attribute, so it is reported once.
     return tuple(one for place, one in enumerate(asked) if one not in asked[:place])
 
 
@@ -263,5 +258,5 @@ def _notes(seen: AttackerView, *, population_given: bool) -> list[str]:
         notes.append(f"{counted(seen.n_suppressed, 'record', 'records')} had been left out by the holder.")
     notes += [f"{counted(n, 'row shows', 'rows show')} no value of {name!r}." for name, n in seen.unseen.items() if n]
     if seen.quasi and not population_given:
-        notes.append("No population was given: the journalist's risk is taken to be the prosecutor's.")
+        notes.append("No population was given, so the journalist's risk equals the prosecutor's.")
     return notes

@@ -1,8 +1,4 @@
-"""Counting the classes of a table in one streaming pass: who looks alike, and which values they have.
-
-A batch is grouped by its quasi-identifiers and sensitive values at once, and only the counts are kept; they are merged
-whenever they have doubled. So memory is bounded by the number of different combinations that occur, not by rows.
-"""
+"""Count the classes of a table in one pass: who looks alike, and which values they have."""
 
 from __future__ import annotations
 
@@ -29,7 +25,7 @@ __all__ = ["MISSING_QUASI", "CountedTable", "MissingQuasi", "check_others", "cla
 MissingQuasi: TypeAlias = Literal["category", "drop", "refuse"]
 
 MISSING_QUASI: Final = ("category", "drop", "refuse")
-"""What may be done with rows that lack a quasi-identifier."""
+"""How rows without a quasi-identifier may be treated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,15 +34,13 @@ class CountedTable:
 
     Parameters
     ----------
-    quasi
-        The quasi-identifiers.
     keys
-        One row a class: its quasi-identifiers. Cells of the source: never shown.
+        One row per class: its quasi-identifiers. These are cells of the source: never shown.
     sizes
         Shape (classes,): how many records each class has.
     counts
-        The classes of each sensitive attribute. They are the same for all, unless the other sensitive attributes
-        count as known.
+        The classes of each sensitive attribute. They are the same for all attributes, unless the attacker knows the
+        other sensitive ones.
     n_dropped
         How many rows were left out because something was missing.
     """
@@ -66,27 +60,10 @@ def count_table(
     missing: MissingQuasi = "category",
     joint_knowledge: bool = False,
 ) -> CountedTable:
-    """Count the classes of a table in one pass; binned columns of numbers take one more to find their bins.
+    """Count the classes of a table in one pass; binned columns need one more pass to find their bins.
 
-    Parameters
-    ----------
-    source
-        The table.
-    quasi
-        Columns by which people might be recognized.
-    sensitive
-        What nobody may learn, and what becomes of its missing values.
-    missing
-        A missing quasi-identifier is a ``"category"``: a value like others. Or such rows are left out (``"drop"``),
-        or there must be none (``"refuse"``).
-    joint_knowledge
-        Whether an attacker who asks for one sensitive attribute knows the others.
-
-    Raises
-    ------
-    SchemaError
-        When a column does not exist, has two roles or cannot be counted, or the table breaks a policy on missing
-        values.
+    The arguments are those of `audit`. Raise `SchemaError` when a column does not exist, has two roles or cannot be
+    counted, or the table breaks a policy on missing values.
 
     Examples
     --------
@@ -110,7 +87,7 @@ def count_table(
     cells = [tally.result() for tally in tallies]
     if cells[0].num_rows == 0:
         raise SchemaError(source.name, "the table must have at least one row to count", got="none").with_hint(
-            "Check that the table was written completely, and what becomes of missing values."
+            "Check that the table was written completely, and how missing values are treated."
         )
     of_attribute = {name: part for some, part in zip(together, cells, strict=True) for name in some}
     counts = {
@@ -137,7 +114,7 @@ def count_table(
 def class_counts(
     ids: NDArray[np.int64], codes: CodeArray, counts: NDArray[np.int64], n_classes: int, domain: Domain
 ) -> ClassCounts:
-    """Gather counts of classes and codes, of which a pair may occur several times.
+    """Add up counts by class and code; a pair may occur several times.
 
     Examples
     --------
@@ -218,17 +195,17 @@ def _count_attribute(
 
 
 def _fit_values(source: Source, sensitive: Sensitive, column: pa.ChunkedArray) -> Coder:
-    """Settle the domain from the different values that were counted."""
+    """Make the domain from the different values that were counted."""
     values = open_source(pa.table({sensitive.name: pc.unique(column)}))
     try:
         return fit_coder(values, sensitive, order=source.category_order(sensitive.name))[0]
     except SchemaError:
-        fit_coder(source, sensitive)  # says the same of the whole table, with its own name and numbers
+        fit_coder(source, sensitive)  # raises the same error for the whole table, with its name and numbers
         raise
 
 
 def check_others(source: Source, others: Sequence[str], roles: Sequence[str]) -> None:
-    """Refuse other columns that are not there, or have a role already."""
+    """Refuse other columns that do not exist, or already have a role."""
     for place, name in enumerate(others):
         if name not in source.columns:
             raise unknown_column(source.name, name, source.columns, from_file=source.from_file)

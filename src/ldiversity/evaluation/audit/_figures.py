@@ -1,4 +1,4 @@
-"""What is reached by every model, under names that never change."""
+"""The value that each model reaches, under names that never change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INFORMED: Final = "the same, to someone who knows how frequent each value is ov
 
 @dataclass(frozen=True)
 class Asked:
-    """A model that was asked for, and how one attribute's classes fare; no attribute where people are counted."""
+    """A model that was asked for, and its verdict for one attribute; no attribute for models of people."""
 
     attribute: str | None
     verdict: Verdict = field(metadata=BESIDE)
@@ -44,20 +44,20 @@ class Asked:
 
 @dataclass(frozen=True)
 class Figure:
-    """What is reached by one model.
+    """The value that one model reaches.
 
     Attributes
     ----------
     name
         Such as ``"entropy_l"``.
     value
-        Of the worst class of any attribute, or several by name; None when there is none, or it is infinite.
+        The value of the worst class of any attribute, or several by name; None when there is none, or it is infinite.
     by_attribute
         The same for each attribute.
     meaning, scale
-        What the value says, in plain words, and the parameter of the model that it is compared to.
+        What the value means, in plain words, and the parameter of the model to compare it with.
     passed
-        Whether the models of this name that were asked for hold; None when none was.
+        Whether the models of this name that were asked for hold; None when none was asked for.
     why
         Why there is no value.
     """
@@ -75,13 +75,7 @@ class Figure:
 def ask(
     seen: AttackerView, models: Sequence[PrivacyModel], attributes: Sequence[str] | None = None
 ) -> tuple[Asked, ...]:
-    """Judge what is seen by each model, for each attribute.
-
-    Raises
-    ------
-    UnsupportedError
-        When a model makes no sense for this kind of release.
-    """
+    """Judge each attribute by each model, or raise `UnsupportedError` for a model that does not suit the release."""
     asked: list[Asked] = []
     for model in models:
         if model.of_people:
@@ -93,7 +87,7 @@ def ask(
 
 
 def all_figures(seen: AttackerView, asked: Sequence[Asked]) -> dict[str, Figure]:
-    """Every figure that can be computed of what is seen, by name."""
+    """Every figure that can be computed, by name."""
     surveyed = [model for kind in MODELS.values() for model in kind.survey()]
     people = people_alike(seen.sizes)
     smallest = int(seen.sizes.min(initial=seen.n_records))
@@ -109,7 +103,7 @@ def all_figures(seen: AttackerView, asked: Sequence[Asked]) -> dict[str, Figure]
         wanted = [*surveyed, *(one.model for one in asked if one.attribute == attribute)]
         known = {model.figure.name: model for model in reversed(wanted) if not model.of_people}
         fewest = int(view.sizes.min(initial=smallest)) if seen.joint else smallest
-        for monotone in (True, False):  # what is not monotone speaks of classes as they are numbered
+        for monotone in (True, False):  # the others look at the classes as the release numbers them
             some = [model for model in known.values() if model.monotone == monotone]
             if some:
                 for name, told in _measure(seen.view(attribute, type(some[0])), some, fewest).items():
@@ -138,7 +132,7 @@ def _judged(view: View, model: PrivacyModel) -> Verdict:
 
 
 def _measure(view: View, models: Sequence[PrivacyModel], smallest: int) -> dict[str, _Told]:
-    """The figure of each model for one attribute; `smallest` is the number of the fewest people who look alike."""
+    """The figure of each model for one attribute; `smallest` is the size of the smallest class."""
     found: dict[str, _Told] = {}
     simple: list[PrivacyModel] = []
     for model in models:

@@ -1,4 +1,4 @@
-"""Numbers for combinations of values, in an order that depends on the values alone and never on the rows."""
+"""Numbers for combinations of values, in an order that depends on the values and never on the rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Numbered = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def plain_cells(cells: pa.Array) -> pa.Array:
-    """Cells that are equal exactly when they mean the same: NaN is missing, and there is one zero.
+    """Make cells equal exactly when they mean the same: NaN becomes missing, and -0.0 becomes 0.0.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def plain_cells(cells: pa.Array) -> pa.Array:
 
 
 def ranked_codes(column: pa.Array | pa.ChunkedArray) -> tuple[NDArray[np.int64], int]:
-    """Give the rank of each cell among the different cells of a column, from 1, 0 where missing, and how many codes.
+    """Give the rank of each cell among the different cells of a column, from 1 (0 if missing), and their number.
 
     Examples
     --------
@@ -46,7 +46,8 @@ def ranked_codes(column: pa.Array | pa.ChunkedArray) -> tuple[NDArray[np.int64],
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     coded = whole.dictionary_encode()
     ranks = np.empty(len(coded.dictionary) + 1, dtype=np.int64)
-    ranks[np.asarray(pc.sort_indices(_sortable(coded.dictionary)))] = np.arange(1, len(ranks))
+    sortable = coded.dictionary.cast(pa.int8()) if pa.types.is_boolean(column.type) else coded.dictionary
+    ranks[np.asarray(pc.sort_indices(sortable))] = np.arange(1, len(ranks))
     ranks[-1] = 0
     places = pc.fill_null(coded.indices.cast(pa.int64()), len(coded.dictionary)).to_numpy()
     return ranks[places], len(ranks)
@@ -65,7 +66,7 @@ def number_rows(table: pa.Table, names: Sequence[str]) -> Numbered:
 
 
 def number_codes(columns: Iterable[tuple[NDArray[np.integer[Any]], int]], n_rows: int) -> Numbered:
-    """Number the different combinations of codes; each column comes with a number above all its codes.
+    """Number the different combinations of codes; each column comes with a bound above all its codes.
 
     Examples
     --------
@@ -74,13 +75,9 @@ def number_codes(columns: Iterable[tuple[NDArray[np.integer[Any]], int]], n_rows
     """
     keys, span = np.zeros(n_rows, dtype=np.int64), 1
     for codes, n_codes in columns:
-        if span * n_codes > _MOST:
+        if span * n_codes > _MOST:  # renumber, so that keys never overflow
             _, keys = np.unique(keys, return_inverse=True)
             span = int(keys.max(initial=-1)) + 1
         keys, span = keys * n_codes + codes, span * n_codes
     _, first, ids = np.unique(keys, return_index=True, return_inverse=True)
     return ids.astype(np.int64), first.astype(np.int64)
-
-
-def _sortable(values: pa.Array) -> pa.Array:
-    return values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values

@@ -1,8 +1,4 @@
-"""The classes of a release, as an attacker sees them who knows quasi-identifiers; the original is never needed.
-
-Rows are read batch by batch and only counts are kept, so that memory is bounded by the different combinations that are
-published, not by rows.
-"""
+"""The classes of a release, as seen by an attacker who knows quasi-identifiers. The original is not needed."""
 
 from __future__ import annotations
 
@@ -31,30 +27,20 @@ _CODE: Final = "\0code"
 _CLASS: Final = "\0class"
 _REGION: Final = "\0region"
 _NOBODY: Final = "\0nobody"
-"""Columns of tallies; no column of a table is called so."""
+"""Columns of tallies; no column of a table has such a name."""
 
 _OF_SETS: Final = (
-    "Quasi-identifiers are published as they were: classes of equal ones say who can be recognized, the sets what "
-    "is then learned."
+    "Quasi-identifiers are published as they were. Classes of equal ones say who can be recognized; the sets say what "
+    "can then be learned."
 )
 _OF_CLASSES: Final = (
-    "Quasi-identifiers are published as they were: classes of equal ones say who can be recognized. What is then "
-    "learned is read from the published classes of values."
+    "Quasi-identifiers are published as they were. Classes of equal ones say who can be recognized; the published "
+    "classes of values say what can then be learned."
 )
 
 
 def see_release(release: Release, *, quasi: Sequence[str], sensitive: Sequence[str]) -> AttackerView:
-    """See a release as an attacker does.
-
-    Parameters
-    ----------
-    release
-        What was published.
-    quasi
-        The quasi-identifiers that the attacker knows; all when empty.
-    sensitive
-        The attributes; all when empty.
-    """
+    """See a release as an attacker who knows the columns `quasi` does; all columns when empty."""
     quasi = _chosen("quasi", quasi, release.schema.names(Role.QUASI))
     sensitive = _chosen("sensitive", sensitive, release.sensitive)
     if not release.n_rows:
@@ -64,7 +50,7 @@ def see_release(release: Release, *, quasi: Sequence[str], sensitive: Sequence[s
 
 
 def _see_exact(release: Release, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> AttackerView:
-    """Quasi-identifiers as they were: who looks alike is one thing, what is said of them another."""
+    """Count who looks alike apart from what is published about them: quasi-identifiers are exact."""
     apart = release.rows_per_record > 1
     people = Tally(quasi or [_NOBODY])
     members = {name: Tally([*quasi, _CODE]) for name in sensitive if apart}
@@ -134,7 +120,7 @@ def _see_regions(release: Release, quasi: tuple[str, ...], sensitive: tuple[str,
 
 
 def _counted(cells: pa.Table, known: Sequence[str], domain: Domain) -> ClassCounts:
-    """The classes of equal known columns, from tallied codes."""
+    """Make classes of equal known columns from tallied codes."""
     ids, first = number_rows(cells, known)
     codes = cells.column(_CODE).to_numpy().astype(np.int32)
     return class_counts(ids, codes, counts_of(cells), len(first), domain)
@@ -146,7 +132,7 @@ def _same_regions(release: Release, names: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _plain(batch: RowBatch) -> pa.Table:
-    """Cells that can be grouped; one column that is the same for all where nothing is known of anybody."""
+    """Make cells that can be grouped; one constant column where the attacker knows nothing about anybody."""
     columns = {}
     for name in batch.columns.column_names:
         column = batch.columns.column(name)

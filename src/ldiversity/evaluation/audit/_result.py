@@ -1,4 +1,4 @@
-"""`Audit`: what was found, as data, as text and as a small page."""
+"""`Audit`: the answer as data, as text and as a small page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Audit", "ClassIdRisk"]
 
 @dataclass(frozen=True)
 class ClassIdRisk:
-    """What one attribute reaches by the numbers of classes that a generalized release publishes.
+    """What one attribute reaches for the classes as a generalized release numbers them.
 
     Attributes
     ----------
@@ -37,33 +37,33 @@ class ClassIdRisk:
 
 @dataclass(frozen=True, repr=False)
 class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
-    """What a table or release gives away. No cell of the table is in it, only numbers of classes and records.
+    """What a table or release gives away. It holds no cell of the table, only numbers of classes and records.
 
     Attributes
     ----------
     kind
         ``"table"``, or the layout of a release: ``"sets"``, ``"exploded"``, ``"generalized"``, ``"bucketized"``.
     name
-        What messages call it.
+        Its name in messages.
     quasi, sensitive
         The columns.
     records, dropped, suppressed
-        How many records were looked at, how many rows were left out because something was missing, and how many
-        records the holder had left out.
+        How many records were counted, how many rows were left out because a value was missing, and how many records
+        the holder did not publish.
     models
-        What is reached, by name: ``k_anonymity``, ``distinct_l``, ``entropy_l`` (exp of the least entropy, not
-        truncated), ``recursive_c`` (the c reached for each l), ``frequency`` (the greatest share of one value in a
+        The value that each model reaches, by name: ``k_anonymity``, ``distinct_l``, ``entropy_l`` (exp of the least
+        entropy), ``recursive_c`` (the c reached for each l), ``frequency`` (the greatest share of one value in a
         class), ``alpha_k``, ``t_equal``, ``t_ordered``, ``beta``, ``beta_enhanced``, ``delta`` and ``unique_l``;
         ``t_hierarchical``, ``l_d``, ``l_e`` and ``level_unique_l`` where asked for; ``frequency_informed`` for releases
-        of sets. A model of another package brings a name of its own.
+        of sets. A model of another package brings its own name.
     asked
         The models that were asked for, each with its verdict for each attribute.
     classes
-        How many there are, and how large.
+        How many classes there are, and how large they are.
     risk
-        How likely people are recognized.
+        How likely people are to be recognized.
     attribute_risk
-        By attribute, how many people can be read off, and how sure an attacker can be of others.
+        By attribute: the values of how many people can be read off, and how sure an attacker can be of others.
     by_class_id
         The figures of a generalized release by its own numbers of classes.
     verdict
@@ -71,7 +71,7 @@ class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
     advice
         The first thing to do.
     notes
-        How it was counted, where that is not obvious.
+        How records were counted, where that is not obvious.
     """
 
     kind: str
@@ -102,7 +102,7 @@ class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
         return fit_screen([*self.verdict, *lines])
 
     def to_frame(self) -> Any:  # noqa: ANN401 - the kind of frame that came in
-        """The figures of all models: one row per model and attribute, and one for each l of ``recursive_c``."""
+        """The figures of all models: one row per model and attribute, and one per l of ``recursive_c``."""
         rows = [
             {"model": name, "attribute": attribute, "value": number, "passed": figure.passed, "meaning": figure.meaning}
             for figure in self.models.values()

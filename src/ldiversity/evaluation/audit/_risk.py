@@ -44,18 +44,18 @@ _ROUNDING: Final = 1e-12
 
 @dataclass(frozen=True)
 class ClassSizes:
-    """How many classes of people who look alike there are, and how large they are.
+    """How many classes of people who look alike there are, and how large.
 
     Attributes
     ----------
     count, records
         How many classes, and how many records in them.
     smallest, largest, mean, median
-        Of their sizes; 0 without a class.
+        Of the sizes of classes; 0 when there is no class.
     uniques
         How many records are alone in their class.
     sizes
-        How many classes there are in bands of sizes.
+        How many classes there are of each range of sizes.
     """
 
     count: int
@@ -88,12 +88,12 @@ class LinkRisk:
 
 @dataclass(frozen=True)
 class JournalistRisk(LinkRisk):
-    """The same for someone who knows the population only.
+    """The same for someone who knows only the population.
 
     Attributes
     ----------
     population
-        Whether a population was given; else the table itself stands for it.
+        Whether a population was given; else the table replaces it.
     classes_not_in_population
         How many classes have more records than people of the population who look like them.
     """
@@ -104,7 +104,7 @@ class JournalistRisk(LinkRisk):
 
 @dataclass(frozen=True)
 class MarketerRisk:
-    """The share of right links, and their number, to expect from someone who links everybody."""
+    """The expected share and number of right links by someone who links everybody."""
 
     mean: float
     expected_records: float
@@ -112,14 +112,14 @@ class MarketerRisk:
 
 @dataclass(frozen=True)
 class Recognized:
-    """Whom someone recognizes who knows that a person is in the table: the prosecutor.
+    """Whom the prosecutor recognizes: someone who knows that a person is in the table.
 
     Attributes
     ----------
     threshold
-        From which probability on being recognized counts as a risk.
+        A record with a greater probability counts as at risk.
     uniques, records
-        How many people look like nobody else, and of how many.
+        How many people look like nobody else, and how many people there are.
     prosecutor
         The risk.
     """
@@ -140,18 +140,18 @@ class RecordRisk(Recognized):
 
 @dataclass(frozen=True)
 class Belief:
-    """What is believed of the likeliest value of each class, or set.
+    """How sure an attacker is of the likeliest value of each class, or set.
 
     Attributes
     ----------
     classes, classes_with_one_value
-        How many there are, and how many of them give their value away.
+        How many classes there are, and how many of them give their value away.
     records_read_off, records_at_least_50, records_at_least_90
-        Of how many records the value is certain, or has at least this probability in percent.
+        For how many records the value is certain, or has at least this probability in percent.
     mean_largest_share, largest_share
         The probability of the likeliest value: its mean over records, and the greatest.
     records_by_largest_share
-        How many records there are in quarters of that probability.
+        How many records have that probability in each quarter from 0 to 1.
     """
 
     classes: int
@@ -166,14 +166,14 @@ class Belief:
 
 @dataclass(frozen=True)
 class AttributeRisk(Belief):
-    """How much is learned about one sensitive attribute.
+    """How much an attacker learns about one sensitive attribute.
 
     Attributes
     ----------
     values, values_that_occur
         The size of the domain, and how many of its values occur.
     largest_share_overall
-        How often a guess of the most frequent value is right without the release.
+        How often the most frequent value is the right guess without the release.
     informed
         The same belief for someone who knows how frequent the values are; None where that changes nothing.
     """
@@ -214,9 +214,9 @@ def class_figures(seen: AttackerView) -> ClassSizes:
 def reidentification_risk(seen: AttackerView, population: CountedTable | None, threshold: float) -> RecordRisk:
     """The risk that a record is linked to its person.
 
-    The prosecutor knows that someone is in the table: 1 over the size of the class. The journalist wants any success
-    and knows only the population: 1 over the size of the class there. The marketer links everybody: the mean of
-    the journalist's risks is the share of right links to expect. Without a population both take the table itself.
+    The prosecutor knows that someone is in the table: their risk is 1 over the size of the class. The journalist knows
+    only the population: 1 over the size of the class there. The marketer links everybody: the mean of the journalist's
+    risks is the expected share of right links. Without a population, the table replaces it.
     """
     sizes = seen.sizes
     outside = sizes if population is None else _population_sizes(seen, population)
@@ -233,7 +233,7 @@ def reidentification_risk(seen: AttackerView, population: CountedTable | None, t
 
 
 def recognized(sizes: NDArray[np.int64], threshold: float) -> Recognized:
-    """What the prosecutor finds in classes of these sizes.
+    """Say whom the prosecutor recognizes in classes of these sizes.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def recognized(sizes: NDArray[np.int64], threshold: float) -> Recognized:
 
 
 def attribute_risk(view: View) -> AttributeRisk:
-    """How much is learned about a sensitive value by someone who finds a person's class, or set.
+    """Say how much someone who finds a person's class, or set, learns about the sensitive value.
 
     Examples
     --------
@@ -298,16 +298,14 @@ def _population_sizes(seen: AttackerView, population: CountedTable) -> NDArray[n
     if seen.keys is None:
         raise UnsupportedError(
             "audit", "population", "must be left out for a release with generalized quasi-identifiers"
-        ).with_hint(
-            "Regions of the release overlap people of the population; the risk without a population is no less."
-        )
+        ).with_hint("People cannot be matched with regions; the risk without a population is at least as great.")
     names = list(seen.quasi)
     if not names:
         return population.sizes
     for name in names:
         own, other = seen.keys.schema.field(name).type, population.keys.schema.field(name).type
         if own != other:
-            raise SchemaError("population", f"must be of the type {own}", column=name, got=other).with_hint(
+            raise SchemaError("population", f"must have the type {own}", column=name, got=other).with_hint(
                 say("Declare the types of both tables, for example {}.", Setting("types", ("zip", "text")))
             )
     both = pa.concat_tables([seen.keys.select(names), population.keys.select(names)])

@@ -1,13 +1,13 @@
-"""What an attacker sees of a release of sets: a record's set is its own little class.
+"""What an attacker sees of a release of sets: the set of a record is a small class of its own.
 
-Whoever finds a person's record reads a set. What they then believe of each member is its posterior, by the published
-mechanism: ``P(set | value) * prior(value)``, normalized over the members. A model says in `of_sets` in which of three
-ways it looks at that belief.
+Whoever finds a person's record reads a set. Then they believe in each member with its posterior probability, by the
+published mechanism: ``P(set | value) * prior(value)``, normalized over the members. A model says in `of_sets` in which
+of three ways it looks at that belief.
 
 ``possible``: every member once.
-``likely``: to someone without prior knowledge, all values equally likely before. This is what the claim of a release
-speaks of.
-``learned``: the marginal is estimated from the release, serves as the prior, and is what the posterior is compared to.
+``likely``: the belief of someone without prior knowledge, to whom all values are equally likely before. The claim of a
+release is about this belief.
+``learned``: the marginal, estimated from the release, is the prior, and the posterior is compared with it.
 
 Some models have no answer, and say why in `not_of_sets`.
 """
@@ -33,19 +33,19 @@ from ldiversity.schema import Domain
 __all__ = ["ExplodedView", "SetView", "estimated_marginal", "view_of"]
 
 _WHOLE: Final = 10**8
-"""Posteriors as whole numbers of this part, so that models can look at them as at counts."""
+"""Posteriors are multiples of 1 over this, so that models can treat them as counts."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Beliefs(ClassCounts):
-    """Posteriors as counts; a class is a set, and its size is the number of records that show it."""
+    """Posteriors as counts; a class is a set, and its size is the number of records with that set."""
 
     records: NDArray[np.int64]
     everyone: Population
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """How many records show each set."""
+        """How many records have each set."""
         return self.records
 
     @property
@@ -56,15 +56,7 @@ class _Beliefs(ClassCounts):
 
 @dataclass(frozen=True, eq=False)
 class SetView(View):
-    """The different sets of an attribute, and how many records show each.
-
-    Parameters
-    ----------
-    evidence
-        The sets, how many records show each, and how they were drawn.
-    estimated
-        Shape (F,): the estimated marginal, as numbers of records.
-    """
+    """The different sets of an attribute, and the estimated marginal, shape (F,), as numbers of records."""
 
     evidence: Evidence
     estimated: NDArray[np.int64]
@@ -76,7 +68,7 @@ class SetView(View):
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """How many records show each set."""
+        """How many records have each set."""
         return self.evidence.records
 
     @property
@@ -129,10 +121,10 @@ class SetView(View):
 
 @dataclass(frozen=True, eq=False)
 class ExplodedView(View):
-    """Rows of one member each: which sets they made is lost, but for people whom nobody else looks like.
+    """Rows of one member each: which rows made a set is lost, except for people who look like nobody else.
 
-    What is possible can be counted; how likely it is has the bound of the mechanism, which holds for the sets
-    themselves and so for anything made of them.
+    Possible values can be counted. For probabilities there is the bound of the mechanism: it holds for the sets, and so
+    for anything made from them.
     """
 
     counts: ClassCounts
@@ -173,10 +165,10 @@ class ExplodedView(View):
 
     def picture(self, model: type[PrivacyModel]) -> ClassCounts:
         """Which values are possible in each class."""
-        # Members of several sets stand together: what is not monotone may be broken by that alone.
+        # The members of several sets are mixed, which alone can break a model that is not monotone.
         if model.of_sets != "possible" or not model.monotone:
             raise UnsupportedError(
-                "The sets of an exploded release cannot be told apart, so that only possible values are counted."
+                "The sets of an exploded release cannot be separated, so only possible values are counted."
             )
         counts = self.counts
         once = np.ones(len(counts.counts), dtype=np.int64)
@@ -185,7 +177,7 @@ class ExplodedView(View):
 
 
 def view_of(evidence: Evidence) -> View:
-    """How models look at evidence: as counts, or as what is believed of the members of sets."""
+    """How models look at evidence: as counts, or as beliefs in the members of sets."""
     if evidence.counted:
         return ClassView(evidence.candidates)
     mechanism = evidence.drawn_by()
@@ -194,14 +186,7 @@ def view_of(evidence: Evidence) -> View:
 
 
 def estimated_marginal(mechanism: SetMechanism, shown: NDArray[np.number[Any]]) -> NDArray[np.int64]:
-    """How often each value occurs, as anyone can estimate it who counts members; all alike where nobody can.
-
-    Parameters
-    ----------
-    mechanism
-        How sets were drawn.
-    shown
-        Shape (F,): how many records show each value.
+    """How often each value occurs, estimated from how many records show it; uniform where no estimate exists.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Counting combinations batch by batch: memory grows with what is different, never with rows."""
+"""Count combinations batch by batch: memory grows with the different combinations, never with rows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 __all__ = ["Tally", "counts_of"]
 
 _MERGE_CELLS: Final = 1 << 20
-_COUNT: Final = "\0count"  # no column of a table is called so
+_COUNT: Final = "\0count"  # no column of a table has this name
 
 
 class Tally:
     """How often each combination of some columns occurs.
 
-    A batch is grouped at once, and only its counts are kept; they are merged whenever they have doubled.
+    A batch is grouped at once, and only its counts are kept. They are merged whenever they have doubled.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Tally:
             self._merge()
 
     def result(self) -> pa.Table:
-        """One row a combination, with its count."""
+        """One row per combination, with its count."""
         self._merge()
         return pa.table({_COUNT: pa.array([], pa.int64())}) if self._merged is None else self._merged
 

@@ -21,7 +21,7 @@ from ldiversity.schema import Domain
 __all__ = ["MOST_CELLS", "ClassView", "View", "people_alike", "worst_reached"]
 
 MOST_CELLS: Final = 1_000_000_000
-"""Classes times values that are gone through; about a minute a billion."""
+"""The most classes times values to go through; a billion takes about a minute."""
 
 
 class View(ABC):
@@ -49,27 +49,15 @@ class View(ABC):
 
     @abstractmethod
     def picture(self, model: type[PrivacyModel]) -> ClassCounts:
-        """The counts that a kind of model looks at.
-
-        Raises
-        ------
-        UnsupportedError
-            When the model makes no sense here; says why.
-        """
+        """The counts that a kind of model looks at, or `UnsupportedError`, which says why there are none."""
 
     def judge(self, model: PrivacyModel) -> Verdict:
-        """Judge the classes by a model.
-
-        Raises
-        ------
-        UnsupportedError
-            When the model makes no sense here, or classes times values are too many to be gone through.
-        """
+        """Judge the classes by a model, or raise `UnsupportedError` when it does not suit them or they are too many."""
         self.check_size()
         return judge([model], self.picture(type(model)))[0]
 
     def check_size(self) -> None:
-        """Refuse what would take hours: a model looks at every value of every class."""
+        """Refuse classes that would take hours: a model looks at every value of every class."""
         if len(self.sizes) * len(self.domain) > MOST_CELLS:
             raise UnsupportedError(
                 "audit",
@@ -130,7 +118,7 @@ class ClassView(View):
 
 
 def people_alike(sizes: NDArray[np.int64]) -> ClassView:
-    """How many people look alike, for models that look at nothing else.
+    """Give classes of people who look alike, for models that look at nothing else.
 
     Examples
     --------
@@ -143,7 +131,7 @@ def people_alike(sizes: NDArray[np.int64]) -> ClassView:
 
 
 def worst_reached(view: View, models: Sequence[PrivacyModel]) -> list[float | str]:
-    """What the worst class reaches by each model, or the sentence that says why there is no answer.
+    """The value that the worst class reaches by each model, or the sentence that says why there is none.
 
     Models that look at the same counts share one pass over them.
     """

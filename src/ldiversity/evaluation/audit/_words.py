@@ -16,7 +16,7 @@ __all__ = ["Learned", "learned", "say"]
 def say(
     seen: AttackerView, asked: Sequence[Asked], risk: RecordRisk, attribute_risk: Mapping[str, AttributeRisk]
 ) -> list[str]:
-    """Say what was found: one sentence a fact, the most important first."""
+    """Say what was found: one sentence per fact, the most important first."""
     said = [sentence for name, one in attribute_risk.items() for sentence in _of_attribute(seen, name, one)]
     if seen.joint:
         threshold = risk.threshold
@@ -29,7 +29,7 @@ def say(
     for name, view in seen.by_class_id.items():
         if len(view.sizes) != len(seen.sizes):
             said.append(
-                f"The release numbers {number(len(view.sizes))} classes of {name!r}, of which those with equal regions "
+                f"The release numbers {number(len(view.sizes))} classes of {name!r}, but classes with equal regions "
                 f"look alike: an attacker sees {number(len(seen.sizes))}."
             )
     return [*said, *map(_of_model, asked)]
@@ -44,13 +44,7 @@ class Learned(NamedTuple):
 
 
 def learned(kind: str, risk: AttributeRisk) -> Learned:
-    """Say how much is learned about the values of an attribute.
-
-    Parameters
-    ----------
-    kind, risk
-        As in `Audit`: its kind, and its ``attribute_risk`` of the attribute.
-    """
+    """Say how much is learned about the values of an attribute; `kind` is that of the `Audit`."""
     known = [risk] if risk.informed is None else [risk, risk.informed]
     heads = ["number"] if risk.informed is None else ["without prior knowledge", "knowing how frequent values are"]
     rows = [
@@ -67,19 +61,19 @@ def _guess(kind: str, risk: AttributeRisk) -> str:
         return f"A guess of the likeliest value of the class is right for {mean}; without the table, for {overall}."
     if kind == "exploded":
         return (
-            f"The numbers go by the bound of the mechanism, {mean} without prior knowledge; whoever knows how frequent "
-            f"values are may be surer. The most frequent one has about {overall} of all records."
+            f"The numbers follow from the bound of the mechanism, {mean} without prior knowledge; someone who knows "
+            f"how frequent values are may be surer. The most frequent value has about {overall} of all records."
         )
     if risk.informed is not None:
         informed = percent(risk.informed.mean_largest_share)
         return (
             "These numbers are for someone who knows which record is the person's. The likeliest value of its set then "
             f"has {mean} on average without prior knowledge, and {informed} knowing how frequent values are; the "
-            f"most frequent one has about {overall} of all records. Whoever cannot tell people who look alike apart "
-            "learns less."
+            f"most frequent value has about {overall} of all records. Someone who cannot tell which of several records "
+            "is the person's learns less."
         )
     return (
-        f"A guess of the likeliest value is right for {mean} if one knows which class is the person's; without the "
+        f"A guess of the likeliest value is right for {mean}, for someone who knows the person's class; without the "
         f"release, for {overall}."
     )
 

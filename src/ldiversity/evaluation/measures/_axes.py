@@ -1,4 +1,4 @@
-"""The values of quasi-identifiers as codes, and how records and classes of a release lie on them."""
+"""The values of quasi-identifiers as codes, and where records and classes of a release lie on them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Axis:
         return len(self.values)
 
     def codes(self, column: pa.ChunkedArray) -> NDArray[np.intp]:
-        """Give the position of each cell; that of a value which is not on the axis is its length."""
+        """Give the position of each cell; the length of the axis for a value that is not on it."""
         cells = as_type(self.name, column, self.values.type, safe=False)
         if pa.types.is_floating(cells.type):
             cells = pc.if_else(pc.is_nan(cells), pa.scalar(None, cells.type), cells)
@@ -51,7 +51,7 @@ class Axis:
 
 
 def make_axis(name: str, column: pa.ChunkedArray) -> Axis:
-    """Gather the values of a column.
+    """Collect the values of a column.
 
     Examples
     --------
@@ -71,19 +71,11 @@ class Reach(Protocol):
     """Where on an axis the classes of a release lie."""
 
     def shares(self, chosen: BoolArray) -> FloatArray:
-        """Shape (classes,): which share of each class lies on the chosen values of the axis."""
+        """Shape (classes,): the share of each class that lies on the chosen values of the axis."""
 
 
 def reach_of(axis: Axis, region: Region) -> Reach:
-    """Read where classes lie; they are spread evenly over the values, or as the published marginal says.
-
-    Parameters
-    ----------
-    axis
-        The values of the quasi-identifier.
-    region
-        What the release says about it.
-    """
+    """Read where classes lie; they are spread evenly over the values, or as the published marginal says."""
     measure = _measure(axis, region.form)
     if region.form.kind != "interval":
         return _lists(axis, region, measure)
@@ -131,7 +123,7 @@ def _lists(axis: Axis, of: Region, measure: FloatArray) -> _Lists:
     n_regions = len(lists.starts) - 1
     region = np.repeat(np.arange(n_regions), np.diff(lists.starts))
     place = of.places(axis.values)
-    # The values of the axis that each public value stands for; most often itself alone.
+    # The values of the axis that each public value stands for; mostly only itself.
     order = np.argsort(place, kind="stable")
     first, last = (np.searchsorted(place[order], lists.values, side=side) for side in ("left", "right"))
     times = last - first
@@ -144,7 +136,7 @@ def _lists(axis: Axis, of: Region, measure: FloatArray) -> _Lists:
 
 
 def _measure(axis: Axis, form: Form) -> FloatArray:
-    """How frequent each value of the axis is taken to be."""
+    """The assumed frequency of each value of the axis."""
     if form.marginal is None:
         return np.ones(len(axis))
     measure = np.zeros(len(axis))

@@ -1,4 +1,4 @@
-"""What the sizes of classes, and the records that were left out, say about a grouped release."""
+"""Measures of a grouped release by the sizes of its classes and the records that were left out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["additional_loss", "average_class_size", "discernibility", "hide_loss
 
 
 def discernibility(release: Release, *, sensitive: str | None = None) -> int:
-    """Sum the squared sizes of the classes; a suppressed record counts as if it shared a class with all.
+    """Sum the squared sizes of the classes; a suppressed record counts as if it shared a class with all records.
 
     ``sum of |G|^2 + hidden * |T|``, with G the classes, T all records. Lower is better; at least ``l * |T|`` when
     every class has l records.
@@ -31,7 +31,7 @@ def discernibility(release: Release, *, sensitive: str | None = None) -> int:
     release
         A grouped release.
     sensitive
-        The attribute whose classes are meant; needed only where each attribute has classes of its own.
+        The attribute whose classes to measure; needed only where each attribute has its own classes.
 
     Examples
     --------
@@ -46,14 +46,14 @@ def discernibility(release: Release, *, sensitive: str | None = None) -> int:
 
 
 def average_class_size(release: Release, *, sensitive: str | None = None, l: int | None = None) -> float:
-    """Average the number of records of a class, or divide it by the number of records that it needs.
+    """Give the mean number of records of a class, optionally divided by the number of records that a class needs.
 
     Parameters
     ----------
     release
         A grouped release.
     sensitive
-        The attribute whose classes are meant; needed only where each attribute has classes of its own.
+        The attribute whose classes to measure; needed only where each attribute has its own classes.
     l
         How many records a class needs. When given, the result is the normalized average ``(n / classes) / l``, 1 at
         best. Suppressed records count in neither.
@@ -73,8 +73,8 @@ def average_class_size(release: Release, *, sensitive: str | None = None, l: int
 def hide_loss(release: Release, *, sensitive: str | None = None) -> float:
     """Give the share of the records that are not published in full (paper 002).
 
-    ``hidden / |T|``. For one attribute, hidden are its suppressed records. For all of them, hidden is a record that
-    lacks at least one: the mean over attributes, which the paper takes, would hide it.
+    ``hidden / |T|``. For one attribute, its suppressed records are hidden. For all attributes, a record that lacks at
+    least one is hidden; the paper takes the mean over attributes instead, which understates that.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def hide_loss(release: Release, *, sensitive: str | None = None) -> float:
 
 
 def additional_loss(release: Release, *, sensitive: str | None = None, l: int | None = None) -> float:
-    """Measure by how much classes are larger than they need to be (paper 002).
+    """Measure how much larger classes are than they need to be (paper 002).
 
     ``sum over classes of (|G| - l) / (classes * l)``; 0 when every class has l records.
 
@@ -107,7 +107,7 @@ def additional_loss(release: Release, *, sensitive: str | None = None, l: int | 
     release
         A grouped release.
     sensitive
-        The attribute whose classes are meant; needed only where each attribute has classes of its own.
+        The attribute whose classes to measure; needed only where each attribute has its own classes.
     l
         How many records a class needs; the l of the release's claim when None.
 
@@ -138,11 +138,11 @@ def suppression(release: Release) -> float:
 
 
 def _sizes(owner: str, release: Release, sensitive: str | None) -> tuple[NDArray[np.int64], int]:
-    """The size of each class, and how many records are in none."""
+    """The size of each class, and how many records are in no class."""
     check_release(owner, release)
     if sensitive is None and len(set(release.class_columns.values())) > 1:
         raise ParameterError(
-            owner, "sensitive", f"must name one of {name_some(release.sensitive)}: each has classes of its own"
+            owner, "sensitive", f"must name one of {name_some(release.sensitive)}: each has its own classes"
         )
     name = release.sensitive[0] if sensitive is None else _check_name(owner, release, sensitive)
     class_of = release.class_of(name)

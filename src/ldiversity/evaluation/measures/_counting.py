@@ -23,7 +23,7 @@ __all__ = ["Chosen", "count_estimated", "count_true"]
 _BLOCK: Final = 64
 
 Chosen = Mapping[str, "BoolArray"]
-"""What a query asks of the quasi-identifiers: for each that it names, which values of its axis it selects."""
+"""What a query asks of the quasi-identifiers: for each that it names, the values of its axis that it selects."""
 
 
 def count_true(
@@ -31,16 +31,7 @@ def count_true(
 ) -> FloatArray:
     """Count the values of the selected records, shape (queries, F).
 
-    Parameters
-    ----------
-    queries
-        What each query selects.
-    axes
-        The position of each record on each axis.
-    codes
-        The sensitive value of each record; -1 for none.
-    n_values
-        F.
+    `axes` has the position of each record on each axis, `codes` the sensitive value of each record, or -1 for none.
     """
     kept = codes >= 0
     rows = _Rows({name: positions[kept] for name, positions in axes.items()}, int(np.count_nonzero(kept)))
@@ -54,18 +45,7 @@ def count_estimated(
 ) -> FloatArray:
     """Estimate the counts of the values of the selected records, shape (queries, F).
 
-    Parameters
-    ----------
-    queries
-        What each query selects.
-    axes
-        The values of the quasi-identifiers.
-    release
-        What was published.
-    name
-        The sensitive attribute.
-    unmix
-        Whether to undo the mixing of values within classes that were formed without looking at quasi-identifiers.
+    With `unmix`, undo the mixing of values within classes that were formed without looking at quasi-identifiers.
     """
     evidence = release.evidence(name)
     if not evidence.counted:
@@ -85,7 +65,7 @@ class _Rows:
         """The rows that a query selects."""
         rows: NDArray[np.int64] | None = None
         for name, chosen in query.items():
-            # One place more, for values that are not on the axis.
+            # One more position, for values that are not on the axis.
             hit = np.append(chosen, False)
             positions = self.positions[name]
             rows = np.flatnonzero(hit.take(positions)) if rows is None else rows[hit.take(positions.take(rows))]
@@ -101,7 +81,7 @@ def _count_sets(queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Re
     evidence = release.evidence(name)
     mechanism = evidence.drawn_by()
     if not mechanism.condition < SINGULAR_CONDITION:
-        raise UnsupportedError("QueryWorkload", f"the matrix of {name!r} has no inverse, so nothing can be estimated")
+        raise UnsupportedError("QueryWorkload", f"the matrix of {name!r} has no inverse, so no count can be estimated")
     rows = _rows(release, axes, _named(queries))
     n_values = mechanism.n_values
     counts = [
@@ -134,20 +114,19 @@ def _unmixed(counts: FloatArray, release: Release, name: str) -> FloatArray:
             return exchange.undo(counts)
         raise UnsupportedError(
             "QueryWorkload",
-            f"linear is not offered here, because classes mix some values of {name!r} so evenly that they cannot be "
-            "told apart (every class has all values when l is their number)",
+            f"linear is not offered here, because classes mix some values of {name!r} so evenly that nothing can "
+            "separate them (every class has all values when l is their number)",
         ).with_hint("Use 'classes', or a release with a smaller l.")
     raise UnsupportedError(
         "QueryWorkload",
-        "linear is offered where classes were formed by one sensitive attribute alone, and quasi-identifiers are "
-        "published as they are",
+        "linear is offered only where classes were formed by one sensitive attribute and quasi-identifiers are exact",
     ).with_hint("Use 'classes'.")
 
 
 def _weigher(
     queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Release, name: str, sizes: NDArray[np.int64]
 ) -> Callable[[Chosen], FloatArray]:
-    """Give a function that says which share of each class a query selects."""
+    """Give a function from a query to the share of each class that it selects."""
     names = _named(queries)
     unknown = [column for column in names if column not in release.forms]
     if unknown:

@@ -46,11 +46,11 @@ def distribution_mse(
     Parameters
     ----------
     original
-        The table that the release was made from: a path or any data frame. For the holder alone.
+        The table that the release was made from: a path or any data frame. Only the holder has it.
     release
         What was published of it.
     by
-        The cells, as in `estimate`; ``()`` is one cell with all records. None takes every quasi-identifier in turn
+        The cells, as in `estimate`; ``()`` is one cell with all records. None uses one quasi-identifier after the other
         (numbers with more than 100 different values in 20 bins of equal width) and gives the mean.
     sensitive
         The sensitive attribute; may be left out when there is one.
@@ -63,9 +63,9 @@ def distribution_mse(
     -----
     With V the true counts of the F values in a cell, V^ the estimated ones, and N and N^ their sums, the error of a
     cell is ``sum of (V/N - V^/N^)^2 / F``, and the result is the mean over the cells that have a record. N^ is N, as in
-    the paper, for all releases that keep quasi-identifiers; where these are generalized, the number of records in a
-    cell is an estimate too, and its error shows per table only. There the error is ``(V/n - V^/n)^2`` with n the number
-    of all records, and the mean is over all cells that have a record or an estimate, and over their values.
+    the paper, for all releases that keep quasi-identifiers. Where these are generalized, the number of records in a
+    cell is an estimate too, and only ``"table"`` shows its error. There the error is ``(V/n - V^/n)^2`` with n the
+    number of all records. The mean is over all cells that have a record or an estimate, and over their values.
 
     Examples
     --------
@@ -97,10 +97,10 @@ def kl_divergence(
     epsilon: float = 0.001,
     estimator: str = "auto",
 ) -> float:
-    """Measure what the release loses of how the sensitive attribute goes with quasi-identifiers, in nats.
+    """Measure what the release loses about how the sensitive attribute depends on quasi-identifiers, in nats.
 
-    The Kullback-Leibler divergence of the distribution of the sensitive attribute given the cell, true from estimated:
-    0 when every cell is estimated exactly. Lower is better.
+    This is the Kullback-Leibler divergence of the true from the estimated distribution of the sensitive attribute given
+    the cell. It is 0 when every cell is estimated exactly. Lower is better.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def _compare_once(
 
 
 def _cut(column: str, table: pa.Table) -> By:
-    """The cells that a quasi-identifier makes when none are asked for."""
+    """The cells that a quasi-identifier makes by default."""
     cells = table[column]
     numeric = pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)
     if not numeric or len(pc.unique(cells)) <= _MANY_NUMBERS:

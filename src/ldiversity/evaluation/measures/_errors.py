@@ -13,7 +13,7 @@ __all__ = ["shares_of", "squared_errors"]
 
 
 def shares_of(counts: FloatArray) -> FloatArray:
-    """Divide the counts of each cell by their sum; nothing but zeros stays so.
+    """Divide the counts of each cell by their sum; a cell of zeros stays zero.
 
     Examples
     --------

@@ -30,16 +30,16 @@ def ncp(
 ) -> float:
     """Measure how much detail of the quasi-identifiers was lost, from 0 (none) to 1 (all).
 
-    The normalized certainty penalty, which paper 003 calls information loss. Lower is better.
+    This is the normalized certainty penalty, which paper 003 calls information loss. Lower is better.
 
     Parameters
     ----------
     original
-        The table that the release was made from: a path or any data frame. For the holder alone.
+        The table that the release was made from: a path or any data frame. Only the holder has it.
     release
         What was published of it.
     weights
-        The weight of each quasi-identifier; 1 where none is given.
+        The weight of each quasi-identifier; 1 by default.
 
     Returns
     -------
@@ -52,9 +52,9 @@ def ncp(
 
     - a number (or date) published as an interval: ``(high - low) / (max - min)``, max and min those of the original;
     - a category published as a node: leaves under the node over all leaves of the hierarchy, 0 for one leaf; where
-      leaves are not public, values of the original stand for them;
+      leaves are not public, values of the original replace them;
     - a category published as a list: its length over the number of public values, 0 for one value;
-    - 1 when nothing is known of it, and 1 in every cell of a suppressed record;
+    - 1 when nothing is published about it, and 1 in every cell of a suppressed record;
     - 0 when it is published as it was: in all cells of releases that keep quasi-identifiers (sets, Anatomy).
 
     Examples
@@ -86,15 +86,7 @@ def ncp(
 
 
 def ncp_by_column(original: Any, release: Release) -> dict[str, float]:  # noqa: ANN401 - a path or any frame
-    """Measure the mean loss of each quasi-identifier over all records; `ncp` says how.
-
-    Parameters
-    ----------
-    original
-        The table that the release was made from: a path or any data frame.
-    release
-        What was published of it.
-    """
+    """Measure the mean loss of each quasi-identifier over all records, as `ncp` defines it."""
     check_release("ncp", release)
     names = release.schema.names(Role.QUASI)
     total = n_records(release)
@@ -118,7 +110,7 @@ def _interval_losses(region: Region, original: pa.ChunkedArray) -> FloatArray:
     intervals = region.intervals
     numbers, known = to_numbers(as_type(region.name, original, region.kind, safe=False))
     values = numbers[known]
-    # Subtracted as floats: the difference of two large integers is no integer of 64 bits.
+    # Subtracted as floats: the difference of two large integers may not fit into 64 bits.
     span = float(values.max()) - float(values.min()) if len(values) else 0.0
     lengths = np.asarray(intervals.high, dtype=np.float64) - np.asarray(intervals.low, dtype=np.float64)
     losses = np.minimum(lengths / span, 1.0) if span > 0 else np.zeros(len(lengths))
@@ -145,9 +137,9 @@ def _losses(region: Region, table: pa.Table) -> FloatArray:
 def _check_weights(weights: Mapping[str, float], losses: Mapping[str, float]) -> dict[str, float]:
     unknown = [name for name in weights if name not in losses]
     if unknown:
-        raise ParameterError(
-            "ncp", "weights", f"must name quasi-identifiers, but {name_some(unknown)} are none"
-        ).with_hint(f"The quasi-identifiers are {name_some(losses)}.")
+        raise ParameterError("ncp", "weights", "must name quasi-identifiers only", got=name_some(unknown)).with_hint(
+            f"The quasi-identifiers are {name_some(losses)}."
+        )
     shares = {name: check_number("ncp", "weight", weights.get(name, 1.0), minimum=0) for name in losses}
     if not sum(shares.values()) > 0:
         raise ParameterError("ncp", "weights", "must not all be 0")

@@ -1,4 +1,4 @@
-"""The table that a release was made from: only its holder has it."""
+"""The table that a release was made from, which only its holder has."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_columns(
     names: Sequence[str],
     release: Release | None = None,
 ) -> pa.Table:
-    """Read some columns of the original, as many records of it at least as the release was made from."""
+    """Read some columns of the original, and check that it has as many records as the release was made from."""
     source = open_source(original)
     wanted = list(names)
     batches = list(source.batches(wanted)) if wanted else []
@@ -37,12 +37,12 @@ def read_columns(
 
 
 def n_records(release: Release) -> int:
-    """How many records the release was made from: the published and the suppressed ones."""
+    """How many records the release was made from, published or suppressed."""
     return release.n_rows + release.suppressed
 
 
 def chosen_sensitive(owner: str, release: Release, sensitive: str | None) -> str:
-    """Give the sensitive attribute that was asked for; it may be left out where there is one."""
+    """Give the sensitive attribute that was asked for; it may be left out where there is only one."""
     check_release(owner, release)
     known = release.sensitive
     if sensitive is None and len(known) == 1:
@@ -53,18 +53,13 @@ def chosen_sensitive(owner: str, release: Release, sensitive: str | None) -> str
 
 
 def code_sensitive(column: pa.ChunkedArray, name: str, domain: Domain, kind: str) -> CodeArray:
-    """Give the code of each record in the public domain; -1 for records without a value where that is no value."""
+    """Give the code of each record in the public domain; -1 for a missing value that the domain lacks."""
     missing = "category" if None in domain.values else "drop"
     return Coder(name, domain, parse_type(kind), missing=missing).codes(column)
 
 
 def as_type(name: str, cells: pa.Array, kind: pa.DataType, *, safe: bool = True) -> pa.Array:
-    """Give cells of the original and of a release one type, so that they can be compared.
-
-    Raises
-    ------
-    SchemaError
-        When they cannot have it; quotes no cell, as Arrow does.
+    """Convert cells of the original to a type of the release; unlike Arrow's, the error quotes no cell.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Many random counting queries: how well a release answers what people ask."""
+"""Many random counting queries, which show how well a release answers what people ask."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ldiversity.schema import Domain
 from ldiversity.tables import open_source, to_values, value_type
 
 if TYPE_CHECKING:
-    from ldiversity.base.arrays import BoolArray, FloatArray
+    from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray
     from ldiversity.release import Release
 
 __all__ = ["Query", "QueryWorkload"]
@@ -34,14 +34,9 @@ _ROUNDING: Final = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """Ask how many records have one of some values in each of some quasi-identifiers, and one of some sensitive values.
+    """Ask how many records have one of the selected values in each column.
 
-    Parameters
-    ----------
-    chosen
-        For each quasi-identifier of the query, which values of its axis are selected.
-    sensitive
-        Shape (F,): which sensitive values are selected.
+    `chosen` selects values of each quasi-identifier in the query, `sensitive`, shape (F,), sensitive values.
     """
 
     chosen: Chosen
@@ -95,27 +90,27 @@ class QueryWorkload:
         Parameters
         ----------
         original
-            The table that releases are made from: a path or any data frame. For the holder alone.
+            The table that releases are made from: a path or any data frame. Only the holder has it.
         quasi
-            The quasi-identifiers of which queries draw theirs.
+            The quasi-identifiers from which queries draw.
         sensitive
             The sensitive attribute.
         qd
             How many quasi-identifiers a query names; the defaults are those of paper 000.
         selectivity
-            Which share of the records a query selects, if attributes were independent and uniform.
+            The share of the records that a query would select if attributes were independent and uniform.
         n_queries
             How many queries to draw.
         seed
             The same seed gives the same queries.
         domain
-            The values of the sensitive attribute, where they are not those of the original (bins, a declared
-            domain): ``release.domain(sensitive)``.
+            The values of the sensitive attribute where they differ from the original (bins, a declared domain):
+            ``release.domain(sensitive)``.
 
         Notes
         -----
-        Of every attribute A in a query, the sensitive one included, ``ceil(|A| s^(1 / (qd + 1)))`` different values are
-        drawn uniformly (paper 000, Eq. 20), with ``|A|`` the number of its values in the original.
+        From every attribute A in a query, including the sensitive one, ``ceil(|A| s^(1 / (qd + 1)))`` different values
+        are drawn uniformly (paper 000, Eq. 20), with ``|A|`` the number of its values in the original.
         """
         names = list(quasi)
         check_integer(_OWNER, "qd", qd, minimum=1, maximum=max(1, len(set(names))))
@@ -148,7 +143,7 @@ class QueryWorkload:
     def uninformed(self, original: Any) -> FloatArray:  # noqa: ANN401 - a path or any frame
         """Give the answers of someone who knows how frequent the values of each column are, and nothing else.
 
-        Shape (queries,). Columns are taken as unrelated. A release is of use as far as its answers are better.
+        Shape (queries,). Columns are assumed to be unrelated. A release is useful where its answers are better.
 
         Examples
         --------
@@ -158,11 +153,9 @@ class QueryWorkload:
         >>> workload.uninformed(original).tolist()
         [1.0, 1.0, 1.0]
         """
-        names = list(dict.fromkeys(name for query in self.queries for name in query.chosen))
-        table = read_columns(_OWNER, original, [*names, self.sensitive])
-        codes = code_sensitive(table[self.sensitive], self.sensitive, self.domain, self._type)
+        positions, codes = self._coded(original)
         known = codes >= 0
-        shares = {name: _shares(self._axes[name].codes(table[name])[known], len(self._axes[name])) for name in names}
+        shares = {name: _shares(places[known], len(self._axes[name])) for name, places in positions.items()}
         selected = [
             prod(float(shares[name] @ chosen) for name, chosen in query.chosen.items()) for query in self.queries
         ]
@@ -177,14 +170,14 @@ class QueryWorkload:
         release
             What was published.
         estimator
-            For classes. ``"classes"``: every record counts with the shares of its class, as in the papers; a
-            generalized class is spread evenly over the values in its region, or as the published marginal says.
-            ``"linear"``: the mixing within classes that were formed blindly (Anatomy) is undone, as `estimate` does.
+            How to count classes. ``"classes"``: every record counts with the shares of its class, as in the papers; a
+            generalized class is spread evenly over its region, or as the published marginal says. ``"linear"``: as in
+            `estimate`, undo the mixing within classes that were formed without looking at quasi-identifiers (Anatomy).
             Sets are always estimated linearly, without bias; single answers may be negative.
 
         Notes
         -----
-        Which values a quasi-identifier has is taken as known, as in the papers.
+        The values of a quasi-identifier are assumed to be known, as in the papers.
         """
         check_choice(_OWNER, "estimator", estimator, ["classes", "linear"])
         return self._answered(self._estimated(release, estimator))
@@ -222,8 +215,8 @@ class QueryWorkload:
         release
             What was published of it.
         sanity
-            Answers below it count as if they were it, so that queries which select almost nothing do not decide; 0.1 %
-            of the records when None.
+            The least divisor of an error, so that queries which select almost nothing do not dominate; 0.1 % of the
+            records when None.
         estimator
             As in `estimates`.
 
@@ -242,18 +235,21 @@ class QueryWorkload:
     ) -> float:
         """Give the mean over the queries of the error that paper 000 measures (Eq. 2). Lower is better.
 
-        The cell of a query are the records that its quasi-identifiers select; its error is that of `distribution_mse`
-        per cell. Queries that select no record are left out.
+        The cell of a query is the records that its quasi-identifiers select; its error is that of `distribution_mse`
+        per cell. Queries that select no record do not count.
         """
         errors = squared_errors(self._true(original), self._estimated(release, estimator))
         return float(np.mean(errors)) if len(errors) else 0.0
 
     def _true(self, original: Any) -> FloatArray:  # noqa: ANN401 - a path or any frame
+        positions, codes = self._coded(original)
+        return count_true([query.chosen for query in self.queries], positions, codes, len(self.domain))
+
+    def _coded(self, original: Any) -> tuple[dict[str, NDArray[np.intp]], CodeArray]:  # noqa: ANN401 - as above
         names = list(dict.fromkeys(name for query in self.queries for name in query.chosen))
         table = read_columns(_OWNER, original, [*names, self.sensitive])
         codes = code_sensitive(table[self.sensitive], self.sensitive, self.domain, self._type)
-        positions = {name: self._axes[name].codes(table[name]) for name in names}
-        return count_true([query.chosen for query in self.queries], positions, codes, len(self.domain))
+        return {name: self._axes[name].codes(table[name]) for name in names}, codes
 
     def _estimated(self, release: Release, estimator: str) -> FloatArray:
         check_release(_OWNER, release)
@@ -282,12 +278,12 @@ class QueryWorkload:
 
 
 def _shares(positions: NDArray[Any], size: int) -> FloatArray:
-    """How frequent each position on an axis is; the one beyond stands for values that are not on it."""
+    """The share of each position on an axis; the position after the last is for values that are not on it."""
     return np.bincount(positions, minlength=size)[:size] / max(len(positions), 1)
 
 
 def _draw(rng: np.random.Generator, size: int, portion: float) -> NDArray[np.bool_]:
-    # A product that should be a whole number may miss it by rounding.
+    # Rounding may make a product that should be a whole number slightly larger.
     number = min(size, ceil(size * portion - _ROUNDING))
     chosen = np.zeros(size, dtype=np.bool_)
     chosen[rng.choice(size, size=max(1, number), replace=False)] = True

@@ -73,7 +73,7 @@ def test_the_threshold_is_the_callers() -> None:
 
 def test_without_a_population_the_journalist_is_the_prosecutor(found: ld.Audit) -> None:
     assert found.risk.journalist.max == found.risk.prosecutor.max
-    assert "No population was given: the journalist's risk is taken to be the prosecutor's." in found.notes
+    assert "No population was given, so the journalist's risk equals the prosecutor's." in found.notes
 
 
 def test_a_population_lowers_the_risk_of_journalist_and_marketer() -> None:
@@ -93,7 +93,7 @@ def test_a_population_that_lacks_people_of_the_table_is_noticed() -> None:
 
 
 def test_a_population_of_another_type_is_refused() -> None:
-    with pytest.raises(ld.SchemaError, match="column 'age' must be of the type int64, got string"):
+    with pytest.raises(ld.SchemaError, match="column 'age' must have the type int64, got string"):
         ld.audit(TABLE, quasi="age", sensitive="disease", population=pa.table({"age": ["30"]}))
 
 
@@ -194,7 +194,7 @@ def test_values_that_nobody_looked_at_are_not_called_safe(models: str) -> None:
     text = ld.audit(TABLE.append_column("sex", [["f"] * 7]), quasi="sex", models=models).advice.text
 
     assert "gives a value away" not in text
-    assert "Only the sizes of classes were looked at" in text
+    assert "The audit looked only at the sizes of classes" in text
 
 
 def test_asked_models_with_trees_and_distances_are_figures_too() -> None:

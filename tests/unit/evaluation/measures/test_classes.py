@@ -78,7 +78,7 @@ def test_separate_classes_are_measured_one_attribute_at_a_time(separate: ClassRe
 
 @pytest.mark.parametrize("measure", [ld.discernibility, ld.average_class_size, ld.additional_loss])
 def test_separate_classes_must_be_named(measure: Callable[[Release], float], separate: ClassRelease) -> None:
-    with pytest.raises(ld.ParameterError, match="each has classes of its own"):
+    with pytest.raises(ld.ParameterError, match="each has its own classes"):
         measure(separate)
 
 

@@ -138,7 +138,7 @@ def test_missing_values_have_declared_policies(run: Run, tmp_path: Path) -> None
 def test_other_columns_may_count_as_known(facts: Callable[..., dict[str, Any]], table: Path) -> None:
     found = facts("audit", table, "--quasi", "sex", "--sensitive", "disease,age", "--joint-knowledge")
 
-    assert "Whoever asks for one sensitive attribute is taken to know the others." in found["notes"]
+    assert "An attacker who asks for one sensitive attribute is assumed to know the others." in found["notes"]
 
 
 def test_a_release_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
