@@ -22,7 +22,15 @@ from ldiversity.base.registry import Registry
 from ldiversity.datasets import patients
 from ldiversity.distances import DISTANCES, parse_distance
 from ldiversity.entries import ENTRIES
-from ldiversity.estimation import CLASS_ESTIMATORS, ESTIMATORS, CellData, ClassEstimator, ClassSolution, Solution
+from ldiversity.estimation import (
+    CLASS_ESTIMATORS,
+    ESTIMATORS,
+    CellData,
+    ClassCells,
+    ClassEstimator,
+    ClassSolution,
+    Solution,
+)
 from ldiversity.evaluation.attacks import ATTACKS, Beliefs, Targets
 from ldiversity.faces.cli import cli
 from ldiversity.hierarchies import HIERARCHY_MAKERS, HierarchyMaker
@@ -50,7 +58,7 @@ class EvenClasses(ClassEstimator):
     name: ClassVar[str] = "even"
     summary: ClassVar[str] = "Equal counts."
 
-    def solve(self, cells: Any) -> ClassSolution:
+    def solve(self, cells: ClassCells) -> ClassSolution:
         counts = np.clip(cells.counts.mean(axis=1, keepdims=True), cells.least, cells.greatest)
         return ClassSolution(counts, counts, None, self.name, ())
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("papers", "examples", "docs/pictures")
+FOLDERS = ("papers", "examples", "docs/pictures", "tests/contract/toys")
 LIBRARY = "ldiversity"
 
 

@@ -7,6 +7,7 @@ from ldiversity.estimation._by import BinnedColumn, By, ByLike, GroupedColumn, P
 from ldiversity.estimation._by_text import parse_by
 from ldiversity.estimation._calendar import CalendarColumn
 from ldiversity.estimation._cells import CellData
+from ldiversity.estimation._class_cells import ClassCells
 from ldiversity.estimation._class_estimators import ClassEstimator, ClassSolution
 from ldiversity.estimation._estimate import estimate
 from ldiversity.estimation._exchange import Exchange
@@ -24,6 +25,7 @@ __all__ = [
     "ByLike",
     "CalendarColumn",
     "CellData",
+    "ClassCells",
     "ClassEstimator",
     "ClassSolution",
     "Estimate",

@@ -13,6 +13,7 @@ from ldiversity.methods._anatomy_classes import most_classes
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Method, Partition, RandomizingMethod
 from ldiversity.methods._coded import CategoryColumn, CodedTable, NumberColumn, QuasiColumn, SensitiveColumn
 from ldiversity.methods._combinations import number_combinations
+from ldiversity.methods._rule import Models, Rules, check_whole, describe_rules, given_models, refuse_persons, rules_of
 
 if TYPE_CHECKING:
     from ldiversity.methods._anatomy import Anatomy as Anatomy
@@ -35,12 +36,19 @@ __all__ = [  # noqa: PLE0604 - all of them are texts
     "GroupingMethod",
     "GroupingRun",
     "Method",
+    "Models",
     "NumberColumn",
     "Partition",
     "QuasiColumn",
     "RandomizingMethod",
+    "Rules",
     "SensitiveColumn",
+    "check_whole",
+    "describe_rules",
+    "given_models",
     "most_classes",
+    "refuse_persons",
+    "rules_of",
     *sorted(entry.class_name for entry in LISTED.values()),
 ]
 
