@@ -2,7 +2,7 @@
 
 The command line, policies and `METHODS` all read it. The methods of this package are plain data here, so that
 ``--help`` can list every option without loading a single method: a method is registered once, by its name, its class
-and the names of its options, which are the fields of its class; a test holds the two together. A method that another
+and the names of its options, which are the fields of its class; a test checks that the two agree. A method that another
 package announces, or that a program registers, is described from its class.
 """
 
@@ -34,11 +34,11 @@ class Option:
         a file), ``choice``, ``switch`` (yes or no) or ``shares`` (a number for each name; on the command line
         ``name=number``, several times). Files in a policy are relative to it.
     help
-        One sentence for people; which methods have the option is said by `methods_with`.
+        One sentence for people; `methods_with` says which methods have the option.
     flag
-        How it is written on the command line; ``None`` when it is offered in policies and Python alone.
+        How it is written on the command line; ``None`` if only policies and Python offer it.
     choices
-        The words of a ``choice``; a method may take fewer of them.
+        The words of a ``choice``; a method may accept only some of them.
     minimum
         The least number.
     several
@@ -94,7 +94,7 @@ _OPTIONS = (
     Option(
         "distance",
         "distance",
-        "How unlike values are: ordered, numeric:<unit>, discrete; tree:, semilattice: or matrix:<file>.",
+        "How far apart values are: ordered, numeric:<unit>, discrete; tree:, semilattice: or matrix:<file>.",
         "--distance",
     ),
     Option(
@@ -109,12 +109,12 @@ _OPTIONS = (
     Option(
         "overflow",
         "choice",
-        "When one value is too frequent: refuse (the default), or suppress so many of its records.",
+        "When one value is too frequent: refuse (the default), or suppress as many of its records as needed.",
         "--overflow",
         choices=("refuse", "suppress"),
     ),
     Option("weights", "shares", "How much the loss of each quasi-identifier counts.", "--weight"),
-    Option("merge", "switch", "Merge sensitive values into levels first, as published.", "--merge/--no-merge"),
+    Option("merge", "switch", "First merge sensitive values into levels, as in the paper.", "--merge/--no-merge"),
     Option("joint", "switch", "One partition for all sensitive columns.", "--joint/--separate"),
     Option("e", "integer", "Depth at which values of the tree must differ.", "-e", minimum=1),
     Option("tree", "file", "A hierarchy file of the sensitive values.", "--tree"),
@@ -126,14 +126,8 @@ _OPTIONS = (
         "--model",
         several=True,
     ),
-    Option("strict", "switch", "Equal values never part.", "--strict/--relaxed"),
-    Option(
-        "suppression",
-        "number",
-        "The largest share of records that may be left out.",
-        "--suppression",
-        minimum=0,
-    ),
+    Option("strict", "switch", "Keep equal values together.", "--strict/--relaxed"),
+    Option("suppression", "number", "The largest share of records that may be left out.", "--suppression", minimum=0),
 )
 
 LISTED_OPTIONS: Final[Mapping[str, Option]] = {option.name: option for option in _OPTIONS}
@@ -179,7 +173,7 @@ _METHODS = (
         "anatomy",
         "ldiversity.methods._anatomy:Anatomy",
         "classes",
-        "Exact quasi-identifiers in one table, l different values a class in another.",
+        "Exact quasi-identifiers in one table, l different values per class in another.",
         ("l", "overflow"),
     ),
     MethodEntry(
@@ -203,13 +197,7 @@ _METHODS = (
         "The least full-domain generalization that satisfies one or several privacy models.",
         ("l", "model", "suppression"),
     ),
-    MethodEntry(
-        "tp",
-        "ldiversity.methods._tp:TP",
-        "classes",
-        "Suppression of whole records in three phases.",
-        ("l",),
-    ),
+    MethodEntry("tp", "ldiversity.methods._tp:TP", "classes", "Suppression of whole records in three phases.", ("l",)),
 )
 
 LISTED: Final[Mapping[str, MethodEntry]] = {entry.name: entry for entry in _METHODS}
@@ -220,7 +208,7 @@ METHOD_CLASSES: Final = Registry[type]("methods", {name: entry.home for name, en
 
 
 class _Catalog(Mapping[str, MethodEntry]):
-    """The methods of this package, and those of others."""
+    """The methods of this package and of other packages."""
 
     def __getitem__(self, name: str) -> MethodEntry:
         return LISTED[name] if name in LISTED else _described(name, METHOD_CLASSES[name])
@@ -233,7 +221,7 @@ class _Catalog(Mapping[str, MethodEntry]):
 
 
 class _Options(Mapping[str, Option]):
-    """The options of this package, and those that methods of others bring."""
+    """The options of this package, and those of methods from other packages."""
 
     def __getitem__(self, name: str) -> Option:
         return LISTED_OPTIONS[name] if name in LISTED_OPTIONS else self._brought()[name]

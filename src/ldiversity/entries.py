@@ -1,8 +1,8 @@
 """What this package registers: one line for each entry, by kind and name, as plain data.
 
 A registry (`ldiversity.base.registry`) loads an entry when somebody asks for it, so that ``--help`` can name all of
-them without loading any. Other packages announce theirs as entry points in the group ``ldiversity.<kind>``. Methods,
-which have options besides, stand in `ldiversity.catalog`.
+them without loading any. Other packages announce theirs as entry points in the group ``ldiversity.<kind>``. Methods
+also have options, so `ldiversity.catalog` lists them.
 """
 
 from __future__ import annotations

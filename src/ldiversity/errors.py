@@ -15,11 +15,11 @@
 
     LDiversityWarning       something is allowed, and the user should know what it costs
 
-An error carries what it is about as data: who complains or what is wrong (`owner`), the parameter or column, the rule,
-what was given instead (`got`) and the way out (`hint`). The message is one sentence made of these; a face may word it
+An error carries its parts as data: who complains or what is wrong (`owner`), the parameter or column, the rule, what
+was given instead (`got`) and the way out (`hint`). The message is one sentence made of these parts; a face may word it
 differently.
-Messages quote parameters and declared labels, never cells of the source table: not those of quasi-identifiers either,
-nor values of a domain or hierarchy, which may have been read off the table. They are counted.
+Messages quote parameters and declared labels, never a cell of the source table. That includes quasi-identifiers, and
+the values of a domain or hierarchy, which may come from the table. Messages count these instead.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class _Said(Exception):  # noqa: N818 - the base of warnings too
         Python whose argument it is, or what breaks the rule: a file, ``"table"``, ``"release"``. The rule says what
         must hold, or what is wrong; a full stop is added where there is none.
     parameter
-        The name of the argument, where there is no owner to name before it.
+        The name of the argument, if no owner is named before it.
     column
         The column that it is about.
     got
         What was given instead. Never a cell of the source.
     hint
-        The way out, as a sentence of its own.
+        The way out, as a separate sentence.
     """
 
     def __init__(
@@ -89,19 +89,19 @@ class _Said(Exception):  # noqa: N818 - the base of warnings too
         return Sentence(*head, self.rule, tail)
 
     def with_hint(self, hint: str | None) -> Self:
-        """The same, with the way out."""
+        """Add the way out, and return this error."""
         self.hint = hint
         return self
 
     def about(self, column: str, said: str | None = None) -> None:
-        """Name the column of the table that this is about, once it is known.
+        """Name the column that this is about, once it is known.
 
         Parameters
         ----------
         column
             The name of the column.
         said
-            What stands before the message; the name of the column unless given.
+            What to write before the message; by default the name of the column.
         """
         self.column = column
         self.message = Sentence(f"{column if said is None else said}: ", self.message)
@@ -118,11 +118,11 @@ class LDiversityError(_Said):
     message
         One sentence: the column or parameter, and the rule it breaks.
     hint
-        The way out, as a sentence of its own.
+        The way out, as a separate sentence.
     owner, parameter, rule, column, got
         What the message was made of, where it is known.
     exit_code
-        What a program that fails for this reason returns.
+        The exit code of a program that fails for this reason.
 
     Examples
     --------

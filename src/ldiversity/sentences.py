@@ -1,8 +1,8 @@
-"""Sentences that every face can say in its own words.
+"""Sentences that each face writes in its own terms.
 
 A message that advises ``missing='drop'`` is right in Python, but a user of the command line types ``--missing drop``,
-and the author of a policy writes ``missing = "drop"``. So a sentence keeps what it mentions as data. It is a text in
-Python's words; a face that has other words asks for them with `Sentence.worded`.
+and the author of a policy writes ``missing = "drop"``. So a sentence keeps what it mentions as data. As a text it
+is written for Python; another face calls `Sentence.worded` with its own spelling.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Mention", "Method", "Named", "Options", "Owner", "Parameter", "Sente
 
 @dataclass(frozen=True)
 class Owner:
-    """The callable whose argument a sentence is about; it stands before the sentence.
+    """The callable whose argument a sentence is about; it comes before the sentence.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Method:
-    """A method by the name of its class; it has another name where names are typed.
+    """A method by the name of its class; the command line and policies use another name.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Named:
-    """Something with a name in Python and another where names are typed.
+    """Something that has one name in Python, and another on the command line and in policies.
 
     Examples
     --------
@@ -132,7 +132,7 @@ _MENTIONS: Final[dict[str, Callable[..., Mention]]] = {kind.__name__: kind for k
 
 
 class Sentence(str):
-    """A text in Python's words that knows what it mentions.
+    """A text, written for Python, that keeps what it mentions as data.
 
     Parameters
     ----------

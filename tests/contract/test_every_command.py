@@ -61,7 +61,7 @@ def test_an_option_of_one_value_is_refused_when_it_is_repeated(path: tuple[str, 
     code, said = run(*path, flag, "1", flag, "2")
 
     assert code == 2
-    assert "must be given once, but stands here 2 times" in said
+    assert "must be given once, but is given 2 times" in said
     assert said.count("\n") == 1
 
 
@@ -70,7 +70,7 @@ def test_a_switch_with_an_opposite_is_refused_when_it_is_repeated(path: tuple[st
     code, said = run(*path, flag, flag)
 
     assert code == 2
-    assert "must be given once, but stands here 2 times" in said
+    assert "must be given once, but is given 2 times" in said
 
 
 @pytest.mark.parametrize(("path", "flag"), FLAGS, ids=words_of)

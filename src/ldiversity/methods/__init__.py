@@ -1,4 +1,4 @@
-"""Methods: the data holder's choices of how sensitive values are hidden, one file a method.
+"""Methods: the data holder's choices of how sensitive values are hidden, one file per method.
 
 Classes are loaded when they are first asked for; `ldiversity.catalog` says which there are.
 """

@@ -77,11 +77,6 @@ class Anatomy(GroupingMethod):
         partition = divide(column.codes, len(column.domain), self.l)
         return Grouping((partition,), facts=losses(partition, self.l))
 
-    @property
-    def may_leave_out(self) -> float:
-        """As many records as it takes, where that was chosen."""
-        return float(self.overflow == "suppress")
-
     def promises(self, domain: Domain) -> tuple[UniqueDiversity]:  # noqa: ARG002 - the same for every domain
         """At least l records in every class, all with different values."""
         return (UniqueDiversity(self.l),)

@@ -58,7 +58,7 @@ def divide(levels: CodeArray, n_levels: int, l: int) -> Partition:
 
 
 def losses(partition: Partition, l: int) -> dict[str, Any]:
-    """Public facts: hidden rows, hide loss = hidden / all, additional loss = rows beyond l a class / l rows a class."""
+    """Public facts: hidden rows, their share (hide loss), and rows beyond l per class, over l (additional loss)."""
     n_rows, hidden = len(partition.class_of), partition.suppressed
     needed = partition.n_classes * l
     return {
@@ -83,9 +83,9 @@ def only_column(owner: str, table: CodedTable) -> SensitiveColumn:
 def check_people(owner: str, table: CodedTable) -> None:
     """Refuse several rows of one person: the l largest buckets may all be theirs."""
     if table.person is not None and len(np.unique(table.person)) < table.n_rows:
-        raise UnsupportedError(owner, "each row must be a person of its own").with_hint(
+        raise UnsupportedError(owner, "each row must belong to a different person").with_hint(
             say(
-                "{} never puts two rows of one person into a class; {} and {} neither, and hide what is left.",
+                "{} never puts two rows of one person into a class; nor do {} and {}, which hide what is left.",
                 *(Method("BSGI"), Method("LLMSU"), Method("MBF")),
             )
         )

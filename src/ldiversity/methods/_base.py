@@ -29,9 +29,9 @@ class Method(ABC):
     A method is a frozen dataclass that extends `RandomizingMethod` or `GroupingMethod`. Its fields are its options: on
     the command line, in policies and in comparisons. A field that is called like an option of another method (`l`,
     `model`, `weights`, ...) is that option; of others the type says what may be written, and
-    ``field(metadata={"help": ..., "minimum": ...})`` what is said about them. The first line of the docstring is its
-    line in help texts. A method is listed in `ldiversity.catalog`, or announced by another package as an entry point in
-    the group ``ldiversity.methods``; nothing else lists methods.
+    ``field(metadata={"help": ..., "minimum": ...})`` what help texts say about them. The first line of the
+    docstring is its line in help texts. A method is listed in `ldiversity.catalog`, or announced by another package as
+    an entry point in the group ``ldiversity.methods``; nothing else lists methods.
     """
 
     name: ClassVar[str]
@@ -176,12 +176,12 @@ class Grouping:
     facts
         Public facts about how it went, in JSON's types, for the release.
     of_values
-        Public facts about the values of sensitive columns: by name and column a number for each code. Of values that
-        no published record has nothing is said.
+        Public facts about the values of sensitive columns: by name and column a number for each code. Nothing
+        is said about values that no published record has.
     notes
         What the holder should know; never published.
     warnings
-        What every reader of the release must know: it is published, and said aloud when it is made.
+        What every reader of the release must know: it is published, and a warning when the release is made.
     """
 
     partitions: tuple[Partition, ...]
@@ -251,8 +251,8 @@ class GroupingMethod(Method):
 
     @property
     def may_leave_out(self) -> float:
-        """The largest share of records that the holder allows the method to leave out."""
-        return 0.0
+        """The largest share of records that the holder allows the method to leave out: any, to suppress overflow."""
+        return float(getattr(self, "overflow", "refuse") == "suppress")
 
     def parameters(self) -> dict[str, Any]:
         """The public parameters in JSON's types, for the release."""

@@ -93,7 +93,7 @@ class BSGI(GroupingMethod):
     def suggest_l(counts: Sequence[int] | NDArray[np.int64]) -> int:
         """The paper's choice of l for a column whose values occur so often: ``max(2, n // n_1)`` (Corollary 3).
 
-        The greatest `l` that no value stands against, unless one has more than half of the records: then no `l` is
+        The greatest `l` that every value allows, unless one has more than half of the records: then no `l` is
         feasible without suppression, and 2 is returned all the same.
 
         Examples
@@ -104,11 +104,6 @@ class BSGI(GroupingMethod):
         known = np.asarray(counts, dtype=np.int64)
         most = int(known.max(initial=0))
         return max(_LEAST_L, int(known.sum()) // most) if most else _LEAST_L
-
-    @property
-    def may_leave_out(self) -> float:
-        """As many records as it takes, where that was chosen."""
-        return float(self.overflow == "suppress")
 
     def promises(self, domain: Domain) -> tuple[UniqueDiversity]:  # noqa: ARG002 - the same for every domain
         """At least l records, all with different values."""

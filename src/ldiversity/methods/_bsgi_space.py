@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
-from ldiversity.base.checks import name_some
-from ldiversity.errors import ParameterError
 from ldiversity.methods._coded import CategoryColumn, CodedTable, SensitiveColumn
 
 if TYPE_CHECKING:
@@ -99,19 +97,13 @@ def make_space(owner: str, table: CodedTable, weights: Mapping[str, float] | Non
     """
     from ldiversity._kernels.bsgi_loss import Loss
 
-    weights = weights or {}
-    known = [column.name for column in table.quasi]
-    unknown = [name for name in weights if name not in known]
-    if unknown:
-        raise ParameterError(owner, "weights", "must name quasi-identifiers", got=name_some(unknown)).with_hint(
-            f"The quasi-identifiers are {name_some(known)}."
-        )
+    weight_of = table.weights(owner, weights)
     numbers, categories = table.numbers, table.categories
     points = np.empty((table.n_rows, len(table.quasi)), dtype=np.float32)
-    caps = np.array([weights.get(column.name, 1.0) for column in numbers], dtype=np.float32)
+    caps = np.array([weight_of[column.name] for column in numbers], dtype=np.float32)
     for d, number in enumerate(numbers):
         np.multiply(number.scaled, caps[d], out=points[:, d])
-    trees = [_Tree.of(column, weights.get(column.name, 1.0)) for column in categories]
+    trees = [_Tree.of(column, weight_of[column.name]) for column in categories]
     for d, (column, tree) in enumerate(zip(categories, trees, strict=True), len(numbers)):
         points[:, d] = tree.place[column.codes]
     entries = np.cumsum([0, *(tree.first.size for tree in trees)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -10,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, CodeArray
+from ldiversity.base.checks import name_some
+from ldiversity.errors import ParameterError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.schema import Domain
 
@@ -131,6 +134,16 @@ class CodedTable:
     def n_rows(self) -> int:
         """The number of rows."""
         return len(self.sensitive[0].codes)
+
+    def weights(self, owner: str, given: Mapping[str, float] | None) -> dict[str, float]:
+        """How much each quasi-identifier counts, 1 for those that are not given; refuses names of other columns."""
+        names = [column.name for column in self.quasi]
+        unknown = [name for name in given or {} if name not in names]
+        if unknown:
+            raise ParameterError(owner, "weights", "must name quasi-identifiers", got=name_some(unknown)).with_hint(
+                f"The quasi-identifiers are {name_some(names)}."
+            )
+        return {name: float((given or {}).get(name, 1.0)) for name in names}
 
     @property
     def numbers(self) -> tuple[NumberColumn, ...]:

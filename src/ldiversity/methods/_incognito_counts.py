@@ -64,11 +64,11 @@ class Combinations:
     columns
         The quasi-identifiers.
     codes
-        One array a quasi-identifier, shape (combinations,).
+        One array per quasi-identifier, shape (combinations,).
     sizes
         Shape (combinations,): records of each.
     values
-        What occurs in them, one a sensitive column.
+        What occurs in them, one per sensitive column.
     """
 
     columns: tuple[CategoryColumn, ...]

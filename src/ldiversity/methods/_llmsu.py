@@ -41,7 +41,7 @@ class LLMSU(GroupingMethod):
         fewer records than without, because classes of different levels are classes of different values.
     joint
         One partition for all sensitive columns. False is the paper's separate mode, a partition for each of
-        them, which breaks the claim for whoever knows how the columns go together: for comparison only.
+        them, which breaks the claim for an attacker who knows how the columns go together: for comparison only.
 
     Notes
     -----

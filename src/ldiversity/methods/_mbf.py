@@ -20,7 +20,7 @@ class MBF(GroupingMethod):
     """Classes of `l` records that differ in every sensitive column, the fullest cells of their grid first.
 
     Stops an attacker who finds a person in the table from naming any of the values with more certainty than 1/l.
-    Records that fit nowhere are hidden. Here to be compared with: `LLMSU` hides fewer.
+    Records that fit nowhere are hidden. It is here for comparison: `LLMSU` hides fewer.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ _PILOT: Final = 65_536
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Rows by the cells of a grid, one dimension a column.
+    """Rows by the cells of a grid, one dimension per column.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Cells:
     rows
         Shape (n,): rows by cell, in their given order.
     person
-        Shape (n,): who a row belongs to; empty when each row is a person of its own.
+        Shape (n,): who a row belongs to; empty when each row belongs to a different person.
 
     Examples
     --------

@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ldiversity.base.checks import check_number, name_some
+from ldiversity.base.checks import check_number
 from ldiversity.errors import ParameterError
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun
 from ldiversity.methods._coded import CodedTable
@@ -41,10 +40,10 @@ class Mondrian(GroupingMethod):
         What every class must satisfy, for every sensitive column: a privacy model, its text form (``"distinct:3"``),
         or several of them, which then all hold. They need not be monotone: every class is checked.
     strict
-        Whether equal values stay together. False: those equal to the median may part, so that sides are even.
+        Whether equal values stay together. False: values equal to the median may be split, so that sides are equal.
     weights
         How much the span of a quasi-identifier counts, by name; 1 for those that are not named, and 0 for one that
-        shall not be cut.
+        must not be cut.
 
     References
     ----------
@@ -97,17 +96,7 @@ class Mondrian(GroupingMethod):
         from ldiversity.methods._mondrian_ranks import rank_table
 
         refuse_persons("Mondrian", table)
-        weights = self._weights(table)
+        weights = np.array(list(table.weights("Mondrian", self.weights).values()))
         check_whole("Mondrian", self.rules.models, table.sensitive)
         partition = Cutter(rank_table(table), table.sensitive, self.rules, weights, self.strict).partition(run)
         return Grouping((partition,))
-
-    def _weights(self, table: CodedTable) -> NDArray[np.float64]:
-        given = self.weights or {}
-        names = [column.name for column in table.quasi]
-        unknown = [name for name in given if name not in names]
-        if unknown:
-            raise ParameterError(
-                "Mondrian", "weights", "must name quasi-identifiers", got=name_some(unknown)
-            ).with_hint(f"The quasi-identifiers are {name_some(names)}.")
-        return np.array([float(given.get(name, 1.0)) for name in names])

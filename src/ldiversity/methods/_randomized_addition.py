@@ -18,8 +18,8 @@ class RandomizedAddition(RandomizingMethod):
     """Publish every sensitive value among ``l - 1`` other values of the domain, drawn uniformly.
 
     Someone who knows that a person is in the table, and all of that person's quasi-identifiers, cannot tell which of
-    the `l` values is true: to whoever held all values equally likely, each has probability 1/l.
-    Does not stop one who gains from values that are alike; see `SemanticDiversity`.
+    the `l` values is true: to someone for whom all values were equally likely, each has probability 1/l.
+    Does not stop an attacker who gains from similar values; see `SemanticDiversity`.
 
     Parameters
     ----------

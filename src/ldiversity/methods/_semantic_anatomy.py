@@ -27,8 +27,7 @@ __all__ = ["SemanticAnatomy"]
 class SemanticAnatomy(GroupingMethod):
     """Classes of `l` records whose values have pairwise different ancestors at depth `e` of a tree.
 
-    Anatomy is content with three kinds of cancer in a class; this is not. Quasi-identifiers are published as they
-    are.
+    Anatomy accepts a class of three kinds of cancer; this method does not. Quasi-identifiers are published as they are.
 
     Parameters
     ----------
@@ -96,11 +95,6 @@ class SemanticAnatomy(GroupingMethod):
         self._check(column, levels)
         partition = divide(levels[column.codes], len(levels), self.l)
         return Grouping((partition,), facts=losses(partition, self.l))
-
-    @property
-    def may_leave_out(self) -> float:
-        """As many records as it takes, where that was chosen."""
-        return float(self.overflow == "suppress")
 
     def promises(self, domain: Domain) -> tuple[LevelUnique]:
         """At least l records in every class, all with different ancestors at depth e."""

@@ -31,14 +31,14 @@ class SemanticDiversity(RandomizingMethod):
     d
         Least distance between two values of a set.
     distance
-        How unlike two values are; an object, or its text form such as ``"tree:diseases.csv"``.
+        How far apart two values are; an object, or its text form such as ``"tree:diseases.csv"``.
     selection
         ``"balanced"``: every member of a published set explains it equally well, so that the set itself moves no
         odds. ``"simple"``: the published Algorithm 1; its sets favor some members.
         ``"ring"``: the published Algorithm 3; it leaks, and is here for comparison.
     prior
         For ``balanced`` only: a public belief about the values (a mapping, or shares in code order) under which
-        no member of a set shall be likelier than 1/l. Costs accuracy.
+        no member of a set is likelier than 1/l. Costs accuracy.
 
     References
     ----------

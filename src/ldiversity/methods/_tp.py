@@ -23,11 +23,11 @@ __all__ = ["TP"]
 
 @dataclass(frozen=True)
 class TP(GroupingMethod):
-    """Publish records exactly where enough of them agree on all quasi-identifiers, and hide the others' in one class.
+    """Publish records exactly where enough of them agree on all quasi-identifiers, and put all others into one class.
 
     Records with the same quasi-identifiers are a class, published as it is, once no value has more than 1/l of it.
     What must leave the classes for that, and what the records that left need so that no value has more than 1/l of
-    them either, is one class of its own: the residue, whose quasi-identifiers are suppressed wherever they differ.
+    them either, forms a separate class: the residue, whose quasi-identifiers are suppressed wherever they differ.
 
     Suits tables of few distinct combinations; where almost every combination is unique, almost all is suppressed.
 

@@ -1,4 +1,4 @@
-"""Privacy models: rules that every class of a table must satisfy, one file a model, and a registry by name."""
+"""Privacy models: rules that every class of a table must satisfy, one file per model, and a registry by name."""
 
 from __future__ import annotations
 

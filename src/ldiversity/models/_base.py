@@ -234,7 +234,7 @@ class PrivacyModel(ABC):
             except ParameterError:
                 if value != 0 or self.higher_is_safer:
                     return None
-                value = _LEAST  # a class just like all records reaches 0, which is no parameter
+                value = _LEAST  # a class just like all records reaches 0, which is not a valid parameter
                 continue
             if not weaker.failing(classes).size:
                 return weaker

@@ -28,8 +28,8 @@ _BORDER: Final = 1e-9
 class DeltaDisclosure(PrivacyModel):
     """With shares q in a class and p overall, ``|ln(q / p)| < delta`` for every value that occurs anywhere.
 
-    A class that lacks a value discloses that nobody in it has that value: it satisfies no delta. Programs that pass
-    over such values check less than the definition says.
+    A class that lacks a value discloses that nobody in it has that value: it satisfies no delta. Programs that skip
+    such values check less than the definition says.
 
     Reached is the greatest ``|ln(q / p)|``; infinite where a value is lacking.
 
@@ -64,7 +64,7 @@ class DeltaDisclosure(PrivacyModel):
     not_of_sets: ClassVar[str] = "A set rules out all values that are not in it, so no delta holds for sets."
     measured: ClassVar[Measured] = Measured(
         "delta",
-        "the greatest logarithm of a value's share in a class over that overall; none where one is absent",
+        "the greatest logarithm of a value's share in a class over its overall share; none if one is absent",
         infinite="A class lacks a value that occurs elsewhere, so that no delta holds.",
     )
 

@@ -54,7 +54,7 @@ class KAnonymity(PrivacyModel):
     probes: ClassVar[tuple[tuple[Any, ...], ...]] = ((2,),)
     of_people: ClassVar[bool] = True
     measured: ClassVar[Measured] = Measured(
-        "k_anonymity", "records in the smallest class: nobody can be told from fewer", "whole"
+        "k_anonymity", "records in the smallest class: everyone hides among at least that many", "whole"
     )
 
     k: int

@@ -50,7 +50,7 @@ class SemanticClassDiversity(PrivacyModel):
     d
         Greater than 0.
     distance
-        How unlike two values are, or its short form.
+        How far apart two values are, or its short form.
 
     Notes
     -----

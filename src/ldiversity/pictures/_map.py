@@ -1,4 +1,4 @@
-"""The risk-utility map: what attackers gain against what estimates lose, one mark a release."""
+"""The risk-utility map: what attackers gain against what estimates lose, one mark per release."""
 
 from __future__ import annotations
 

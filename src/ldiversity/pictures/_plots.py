@@ -54,13 +54,13 @@ def plot_estimate(  # noqa: PLR0913 - the columns of an estimate, each by its na
         True shares, which only the data holder knows; hollow marks on the bars, or a second map beside the
         heat map.
     marked
-        True for a cell with too few records; hatched, and said so below the picture.
+        True for a cell with too few records; hatched, as a note below the picture says.
     records
         How many records each cell has.
     confidence
         Of the intervals, for the legend.
     interval
-        What the intervals are, where it is something else; empty when shares are exact, and have none.
+        What to call the intervals instead; empty when shares are exact, and have none.
     ax
         Axes to draw all cells into, as one panel without a title; a figure is made when None.
 

@@ -24,7 +24,7 @@ _GAP: Final = re.compile(r">\s+<")
 
 
 def svg_text(figure: Figure) -> str:
-    """Give a figure as SVG, with its texts as texts, which whoever looks at it sees in a font of their own.
+    """Give a figure as SVG, with its texts as texts, which readers see in a font that they have.
 
     Examples
     --------

@@ -124,7 +124,7 @@ def test_several_sensitive_columns_are_refused() -> None:
 
 
 def test_several_rows_of_a_person_are_refused() -> None:
-    with pytest.raises(ld.UnsupportedError, match="person of its own") as caught:
+    with pytest.raises(ld.UnsupportedError, match="belong to a different person") as caught:
         Anatomy(l=2).group(table([0, 1], 2, person=np.array([7, 7])), RUN)
 
     assert "BSGI" in str(caught.value)

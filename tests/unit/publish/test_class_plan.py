@@ -135,7 +135,7 @@ def test_a_hierarchy_that_misses_values_names_them(tmp_path: Path) -> None:
 def test_several_rows_of_one_person_are_seen_beforehand() -> None:
     table = TABLE.set_column(1, "name", [list("aabbccdd")])
 
-    with pytest.raises(ld.UnsupportedError, match="each row must be a person of its own"):
+    with pytest.raises(ld.UnsupportedError, match="each row must belong to a different person"):
         plan(table, quasi="age", sensitive=DISEASE, method=Anatomy(l=2), person="name")
 
 

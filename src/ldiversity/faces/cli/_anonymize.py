@@ -13,7 +13,7 @@ from ldiversity.faces.cli._input import opened_if_given, read_as_option
 from ldiversity.faces.cli._method import MethodCommand
 from ldiversity.faces.cli._paths import READ, TABLE, WRITTEN
 from ldiversity.faces.cli._progress import progress_bar
-from ldiversity.faces.cli._show import show
+from ldiversity.faces.cli._show import json_option, show
 from ldiversity.faces.cli._text import shell_line
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ _OF_ONE_RUN: Final = (
     *("table", "read_as", "output", "overwrite", "workers", "chunk_rows", "insecure_seed"),
     *("policy", "key", "as_json"),
 )
-"""What may stand beside a policy: it is silent about the table, the folder and the machine, and may be about a key."""
+"""What may be given with a policy: it may leave out table, folder and key, and says nothing about the machine."""
 
 
 @click.command("anonymize", cls=MethodCommand, short_help="Publish a table as a release.")
 @click.argument("table", type=TABLE, required=False)
-@policy_option("TABLE and -o stand above what it names")
+@policy_option("TABLE and -o take precedence over it")
 @click.option("-o", "--output", type=WRITTEN, help="The folder of the release; must not exist yet.")
 @read_as_option
 @holder_options
@@ -50,12 +50,12 @@ _OF_ONE_RUN: Final = (
     help="For methods that generalize: publish how often each value of a quasi-identifier occurs.",
 )  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace a release that is already there.")
-@click.option("--workers", type=click.IntRange(min=1), help="Threads; as many as there are cores unless given.")
-@click.option("--chunk-rows", type=click.IntRange(min=1), help="Rows worked on at once; memory grows with it.")
+@click.option("--workers", type=click.IntRange(min=1), help="Threads; by default one per core.")
+@click.option("--chunk-rows", type=click.IntRange(min=1), help="Rows processed at a time; more rows take more memory.")
 @click.option(
     "--insecure-seed", type=int, metavar="N", help="FOR TESTS: repeatable draws that anyone can undo. Never publish."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+@json_option
 @click.pass_context
 def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options by name
     """Publish TABLE as a release: each sensitive value hidden in a set of l, or among the records of a class.
@@ -70,7 +70,7 @@ def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **give
     """  # noqa: D301 - click reads the backspace
     if given["insecure_seed"] is not None:
         click.echo(
-            "Warning: INSECURE SEED. Whoever learns or guesses the seed learns every true value. "
+            "Warning: INSECURE SEED. Anyone who learns or guesses the seed learns every true value. "
             "This release is for tests; never hand it out.",
             err=True,
         )

@@ -14,7 +14,7 @@ from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import type_option
 from ldiversity.faces.cli._paths import READ
-from ldiversity.faces.cli._show import Page, show
+from ldiversity.faces.cli._show import Page, json_option, show
 
 if TYPE_CHECKING:
     from ldiversity.evaluation.attacks import AttackReport, AttackResult
@@ -36,7 +36,7 @@ _HEADS: Final = (
     "guessing",
     "without",
 )
-"""The last one: what the attacker reaches without the knowledge that the attack is about."""
+"""The last one is what attackers reach without the knowledge that the attack is about."""
 
 
 @click.command("attack", cls=Command, short_help="What attackers achieve on a release.")
@@ -44,7 +44,7 @@ _HEADS: Final = (
 @click.option(
     "--original",
     type=READ,
-    help="The table that the release was made from, to score the attackers; else they say what they expect.",
+    help="The table that the release was made from, to score the attackers; without it, they say what they expect.",
 )
 @click.option("--sensitive", multiple=True, metavar="COLUMNS", help="The attributes to attack; all by default.")
 @click.option(
@@ -73,7 +73,7 @@ _HEADS: Final = (
     help="How many people are attacked, drawn at random; all by default.",
 )
 @type_option
-@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+@json_option
 @click.pass_context
 def command(
     context: click.Context,
@@ -87,8 +87,8 @@ def command(
     """Attack the folder RELEASE, and compare what attackers achieve with its claim and with guessing.
 
     With --original it is for the data holder. Exit code 0 when no attack beats the claim beyond chance, 1 when one
-    does, 2 when something is wrong with the words or files. To beat it an attacker must also do better than
-    guessing, and better than without what they know besides ("without": the order, the other release).
+    does, 2 when something is wrong with the options or files. To beat the claim, attackers must also do better than
+    guessing, and better than without their additional knowledge ("without": the order, the other release).
 
     \b
     ldiversity attack release

@@ -13,7 +13,7 @@ from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import column_options, population_option
 from ldiversity.faces.cli._input import advised_words, opened_table, read_as_option
 from ldiversity.faces.cli._paths import TABLE, WRITTEN
-from ldiversity.faces.cli._show import Page, show
+from ldiversity.faces.cli._show import Page, json_option, show
 
 if TYPE_CHECKING:
     from ldiversity.evaluation.audit import Audit, Figure
@@ -35,7 +35,7 @@ EXIT_FAILED: Final = 1
     metavar="MODEL",
     help="What must hold: k-anonymity:5, distinct:3, entropy:2.5, recursive:3:2, frequency:3, alpha-k:0.5:5, "
     "t-closeness:0.2, beta-likeness:1, delta-disclosure:1, unique:3, semantic:3:2:ordered, level:3:1:<file>; may be "
-    "repeated. Of a release, what it claims when left out.",
+    "repeated. For a release, by default what it claims.",
 )
 @click.option(
     "--missing-quasi",
@@ -44,17 +44,21 @@ EXIT_FAILED: Final = 1
     show_default=True,
     help="Whether a missing quasi-identifier is a value like others, leaves the row out, or is refused.",
 )
-@click.option("--joint-knowledge", is_flag=True, help="An attacker who asks for one sensitive column knows the others.")
+@click.option(
+    "--joint-knowledge",
+    is_flag=True,
+    help="Assume that an attacker who asks for one sensitive column knows the others.",
+)
 @population_option
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
     default=0.2,
     show_default=True,
-    help="From which probability on a record counts as at risk of being recognized.",
+    help="The probability from which a record counts as at risk of being recognized.",
 )
-@click.option("--html", type=WRITTEN, help="Also write a page for the one who decides.")
-@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+@click.option("--html", type=WRITTEN, help="Also write the audit as a page.")
+@json_option
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -59,7 +59,7 @@ def _feasible(plan: ClassPlan) -> str:
     most = "" if classes is None else f" There can be at most {number(classes)} classes."
     several = len(plan.attributes) > 1
     last = " Whether all of them can be kept apart at once is known when the table is grouped." if several else ""
-    return f"Nothing speaks against it; {_left_out(left_out, 'at least have to be left out')}.{most}{last}"
+    return f"Nothing rules it out; {_left_out(left_out, 'at least have to be left out')}.{most}{last}"
 
 
 def _left_out(count: int, what: str) -> str:

@@ -1,4 +1,4 @@
-"""The class of every command: what holds for the words of all of them."""
+"""The class of every command, with the rules that hold for the arguments of all of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Command(click.Command):
         for parameter, times in Counter(order).items():
             if times > 1 and _could_disagree(parameter):
                 raise click.UsageError(
-                    f"{written(parameter)} must be given once, but stands here {times} times and only the last would "
+                    f"{written(parameter)} must be given once, but is given {times} times, and only the last would "
                     "count: leave the others out.",
                     ctx,
                 )

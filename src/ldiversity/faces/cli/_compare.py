@@ -18,7 +18,7 @@ from ldiversity.faces.cli._input import advised_words, opened_table, read_as_opt
 from ldiversity.faces.cli._method import METHOD_OPTIONS, MethodCommand
 from ldiversity.faces.cli._paths import TABLE, WRITTEN
 from ldiversity.faces.cli._progress import progress_bar
-from ldiversity.faces.cli._show import Page, show
+from ldiversity.faces.cli._show import Page, json_option, show
 from ldiversity.faces.cli._words import in_words
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _method_options(command: Decorated) -> Decorated:
 @click.option(
     "-l", "levels", default="2..7", show_default=True, metavar="NUMBERS", help="Values of l: 3, 2,4,6 or 2..7."
 )
-@click.option("--methods", multiple=True, metavar="NAMES", help="The methods; all that fit unless given.")
+@click.option("--methods", multiple=True, metavar="NAMES", help="The methods; by default all that fit.")
 @click.option(
     "--model",
     "models",
@@ -71,7 +71,7 @@ def _method_options(command: Decorated) -> Decorated:
 )
 @_method_options
 @grouping_options
-@click.option("--queries", type=click.IntRange(min=1), help="How many random counting queries; 300 unless given.")
+@click.option("--queries", type=click.IntRange(min=1), help="How many random counting queries; 300 by default.")
 @click.option("--attacks", multiple=True, metavar="NAMES", help="The attacks; those by people who know the release.")
 @click.option("--targets", type=click.IntRange(min=1), default=2000, show_default=True, help="Records attacked.")
 @click.option(
@@ -80,11 +80,11 @@ def _method_options(command: Decorated) -> Decorated:
     help="The greatest acceptable gain of an attacker over guessing, from 0 to 1, chance included; decides what is "
     "recommended.",
 )
-@click.option("--folder", type=WRITTEN, help="Keeps finished runs, which are not repeated.")
+@click.option("--folder", type=WRITTEN, help="Keep finished runs here, so that they are not repeated.")
 @click.option("--plot", type=WRITTEN, help="Also write the map: .png, .svg or .pdf.")
 @click.option("--save", type=WRITTEN, help="Also write what is recommended as a policy, for anonymize --policy.")
 @click.option("--seed", type=click.IntRange(min=0), help="Makes the figures repeatable; no release is kept.")
-@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+@json_option
 def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options by name
     """Run several methods on TABLE, measure risk, error and cost of each, and say which one to publish.
 
@@ -155,7 +155,7 @@ def _check_plot(plot: Path) -> None:
 
 
 def _options(given: Mapping[str, Any], methods: Sequence[str] | None) -> dict[str, Any]:
-    """The options that were given; one that no method has which is run by name is refused."""
+    """The options that were given; an option is refused if no method that was named has it."""
     from ldiversity.publish import typed_options
 
     shared = [*_SHARED, *(name for name in OPTIONS if name not in LISTED_OPTIONS)]
@@ -170,7 +170,7 @@ def _options(given: Mapping[str, Any], methods: Sequence[str] | None) -> dict[st
 
 
 def _together(text: str) -> str | list[str]:
-    """A model, or several that one run shall keep."""
+    """A model, or several that one run must satisfy together."""
     several = [part.strip() for part in text.split(" and ")]
     return several if len(several) > 1 else text
 
@@ -205,10 +205,12 @@ def _render(found: Comparison, page: Page) -> None:
     page.warning(found.holder_only)
     page.title(f"{found.table}: {counted(len(found.rows), 'run')} on {number(found.records)} records")
     for name, share in found.unprotected.items():
-        page.text(f"As it is, the table tells {name!r} of {percent(share)} of the people to those who know the rest.")
+        page.text(
+            f"As it is, the table gives away {name!r} of {percent(share)} of the people to those who know the rest."
+        )
     page.text(
-        "Whoever knows how frequent the values of each column are, and nothing else, answers the queries with an "
-        f"error of {percent(found.uninformed)}."
+        "Someone who knows only how frequent the values of each column are answers the queries with an error of "
+        f" {percent(found.uninformed)}."
     )
     if not all(run.failed for run in found.rows):
         for texts, below in ((figures_table(found), LEGEND), (exposure_table(found), _EXPOSURE)):

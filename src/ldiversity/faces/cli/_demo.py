@@ -15,7 +15,7 @@ from ldiversity.base.answers import Answer
 from ldiversity.base.numbers import level, number, percent, points
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._paths import WRITTEN
-from ldiversity.faces.cli._show import Page, show
+from ldiversity.faces.cli._show import Page, json_option, show
 from ldiversity.faces.cli._text import shell_line
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Demo(Answer, schema="demo", version=1):
     show_default=True,
     help="Where files are written: a new folder, or that of an earlier demo.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+@json_option
 def command(folder: Path, *, as_json: bool) -> None:
     """Publish a built-in table, estimate from the releases, and compare with the truth.
 

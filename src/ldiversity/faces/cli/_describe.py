@@ -14,7 +14,7 @@ from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import type_option
 from ldiversity.faces.cli._input import opened_table, read_as_option, read_as_words
 from ldiversity.faces.cli._paths import TABLE
-from ldiversity.faces.cli._show import Page, show
+from ldiversity.faces.cli._show import Page, json_option, show
 from ldiversity.faces.cli._text import shell_line
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = ["command"]
 @click.argument("table", type=TABLE)
 @read_as_option
 @type_option
-@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+@json_option
 def command(table: Path, read_as: str | None, types: tuple[str, ...], *, as_json: bool) -> None:
     """Show a TABLE's columns, suggested roles, and the largest l each method can reach.
 

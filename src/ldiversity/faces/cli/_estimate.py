@@ -13,7 +13,7 @@ from ldiversity.base.registry import registered
 from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._paths import READ, WRITTEN
-from ldiversity.faces.cli._show import Page, show
+from ldiversity.faces.cli._show import Page, json_option, show
 
 if TYPE_CHECKING:
     from ldiversity.estimation import Estimate, EstimatedCell
@@ -55,10 +55,10 @@ __all__ = ["command"]
     type=click.Choice(["auto", "uniform", "marginal"]),
     default="auto",
     show_default=True,
-    help="How a class lies in its region, where quasi-identifiers were generalized: evenly, by their published "
-    "frequencies, or by these where they are published.",
+    help="How a class lies in its region, if quasi-identifiers were generalized: evenly, by their published "
+    "frequencies, or by these if they are published.",
 )
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="How often intervals hold the truth.")
 @click.option(
     "--min-records",
     type=click.IntRange(min=0),
@@ -68,7 +68,7 @@ __all__ = ["command"]
 )
 @click.option("--csv", "csv_file", type=WRITTEN, help="Also write the estimates as CSV.")
 @click.option("--plot", type=WRITTEN, help="Also draw them: a .png, .svg or .pdf file.")
-@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+@json_option
 def command(
     release: Path,
     *,
@@ -123,12 +123,14 @@ def _render(estimate: Estimate, page: Page) -> None:
         [row for cell in estimate.cells for row in _rows(cell)],
         right={len(estimate.by), *range(len(estimate.by) + 2, len(estimate.by) + 7)},
     )
-    page.text("Counts are of records; standard errors and intervals are about the noise that hides the true values.")
+    page.text(
+        "Counts are numbers of records; standard errors and intervals describe the noise that hides the true values."
+    )
     page.bullets(estimate.caveats)
 
 
 def _rows(cell: EstimatedCell) -> Iterator[list[str]]:
-    """One row per value; what is about the cell stands in the first alone."""
+    """One row per value; only the first row repeats what is about the cell."""
     from ldiversity.schema import label_text
 
     once, last = [*map(label_text, cell.by.values()), number(cell.records)], [cell.estimator, cell.note]

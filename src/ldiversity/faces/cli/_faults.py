@@ -30,7 +30,7 @@ EXIT_INTERRUPTED: Final = 130
 DEBUG_VARIABLE: Final = "LDIVERSITY_DEBUG"
 
 _NO_NUMBER: Final = ("is not a valid float.", "is not a valid float range.")
-"""How click ends what it says of a text that is no number."""
+"""How click ends its message about a text that is not a number."""
 
 
 def exit_code_of(fault: BaseException) -> int:
@@ -54,11 +54,7 @@ def exit_code_of(fault: BaseException) -> int:
 def _told(fault: BaseException) -> tuple[str, LDiversityError, int]:
     """What is said about an exception: its kind, an error of this package, and the exit code."""
     if isinstance(fault, KeyboardInterrupt):
-        return (
-            "Interrupted",
-            LDiversityError("Interrupted. Nothing that was not finished is left behind."),
-            EXIT_INTERRUPTED,
-        )
+        return ("Interrupted", LDiversityError("Interrupted. Nothing unfinished is left behind."), EXIT_INTERRUPTED)
     if isinstance(fault, click.UsageError):
         return "UsageError", _usage(fault), EXIT_REFUSED
     if lacks_memory(fault):
@@ -78,7 +74,7 @@ def _told(fault: BaseException) -> tuple[str, LDiversityError, int]:
 
 
 def _usage(fault: click.UsageError) -> LDiversityError:
-    """What is wrong with the words of a command."""
+    """What is wrong with the arguments of a command."""
     path = "ldiversity" if fault.ctx is None else fault.ctx.command_path
     message = fault.format_message().rstrip()
     point = point_hint(message) if message.endswith(_NO_NUMBER) else ""

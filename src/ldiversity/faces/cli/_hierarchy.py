@@ -15,7 +15,7 @@ from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import type_option
 from ldiversity.faces.cli._input import opened_table, read_as_option
 from ldiversity.faces.cli._paths import READ, TABLE, WRITTEN
-from ldiversity.faces.cli._show import Page, show
+from ldiversity.faces.cli._show import Page, json_option, show
 from ldiversity.faces.cli._text import shell_line
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ class LookedAt(Answer, schema="hierarchy", version=1):
 @click.command("hierarchy", cls=Command, short_help="Make a hierarchy for a column, or look at one.")
 @click.argument("table", type=TABLE, required=False)
 @click.option("--column", metavar="COLUMN", help="The column that gets a hierarchy.")
-@click.option("--width", metavar="NUMBERS", help="Intervals of equal width, one width a level: 5,10,20.")
-@click.option("--quantiles", metavar="NUMBERS", help="Intervals with equally many records, their number a level: 16,4.")
+@click.option("--width", metavar="NUMBERS", help="Intervals of equal width, one width per level: 5,10,20.")
+@click.option("--quantiles", metavar="NUMBERS", help="Intervals with equally many records; how many per level: 16,4.")
 @click.option("--prefix", is_flag=True, help="Beginnings of texts: 13053, 1305*, 130**, ...")
 @click.option("--date", is_flag=True, help="Day, month, quarter, year.")
 @click.option(
@@ -74,9 +74,9 @@ class LookedAt(Answer, schema="hierarchy", version=1):
 @click.option("--show", "shown", type=READ, metavar="FILE", help="Only look at a hierarchy file.")
 @read_as_option
 @type_option
-@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+@json_option
 def command(table: Path | None, shown: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options
-    """Make a hierarchy for a COLUMN of a TABLE, by what its values are or as you say; look at it and save it.
+    """Make a hierarchy for a COLUMN of a TABLE, by the kind of its values or as you say; look at it and save it.
 
     It shows values of the table: what it prints is for the data holder.
 

@@ -1,4 +1,4 @@
-"""The decisions of a data holder, as options of every command that reads a table; the texts are read elsewhere."""
+"""The decisions of a data holder, as options of every command that reads a table; other rooms parse their texts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ type_option: Final = click.option(
     "types",
     multiple=True,
     metavar="COLUMN=TYPE",
-    help="Read a column as text, integer, number, boolean, date where another type would be inferred.",
+    help="Read a column as text, integer, number, boolean or date, if another type would be inferred.",
 )
 
 population_option: Final = click.option(
@@ -61,20 +61,20 @@ _COLUMN_OPTIONS: Final = (
         "--plain",
         multiple=True,
         metavar="COLUMNS",
-        help="Columns published as they are, on your word that they tell nothing.",
+        help="Columns published as they are; you vouch that they give nothing away.",
     ),
     click.option(
         "--domain",
         "domains",
         multiple=True,
         metavar="COLUMN=VALUES",
-        help="The public values of a sensitive column, in order: v1,v2,... or @file with one a line.",
+        help="The public values of a sensitive column, in order: v1,v2,... or @file with one per line.",
     ),
     click.option(
         "--missing",
         multiple=True,
         metavar="HOW",
-        help="What becomes of rows whose sensitive value is missing: refuse (the default), category or drop; "
+        help="What happens to rows whose sensitive value is missing: refuse (the default), category or drop; "
         "COLUMN=HOW for one column; may be repeated.",
     ),
     click.option(
@@ -85,7 +85,7 @@ _COLUMN_OPTIONS: Final = (
     ),
     type_option,
 )
-"""What the holder says about the columns of a table, in the same words to every command that reads it."""
+"""What the holder says about the columns of a table: the same options for every command that reads it."""
 
 _GROUPING_OPTIONS: Final = (
     click.option(
@@ -99,21 +99,21 @@ _GROUPING_OPTIONS: Final = (
     click.option(
         "--person",
         metavar="COLUMN",
-        help="For methods that group: tells whose row it is, when a person may have several; never published.",
+        help="For methods that group: says whose row it is, if a person may have several rows; never published.",
     ),
 )
 
 
 def policy_option(others: str) -> Callable[[Decorated], Decorated]:
-    """The option that names a policy file; `others` says what may stand with it."""
-    help_text = f"A reviewed file that says all of the below; {others}."
+    """The option that names a policy file; `others` says what may be given with it."""
+    help_text = f"A reviewed file that replaces the options below; {others}."
     return click.option("--policy", type=READ, help=help_text)
 
 
 def asked_policy(
     ctx: click.Context, file: Path | None, given: Mapping[str, Any], run_options: Collection[str]
 ) -> Policy:
-    """What is to be published: as a policy file says, beside which only `run_options` may stand, or as options say."""
+    """What to publish: as a policy file says, with which only `run_options` may be given, or as the options say."""
     from ldiversity.publish import Policy, typed_publication
 
     if file is None:

@@ -10,7 +10,7 @@ import click
 from ldiversity.base.answers import Answer
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._paths import WRITTEN
-from ldiversity.faces.cli._show import Page, show
+from ldiversity.faces.cli._show import Page, json_option, show
 
 __all__ = ["KeyFile", "command"]
 
@@ -30,7 +30,7 @@ def command() -> None:
 
 @command.command("new", cls=Command)
 @click.argument("file", type=WRITTEN)
-@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+@json_option
 def new(file: Path, *, as_json: bool) -> None:
     """Write a new key to FILE, readable by its owner only; an existing file is never overwritten."""
     import ldiversity as ld

@@ -41,7 +41,8 @@ _HELP_INSTEAD: Final[Any] = getattr(click.exceptions, "NoArgsIsHelpError", ())
 """What newer versions of click raise to show the help of a group that was given nothing to do."""
 
 
-_LEAVE_ON: Final = ("SIGTERM", "SIGHUP", "SIGQUIT")
+_LEAVE_ON: Final = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)]
+"""Signals that ask a program to end, as far as the system has them."""
 
 
 class LazyGroup(click.Group):
@@ -87,21 +88,19 @@ class LazyGroup(click.Group):
 def cli() -> None:
     """Publish tables about people so that nobody learns any one person's sensitive value.
 
-    The data holder runs describe, plan and anonymize; the data user runs estimate. Every command knows --help.
+    The data holder runs describe, plan and anonymize; the data user runs estimate. Every command has --help.
     """
 
 
 def main() -> None:
     """Run the command line."""
-    for name in _LEAVE_ON:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _leave)
+    for request in _LEAVE_ON:
+        signal.signal(request, _leave)
     cli(prog_name="ldiversity")
 
 
 def _leave(number: int, _: FrameType | None) -> None:
     """Leave by an exception, so that what is not finished is removed on the way out; once, undisturbed."""
-    for name in _LEAVE_ON:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    for request in _LEAVE_ON:
+        signal.signal(request, signal.SIG_IGN)
     raise SystemExit(128 + number)

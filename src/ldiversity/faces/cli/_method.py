@@ -58,7 +58,7 @@ class MethodCommand(Command):
             if one.name in LISTED_OPTIONS:
                 one.help = _help(LISTED_OPTIONS[one.name])
             elif one.name == "method":
-                one.help = f"{', '.join(CATALOG)}. Unless given, semantic with -d, else randomized-addition."
+                one.help = f"{', '.join(CATALOG)}. By default semantic with -d, else randomized-addition."
         others = [option for name, option in OPTIONS.items() if name not in LISTED_OPTIONS and option.flag is not None]
         made = [click.Option(flags, **how) for flags, how in map(_declared, others)]
         return [*super().get_params(ctx), *made]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-__all__ = ["FOLDER", "READ", "READ_FOLDER", "TABLE", "WRITTEN", "free_folder"]
+__all__ = ["FOLDER", "READ", "TABLE", "WRITTEN", "free_folder"]
 
 
 class _NamedPath(click.Path):
@@ -30,10 +30,7 @@ TABLE: Final = click.Path(path_type=Path)
 READ: Final = _NamedPath("Only TABLE can come from stdin: save this in a file first.")
 """A file or folder to read."""
 
-READ_FOLDER: Final = _NamedPath("It must be a folder that is there.", exists=True, file_okay=False)
-"""A folder to read."""
-
-WRITTEN: Final = _NamedPath("Nothing is written to stdout but what a command prints: name a file or folder.")
+WRITTEN: Final = _NamedPath("Only what a command prints goes to stdout: name a file or folder.")
 """A file or folder to write."""
 
 FOLDER: Final = _NamedPath(WRITTEN.instead, file_okay=False)

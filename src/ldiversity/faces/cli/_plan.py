@@ -15,7 +15,7 @@ from ldiversity.faces.cli._holder import asked_policy, holder_options, policy_op
 from ldiversity.faces.cli._input import opened_if_given, read_as_option
 from ldiversity.faces.cli._method import MethodCommand
 from ldiversity.faces.cli._paths import TABLE
-from ldiversity.faces.cli._show import Page, show
+from ldiversity.faces.cli._show import Page, json_option, show
 from ldiversity.faces.cli._words import in_words
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ __all__ = ["command"]
 
 @click.command("plan", cls=MethodCommand, short_help="Feasible? What it promises and costs.")
 @click.argument("table", type=TABLE, required=False)
-@policy_option("checks it without publishing anything")
+@policy_option("nothing is published")
 @read_as_option
 @holder_options
-@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+@json_option
 @click.pass_context
 def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options by name
     """Say what publishing TABLE would promise and cost, before anything is published.

@@ -47,7 +47,7 @@ __all__ = ["command"]
     type=click.FloatRange(0, 1),
     default=0.2,
     show_default=True,
-    help="From which probability on being recognized counts as a risk.",
+    help="The probability from which being recognized counts as a risk.",
 )
 @click.option(
     "--pictures",

@@ -16,9 +16,11 @@ import click
 from ldiversity.base.answers import Answer, Document
 from ldiversity.faces.cli._text import printable
 
-__all__ = ["Page", "show"]
+__all__ = ["Page", "json_option", "show"]
 
 Shown = TypeVar("Shown", bound=Answer)
+
+json_option: Final = click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
 
 _PLAIN_WIDTH: Final = 100
 _WIDE: Final = {"W", "F"}

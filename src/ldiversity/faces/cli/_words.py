@@ -1,4 +1,4 @@
-"""What the package says, in the words of the command line or of a policy file."""
+"""The package's messages, as the command line or a policy file spells their parameters."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 __all__ = ["asks_for_json", "in_words", "mark_command", "mark_policy"]
 
 _COMMAND: Final = "ldiversity.command"
-"""Where the contexts of a run say which command it is."""
+"""The key under which the contexts of a run keep the command."""
 
 _POLICY: Final = "ldiversity.policy"
-"""Where they say that the decisions stand in a policy file."""
+"""The key under which they keep whether a policy file holds the decisions."""
 
 _JSON: Final = "ldiversity.json"
-"""Where they say that a program reads what is printed."""
+"""The key under which they keep whether a program reads the output."""
 
 
 def mark_command(ctx: click.Context, words: list[str]) -> None:
     """Say which command this is, so that messages speak of its options, and whether it was asked for JSON.
 
-    The words are looked at as they are, because a fault in them must be told in JSON too.
+    The words are searched before click parses them, because a fault in them must be told in JSON too.
     """
     ctx.meta[_COMMAND] = ctx.command
     before = words[: words.index("--")] if "--" in words else words

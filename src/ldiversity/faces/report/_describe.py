@@ -152,7 +152,7 @@ def describe(data: Any, *, types: Mapping[str, str] | None = None) -> Descriptio
     Parameters
     ----------
     data
-        A data frame (pandas, polars, pyarrow, or anything that speaks Arrow) or the path of a file.
+        A data frame (pandas, polars, pyarrow, or anything that supports Arrow) or the path of a file.
     types
         Types of columns where the inferred one is not wanted, for example ``{"zip": "text"}``.
 
@@ -202,14 +202,21 @@ def _with_reach(column: ColumnDescription) -> ColumnDescription:
             "Choose the bins from public knowledge, as edges or as a width with bounds: they become public. "
             "Bins by quantiles are read off the table and reveal its approximate quantiles."
         )
-    reach = [] if summary.capped else [_added(n_values)]
+    reach = []
+    if not summary.capped:
+        rule = f"one less than its {n_values} values"
+        reach.append(Reach("randomized-addition", max(n_values - 1, 0), None, rule))
     most = _most_frequent(summary)
     if most:
-        reach.append(_grouped(n_filled, most))
-    if _is_number(summary.type) and not summary.capped:
-        reach.extend(_semantic(n_values, gap) for gap in _GAPS)
-    elif not _is_number(summary.type):
+        rule = (
+            f"the most frequent value has {most} of {n_filled} rows; for methods that make groups, as Anatomy and BSGI"
+        )
+        reach.append(Reach("grouping", n_filled // most, None, rule))
+    if not summary.type.startswith(_NUMBERS):
         advice.append("For semantic diversity, name a distance, such as tree:<file>; plan says what it can reach.")
+    elif not summary.capped:
+        rule = f"l * d must be less than its {n_values} values in order"
+        reach += [Reach("semantic", max((n_values - 1) // gap, 0), float(gap), rule) for gap in _GAPS]
     return replace(column, reach=tuple(reach), advice=tuple(advice))
 
 
@@ -222,25 +229,7 @@ def _too_few(column: ColumnDescription) -> str:
     )
 
 
-def _added(n_values: int) -> Reach:
-    return Reach("randomized-addition", max(n_values - 1, 0), None, f"one less than its {n_values} values")
-
-
-def _grouped(n_rows: int, most: int) -> Reach:
-    rule = f"the most frequent value has {most} of {n_rows} rows; for methods that make groups, as Anatomy and BSGI"
-    return Reach("grouping", n_rows // most, None, rule)
-
-
-def _semantic(n_values: int, gap: int) -> Reach:
-    rule = f"l * d must be less than its {n_values} values in order"
-    return Reach("semantic", max((n_values - 1) // gap, 0), float(gap), rule)
-
-
 def _most_frequent(summary: ColumnSummary) -> int:
     if summary.largest_share is not None:
         return round(summary.largest_share * (summary.n_rows - summary.n_missing))
     return summary.frequencies[0][1] if summary.frequencies else 0
-
-
-def _is_number(kind: str) -> bool:
-    return kind.startswith(_NUMBERS)

@@ -1,4 +1,4 @@
-"""The distributions of a report: estimated from the release, and beside them the truth, for its holder alone."""
+"""The distributions of a report: estimated from the release, and for its holder also the truth."""
 
 from __future__ import annotations
 

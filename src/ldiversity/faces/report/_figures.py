@@ -27,15 +27,7 @@ _FIRST: Final = ("risks", "attacks", "classes", "distributions", "contingency")
 
 
 def figures(report: Report, *, taken: int) -> dict[str, str]:
-    """The pictures of each part, each with its table; of those for which there is no room, the table alone.
-
-    Parameters
-    ----------
-    report
-        The report.
-    taken
-        Bytes of the page that its texts take.
-    """
+    """The pictures of each part, each with its table, as far as there is room: texts have `taken` so many bytes."""
     drawn = pictures(report)
     order = sorted(range(len(drawn)), key=lambda place: _FIRST.index(drawn[place].part))
     tables, images = dict.fromkeys(order, ""), dict.fromkeys(order, "")

@@ -30,13 +30,7 @@ _MOST_LETTERS: Final = 60
 
 
 def fragment(shown: object) -> str:
-    """Give what a notebook shows.
-
-    Parameters
-    ----------
-    shown
-        An `Estimate`, a `Release`, an `Audit` or an `AttackReport`.
-    """
+    """Give what a notebook shows of an `Estimate`, a `Release`, an `Audit` or an `AttackReport`."""
     if isinstance(shown, Estimate):
         return _estimate(shown)
     if isinstance(shown, Release):

@@ -223,8 +223,8 @@ def _attacks(report: Report) -> str:
     unsure = (
         ""
         if all(result.scored for result in attacks.results)
-        else "<p>An expectation is no success: attackers can be surer than they are right, and may expect more than is "
-        "promised. Only the holder can score them, with the original.</p>"
+        else "<p>An expectation is not a success: attackers can be surer than they are right, and may expect more than "
+        "is promised. Only the holder, who has the original, can score them.</p>"
     )
     told = f"<details><summary>What they know</summary>{knows}</details>"
     return f"{bullets(attacks.verdict)}{unsure}{told}{not_run(attacks)}"

@@ -40,7 +40,7 @@ _GLOSSARY: Final = (
         r"quasi",
         "A column such as age or zip code that others may know of a person. Several together can tell who it is.",
     ),
-    ("sensitive", r"sensitive", "What nobody shall learn about one person."),
+    ("sensitive", r"sensitive", "What nobody may learn about one person."),
     (
         "class",
         r"\bclass(es)?\b(?!=)",
@@ -56,7 +56,7 @@ _GLOSSARY: Final = (
     (
         "interval",
         r"interval",
-        "From a low to a high share, made so that it holds the true share as often as is said beside it.",
+        "From a low to a high share, made so that it holds the true share as often as the page says.",
     ),
     ("percentage point", r"percentage point", "The step from 10 % to 11 % is one percentage point."),
     (
@@ -102,7 +102,7 @@ def type_words(kind: str) -> str:
 
 
 def setting_words(parameters: Mapping[str, Scalar]) -> str:
-    """Say the settings of a method; how many values there are is said elsewhere.
+    """Write the settings of a method, without the number of values, which the page shows elsewhere.
 
     Examples
     --------

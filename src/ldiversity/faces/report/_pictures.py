@@ -121,8 +121,9 @@ def _attacks(results: Sequence[AttackResult], title: str, *, scored: bool) -> Pi
     best = max(results, key=lambda result: result.success)
     verb, each = ("names", "each names") if scored else ("expects to name", "each expects to name")
     alt = (
-        f"{counted(len(results), 'attack')}: how many values {each} rightly, what the release promises, and what "
-        f"guessing reaches. The strongest, {best.attack} on {best.attribute!r}, {verb} {percent(best.success)} rightly."
+        f"{counted(len(results), 'attack')}: how many values {each} correctly, what the release promises, and what "
+        f"guessing reaches. The strongest, {best.attack} on {best.attribute!r}, {verb} {percent(best.success)} "
+        "correctly."
     )
     rows = tuple(
         (
@@ -146,7 +147,7 @@ def _attacks(results: Sequence[AttackResult], title: str, *, scored: bool) -> Pi
         draw_gauges,
         [_drawn_attack(result) for result in results],
         title="What attackers achieve" if scored else "What attackers expect to achieve",
-        value="named rightly" if scored else "expected to be named rightly",
+        value="named correctly" if scored else "expected to be named correctly",
         above="beats the promise" if scored else "expects more than is promised",
         threshold="promised at most",
     )

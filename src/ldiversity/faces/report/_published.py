@@ -50,7 +50,7 @@ class Again:
     types
         Types of columns of the original.
     threshold
-        From which probability on being recognized counts as a risk.
+        The probability from which being recognized counts as a risk.
     population
         The path of the population among which a journalist searches; None without one.
     """

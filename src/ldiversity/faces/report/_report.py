@@ -98,7 +98,7 @@ class Report(Answer, schema="report", version=1):
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page; `path` ends in .html. An existing file is replaced, complete or not at all.
 
-        A report for the other audience is not replaced: whoever expects one must not get the other.
+        A report for the other audience is never replaced: nobody who expects one may get the other.
         """
         file = Path(path)
         if file.suffix.lower() not in {".html", ".htm"}:
@@ -193,7 +193,7 @@ def user_report(
     attacks
         Whether attacks are run; without the original attackers say what they expect.
     threshold
-        From which probability on being recognized counts as a risk.
+        The probability from which being recognized counts as a risk.
     population
         A table of the people among whom a journalist searches, as for `audit`: a frame or a path.
     types
@@ -210,7 +210,7 @@ def user_report(
     ('user', ['F', 'M'])
     """
     opened, _ = _opened("user_report", release)
-    # The paths of the holder may tell what nobody shall learn, so the commands of this report name none.
+    # The paths of the holder may tell what nobody may learn, so the commands of this report name none.
     return _made("user_report", opened, None, by, sensitive, population, _again(attacks, threshold, types))
 
 

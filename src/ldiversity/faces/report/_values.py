@@ -78,18 +78,9 @@ class Shown:
 
 
 def show_values(release: Release, name: str, by: tuple[By, ...], most_cells: int) -> Shown:
-    """Estimate an attribute, and choose what to show of it.
+    """Estimate a sensitive attribute in the cells of `by`, and choose what to show of it.
 
-    Parameters
-    ----------
-    release
-        What was published.
-    name
-        The sensitive attribute.
-    by
-        What divides the records into cells.
-    most_cells
-        The most cells; those with the most records are taken.
+    At most `most_cells` are shown: those with the most records.
     """
     domain = release.domain(name)
     wide = len(domain) > MOST_VALUES
