@@ -35,9 +35,15 @@ def check_integer(
 
 
 def check_number(
-    owner: str, name: str, value: object, *, minimum: float | None = None, maximum: float | None = None
+    owner: str,
+    name: str,
+    value: object,
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    above: float | None = None,
 ) -> float:
-    """Return `value` as a finite float, or raise `ParameterError`.
+    """Return `value` as a finite float, or raise `ParameterError`; it must be greater than `above`, not equal.
 
     Examples
     --------
@@ -52,6 +58,8 @@ def check_number(
     outside = (minimum is not None and number < minimum) or (maximum is not None and number > maximum)
     if number != number or number in {float("inf"), float("-inf")} or outside:  # noqa: PLR0124 - NaN differs from itself
         raise ParameterError(owner, name, f"must be {rule}", got=repr(value))
+    if above is not None and number <= above:
+        raise ParameterError(owner, name, f"must be greater than {above:g}", got=repr(value))
     return number
 
 

@@ -11,7 +11,7 @@ from ldiversity.base.checks import check_number
 from ldiversity.base.limits import LARGEST_NUMBER, are_measurable
 from ldiversity.distances._base import Distance
 from ldiversity.distances._shared import check_keys, check_size, refusing, spread
-from ldiversity.errors import ParameterError, SchemaError
+from ldiversity.errors import SchemaError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,10 +62,7 @@ class NumericDistance(Distance):
         return cls() if argument is None else cls(float(argument))
 
     def __post_init__(self) -> None:
-        unit = check_number("NumericDistance", "unit", self.unit)
-        if unit <= 0:
-            raise ParameterError("NumericDistance", "unit", "must be greater than 0", got=repr(self.unit))
-        object.__setattr__(self, "unit", unit)
+        object.__setattr__(self, "unit", check_number("NumericDistance", "unit", self.unit, above=0))
 
     def matrix(self, domain: Domain) -> FloatArray:
         """Distances between all values of `domain`, shape (F, F), in code order.

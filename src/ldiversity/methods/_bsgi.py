@@ -48,8 +48,8 @@ class BSGI(GroupingMethod):
     swaps
         Passes that swap records between classes while that lowers the loss (``near`` only).
     overflow
-        What to do when records cannot be placed, above all because one value has more than 1/l of them: ``refuse``,
-        or ``suppress`` as few of them as possible.
+        What to do when records cannot be placed, mostly because one value has more than 1/l of them: ``refuse``, or
+        ``suppress`` as few of them as possible.
     weights
         How much the loss of each quasi-identifier counts; 1 for those that are not named.
 

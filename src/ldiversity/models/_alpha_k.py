@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.checks import check_integer, check_number
-from ldiversity.errors import ParameterError
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import ClassCounts, Population
 from ldiversity.models._exact import as_written, at_most
@@ -69,9 +68,7 @@ class AlphaK(PrivacyModel):
     k: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", check_number("AlphaK", "alpha", self.alpha, minimum=0, maximum=1))
-        if self.alpha == 0:
-            raise ParameterError("AlphaK", "alpha", "must be greater than 0", got="0")
+        object.__setattr__(self, "alpha", check_number("AlphaK", "alpha", self.alpha, minimum=0, maximum=1, above=0))
         object.__setattr__(self, "k", check_integer("AlphaK", "k", self.k, minimum=1))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides

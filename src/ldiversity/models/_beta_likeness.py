@@ -85,9 +85,7 @@ class BetaLikeness(PrivacyModel):
     enhanced: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "beta", check_number("BetaLikeness", "beta", self.beta))
-        if self.beta <= 0:
-            raise ParameterError("BetaLikeness", "beta", "must be greater than 0", got=repr(self.beta))
+        object.__setattr__(self, "beta", check_number("BetaLikeness", "beta", self.beta, above=0))
         if not isinstance(self.enhanced, bool):
             raise ParameterError("BetaLikeness", "enhanced", "must be True or False", got=repr(self.enhanced))
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.checks import check_number
-from ldiversity.errors import ParameterError
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
 from ldiversity.models._exact import as_written, is_positive, to_decimal
@@ -71,9 +70,7 @@ class DeltaDisclosure(PrivacyModel):
     delta: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", check_number("DeltaDisclosure", "delta", self.delta))
-        if self.delta <= 0:
-            raise ParameterError("DeltaDisclosure", "delta", "must be greater than 0", got=repr(self.delta))
+        object.__setattr__(self, "delta", check_number("DeltaDisclosure", "delta", self.delta, above=0))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:
         """The greatest logarithm of a ratio of shares, whatever its sign."""

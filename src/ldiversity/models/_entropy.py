@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.checks import check_number
-from ldiversity.errors import ParameterError
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
 from ldiversity.models._exact import as_written, is_positive, to_decimal
@@ -73,9 +72,7 @@ class EntropyDiversity(PrivacyModel):
     l: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "l", check_number("EntropyDiversity", "l", self.l))
-        if self.l <= 1:
-            raise ParameterError("EntropyDiversity", "l", "must be greater than 1", got=repr(self.l))
+        object.__setattr__(self, "l", check_number("EntropyDiversity", "l", self.l, above=1))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides
         """The exponential of the entropy of each class; exact where all its values are equally frequent."""

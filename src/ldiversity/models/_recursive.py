@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.checks import check_integer, check_number
-from ldiversity.errors import ParameterError
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import ClassCounts, Population
 from ldiversity.models._exact import as_written, less_than
@@ -76,9 +75,7 @@ class RecursiveDiversity(PrivacyModel):
     l: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "c", check_number("RecursiveDiversity", "c", self.c))
-        if self.c <= 0:
-            raise ParameterError("RecursiveDiversity", "c", "must be greater than 0", got=repr(self.c))
+        object.__setattr__(self, "c", check_number("RecursiveDiversity", "c", self.c, above=0))
         object.__setattr__(self, "l", check_integer("RecursiveDiversity", "l", self.l, minimum=2))
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:  # noqa: ARG002 - the class alone decides

@@ -66,7 +66,7 @@ def parse_model(text: str, base: Path | None = None) -> PrivacyModel:
 
 
 def model_text(model: PrivacyModel) -> str | None:
-    """The text form of a model; None when it does not say all, as where there is a tree.
+    """The text form of a model; None if the text lacks a part of it, such as a tree.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def model_text(model: PrivacyModel) -> str | None:
 
 
 def place_model(text: str, place: Callable[[str], str]) -> str:
-    """A text form with the name of its file, if it has one, as `place` says it.
+    """A text form in which `place` has replaced the name of the file, if there is one.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def place_model(text: str, place: Callable[[str], str]) -> str:
 
 
 def model_from_dict(described: object) -> PrivacyModel:
-    """Read the description of any model, written by a stranger.
+    """Read the description of any model; it may come from anyone, so nothing in it is trusted.
 
     Raises
     ------

@@ -36,7 +36,7 @@ __all__ = ["SemanticClassDiversity"]
 class SemanticClassDiversity(PrivacyModel):
     """Every class contains `l` values that are pairwise at distance `d` or more.
 
-    Stops an attacker who gains from knowing roughly what a value is: values that are alike count as one. As with
+    Stops an attacker who gains from knowing roughly what a value is: similar values count as one. As with
     distinct diversity, nothing bounds how often the most frequent value occurs.
 
     Reached is the largest number of values of the class that are pairwise at least d apart. It is exact: on orders,
@@ -81,9 +81,7 @@ class SemanticClassDiversity(PrivacyModel):
 
     def __init__(self, l: int, d: float, distance: Distance | str) -> None:
         object.__setattr__(self, "l", check_integer("SemanticClassDiversity", "l", l, minimum=2))
-        object.__setattr__(self, "d", check_number("SemanticClassDiversity", "d", d))
-        if self.d <= 0:
-            raise ParameterError("SemanticClassDiversity", "d", "must be greater than 0", got=repr(d))
+        object.__setattr__(self, "d", check_number("SemanticClassDiversity", "d", d, above=0))
         known = parse_distance(distance) if isinstance(distance, str) else distance
         if not isinstance(known, Distance):
             raise ParameterError("SemanticClassDiversity", "distance", "must be a distance", got=type(known).__name__)

@@ -33,7 +33,7 @@ _SHOWN_ROWS: Final = 3
 _SHOWN_VALUES: Final = 6
 _BANDS: Final = 20
 _WARNING: Final = (
-    "These made-up people are published twice without a key, to compare the two methods; of real people the sets of "
+    "These made-up people are published twice without a key, to compare the two methods; with real people, the sets of "
     "two such releases could be intersected, so use a key (ldiversity key new) and one method."
 )
 
@@ -102,7 +102,7 @@ class Demo(Answer, schema="demo", version=1):
 def command(folder: Path, *, as_json: bool) -> None:
     """Publish a built-in table, estimate from the releases, and compare with the truth.
 
-    Prints the commands that it runs, to be typed again.
+    It prints the commands that it runs, so that you can type them again.
     """
     from ldiversity.datasets import write_patients
 

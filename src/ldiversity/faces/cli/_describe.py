@@ -102,7 +102,9 @@ def _render(found: Description, page: Page) -> None:
         if "--missing" in found.next:
             page.text("Rows without a sensitive value get one of their own (category); with drop they are left out.")
         if "=width:WIDTH" in found.next:
-            page.text("Put public numbers for WIDTH, LOW and HIGH: what a code book says, not what this table holds.")
+            page.text(
+                "Replace WIDTH, LOW and HIGH by public numbers: what a code book says, not what this table holds."
+            )
         page.command(found.next)
 
 

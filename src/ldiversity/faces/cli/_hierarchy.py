@@ -28,8 +28,8 @@ __all__ = ["command"]
 _FIRST_NODES: Final = 4
 _FLAT: Final = 3
 _CAUTION: Final = (
-    "Leaves are the values of this table, and a hierarchy file is published as it is: it tells which values occur. "
-    "Where that is too much, {ways}."
+    "The leaves are the values of this table, and a hierarchy file is published as it is: it shows which values "
+    "occur. If that is too much, {ways}."
 )
 _CODE_BOOK: Final = "write the file from a code book"
 

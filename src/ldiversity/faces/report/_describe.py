@@ -75,7 +75,7 @@ class ColumnDescription:
 
     @property
     def usable(self) -> bool:
-        """Whether its values in this table are enough for sets of two."""
+        """Whether this table has enough values of it for sets of two."""
         return self.needs_bins or self.summary.capped or (self.summary.n_distinct or 0) >= _LEAST_VALUES
 
     @fact
@@ -176,7 +176,7 @@ def describe(data: Any, *, types: Mapping[str, str] | None = None) -> Descriptio
 
 
 def _guess_sensitive(columns: list[ColumnDescription]) -> list[ColumnDescription]:
-    """Take the last column with few values and no other role, as tables often end with what they are about."""
+    """Take the last column with few values and no other role: tables often end with what they are about."""
     for position in reversed(range(len(columns))):
         column = columns[position]
         summary = column.summary
@@ -195,7 +195,7 @@ def _with_reach(column: ColumnDescription) -> ColumnDescription:
         advice.append("It has missing values: choose --missing category or --missing drop, or fill them in.")
     if column.needs_bins:
         advice.append(
-            "It holds many numbers: cut them into bins. The largest l is then by the number of bins, not by the "
+            "It holds many numbers: cut them into bins. The largest l then depends on the number of bins, not on the "
             "number of values as in the table above."
         )
         advice.append(
@@ -208,9 +208,7 @@ def _with_reach(column: ColumnDescription) -> ColumnDescription:
         reach.append(Reach("randomized-addition", max(n_values - 1, 0), None, rule))
     most = _most_frequent(summary)
     if most:
-        rule = (
-            f"the most frequent value has {most} of {n_filled} rows; for methods that make groups, as Anatomy and BSGI"
-        )
+        rule = f"the most frequent value has {most} of {n_filled} rows; for grouping methods such as Anatomy and BSGI"
         reach.append(Reach("grouping", n_filled // most, None, rule))
     if not summary.type.startswith(_NUMBERS):
         advice.append("For semantic diversity, name a distance, such as tree:<file>; plan says what it can reach.")

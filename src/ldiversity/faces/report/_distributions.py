@@ -180,6 +180,7 @@ def _true_counts(
     """True counts in the cells of an estimate, and how many true records lie in none of them."""
     table, codes = truth.codes(release, name)
     rows, cells = np.zeros(len(codes), dtype=np.int64), np.zeros(found.n_cells, dtype=np.int64)
+    # True rows and estimated cells get numbers on one scale, so that a sorted search matches them.
     for part in by:
         coded, labels = part.encode(table[part.column]), found.labels[part.column]
         known = as_type(part.column, coded.labels, labels.type)

@@ -32,6 +32,7 @@ def figures(report: Report, *, taken: int) -> dict[str, str]:
     order = sorted(range(len(drawn)), key=lambda place: _FIRST.index(drawn[place].part))
     tables, images = dict.fromkeys(order, ""), dict.fromkeys(order, "")
     whole = room = max(_MOST_BYTES - taken, 0)
+    # Tables take at most half of the room, so that pictures get the other half.
     for place in order:
         made = numbers_of(drawn[place].title, drawn[place].heads, drawn[place].rows)
         if room - _size(made) > whole // 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from ldiversity.base.html import STYLE, bullets, document, escape
@@ -38,21 +38,10 @@ _AUDIENCES: Final = {
     "user": "Report on a release, for those who use it",
     "holder": "Report on a release, for the data holder only",
 }
-_PARTS: Final = (
-    ("published", "What was published, and what is promised"),
-    ("distributions", "How often each value occurs"),
-    ("contingency", "How values go together with other columns"),
-    ("classes", "How many people look alike"),
-    ("risks", "Risks"),
-    ("attacks", "Attacks"),
-    ("not-protected", "What is not protected"),
-    ("again", "How to make this again"),
-    ("words", "Words"),
-)
 
 
 def audience_mark(audience: str) -> str:
-    """What the head of a page says about whom it is for, so that no page replaces that of the other audience."""
+    """The mark in the head of a page that names its audience, so that no page replaces one for the other audience."""
     return f'<meta name="ldiversity-audience" content="{audience}">'
 
 
@@ -64,24 +53,16 @@ def page(report: Report) -> str:
 
 def body(report: Report) -> str:
     """Give the page without its head, for notebooks."""
-    writers: Mapping[str, Callable[[Report], str]] = {
-        "published": _published,
-        "distributions": _distributions,
-        "contingency": _contingency,
-        "classes": _classes,
-        "risks": _risks,
-        "attacks": _attacks,
-        "not-protected": _not_protected,
-        "again": _again,
-    }
-    text = {part: write(report) for part, write in writers.items()}
+    text = {part: write(report) for part, _, write in _PARTS}
     drawn = figures(report, taken=sum(len(made.encode("utf-8")) for made in text.values()))
+    # The glossary comes last: it explains the words that the other parts use, captions included.
     read = _SOURCE.sub("", " ".join([*text.values(), *drawn.values()]))
     text["words"] = _words(read)
-    contents = "".join(f'<li><a href="#{part}">{escape(title)}</a></li>' for part, title in _PARTS)
+    titles = {part: title for part, title, _ in _PARTS} | {"words": "Words"}
+    contents = "".join(f'<li><a href="#{part}">{escape(title)}</a></li>' for part, title in titles.items())
     parts = [
         f'<section id="{part}"><h2>{escape(title)}</h2>\n{text[part]}\n{drawn.get(part, "")}</section>'
-        for part, title in _PARTS
+        for part, title in titles.items()
     ]
     return "\n".join([_head(report), _summary(report), f"<nav><ol>{contents}</ol></nav>", *parts])
 
@@ -240,10 +221,8 @@ def _again(report: Report) -> str:
 
 
 def _words(text: str) -> str:
-    entries = "".join(
-        f"<dt><strong>{escape(word)}</strong></dt><dd>{escape(said)}</dd>" for word, said in glossary(text)
-    )
-    return f"<dl>{entries}</dl>"
+    entries = (f"<dt><strong>{escape(word)}</strong></dt><dd>{escape(said)}</dd>" for word, said in glossary(text))
+    return f"<dl>{''.join(entries)}</dl>"
 
 
 def _accuracy(one: Estimated) -> list[str]:
@@ -269,3 +248,16 @@ def _accuracy(one: Estimated) -> list[str]:
 
 def _points(error: float) -> str:
     return points(round(error, 9))  # what is smaller is the rounding of sums
+
+
+_PARTS: Final[tuple[tuple[str, str, Callable[[Report], str]], ...]] = (
+    ("published", "What was published, and what is promised", _published),
+    ("distributions", "How often each value occurs", _distributions),
+    ("contingency", "How values go together with other columns", _contingency),
+    ("classes", "How many people look alike", _classes),
+    ("risks", "Risks", _risks),
+    ("attacks", "Attacks", _attacks),
+    ("not-protected", "What is not protected", _not_protected),
+    ("again", "How to make this again", _again),
+)
+"""The parts of a page in their order, with the titles and writers; the glossary follows them."""

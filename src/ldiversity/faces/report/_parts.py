@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 Intervals: TypeAlias = Literal["exact", "bounds", "pointwise", "simultaneous"]
-"""Counts are published; limits hold for certain; each interval holds as often as is said; or all of a cell at once."""
+"""Counts are published; limits hold for certain; each interval holds at its confidence; or all of a cell do at once."""
 
 State: TypeAlias = Literal["above", "within", "compare", "no threshold"]
 
@@ -49,9 +49,9 @@ class Promise:
     Attributes
     ----------
     attribute, statement
-        About what, and the promise in words.
+        The attribute, and the promise in words.
     model, l, d, posterior
-        The promise in numbers; what it does not speak of is None, and a posterior of 1 is no bound.
+        The promise in numbers: None for what it does not mention; a posterior of 1 bounds nothing.
     values
         The size of the public domain.
     method, parameters
@@ -122,7 +122,7 @@ class Exactness:
 
 @dataclass(frozen=True)
 class Accuracy(Exactness):
-    """The same of what is shown, and of all values."""
+    """The same for the values that are shown, and for all values."""
 
     of_all: Exactness
 
@@ -196,7 +196,7 @@ class Distribution(Estimated):
     values, left_out
         What is shown, and what is not.
     largest_share, true_largest_share
-        Of one value; the truth for the holder alone.
+        The share of the most frequent value; the true one for the holder alone.
     """
 
     records: int
@@ -271,7 +271,7 @@ class PublishedClasses:
 
 @dataclass(frozen=True)
 class Gauge:
-    """A risk beside its threshold.
+    """A risk and its threshold.
 
     Attributes
     ----------
@@ -280,7 +280,7 @@ class Gauge:
     value, threshold, threshold_is
         How likely it is, how likely it may be, and what that limit is.
     state
-        How the two compare; ``compare`` where the threshold is no limit.
+        How the two compare; ``compare`` if the threshold is not a limit.
     meaning
         The risk in a sentence.
     """

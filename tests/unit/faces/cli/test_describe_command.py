@@ -64,7 +64,7 @@ def test_text_asks_for_public_bounds_of_bins(run: Run, tmp_path: Path) -> None:
 
     shown = " ".join(run("describe", table).stdout.split())
 
-    assert "Put public numbers for WIDTH, LOW and HIGH" in shown
+    assert "Replace WIDTH, LOW and HIGH by public numbers" in shown
     assert "in the table above" in shown
 
 
