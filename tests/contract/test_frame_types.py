@@ -185,3 +185,17 @@ def test_categories_from_a_stranger_that_no_frame_can_have_are_damage(planted: l
 
     with pytest.raises(ld.ReleaseFormatError, match="column 'odd' must have categories, each once"):
         ld.load_release(tmp_path / "r", frame="pandas")
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+@pytest.mark.parametrize("layout", METHODS)
+def test_a_time_zone_from_a_stranger_that_nobody_knows_is_told(layout: str, kind: str, tmp_path: Path) -> None:
+    table = pa.table({"zone": COLUMNS["arrow"]["zone"], "sensitive": [f"v{i % 4}" for i in range(N)]})
+    publish(table, layout, output=tmp_path / "r", **({"quasi": ["zone"], "plain": []} if "gen" in layout else {}))
+    file = tmp_path / "r" / "release.json"
+    file.write_text(file.read_text(encoding="utf-8").replace("Europe/Berlin", "Nowhere/Bad"), encoding="utf-8")
+    release = ld.load_release(tmp_path / "r", frame=kind)
+
+    for view in ("table", "flat"):
+        with pytest.raises(ld.LDiversityError, match=f"time zone that {kind} knows|time zone 'Nowhere/Bad' must be"):
+            getattr(release, view)

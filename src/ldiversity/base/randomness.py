@@ -17,6 +17,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,6 +38,9 @@ _KEY_BYTES: Final = 32
 _BLOCK_BYTES: Final = 16
 _WORDS_PER_BLOCK: Final = 2
 _KEY_HEADER: Final = "ldiversity-key-v1"
+_ENDS_AS_KEY: Final = re.compile(r"[A-Za-z0-9+/]{43}=\Z")
+"""How 32 bytes end in base64."""
+
 _BUCKET_ROWS: Final = 1 << 15
 
 RecordDigests = NDArray[np.uint64]
@@ -125,6 +129,8 @@ class Key(Secret):
     __slots__ = ("_secret",)
 
     def __init__(self, secret: bytes) -> None:
+        if not isinstance(secret, bytes | bytearray):
+            raise ParameterError("Key", "secret", "must be bytes", got=type(secret).__name__)
         if len(secret) != _KEY_BYTES:
             raise ParameterError("Key", "secret", f"must be {_KEY_BYTES} bytes long", got=len(secret)).with_hint(
                 "Make a key with `ldiversity key new holder.key` or ld.Key.new()."
@@ -139,7 +145,7 @@ class Key(Secret):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Key:
         """Read a key file that only its owner may read."""
-        file = Path(path)
+        file = cls.check_path("key", path)
         try:
             with file.open("rb") as stream:
                 # The mode of the open file, not of the path, which could be replaced in between.
@@ -155,9 +161,22 @@ class Key(Secret):
             )
         return cls(_decode_key(content, file))
 
+    @staticmethod
+    def check_path(owner: str, path: object) -> Path:
+        """The path of a key file. Refused is all else, above all the key itself, which no message may quote."""
+        rule = "must be the path of a key file"
+        if not isinstance(path, str | os.PathLike):
+            raise ParameterError(owner, "key", rule, got=type(path).__name__)
+        file = Path(path)
+        if _ENDS_AS_KEY.search(str(file).rstrip()):
+            raise ParameterError(owner, "key", rule, got="what such a file holds").with_hint(
+                "Make a new key: this one may stand in the history of a shell or in a log."
+            )
+        return file
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the key to a new file with mode 0600; an existing file is never overwritten."""
-        file = Path(path)
+        file = self.check_path("key", path)
         line = f"{_KEY_HEADER} {base64.b64encode(self._secret).decode()}\n"
         try:
             # Created with its final mode: at no moment can others read it.

@@ -140,7 +140,7 @@ class Publication(Columns):
         self._set(
             method=_choose(said["method"], [one.name for one in self.sensitive]),
             marginals=bool(said.get("marginals")),
-            key=None if key is None else Path(locate(key)),
+            key=None if key is None else Path(locate(Key.check_path(_OWNER, key))),
             record_id=tuple(column_names(_OWNER, "record_id", said.get("record_id") or ())),
             data_format=check_choice(_OWNER, "data_format", said.get("data_format", "parquet"), ("parquet", "csv")),
             layout=None if layout is None else check_choice(_OWNER, "layout", layout, ("sets", "exploded")),
@@ -293,6 +293,10 @@ class Publication(Columns):
         return prepare(self, open_source(table, types=self.types), engine or LocalEngine())
 
     def _secret(self, key: Key | None) -> Key | None:
+        if key is not None and not isinstance(key, Key):
+            raise ParameterError(_OWNER, "key", "must be a Key", got=type(key).__name__).with_hint(
+                "Read it from its file with ld.Key.load."
+            )
         if key is not None and self.grouping is not None:
             raise self._misplaced("key")
         if key is not None and self.key is not None:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray
+from ldiversity.errors import UnsupportedError
 from ldiversity.release._damage import damaged
 from ldiversity.release._forms import Form
 
@@ -137,7 +138,13 @@ def numbers_out(numbers: NDArray[Any], missing: BoolArray | None, kind: pa.DataT
 def to_texts(column: pa.Array, form: Form) -> pa.Array:
     """A generalized column as texts: ``low..high``, a label, or values with ``|`` between them."""
     if form.kind == "interval":
-        low, high = (column.field(number).cast(pa.string()) for number in range(_ENDS))
+        try:
+            low, high = (column.field(number).cast(pa.string()) for number in range(_ENDS))
+        except pa.ArrowInvalid:
+            zone = getattr(column.type.field("low").type, "tz", None)
+            raise UnsupportedError("table", f"the time zone {zone!r} must be known to write its instants").with_hint(
+                "It may be misspelled, or this machine has no time zones."
+            ) from None
         return pc.binary_join_element_wise(low, high, _BETWEEN)
     if form.kind == "values":
         escaped = pc.replace_substring(pc.replace_substring(column.values, "\\", "\\\\"), "|", "\\|")

@@ -122,6 +122,7 @@ def to_native(table: pa.Table, frame_kind: str, *, dtypes: Mapping[str, str] | N
         return table
     _check_kind(frame_kind)
     try:
+        _check_zones(table, frame_kind)
         if frame_kind == "pandas":
             return _with_dtypes(_to_pandas(table), table, dtypes or {})
         frame = _to_frame(table, frame_kind)
@@ -141,6 +142,23 @@ def _check_kind(frame_kind: str) -> None:
         raise ParameterError(
             "to_native", "frame_kind", "must be 'arrow' or a kind that narwhals knows", got=repr(frame_kind)
         )
+
+
+def _check_zones(table: pa.Table, frame_kind: str) -> None:
+    """Refuse time zones that the frame does not know: a file from a stranger may name any."""
+    for field in table.schema:
+        inner = [field.type, *(part.type for part in (field.type if pa.types.is_struct(field.type) else ()))]
+        for kind in inner:
+            if not pa.types.is_timestamp(kind) or kind.tz is None:
+                continue
+            try:
+                _to_frame(pa.table({"zone": pa.nulls(1, kind)}), frame_kind)
+            except ImportError:
+                raise
+            except Exception:  # noqa: BLE001 - every kind of frame has exceptions of its own
+                raise UnsupportedError(
+                    "table", f"must have a time zone that {frame_kind} knows", column=field.name
+                ).with_hint("Ask for a frame of the kind 'arrow'.") from None
 
 
 def _to_frame(table: pa.Table, frame_kind: str) -> Any:  # noqa: ANN401 - the kind of frame is the caller's

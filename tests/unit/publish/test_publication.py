@@ -166,3 +166,40 @@ def test_a_policy_without_a_table_takes_one_and_says_so(tmp_path: Path) -> None:
         policy.publish()
 
     assert policy.publish(table=PATIENTS).n_rows == policy.plan(PATIENTS).n_rows == 200
+
+
+# --- what is given as a key ----------------------------------------------------------------------
+
+
+def keyed(key: Any) -> ld.Publication:
+    return ld.Publication(quasi="age", sensitive="disease", method="randomized-addition:l=2", record_id="id", key=key)
+
+
+@pytest.mark.parametrize("given", [b"sEcRetsEcRetsEcRetsEcRetsEcRet!!", 5, ["sEcRet"]], ids=["bytes", "int", "list"])
+def test_what_is_no_path_of_a_key_is_refused_without_showing_it(given: Any) -> None:
+    table = pa.table({"id": [1, 2], "age": [30, 40], "disease": ["flu", "cut"]})
+    for attempt in (lambda: keyed(given), lambda: ld.Key.load(given), lambda: keyed(None).publish(table, key=given)):
+        with pytest.raises(ld.ParameterError, match="key must be") as refused:
+            attempt()
+        assert "sEcRet" not in str(refused.value)
+
+
+@pytest.mark.parametrize("header", ["ldiversity-key-v1 ", ""])
+def test_a_key_in_the_place_of_its_path_is_in_no_message_and_no_file(header: str, tmp_path: Path) -> None:
+    ld.Key.new().save(tmp_path / "holder.key")
+    secret = (tmp_path / "holder.key").read_text("ascii").split()[1]
+    policy = {
+        "sensitive": {"disease": {"method": "randomized-addition", "l": 2}},
+        "key": {"file": header + secret, "record_id": ["id"]},
+    }
+    text = header + secret
+    attempts = (
+        lambda: keyed(text),
+        lambda: ld.Key.load(f"{text}\n"),
+        lambda: ld.Key.new().save(text),
+        lambda: ld.Policy.from_dict(policy, folder=tmp_path),
+    )
+    for attempt in attempts:
+        with pytest.raises(ld.ParameterError, match="must be the path of a key file") as refused:
+            attempt()
+        assert secret not in str(refused.value)
