@@ -28,7 +28,7 @@ def anonymize(
     insecure_seed: int | None = None,
     **decisions: Unpack[Decisions],
 ) -> Release:
-    """Publish a table so that nobody learns any one person's sensitive value from it.
+    """Publish a table so that nobody can learn a person's sensitive value from it.
 
     A method either hides each sensitive value in a set, while every record keeps its quasi-identifiers, or groups
     records into classes in which nothing says which value belongs to whom. Rows come out in a uniformly random order.
@@ -77,7 +77,7 @@ def plan(
     data: Any,  # noqa: ANN401 - any frame or path
     **decisions: Unpack[Decisions],
 ) -> Plan | ClassPlan:
-    """Say what publishing a table would promise and cost; takes the decisions that `anonymize` takes.
+    """Say what publishing a table would promise and cost; takes the same decisions as `anonymize`.
 
     Examples
     --------

@@ -70,7 +70,7 @@ class Columns:
 
     @property
     def words(self) -> list[str]:
-        """The words of the command line that say the same; a hierarchy without a file is said to be in one."""
+        """The same as options of the command line; a hierarchy without a file is shown as one."""
         words = list(
             role_words(quasi=self.quasi, sensitive=self.sensitive, drop=self.drop, plain=self.plain, types=self.types)
         )
@@ -90,7 +90,7 @@ def _hierarchy(given: GivenHierarchy) -> Hierarchy | str | Path:
 
 
 def _type(column: str, word: str) -> str:
-    """The offered word for a type, also where it is given in Arrow's."""
+    """The word for a type that is offered, also when Arrow's name is given."""
     if word not in TYPE_NAMES:
         raise ParameterError(_OWNER, f"types[{column!r}] must be one of {', '.join(TYPE_WORDS)}", got=repr(word))
     return next(offered for offered in TYPE_WORDS if TYPE_NAMES[offered] == TYPE_NAMES[word])

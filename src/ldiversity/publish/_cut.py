@@ -22,19 +22,11 @@ _ANYTHING: Final = Reach(starts=("",))
 
 
 def cut_forms(forms: Mapping[str, Form], regions: pa.Table, types: Mapping[str, pa.DataType]) -> dict[str, Form]:
-    """The forms without leaves that no row shows, where leaves were read off the table.
+    """The forms without leaves that no row shows, where leaves came from the table.
 
     What stays are the nodes that occur, which of them lie under which, and what each stands for. Nothing changes where
-    the hierarchy was declared, or where the holder publishes how often each exact value occurs.
-
-    Parameters
-    ----------
-    forms
-        How each column is published.
-    regions
-        One row a class.
-    types
-        The type of each column before it was generalized.
+    the hierarchy was declared, or where the holder publishes how often each exact value occurs. `regions` has one row
+    per class, and `types` the type of each column before it was generalized.
     """
     return {
         name: _cut(form, form.hierarchy, form.hierarchy.origin, regions.column(name), types[name])
@@ -64,7 +56,7 @@ def _cut(form: Form, tree: Hierarchy, origin: Origin, cells: pa.ChunkedArray, ki
         upper = above[label]
         reach = _ANYTHING if label == root else _reach(origin, label, level_of[label], kind)
         chain = () if label == root else upper
-        # Of a node above others that are shown, the rest is a value of its own: readers count it once.
+        # Where nodes under this one are shown too, the rest of it is a value of its own, so that readers count it once.
         other = label in parents
         name = free_label(_OTHER.format(label), above) if other else label
         rows.append((name, label, *chain) if other else (label, *chain))
@@ -83,9 +75,9 @@ def _cut(form: Form, tree: Hierarchy, origin: Origin, cells: pa.ChunkedArray, ki
 
 
 def _place(label: str, upper: tuple[str, ...], parents: set[str], first: Mapping[str, int]) -> tuple[float, ...]:
-    """Where a row stands: in the order of nodes that lie apart, the rest of a node after all that lies under it.
+    """The place of a row: nodes in their order, and the rest of a node after all nodes under it.
 
-    Where the leaves that are cut stand among those that are shown is not to be seen.
+    So nobody sees where the leaves that were cut stood among those that are shown.
     """
     path = dict.fromkeys([*reversed(upper), label])
     return (*(first[node] for node in path), *([math.inf] if label in parents else []))
@@ -99,7 +91,7 @@ def _reach(origin: Origin, label: str, level: int, kind: pa.DataType) -> Reach |
         return _point(label, kind) if is_number(kind) and origin.kind != "prefix" else None
     if origin.kind in {"width", "quantiles"}:
         low, high = span_of(label).whole() if pa.types.is_integer(kind) else span_of(label).real()
-        # The values are no larger, though their interval may be.
+        # An interval may reach beyond the largest number that a value can be.
         return Reach(max(low, -LARGEST_NUMBER), min(high, LARGEST_NUMBER))
     if origin.kind == "date" and pa.types.is_temporal(kind):
         return _days(label, kind)

@@ -42,8 +42,8 @@ def draw_sets(
 ) -> SetArray:
     """One set for each true code.
 
-    Works on blocks of rows that fit in the processor's cache. A record whose words were used up by rejected draws is
-    drawn again with more of them.
+    Works on blocks of rows that fit into the processor's cache. A record that uses up its random words, because draws
+    were rejected, is drawn again with more words.
     """
     sets = np.empty((len(codes), mechanism.l), dtype=np.int32)
     for start in range(0, len(codes), _BLOCK_ROWS):
@@ -66,7 +66,7 @@ def _draw_block(mechanism: SetMechanism, codes: CodeArray, words: Words, digests
 
 
 def draw_context(attribute: str, domain: Domain, mechanism: SetMechanism) -> bytes:
-    """What a keyed draw depends on besides key, record and value: change any of it and all sets change."""
+    """What a keyed draw depends on besides key, record and value. If any of it changes, all sets change."""
     values = [_canonical(value) for value in domain.values]
     parts = {
         "attribute": attribute,
@@ -77,7 +77,7 @@ def draw_context(attribute: str, domain: Domain, mechanism: SetMechanism) -> byt
 
 
 def _canonical(value: Scalar) -> str | None:
-    """The same value as the same text, whatever type a file gave it: pandas makes floats of integers with gaps."""
+    """The same text for the same value, whatever its type in the file: pandas turns integers with gaps into floats."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return None if value is None else str(value)
@@ -117,7 +117,7 @@ class RecordIds(Secret):
 
 
 class DistinctIds:
-    """Sees that no id comes twice: 16 bytes per record, kept until the last one came.
+    """Checks that no id occurs twice; keeps 16 bytes per record until the last one has come.
 
     Examples
     --------
@@ -156,10 +156,10 @@ class DistinctIds:
 
 
 def _id_texts(cells: pa.Array, name: str) -> pa.Array:
-    """The same id as the same text, whichever file it comes from: 1.0 is 1, and a day is a day without midnight."""
+    """The same text for the same id, whichever file it comes from: 1.0 is 1, and midnight of a day is the day."""
     if pa.types.is_floating(cells.type) or pa.types.is_decimal(cells.type):
         try:
-            # Fractions are written and rounded in too many ways to tell people apart by them.
+            # Fractions are written and rounded in too many ways to identify people.
             cells = pc.cast(cells, pa.int64())
         except pa.ArrowInvalid:
             raise _no_id(name, "numbers with fractions") from None
@@ -179,16 +179,8 @@ def _no_id(name: str, got: str) -> SchemaError:
 class DrawSets:
     """Makes a `Randomizer` on the worker that draws. It holds no secret, and can be pickled.
 
-    Parameters
-    ----------
-    published
-        The other columns that are published, with their types.
-    hidden
-        The sensitive attributes.
-    record_id
-        The columns by which records are told apart under a key.
-    exploded
-        One row per member instead of one row per record.
+    `published` has the types of the columns that are published as they are. `record_id` names the columns that identify
+    records under a key. `exploded` asks for one row per member instead of one row per record.
     """
 
     published: Mapping[str, pa.DataType]

@@ -1,4 +1,4 @@
-"""Grouping records, until nothing that will be public was read off a record that is left out."""
+"""Grouping records until nothing that becomes public depends on a record that is left out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Grouped", "group_records"]
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """Records in classes, with domains and hierarchies that tell nothing of records that were left out."""
+    """Records in classes, with domains and hierarchies that tell nothing about records that were left out."""
 
     preparation: Preparation
     reading: Reading
@@ -36,11 +36,11 @@ class Grouped:
 
 
 def group_records(preparation: Preparation, words: FreshWords) -> Grouped:
-    """Group the records, until all that will be public could have been read off the published ones alone.
+    """Group the records until all that becomes public depends on the published ones alone.
 
-    Where a method leaves records out, domains that were read off the table lose the values that only those had. Where
-    that is not enough (hierarchies and quantiles made from the table would be others, or the promise does not hold on
-    the smaller domain), the records that stay are read as if there were no others, and grouped again.
+    When a method leaves records out, domains from the table lose the values that only those records had. Sometimes
+    that is not enough: hierarchies or quantiles would be different without these records, or the promise does not hold
+    on the smaller domain. Then the remaining records are read as if there were no others, and grouped again.
     """
     n_all = None
     while True:
@@ -71,7 +71,7 @@ def group_records(preparation: Preparation, words: FreshWords) -> Grouped:
 
 
 def _check_hidden_cells(done: Grouped, kept: BoolArray) -> None:
-    """Refuse bins that were read off values which are hidden though their records are published."""
+    """Refuse bins that depend on hidden values of published records."""
     for name, column in done.columns.items():
         shown = done.partition_of[name].class_of >= 0
         if column.domain.edges is None or name not in done.preparation.undeclared or np.array_equal(shown, kept):
@@ -80,12 +80,13 @@ def _check_hidden_cells(done: Grouped, kept: BoolArray) -> None:
         stay[done.reading.order[shown]] = True
         if done.preparation.only(stay).coders[name].domain.to_dict() != column.domain.to_dict():
             raise UnsupportedError(
-                "bins must be declared, because some values are hidden though their records are published", column=name
+                "bins must be declared, because some values are hidden although their records are published",
+                column=name,
             ).with_hint("Give edges, or width with low and high.")
 
 
 def tells_nothing(done: Grouped, alone: Preparation, kept: BoolArray, words: FreshWords) -> bool:
-    """Whether all that becomes public is what the published records by themselves would give."""
+    """Whether all that becomes public would be the same with the published records alone."""
     for name, column in done.columns.items():
         if alone.coders[name].domain.to_dict() != column.domain.to_dict():
             return False
@@ -111,9 +112,9 @@ def _check_grouping(grouping: Grouping, reading: Reading, method: GroupingMethod
         raise InternalError(method.name, "there must be one partition, or one for each sensitive column")
     for partition in grouping.partitions:
         if partition.n_classes == 0:
-            raise InfeasibleError(
-                method.name, "no class can be formed, so that no record is left to publish"
-            ).with_hint("Choose a smaller l, or another method.")
+            raise InfeasibleError(method.name, "no class can be formed, so no record can be published").with_hint(
+                "Choose a smaller l, or another method."
+            )
         if len(partition.class_of) != n or not partition.sizes.all():
             raise InternalError(method.name, "every row must have a class, and every class a row")
         _check_people(partition, reading)

@@ -51,18 +51,10 @@ def read_hierarchies(
     quasi: Collection[str],
     folder: Path | None = None,
 ) -> dict[str, Hierarchy]:
-    """Read or make the hierarchy of each column.
+    """Read the hierarchy of each column, or make it from the values of the table.
 
-    Parameters
-    ----------
-    given
-        By column: a hierarchy, the path of its file, or a text as in `hierarchy_forms`.
-    source
-        The table, from whose values automatic hierarchies are made.
-    quasi
-        The quasi-identifiers: no other column is generalized.
-    folder
-        Where relative paths start; the working directory when None.
+    A hierarchy is given as an object, as the path of its file, or as a text as in `hierarchy_forms`. Only
+    quasi-identifiers may have one. Relative paths start at `folder`, or at the working directory when it is None.
     """
     others = [column for column in given if column not in quasi]
     if others:

@@ -1,4 +1,4 @@
-"""A method with its options as they were written, so that a publication can be written again."""
+"""A method with its options as they were given, so that a publication can be saved."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class ChosenMethod:
     method
         The method.
     options
-        Its options as they were written, files by their absolute paths. A method that was given as an object has those
-        that are not at their defaults. Two choices are equal when their methods are.
+        Its options as they were given, with absolute paths of files. For a method that was given as an object, the
+        options that are not at their defaults. Two choices are equal when their methods are.
 
     Examples
     --------
@@ -66,12 +66,12 @@ class ChosenMethod:
 
     @classmethod
     def named(cls, name: str, options: Mapping[str, object], folder: Path | None = None) -> ChosenMethod:
-        """Make a method of the catalog; those of its options that name files start at `folder`."""
+        """Make a method of the catalog; relative paths in its options start at `folder`."""
         if name not in METHODS:
             raise ParameterError(_OWNER, "method", f"must be one of {', '.join(METHODS)}", got=repr(name))
         given = {option: _single(option, value) for option, value in options.items() if value not in (None, ())}
         written = {option: _placed(option, value, lambda text: locate(text, folder)) for option, value in given.items()}
-        # Files are named to the method as users know them, because its messages name them.
+        # The method gets paths as users know them, because its messages show them.
         shown = {option: _placed(option, value, shorten) for option, value in written.items()}
         return cls(METHODS[name].from_options(shown), written)
 
@@ -87,17 +87,11 @@ class ChosenMethod:
 
     @property
     def words(self) -> list[str] | None:
-        """The words of the command line that ask for it; None when it has options that cannot be written there."""
+        """The options of the command line that ask for it; None when one cannot be written there."""
         return method_words(self.name, self.options)
 
     def to_dict(self, folder: Path) -> dict[str, Any]:
-        """The options as a file in `folder` says them.
-
-        Raises
-        ------
-        ParameterError
-            When an option is an object that no file or text stands for.
-        """
+        """The options as a file in `folder` has them; `ParameterError` for an object without a file or text form."""
         return {name: self._saved(name, value, folder) for name, value in self.options.items()}
 
     def _saved(self, name: str, value: object, folder: Path) -> object:
@@ -110,7 +104,7 @@ class ChosenMethod:
 
 
 def method_words(name: str, options: Mapping[str, object]) -> list[str] | None:
-    """The words of the command line that ask for a method; None when it has options that cannot be written there."""
+    """The options of the command line that ask for a method; None when one cannot be written there."""
     words = ["--method", name]
     for key, value in options.items():
         option = OPTIONS.get(key)
@@ -127,12 +121,12 @@ def usual_method(d: object) -> str:
 
 
 def locate(file: str | os.PathLike[str], folder: Path | None = None) -> str:
-    """The absolute path of a file whose relative path starts at a folder: a publication may be sent elsewhere."""
+    """The absolute path of a file, so that a publication means the same file in every working directory."""
     return os.path.abspath(Path(folder or Path(), file))  # noqa: PTH100 - links stay links
 
 
 def shorten(file: str | os.PathLike[str]) -> str:
-    """The path of a file as users know it: relative to where they are, when it is below."""
+    """The path of a file as users know it: relative to the working directory, when it is below that."""
     try:
         return relative(file, Path.cwd())
     except FileNotFoundError:  # the working directory is gone
@@ -146,7 +140,7 @@ def relative(file: str | os.PathLike[str], folder: Path) -> str:
 
 
 def _placed(name: str, value: object, place: Callable[[str], str]) -> object:
-    """An option with the name of its file, if it has one, as `place` says it."""
+    """An option with the path of its file, if it has one, changed by `place`."""
     kind = OPTIONS[name].kind if name in OPTIONS else ""
     if kind == "distance" and isinstance(value, str):
         return place_distance(value, place)
@@ -160,7 +154,7 @@ def _placed(name: str, value: object, place: Callable[[str], str]) -> object:
 
 
 def _single(name: str, value: object) -> object:
-    """An option that may be given several times, but was given once, as its one value."""
+    """A list of one value as that value, for options that may be given several times."""
     if not isinstance(value, list | tuple) or name not in OPTIONS or not OPTIONS[name].several:
         return value
     return value[0] if len(value) == 1 else list(value)
@@ -177,7 +171,7 @@ def _own_options(method: Method) -> dict[str, object]:
 
 
 def _text_form(value: object) -> Any:  # noqa: ANN401 - any value of a text file
-    """An option as a text file says it; None for an object that no text stands for."""
+    """An option as a text file has it; None for an object without a text form."""
     if isinstance(value, str | int | float):
         return value
     if isinstance(value, os.PathLike):
@@ -207,7 +201,7 @@ def _flag_words(option: Option, value: Any) -> list[str] | None:  # noqa: ANN401
 
 
 def _read_options(texts: str) -> dict[str, object]:
-    """Read ``l=4,distance=tree:diseases.csv``; an option that takes several values stands there several times."""
+    """Read ``l=4,distance=tree:diseases.csv``; an option with several values is repeated."""
     found: dict[str, object] = {}
     for text in _NEXT_OPTION.split(texts) if texts else ():
         name, equals, value = (part.strip() for part in text.partition("="))

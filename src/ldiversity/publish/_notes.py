@@ -1,4 +1,4 @@
-"""What the holder should know about a publication; said to the holder, never part of a release."""
+"""What the holder should know about a publication. It is for the holder alone, and never part of a release."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENOUGH_ROWS: Final = 20
 
 
 def is_declared(sensitive: Sensitive) -> bool:
-    """Whether the domain was declared, so that it tells nothing of the table and stays when the table changes.
+    """Whether the domain was declared. Then it tells nothing about the table, and stays when the table changes.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def holder_notes(
     without_role: Sequence[str],
     ids: Sequence[str],
 ) -> tuple[str, ...]:
-    """Everything worth a second look, one sentence each."""
+    """Everything that deserves a second look, one sentence each."""
     notes = []
     if without_role:
         notes.append(f"Not published, because they were given no role: {name_some(without_role)}.")
@@ -48,27 +48,27 @@ def holder_notes(
         n_missing = None if source.n_rows is None else source.n_rows - int(own.sum())
         notes += _about(sensitive, own, n_missing if missing is None else missing.get(sensitive.name))
     if ids:
-        notes.append(f"Published although they tell records apart: {name_some(ids)}.")
+        notes.append(f"Published, although they identify records: {name_some(ids)}.")
     return tuple(notes)
 
 
 def naming_notes(suggested: Mapping[str, Suggestion]) -> tuple[str, ...]:
-    """Which of the columns that are to be published look as if they named people.
+    """Which of the published columns look as if they name people.
 
     Examples
     --------
     >>> naming_notes({"id": Suggestion(Role.IDENTIFIER, 'its name holds "id"')})[0]
-    'id: it is published, but may name people (its name holds "id"): drop it, unless it cannot.'
+    'id: it is published, but may name people (its name holds "id"). Drop it, unless you know it does not.'
     """
     return tuple(
-        f"{name}: it is published, but may name people ({suggestion.reason}): drop it, unless it cannot."
+        f"{name}: it is published, but may name people ({suggestion.reason}). Drop it, unless you know it does not."
         for name, suggestion in suggested.items()
         if suggestion.role is Role.IDENTIFIER
     )
 
 
 def domain_notes(undeclared: Sequence[str]) -> tuple[str, ...]:
-    """What an undeclared domain tells, for each attribute that has one."""
+    """What each undeclared domain tells about the table."""
     return tuple(
         f"{name}: the domain was read off the table and becomes public, so it tells which values occur."
         for name in undeclared
@@ -76,31 +76,33 @@ def domain_notes(undeclared: Sequence[str]) -> tuple[str, ...]:
 
 
 def hierarchy_notes(unused: Sequence[str]) -> tuple[str, ...]:
-    """Which hierarchies were given in vain: those of columns that are published as they are all the same."""
+    """Which hierarchies have no effect, because their columns are published as they are."""
     if not unused:
         return ()
-    kept = f"The method publishes quasi-identifiers as they are: the hierarchies of {name_some(unused)} change nothing."
+    kept = (
+        f"The method publishes quasi-identifiers as they are, so the hierarchies of {name_some(unused)} change nothing."
+    )
     return (f"{kept} To publish coarser values, choose a method that generalizes, such as bsgi.",)
 
 
 def plain_notes(plain: Sequence[str]) -> tuple[str, ...]:
-    """What plain columns do beside classes."""
+    """What plain columns tell beside classes."""
     if not plain:
         return ()
-    said = f"Plain columns stay as they are, row by row: {name_some(plain)}."
-    return (f"{said} They tell rows of a class apart; within a class no value is linked to them.",)
+    said = f"Plain columns are published as they are, row by row: {name_some(plain)}."
+    return (f"{said} Rows of a class can differ in them, but no sensitive value of the class is linked to them.",)
 
 
 def key_note(undeclared: Sequence[str]) -> str:
-    """What a keyed publication should know: the same sets come again only for the same domain."""
+    """What the holder of a key should know: a record gets the same set again only under the same domain."""
     if not undeclared:
         return (
-            "Draws are keyed: the same record with the same value shows the same set whenever it is published so. A "
-            "record whose value changed shows another set, which tells that it changed and makes some likelier."
+            "Draws are keyed: a record with the same value shows the same set in every release made this way. A "
+            "record whose value changed shows another set, which reveals the change and makes some values more likely."
         )
     return (
-        f"Draws are keyed, but the domain of {name_some(undeclared)} was read off the table: one new value changes "
-        "the domain, all sets are drawn anew, and the two releases can be intersected. Declare the domain."
+        f"Draws are keyed, but the domain of {name_some(undeclared)} was read off the table. One new value changes "
+        "the domain, all sets are drawn again, and the two releases can be intersected. Declare the domain."
     )
 
 

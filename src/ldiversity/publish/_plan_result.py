@@ -24,8 +24,8 @@ class Outlook:
     reason, hint, nearest
         Why it is not feasible, the way out, and feasible choices nearby; None and empty when it is.
     posterior, posterior_informed
-        The greatest probability with which a set can point at one value: for someone to whom all values are
-        equally likely before, and for someone who knows how frequent each value is in this table.
+        The greatest probability that a set can give to one value: for someone without prior knowledge, and for
+        someone who knows how frequent each value is in this table.
     mse, mse_table
         Expected mean squared error of the estimated shares over all records: if all values were equally frequent,
         and with the frequencies of this table.

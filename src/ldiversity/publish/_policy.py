@@ -57,7 +57,7 @@ class Policy:
         StorageError
             When the file cannot be read.
         ParameterError
-            When it is no TOML, or a key breaks its rule; names the key.
+            When it is not TOML, or a key breaks its rule; names the key.
         """
         return cls.from_dict(read_document(path), folder=Path(path).parent)
 

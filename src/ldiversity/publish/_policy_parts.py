@@ -22,12 +22,12 @@ else:
 
 
 class TablePolicy(Part):
-    """What columns are to the publisher, and a table. Columns without a role are not published."""
+    """The roles of columns, and a table. Columns without a role are not published."""
 
     file: str | None = Field(
         default=None,
         min_length=1,
-        description="The table, unless it is named elsewhere: CSV, TSV, JSON lines, Parquet, Arrow or Excel.",
+        description="The table, unless it is given elsewhere: CSV, TSV, JSON lines, Parquet, Arrow or Excel.",
     )
     quasi: list[_Column] = Field(
         default=[],
@@ -35,7 +35,7 @@ class TablePolicy(Part):
     )
     drop: list[_Column] = Field(default=[], description="Columns that name people; never published.")
     plain: list[_Column] = Field(
-        default=[], description="Columns published as they are on the holder's word that they tell nothing."
+        default=[], description="Columns published as they are, because the holder knows that they tell nothing."
     )
     types: dict[str, Literal["text", "integer", "number", "boolean", "date"]] = Field(
         default={}, description="Types of columns where the inferred one is not wanted."
@@ -50,7 +50,7 @@ class TablePolicy(Part):
     person: str | None = Field(
         default=None,
         min_length=1,
-        description="A column that tells whose row it is, when a person may have several; for methods that group.",
+        description="The column that says whose row it is, when a person may have several; for methods that group.",
     )
 
 
@@ -59,7 +59,9 @@ class BinsPolicy(Part):
 
     width: float | None = Field(default=None, gt=0, description="Bins of this width.")
     edges: list[float] | None = Field(default=None, min_length=2, description="Increasing edges.")
-    quantiles: int | None = Field(default=None, ge=2, description="So many bins of about equally many rows.")
+    quantiles: int | None = Field(
+        default=None, ge=2, description="This many bins, with about equally many rows in each."
+    )
     low: float | None = Field(default=None, description="Public lower bound, with width.")
     high: float | None = Field(default=None, description="Public upper bound, with width.")
 
@@ -77,7 +79,7 @@ class SensitivePolicy(_SetOptions):
         default=None, min_length=1, description="The public values in order; may be wider than what occurs."
     )
     missing: Literal["refuse", "category", "drop"] = Field(
-        default="refuse", description="What becomes of rows without a value."
+        default="refuse", description="What happens to rows without a value."
     )
     bins: BinsPolicy | None = Field(default=None, description="Cut a column of numbers into bins.")
 
@@ -100,7 +102,7 @@ class OutputPolicy(Part):
     layout: Literal["sets", "exploded"] | None = Field(
         default=None,
         description="sets (the default): one row per record; exploded: one row per member of a record's set. "
-        "Not for methods that group records, whose layout is their own.",
+        "Not for methods that group records, which decide their layout themselves.",
     )
     marginals: bool = Field(
         default=False,
@@ -114,6 +116,6 @@ class KeyPolicy(Part):
     file: str | None = Field(
         default=None,
         min_length=1,
-        description="A key file, made by `ldiversity key new`, unless it is named elsewhere.",
+        description="A key file, made by `ldiversity key new`, unless it is given elsewhere.",
     )
-    record_id: Annotated[list[_Column], Field(min_length=1, description="Columns that tell records apart.")]
+    record_id: Annotated[list[_Column], Field(min_length=1, description="Columns that identify records.")]

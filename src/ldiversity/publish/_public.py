@@ -1,4 +1,4 @@
-"""What becomes public is read off published records only, unless the holder declared it."""
+"""What becomes public depends on published records only, unless the holder declared it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,10 @@ __all__ = ["keeps_rules", "public_column", "public_facts", "same_hierarchies", "
 
 
 def public_column(column: SensitiveColumn, shown: BoolArray) -> SensitiveColumn:
-    """A column whose domain was read off the table, with the values that published records have and no other.
+    """A column whose domain came from the table, with only the values that published records have.
 
-    Of bins those between the least and the greatest stay; missing values stay a category where they are one.
-
-    Parameters
-    ----------
-    column
-        The codes of all records.
-    shown
-        Whose value is published; the codes of others become -1.
+    Codes of records that are not `shown` become -1. Bins stay from the lowest to the highest that is used, and a
+    category of missing values stays.
 
     Examples
     --------
@@ -62,7 +56,7 @@ def with_domains(schema: Schema, columns: Mapping[str, Domain]) -> Schema:
 def public_facts(
     grouping: Grouping, before: Mapping[str, SensitiveColumn], after: Mapping[str, Domain]
 ) -> dict[str, Any]:
-    """The facts about values, for those that are public; numbers without gaps, so that no gap tells of another."""
+    """The facts about public values, numbered without gaps, so that no gap points to a value that is not public."""
     facts: dict[str, Any] = {}
     for fact, columns in grouping.of_values.items():
         facts[fact] = {}
@@ -80,16 +74,9 @@ def keeps_rules(rules: Sequence[PrivacyModel], column: SensitiveColumn, class_of
 
 
 def same_hierarchies(used: Reading, kept: BoolArray, fresh: Reading) -> bool:
-    """Whether hierarchies that were made from the table put the published records where those of `fresh` do.
+    """Whether hierarchies made from the whole table and from the published rows alone treat these rows alike.
 
-    Parameters
-    ----------
-    used
-        The table that was grouped.
-    kept
-        Which of its rows are published.
-    fresh
-        The published rows alone, with hierarchies made from them.
+    `used` is the table that was grouped, `kept` its published rows, and `fresh` these rows read by themselves.
     """
     again = {column.name: column for column in fresh.table.categories}
     return all(

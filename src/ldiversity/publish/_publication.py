@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 __all__ = ["Decisions", "Publication", "RunOptions"]
 
 _OWNER: Final = "Publication"
-_INTERSECTED: Final = "Keyed draws are for sets; classes of two releases can be intersected whatever the key."
+_INTERSECTED: Final = "Keyed draws are for sets. Classes of two releases can be intersected even with a key."
 _WHY_NOT: Final = {
     "key": _INTERSECTED,
     "record_id": _INTERSECTED,
-    "layout": "The layout of a grouped release is its method's.",
+    "layout": "The method decides the layout of a grouped release.",
 }
 _GivenMethod: TypeAlias = str | Method | ChosenMethod
 
@@ -63,9 +63,8 @@ class RunOptions(TypedDict, total=False):
 class Publication(Columns):
     """What a holder wants to publish: which columns, how they are hidden, and in which form.
 
-    Neither the table nor the folder of the release is part of it: one reviewed file serves the table of every month.
-    It can be compared, pickled, saved to a TOML file and loaded from it. It names the file of a key and never holds the
-    key.
+    Neither the table nor the folder of the release is part of it, so one reviewed file serves the table of every month.
+    It can be compared, pickled, saved to a TOML file and loaded from it. It may name a key file, but never holds a key.
 
     Parameters
     ----------
@@ -76,7 +75,7 @@ class Publication(Columns):
     drop
         Columns that name people. Columns without any role are dropped as well; `Release.notes` lists them.
     plain
-        Columns published as they are on the holder's word that they tell nothing.
+        Columns published as they are, because the holder knows that they tell nothing.
     types
         Types of columns of a text file, where the inferred one is not wanted, for example ``{"zip": "text"}``.
     hierarchies
@@ -84,24 +83,24 @@ class Publication(Columns):
         from the values, as on the command line (``"prefix:3/2"``, ``"width:5/10/20"``, ``"auto"``). Columns with one
         are generalized to its nodes, others to intervals of numbers or lists of values.
     person
-        The column that tells whose row it is, when a person may have several, for methods that group: no class
+        The column that says whose row it is, when a person may have several; for methods that group. No class then
         holds two rows of one person.
     method
         How: one method for all sensitive columns, or one for each by name; an object, or a text such as
         ``"semantic:l=3,d=2,distance=ordered"``. A method that groups records serves all columns together.
     marginals
-        Publish how often each exact value of a generalized quasi-identifier occurs. Estimates become better; a rare
-        value is shown to be rare.
+        Publish how often each exact value of a generalized quasi-identifier occurs. Estimates become better, but
+        readers see which values are rare.
     key, record_id
         Keyed draws: the same record with the same value gets the same set in every release made with this key, so
         that releases cannot be intersected. A changed value gets another set, and the two together tell more than
-        one does (``docs/guides/republishing.md``). `key` is the path of a key file; without it a `Key` is handed to
-        `publish`. `record_id` names the columns that tell records apart.
+        one does (``docs/guides/republishing.md``). `key` is the path of a key file; a `Key` itself goes to `publish`.
+        `record_id` names the columns that identify records.
     data_format
         ``"parquet"`` or ``"csv"``, for a release that is written to a folder.
     layout
         ``"sets"``, the default, or ``"exploded"`` for one row per member, as in the paper on semantic diversity. The
-        layout of a grouped release is its method's.
+        method decides the layout of a grouped release.
 
     Examples
     --------
@@ -125,7 +124,7 @@ class Publication(Columns):
         unknown = [name for name in said if name not in Decisions.__annotations__]
         lacking = [name for name in ("sensitive", "method") if name not in said]
         if unknown or lacking:
-            # As Python itself says it of a function with these parameters.
+            # As Python itself reports it for a function with these parameters.
             raise TypeError(
                 f"{_OWNER} got an unexpected keyword argument {unknown[0]!r}"
                 if unknown
@@ -149,7 +148,7 @@ class Publication(Columns):
 
     @classmethod
     def of(cls, columns: Columns, method: ChosenMethod) -> Publication:
-        """A publication of these columns by a method, without what is said for methods of the other family alone."""
+        """A publication of these columns by a method, without decisions that only the other family takes."""
         said = {name: getattr(columns, name) for name in ColumnDecisions.__annotations__}
         alone = {} if method.groups else {"hierarchies": None, "person": None}
         return cls(**{**said, **alone}, method=method)
@@ -187,8 +186,8 @@ class Publication(Columns):
     def plan(self, table: Any) -> Plan | ClassPlan:  # noqa: ANN401 - any frame or path
         """Say what publishing a table would promise and cost; publishes nothing.
 
-        A goal that cannot be met is no error here: the plan says why, and what is nearest. For a method that groups
-        records it says what can be known before they are grouped: a `ClassPlan`.
+        A promise that cannot be kept is no error here: the plan says why, and which choice is nearest. For a method
+        that groups records, the plan is a `ClassPlan` and says what is known before they are grouped.
         """
         from ldiversity.publish._plan import plan_publication
 
@@ -203,10 +202,10 @@ class Publication(Columns):
         overwrite: bool = False,
         key: Key | None = None,
         engine: Engine | None = None,
-        progress: Callable[[float, str], None] | None = None,  # noqa: ARG002 - heard of at the door
+        progress: Callable[[float, str], None] | None = None,  # noqa: ARG002 - `reports_progress` uses it
         insecure_seed: int | None = None,
     ) -> Release:
-        """Publish a table, after its claims were checked on what was produced.
+        """Publish a table, after checking the claims on what was produced.
 
         Parameters
         ----------
@@ -222,10 +221,10 @@ class Publication(Columns):
         engine
             Where to compute; this machine when None.
         progress
-            Called now and then with the share of the work that is done and a word for it. What it raises stops the
-            work, and nothing is left behind.
+            Called from time to time with the share of the work that is done and a word for the step. If it raises,
+            the work stops, and nothing is left behind.
         insecure_seed
-            Draw from a seed that can be repeated. For tests: whoever learns the seed learns the true values.
+            Draw from a seed that can be repeated. For tests: anyone who learns the seed learns the true values.
         """
         from ldiversity.engines import Secrets
         from ldiversity.publish._publish import publish
@@ -271,7 +270,7 @@ class Publication(Columns):
         return json_schema()
 
     def command(self, table: str = "TABLE", output: str = "release") -> list[str] | None:
-        """The words of the command that publishes; None when it has options that cannot be written there."""
+        """The command line that publishes, as words; None when an option cannot be written there."""
         choices = [self.method] if isinstance(self.method, ChosenMethod) else list(self.method.values())
         method = choices[0].words if all(one == choices[0] for one in choices) else None
         if method is None:
@@ -309,7 +308,7 @@ class Publication(Columns):
         return key if self.key is None else Key.load(shorten(self.key))
 
     def _check_family(self) -> None:
-        """Refuse what belongs to methods of the other family."""
+        """Refuse decisions that only methods of the other family take."""
         if self.grouping is None:
             given: dict[str, object] = {
                 "hierarchies": self.hierarchies,

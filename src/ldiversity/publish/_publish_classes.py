@@ -58,14 +58,14 @@ def publish_classes(
         made = _make(preparation, secrets.words())
         write_classes(staging, made.description, made.rows, data_format=data_format, n_records=made.n_records)
         tell(1.0, "writing")
-    with unwatched():  # it has its name now
+    with unwatched():  # the release is complete: nothing may stop it now
         release = cast("ClassRelease", load_release(output, frame=frame_kind))
     return replace(release, notes=made.notes)
 
 
 @dataclass(frozen=True, eq=False)
 class _Made:
-    """A release before it is handed out."""
+    """The parts of a release before it is handed out."""
 
     description: ClassDescription
     rows: MemoryClassRows
@@ -93,7 +93,7 @@ def _make(preparation: Preparation, words: FreshWords) -> _Made:
         forms, rows = _generalized(public, grouping, by_column, order, words, marginals=marginals)
     else:
         forms, rows = _bucketized(public, by_column, class_columns, order)
-    # Keeping the records of one person apart is a choice among records with the same values, no pure chance.
+    # Keeping the records of one person apart chooses among records with the same values, so chance is not all.
     blind = method.blind and reading.table.person is None
     several = {} if reading.table.person is None else {"person": True}
     facts = {**grouping.facts, **public_facts(grouping, {c.name: c for c in reading.table.sensitive}, domains)}
@@ -123,9 +123,9 @@ def _make(preparation: Preparation, words: FreshWords) -> _Made:
 
 
 def _renumber(partition: Partition, words: FreshWords) -> Partition:
-    """Give the classes numbers in a random order, so that a number tells nothing."""
+    """Number the classes in a random order, so that a number tells nothing."""
     numbers = random_order(partition.n_classes, words).astype(np.int32)
-    # Class -1, not published, finds the last entry.
+    # Index -1, for records that are not published, finds the last entry.
     lookup = np.concatenate([numbers, np.array([-1], dtype=np.int32)])
     return Partition(lookup[partition.class_of], partition.n_classes)
 
@@ -170,7 +170,7 @@ def _generalized(
 def _shuffled(
     codes: CodeArray, partition: Partition, order: NDArray[np.int32], places: NDArray[np.int32], words: FreshWords
 ) -> CodeArray:
-    """The values of each class in an order of their own, so that nothing links them to other columns."""
+    """Shuffle the values within each class, so that nothing links them to other columns."""
     again = order[random_order(len(order), words)]
     by_class = again[ClassRowsInOrder.of(partition.class_of[again], partition.n_classes).order]
     shuffled = np.empty(len(order), dtype=np.int32)
@@ -211,14 +211,14 @@ def _left_out_notes(suppressed: int, done: Grouped) -> tuple[str, ...]:
     if not suppressed:
         return ()
     absent = (
-        f"{suppressed} records are left out because of their values: whoever knows that a person is in the table and "
-        "does not find that person learns that the value is a frequent one, or one that no class could take."
+        f"{suppressed} records are left out because of their values. Someone who knows that a person is in the table, "
+        "and does not find them, learns that their value is a frequent one, or one that no class could take."
     )
     if not done.left_out_before:
         return (absent,)
     again = (
-        f"{done.left_out_before} of them were left out before bins and hierarchies were made from the others alone, "
-        "and these were grouped again: what is published must not be read off records that are not."
+        f"{done.left_out_before} of them were left out first. Then bins and hierarchies were made from the others "
+        "alone, and these were grouped again, so that nothing published depends on records that are left out."
     )
     return absent, again
 
@@ -228,5 +228,5 @@ def _marginal_notes(forms: Mapping[str, Form], *, wanted: bool) -> tuple[str, ..
         return ()
     without = [name for name, form in forms.items() if form.marginal is None]
     if not without:
-        return ("Counts of the exact values of quasi-identifiers are published: a rare value is shown to be rare.",)
+        return ("Counts of the exact values of quasi-identifiers are published, so readers see which values are rare.",)
     return (f"No counts of exact values are published for {', '.join(map(repr, without))}: exact, or too many values.",)

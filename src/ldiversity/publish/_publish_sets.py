@@ -45,7 +45,7 @@ def publish_sets(preparation: Preparation, output: Path | None, *, overwrite: bo
         write_release(staging, description, rows, data_format=preparation.question.data_format)
         scratch.rmdir()
         tell(1.0, "writing")
-    with unwatched():  # it has its name now
+    with unwatched():  # the release is complete: nothing may stop it now
         release = load_release(output, frame=frame_kind)
     return replace(release, notes=notes)
 

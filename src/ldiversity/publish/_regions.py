@@ -24,16 +24,9 @@ __all__ = ["ClassRowsInOrder", "make_forms", "make_regions"]
 
 @dataclass(frozen=True, eq=False)
 class ClassRowsInOrder:
-    """The rows of a table class by class.
+    """The rows of a table, class by class: those of class c are ``order[starts[c]:starts[c + 1]]``.
 
-    Parameters
-    ----------
-    class_of
-        The class of each row, -1 for rows that are not published.
-    order
-        Rows of class 0, of class 1, and so on.
-    starts
-        Where each class starts in `order`, and the end.
+    `class_of` has the class of each row, or -1 for rows that are not published.
     """
 
     class_of: CodeArray
@@ -85,20 +78,10 @@ def make_regions(
     levels: Mapping[str, int],
     suppress_differences: bool,
 ) -> pa.Table:
-    """One row a class: the tightest region that holds its records, or what the method asked for.
+    """One row per class: the tightest region that holds its records, or what the method asked for.
 
-    Parameters
-    ----------
-    reading
-        The table.
-    rows
-        The rows of each class.
-    forms
-        How each column is published.
-    levels
-        Columns of which every value is published as its ancestor at a level.
-    suppress_differences
-        Publish a cell only when all records of the class agree on it.
+    Values of columns in `levels` are published as their ancestors at that level. With `suppress_differences`, a cell is
+    published only when all records of the class agree on it.
     """
     columns = {}
     for column in reading.table.quasi:

@@ -1,4 +1,4 @@
-"""What the holder should know when a release takes the place of one about the same people."""
+"""What the holder should know when a release replaces another one about the same people."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HOW: Final = (
     "Make one with 'ldiversity key new holder.key', and publish with it from the first release on: --key holder.key "
     "--record-id COLUMNS, in a policy [key], in Python key=Key.load('holder.key'), record_id=[COLUMNS]."
 )
-"""Both ways to write it, as notes are read by those who type and by those who program."""
+"""All ways to write it, because notes reach people at the command line, in policies and in Python."""
 
 
 def caution_about_sets(
@@ -27,14 +27,7 @@ def caution_about_sets(
 ) -> str | None:
     """What to say when sets take the place of the release at `target`; None when nothing is given away.
 
-    Parameters
-    ----------
-    target
-        The folder that is to be replaced; None when none is.
-    drawn
-        For each sensitive attribute, what its sets are drawn from.
-    keyed
-        Whether they are drawn with a key.
+    `drawn` has the domain and the mechanism of each sensitive attribute, and `keyed` says whether there is a key.
     """
     old = _release_at(target)
     shared = _shared(old, drawn)
@@ -45,8 +38,8 @@ def caution_about_sets(
     start = f"The release that is replaced shows sets of {name_some(shared)} too"
     if not keyed:
         return (
-            f"{start}, and these are drawn anew, because there is no key: whoever kept it can intersect both, and "
-            f"often only the true value is left. Do not hand out both. With a key the same sets come again. {_HOW}"
+            f"{start}, and these are drawn again, because there is no key. Anyone who kept it can intersect the two, "
+            f"and often only the true value is left. Do not hand out both. With a key, the sets stay the same. {_HOW}"
         )
     changed = [
         name
@@ -56,9 +49,9 @@ def caution_about_sets(
     if not changed:
         return None
     return (
-        f"{start}. Those of {name_some(changed)} are drawn anew in spite of the key, because the domain, the method or "
-        "a parameter is another: whoever kept the old release can intersect both, and often only the true value is "
-        "left. Do not hand out both, or publish with the domain and the parameters of the old one."
+        f"{start}. Those of {name_some(changed)} are drawn again in spite of the key, because the domain, the method "
+        "or a parameter has changed. Anyone who kept the old release can intersect the two, and often only the true "
+        "value is left. Do not hand out both, or publish with the domain and the parameters of the old one."
     )
 
 
@@ -71,14 +64,14 @@ def caution_about_classes(target: Path | None, sensitive: Mapping[str, object]) 
 
 def _about_classes(shared: list[str]) -> str:
     return (
-        f"The release that is replaced shows {name_some(shared)} too, and records are grouped anew: whoever kept it "
-        "can intersect what the old and the new release say about a person. No key prevents that for methods that "
-        "group records. Do not hand out both."
+        f"The release that is replaced shows {name_some(shared)} too, and records are grouped again. Anyone who "
+        "kept it can intersect what the old and the new release say about a person. No key prevents that for methods "
+        "that group records. Do not hand out both."
     )
 
 
 def _release_at(target: Path | None) -> Release | None:
-    """The release that is there; None when there is none, or none that can be read, about which others complain."""
+    """The release in a folder; None when there is none, or none that can be read, which is reported elsewhere."""
     if target is None or not target.exists():
         return None
     try:

@@ -25,8 +25,8 @@ _MANIFEST_BYTES: Final = 1_800
 def estimate_bytes(preparation: Preparation) -> int:
     """Estimate the size of the folder, as Parquet with sets.
 
-    Some rows from the beginning of the table are written to memory with drawn sets, once half of them and once all;
-    what the second half costs is what any further row is taken to cost.
+    Some rows from the beginning of the table are written to memory with drawn sets, once half of them and once all.
+    The difference shows what every further row costs.
     """
     rows = _sample(preparation)
     whole, half = _written(rows), _written(rows.slice(0, rows.num_rows // 2))
@@ -53,7 +53,7 @@ def _sample(preparation: Preparation) -> pa.Table:
         taken = batch.take(pa.array(chosen))
         rows = pa.table({name: taken.column(name).cast(kind) for name, kind in types.items()})
     for attribute in preparation.hidden:
-        # As many of each value as in the table, up to rounding: it is the size that is wanted, not the rows.
+        # Each value as often as in the table, up to rounding: only the size matters here, not the rows.
         counts = np.asarray(preparation.counts[attribute.name])
         codes = np.searchsorted(np.cumsum(counts), (np.arange(size) + 0.5) * counts.sum() / size, side="right")
         words = FreshWords().draw(size, attribute.mechanism.words_per_record)

@@ -20,14 +20,14 @@ __all__ = ["TypedColumns", "TypedPublication", "typed_columns", "typed_options",
 
 
 class TypedColumns(ColumnTexts):
-    """The texts of the options that say what columns are, one for each time an option was given."""
+    """The texts of the options about columns, one for each time an option was given."""
 
     hierarchies: Sequence[str]
     person: str | None
 
 
 class TypedPublication(TypedColumns, total=False):
-    """The texts of all options that belong to a publication; those of methods stand in ``options`` by their names."""
+    """The texts of all options of a publication; ``options`` has those of methods by name."""
 
     method: str | None
     options: Mapping[str, object]
@@ -39,7 +39,7 @@ class TypedPublication(TypedColumns, total=False):
 
 
 def typed_publication(typed: TypedPublication) -> Publication:
-    """Make the publication that is asked for on a command line.
+    """Make the publication that a command line asks for.
 
     Examples
     --------

@@ -66,7 +66,7 @@ _Value = str | int | float | bool | None
 
 
 def _few_keys(said: object) -> object:
-    """Refuse an object of too many keys before each of them is looked at."""
+    """Refuse an object with too many keys before each of them is checked."""
     if isinstance(said, dict) and len(said) > MOST_COLUMNS:
         raise ValueError(f"must have at most {MOST_COLUMNS} keys")
     return said
@@ -83,7 +83,8 @@ class ColumnEntry(_Entry):
     role: Literal["quasi", "sensitive", "plain"]
     type: _Text = Field(description="Arrow type of a cell; of one member for a sensitive attribute.")
     dtype: Dtype | None = Field(
-        default=None, description="What the frame of the source said of the column besides; None when nothing."
+        default=None,
+        description="What the type does not say about the column of the source, such as that it was a category.",
     )
     categories: Annotated[list[_Text], Field(max_length=MOST_VALUES, fail_fast=True)] | None = Field(
         default=None, description="Of the dtype ordered: the values that occur, as texts, in their order."
@@ -123,7 +124,7 @@ class SensitiveEntry(_Entry):
     mechanism: dict[str, Any] = Field(description="The mechanism's own description; `kind` and `version` name it.")
     claim: ClaimEntry
     further_claims: Annotated[list[ClaimEntry], Field(max_length=MOST_CLAIMS, fail_fast=True)] = Field(
-        default=[], description="Classes only: what is promised besides. Every claim holds by itself."
+        default=[], description="Classes only: the other promises. Every claim holds by itself."
     )
 
 
@@ -133,8 +134,8 @@ class DataEntry(_Entry):
     file: Literal["data.parquet", "data.csv"]
     format: Literal["parquet", "csv"]
     layout: Literal["sets", "exploded", "generalized", "bucketized"] = Field(
-        description="sets: one row a record; exploded: one row a member of a record's set; generalized: one row a "
-        "record, alike within a class; bucketized: one row a record, values in tables of their own."
+        description="sets: one row per record; exploded: one row per member of a record's set; generalized: one row "
+        "per record, alike within a class; bucketized: one row per record, values in tables of their own."
     )
     rows: Annotated[int, Field(ge=0)]
     bytes: Annotated[int, Field(ge=0)]
@@ -178,7 +179,7 @@ class FormEntry(_Entry):
     column: _Text
     kind: Literal["exact", "interval", "node", "values"]
     hierarchy: Annotated[list[_Path], Field(max_length=MOST_VALUES, fail_fast=True)] | None = Field(
-        default=None, description="Of a node: one row a leaf, its labels up to the root."
+        default=None, description="Of a node: one row per leaf, with its labels up to the root."
     )
     nodes: Annotated[list[NodeEntry], Field(max_length=MOST_VALUES, fail_fast=True)] | None = Field(
         default=None, description="Of a node whose leaves are not public: what labels stand for."
@@ -192,7 +193,7 @@ class FormEntry(_Entry):
 
 
 class ClassesEntry(_Entry):
-    """What a grouped release has besides."""
+    """What only a grouped release has."""
 
     columns: Annotated[dict[str, _Text], BeforeValidator(_few_keys)] = Field(
         description="The class column of each sensitive attribute."
@@ -286,7 +287,7 @@ def no_cell_in_faults() -> Iterator[None]:
 
 
 def manifest_text(manifest: Manifest, **how: Any) -> str:  # noqa: ANN401 - as pydantic takes it
-    """The content of ``release.json``, or `SchemaError` when no reader would take so long a file."""
+    """The content of ``release.json``; `SchemaError` when it is longer than readers accept."""
     content = manifest.model_dump_json(indent=2, **how) + "\n"
     written = content.encode()
     if len(written) > MOST_MANIFEST_BYTES or not has_few_parts(written):
@@ -312,7 +313,7 @@ def read_manifest(folder: Path) -> Manifest:
     if file.is_symlink() or not file.is_file():
         raise ReleaseFormatError(
             "release", f"folder {str(folder)!r} must contain {MANIFEST_NAME} as a regular file"
-        ).with_hint("The folder is no release, or publishing did not finish.")
+        ).with_hint("The folder is not a release, or publishing did not finish.")
     if file.stat().st_size > MOST_MANIFEST_BYTES:
         raise ReleaseFormatError("release", f"{MANIFEST_NAME} must be at most {MOST_MANIFEST_BYTES} bytes long")
     said = parse_json(file.read_bytes())

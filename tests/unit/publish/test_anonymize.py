@@ -293,7 +293,7 @@ def test_the_holder_is_asked_about_values_that_look_like_identifiers(people: pa.
 def test_the_holder_is_told_when_a_key_cannot_keep_its_promise(people: pa.Table) -> None:
     keyed = {"key": ld.Key.new(), "record_id": "name", "drop": "sex"}
 
-    assert "one new value changes the domain" in notes_of(people, **keyed)
+    assert "One new value changes the domain" in notes_of(people, **keyed)
 
 
 def test_the_holder_is_told_that_draws_were_keyed(people: pa.Table) -> None:
@@ -307,7 +307,7 @@ def test_the_holder_is_told_that_draws_were_keyed(people: pa.Table) -> None:
 def test_the_holder_is_told_when_ids_are_published(people: pa.Table) -> None:
     notes = notes_of(people, key=ld.Key.new(), record_id="name", quasi="name", drop=["age", "sex"])
 
-    assert "Published although they tell records apart: 'name'." in notes
+    assert "Published, although they identify records: 'name'." in notes
 
 
 def test_an_infeasible_goal_names_the_column(people: pa.Table) -> None:

@@ -153,7 +153,7 @@ def test_marginals_are_published_on_request_alone(methods: dict[str, Any]) -> No
     assert isinstance(without, ld.ClassRelease)
     assert with_counts.forms["place"].marginal is not None
     assert with_counts.forms["place"].marginal.counts.tolist() == [1, 3, 2, 2]
-    assert any("a rare value is shown to be rare" in note for note in with_counts.notes)
+    assert any("readers see which values are rare" in note for note in with_counts.notes)
     assert without.forms["place"].marginal is None
 
 

@@ -101,5 +101,5 @@ def test_a_hierarchy_that_changes_nothing_is_said_to(method: ld.Anatomy | ld.Mon
 
     release = ld.anonymize(people, quasi="zip", sensitive="disease", method=method, hierarchies={"zip": "prefix:3/2"})
 
-    note = "publishes quasi-identifiers as they are: the hierarchies of 'zip' change nothing"
+    note = "publishes quasi-identifiers as they are, so the hierarchies of 'zip' change nothing"
     assert any(note in one for one in release.notes) == said

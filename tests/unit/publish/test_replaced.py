@@ -86,7 +86,7 @@ def test_a_key_does_not_help_when_something_else_changes(tmp_path: Path, changed
 
     (said,) = replace(tmp_path / "r", **with_key(key, **changed))
 
-    assert "'disease' are drawn anew in spite of the key" in said
+    assert "'disease' are drawn again in spite of the key" in said
 
 
 def test_a_release_that_loses_its_key_is_warned_of(tmp_path: Path) -> None:
