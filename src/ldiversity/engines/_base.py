@@ -50,16 +50,10 @@ class NumberedBatch:
 
 
 class Secrets(Secret):
-    """What a worker makes its draws from: the holder's key, if there is one, and words that nobody can repeat.
+    """What a worker draws from: the holder's key, if there is one, and random words that nobody can repeat.
 
-    It cannot be pickled. An engine with workers elsewhere makes it there, from a key file that they can read.
-
-    Parameters
-    ----------
-    key
-        The holder's key.
-    insecure
-        Words that can be repeated, for tests.
+    It cannot be pickled. An engine with workers elsewhere makes it there, from a key file that they can read. For
+    tests, `insecure` has words that can be repeated.
     """
 
     __slots__ = ("_insecure", "key")
@@ -69,7 +63,7 @@ class Secrets(Secret):
         self._insecure = insecure
 
     def words(self) -> FreshWords:
-        """Secure words for the caller alone; those for tests, where there are such."""
+        """Secure words for the caller alone; in tests, the words that can be repeated."""
         return FreshWords() if self._insecure is None else self._insecure
 
     @property
@@ -82,17 +76,17 @@ BatchFunction: TypeAlias = Callable[[NumberedBatch], pa.RecordBatch]
 """Arrow in, Arrow out: the same function serves every engine."""
 
 PartFunction: TypeAlias = Callable[[pa.Table], pa.Table]
-"""All rows with the same key, and maybe other keys, at once."""
+"""Takes all rows of one or several keys at once."""
 
 Factory: TypeAlias = Callable[[Secrets], BatchFunction]
 """Makes the function where it will run. It can be pickled; the secrets are handed to it there."""
 
 
 class Engine(ABC):
-    """Reads, maps, orders and writes rows; knows nothing of privacy.
+    """Reads, maps, orders and writes rows; knows nothing about privacy.
 
-    Whatever an engine does more than once, with other batches, threads or workers, gives the same: a function that is
-    mapped must depend on the cells, the identities and the secrets alone.
+    An engine may repeat work, with other batches, threads or workers, and must get the same result. So a function that
+    it maps may depend only on the cells, the identities and the secrets.
     """
 
     name: ClassVar[str]
@@ -103,14 +97,14 @@ class Engine(ABC):
 
     @abstractmethod
     def rows(self, source: Source, columns: Sequence[str]) -> Iterator[NumberedBatch]:
-        """The rows of a table in their order, for what needs all of them in one place."""
+        """The rows of a table in their order, for steps that need all of them in one place."""
 
     @abstractmethod
     def count(self, source: Source, by: Sequence[str], *, most: int | None = None) -> pa.Table | None:
         """How many rows have each combination of values: the columns `by`, and `COUNT`; in no particular order.
 
-        None when there are more than `most` combinations: nobody needs them, and they would fill the memory. A missing
-        value is a value.
+        None when there are more than `most` combinations, which would fill the memory. A missing value counts as a
+        value.
         """
 
     @abstractmethod
@@ -119,7 +113,7 @@ class Engine(ABC):
     ) -> Generator[pa.RecordBatch]:
         """Apply the function that `factory` makes to every batch of a table; the batches come back in their order.
 
-        Whoever does not read to the end closes it, which ends the threads.
+        A caller that does not read to the end must close it, which ends the threads.
         """
 
     @abstractmethod
@@ -144,12 +138,13 @@ class Engine(ABC):
     ) -> Iterator[pa.Table]:
         """All rows in a uniformly random order, or ascending by a column of 128-bit keys, which is taken off.
 
-        When this returns, every batch was taken; in memory without a `scratch` folder, else in buckets on disk.
+        When this returns, every batch has been read. Rows are kept in memory, or in buckets on disk when there is a
+        `scratch` folder.
         """
 
     @abstractmethod
     def staging(self, target: Path, *, overwrite: bool) -> AbstractContextManager[Path]:
         """A private folder to write into and to read back from; it becomes `target` when the block ends well.
 
-        Whatever else happens, nothing is left of it, and a release that was at `target` is untouched.
+        Otherwise nothing is left of it, and a release that was at `target` is untouched.
         """

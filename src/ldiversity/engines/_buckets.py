@@ -1,9 +1,8 @@
 """Putting rows in an order when they do not fit in memory.
 
-Every row is dealt into a bucket on disk by the first bits of its key; then each bucket is read, put in order in memory
-and handed on. Where the keys are secure random words, the order of all rows is exactly uniform (Rao 1961, Sandelius
-1962): no row's place depends on where it stood. A bucket that is still too large is dealt again, by the bits that
-follow.
+Every row is dealt into a bucket on disk by the first bits of its key. Then each bucket is read, put in order in memory
+and returned. With secure random words as keys, the order of all rows is exactly uniform (Rao 1961, Sandelius 1962): no
+row's place depends on where it was before. A bucket that is still too large is dealt again, by the next bits.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class Rule(ABC):
 
     @abstractmethod
     def words(self, batch: pa.RecordBatch, used_bits: int) -> WordArray:
-        """The word of each row whose first bits say its bucket, where so many bits have dealt it before."""
+        """A word for each row. Its first bits choose the bucket; `used_bits` of the key were used before."""
 
     @abstractmethod
     def finish(self, rows: pa.Table) -> pa.Table:
@@ -64,7 +63,7 @@ class TogetherByKey(Rule):
         self.column = column
 
     def words(self, batch: pa.RecordBatch, used_bits: int) -> WordArray:
-        """The first 64 bits of the keys without those that were used; rows that agree on all 64 stay together."""
+        """The first 64 bits of the keys, without those already used; rows that agree on all 64 stay together."""
         keys = batch.column(self.column)
         content = np.frombuffer(keys.buffers()[1], dtype=">u8").reshape(-1, 2)
         first = content[keys.offset : keys.offset + len(keys), 0].astype(np.uint64)
@@ -87,21 +86,11 @@ class ByKey(TogetherByKey):
 def put_in_order(
     batches: Iterable[pa.RecordBatch], rule: Rule, *, n_rows: int, bucket_rows: int, scratch: Path | None
 ) -> Iterator[pa.Table]:
-    """The rows of all batches, bucket by bucket; all of them are taken before this returns.
+    """The rows of all batches, bucket by bucket; every batch has been read when this returns.
 
-    Parameters
-    ----------
-    batches
-        Any number of batches of one schema.
-    rule
-        The order.
-    n_rows
-        About how many rows there are.
-    bucket_rows
-        How many rows may be in memory at once.
-    scratch
-        A private folder for the buckets, which are removed when all rows were handed on; its owner removes it when they
-        never are. In memory when None.
+    There are about `n_rows` rows, of which `bucket_rows` may be in memory at once. The buckets are in the private
+    folder `scratch`, or in memory when it is None. They are removed after the last row; if the caller stops before, the
+    owner of the folder removes them.
     """
     n_bits = min(_MOST_BITS, max(0, (-(-n_rows // bucket_rows) - 1).bit_length()))
     if scratch is None or n_bits == 0:
@@ -133,7 +122,7 @@ def _gather(folder: Path, buckets: list[tuple[Path, int]], rule: Rule, used_bits
 
 
 def _of_bucket(bucket: Path, size: int, rule: Rule, used_bits: int, most: int) -> Iterator[pa.Table]:
-    # Dealt again only when more than twice the limit, so that chance alone never deals twice.
+    # Only above twice the limit, so that buckets that are a little too large by chance are not dealt again.
     if size > 2 * most and used_bits < _WORD_BITS:
         n_bits = min(_MOST_BITS, (-(-size // most) - 1).bit_length(), _WORD_BITS - used_bits)
         with tempfile.TemporaryDirectory(dir=bucket.parent) as folder, closing(_read(bucket)) as rows:

@@ -119,7 +119,7 @@ class LocalEngine(Engine):
         by: str | None = None,
     ) -> Iterator[pa.Table]:
         """All rows in a uniformly random order, or ascending by a column of 128-bit keys, which is taken off."""
-        # Words of its own for every order: an engine may be used again, by threads, and by forked processes.
+        # Every call gets words of its own: an engine may be used again, by threads and by forked processes.
         rule = AtRandom((secrets or Secrets()).words()) if by is None else ByKey(by)
         return put_in_order(batches, rule, n_rows=n_rows, bucket_rows=self.chunk_rows, scratch=scratch)
 

@@ -46,14 +46,14 @@ class Release(ShownInNotebooks, ABC):
     mechanisms
         How each sensitive attribute was hidden.
     claims
-        What is promised of each.
+        What is promised about each.
     n_rows
         How many records there are.
     layout
-        ``"sets"``, or ``"exploded"`` with one row a member; ``"generalized"``, where a class shares one region of the
-        quasi-identifiers, or ``"bucketized"``, where the values of a class stand in a table of their own.
+        ``"sets"``, or ``"exploded"`` with one row per member; ``"generalized"``, where a class shares one region of the
+        quasi-identifiers, or ``"bucketized"``, where the values of a class are in a table of their own.
     frame_kind
-        Which kind of data frame `table` and estimates hand out.
+        The kind of data frame that `table` and estimates return.
     forms
         How each quasi-identifier is published.
     class_columns
@@ -98,11 +98,11 @@ class Release(ShownInNotebooks, ABC):
 
     @abstractmethod
     def claims_of(self, attribute: str) -> Sequence[Claim] | Sequence[ClassClaim]:
-        """All that is promised of a sensitive attribute, in the order in which it was asked for."""
+        """All promises about a sensitive attribute, in the order in which they were asked for."""
 
     @abstractmethod
     def claim(self, attribute: str) -> Claim | ClassClaim:
-        """What is promised of a sensitive attribute; of several claims the first with the smallest `posterior`."""
+        """The promise about a sensitive attribute; of several, the first with the smallest `posterior`."""
 
     @property
     def grouped(self) -> bool:
@@ -116,7 +116,7 @@ class Release(ShownInNotebooks, ABC):
 
     @property
     def rows_per_record(self) -> int:
-        """How many rows of the table each record has: several where sets were exploded."""
+        """How many rows of the table each record has; several when sets were exploded."""
         return 1
 
     @property
@@ -126,24 +126,24 @@ class Release(ShownInNotebooks, ABC):
 
     @abstractmethod
     def method(self, attribute: str) -> str:
-        """The name of what hid a sensitive attribute."""
+        """The name of the method or mechanism that hid a sensitive attribute."""
 
     @abstractmethod
     def parameters(self, attribute: str) -> Mapping[str, object]:
-        """The public parameters of what hid a sensitive attribute."""
+        """The public parameters of the method or mechanism that hid a sensitive attribute."""
 
     def facts(self, attribute: str) -> Mapping[str, object]:
-        """Public facts about how hiding a sensitive attribute went, where there are any."""
+        """Public facts about how a sensitive attribute was hidden, if there are any."""
         self.schema.domain(attribute)
         return {}
 
     def blind(self, attribute: str) -> bool:
-        """Whether classes were formed without looking at quasi-identifiers, so that chance alone mixed the values."""
+        """Whether classes were formed without looking at quasi-identifiers, so that only chance mixed the values."""
         self.schema.domain(attribute)
         return False
 
     def contradictions(self, attribute: str) -> int:
-        """How many published classes break what is claimed about them."""
+        """How many published classes break a claim about them."""
         self.schema.domain(attribute)
         return 0
 
@@ -170,7 +170,7 @@ class Release(ShownInNotebooks, ABC):
 
     @abstractmethod
     def tally(self, attribute: str) -> EvidenceTally:
-        """Something that gathers the evidence from batches of rows, without the link from rows to it."""
+        """An object that gathers the evidence from batches of rows, without the link from rows to pieces."""
 
     def drawn_by(self, attribute: str) -> SetMechanism:
         """The mechanism that drew the sets of an attribute."""
@@ -178,7 +178,7 @@ class Release(ShownInNotebooks, ABC):
 
     @abstractmethod
     def promised(self, attribute: str) -> list[PrivacyModel]:
-        """The privacy models that the claims about an attribute amount to, so that they can be checked on its rows."""
+        """The claims about an attribute as privacy models, which can be checked on its rows."""
 
     def sets(self, attribute: str) -> SetArray:
         """The published sets of an attribute as codes, shape (n, l)."""
@@ -232,9 +232,9 @@ class Release(ShownInNotebooks, ABC):
         """The published table as a data frame of single values, for groupby, crosstab or scikit-learn.
 
         A generalized column ``age`` becomes ``age_low`` and ``age_high``, in its own type, and ``age_label``, an
-        ordered category; one of texts has the label alone. Ends are missing where nothing is known. Sets of
-        ``disease`` become ``disease_1``, ``disease_2``, ... as in CSV. All other columns stay as they are in `table`.
-        A new column whose name another one has gets ``_`` at its end.
+        ordered category; a column of texts has only the label. Ends are missing where nothing is known. Sets of
+        ``disease`` become ``disease_1``, ``disease_2``, ... as in CSV. All other columns are as in `table`. A new
+        column whose name is already taken gets ``_`` at its end.
 
         Examples
         --------
@@ -270,8 +270,8 @@ class Release(ShownInNotebooks, ABC):
 
 
 def check_release(owner: str, given: object, parameter: str = "release") -> None:
-    """Refuse what is no release, above all the table that one is made of."""
+    """Refuse anything but a release, above all the table from which one is made."""
     if not isinstance(given, Release):
         raise ParameterError(owner, parameter, "must be a release", got=type(given).__name__).with_hint(
-            "A release is made of a table by anonymize, and read from its folder by load_release."
+            "Use anonymize to make a release from a table, and load_release to read one from its folder."
         )

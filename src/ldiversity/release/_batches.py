@@ -28,7 +28,7 @@ class RowBatch:
         The columns asked for that are published as they were.
     codes
         For each attribute asked for, where rows show its values: sets of shape (n_rows, l), members in code order, or
-        one code a row.
+        one code per row.
     classes
         For each attribute asked for, where records are grouped: the class of each row, from 0; -1 where a record shows
         no value of the attribute.

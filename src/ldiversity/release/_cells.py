@@ -1,7 +1,7 @@
 """Generalized cells as numbers, so that they can be checked and compared; and as texts, for CSV.
 
-A cell is a short run of numbers: an interval is its two ends (none when it is missing), a node the position of its
-label among all labels of the hierarchy, a list of values their positions among the public values.
+A cell is a short run of numbers. An interval is its two ends, or nothing when it is missing. A node is the position of
+its label among all labels of the hierarchy. A list of values is their positions among the public values.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def column_of(cells: Cells, form: Form, kind: pa.DataType) -> pa.Array:
 
 
 def low_ends_first(regions: pa.Table) -> pa.Table:
-    """Regions with the ends of their intervals in order; some versions of Arrow sort the names of dicts.
+    """Regions with the lower end of each interval first: some versions of Arrow sort the names of dicts.
 
     Examples
     --------

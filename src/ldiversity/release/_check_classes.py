@@ -33,16 +33,12 @@ def verify_classes(
     Parameters
     ----------
     claims
-        What is promised of one attribute; at least one.
-    domain
-        The public values.
-    n_classes
-        How many classes there are said to be.
+        The promises about one attribute; at least one.
     row_classes
         The class of each published row, from 0; -1 where a record shows no value.
     classes, codes, counts
-        Values as they were published, in any order: their class, their code and how often they occur there, once when
-        None. Where values stand in the rows, `classes` is `row_classes`.
+        Values as they were published, in any order: their class, their code and how often they occur there (once when
+        None). Where values are in the rows, `classes` is `row_classes`.
 
     Examples
     --------

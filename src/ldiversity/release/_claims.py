@@ -32,7 +32,7 @@ NOT_PROTECTED: Final = (
 
 @dataclass(frozen=True)
 class Claim:
-    """What is promised about one sensitive attribute, in a form that a machine can check.
+    """What is promised about one sensitive attribute, in a form that a program can check.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ __all__ = ["ClassClaim"]
 
 @dataclass(frozen=True)
 class ClassClaim:
-    """What is promised about the classes of one sensitive attribute, in a form that a machine can check.
+    """What is promised about the classes of one sensitive attribute, in a form that a program can check.
 
     Parameters
     ----------

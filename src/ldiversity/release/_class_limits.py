@@ -12,7 +12,7 @@ SEPARATE_CLASSES: Final = (
     "the Adult table (workclass and occupation, l=2) someone who knows how the two columns go together gives the true "
     "value a probability of 0.66 on average, and above 0.9 for one record in five. Joint classes keep the claim."
 )
-"""What every reader of a release must know in which each sensitive attribute has classes of its own."""
+"""What every reader must know when each sensitive attribute has classes of its own."""
 
 _WHO: Final[Mapping[str, str]] = {
     "generalized": (
@@ -60,16 +60,9 @@ _SEVERAL_RECORDS: Final = (
 
 
 def class_not_protected(layout: str, *, left_out: bool = False, several_records: bool = False) -> tuple[str, ...]:
-    """What is not protected, for a layout of grouped releases.
+    """What a grouped release of this layout does not protect.
 
-    Parameters
-    ----------
-    layout
-        ``"generalized"`` or ``"bucketized"``.
-    left_out
-        Whether records were left out.
-    several_records
-        Whether one person may have several records.
+    `left_out` says that records were left out, `several_records` that one person may have several.
 
     Examples
     --------

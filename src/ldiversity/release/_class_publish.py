@@ -17,6 +17,7 @@ from ldiversity.release._coded import parse_type
 from ldiversity.release._damage import damage
 from ldiversity.release._description import ClassDescription
 from ldiversity.release._forms import Form
+from ldiversity.release._regions import whole_array
 from ldiversity.release._sinks import not_given_back
 from ldiversity.schema import Role
 from ldiversity.tables import domain_array
@@ -29,14 +30,7 @@ _CHUNK_ROWS: Final = 1 << 18
 def publish_rows(description: ClassDescription, rows: ClassRows, *, as_texts: bool = False) -> Iterator[pa.Table]:
     """The rows as tables of bounded size: class columns first, then the columns of the schema in their order.
 
-    Parameters
-    ----------
-    description
-        All but the rows.
-    rows
-        The rows.
-    as_texts
-        Publish generalized cells as texts (CSV).
+    With `as_texts`, generalized cells are texts, for CSV.
     """
     class_columns = list(dict.fromkeys(description.class_columns.values()))
     classes = {column: rows.class_of(column) for column in class_columns}
@@ -82,15 +76,14 @@ def _plain_columns(description: ClassDescription) -> list[str]:
 def _regions(description: ClassDescription, rows: ClassRows, *, as_texts: bool) -> dict[str, pa.Array]:
     columns = {}
     for name, column in zip((table := rows.regions()).column_names, table.columns, strict=True):
-        whole = column.combine_chunks()
-        whole = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
+        whole = whole_array(column)
         kind = parse_type(description.schema[name].type)
         columns[name] = _texts(name, whole, description.forms[name], kind) if as_texts else whole
     return columns
 
 
 def _texts(name: str, regions: pa.Array, form: Form, kind: pa.DataType) -> pa.Array:
-    """Regions as texts that can be read as the same regions."""
+    """Regions as texts, after checking that they can be read back as the same regions."""
     try:
         with damage(name):
             texts = to_texts(regions, form)
@@ -98,10 +91,10 @@ def _texts(name: str, regions: pa.Array, form: Form, kind: pa.DataType) -> pa.Ar
             if read.same(cells_of(name, regions, form, kind)):
                 return texts
     except ReleaseFormatError:
-        pass  # what cannot be read is not given back
+        pass  # a text that cannot be read back is a fault, too
     raise not_given_back(name, "csv")
 
 
 def _numbers(class_of: CodeArray) -> pa.Array:
-    """Published numbers of classes; nothing where a record has none."""
+    """Published numbers of classes; missing where a record has no class."""
     return pa.array(class_of + np.int32(1), mask=class_of < 0)

@@ -30,17 +30,7 @@ _MOST_NUMBER: Final = 2**31 - 2
 
 @dataclass(frozen=True, eq=False)
 class FolderClassRows:
-    """The rows of a folder, read column by column when they are asked for.
-
-    Parameters
-    ----------
-    folder
-        Where the files are.
-    manifest
-        What it says of them.
-    description
-        The same, as the release has it.
-    """
+    """The rows of a folder, read column by column when they are asked for."""
 
     folder: Path
     manifest: Manifest
@@ -72,7 +62,7 @@ class FolderClassRows:
         return self._codes(self.file, attribute)
 
     def regions(self) -> pa.Table:
-        """The generalized quasi-identifiers, one row a class; every row of a class must have the same."""
+        """The generalized quasi-identifiers, one row per class; all rows of a class must have the same."""
         (class_column,) = set(self.description.class_columns.values())
         m = self.n_classes(class_column)
         attributes = {

@@ -12,14 +12,7 @@ __all__ = ["SharedCells"]
 
 
 class SharedCells:
-    """The cell that all rows of a class share, for each class; rows come batch by batch.
-
-    Parameters
-    ----------
-    name
-        The column, for messages.
-    n_classes
-        How many classes there are.
+    """The cell that all rows of a class share, for each class of the column `name`; rows come batch by batch.
 
     Examples
     --------
@@ -46,13 +39,7 @@ class SharedCells:
         self._differ = self._differ or not cells.same(self._known.take(self._place[class_of]))
 
     def result(self) -> Cells:
-        """The cells of all classes, in their order; each must have had a row.
-
-        Raises
-        ------
-        ReleaseFormatError
-            When rows of one class differ.
-        """
+        """The cells of all classes, each of which must have had a row; `ReleaseFormatError` if rows of one differ."""
         if self._differ:
             raise damaged(f"rows of one class must share {self._name!r}")
         return self._known.take(self._place)

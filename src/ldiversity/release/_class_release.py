@@ -44,8 +44,8 @@ class ClassRelease(Release):
     """A published table whose records are grouped into classes.
 
     In the layout ``generalized`` the records of a class share one region of the quasi-identifiers, and their values
-    stand in the rows in a random order; several sensitive attributes are shuffled each on its own. In the layout
-    ``bucketized`` every record keeps its quasi-identifiers, and the values of a class stand in a table of their own.
+    are in the rows in a random order; each sensitive attribute is shuffled on its own. In the layout ``bucketized``
+    every record keeps its quasi-identifiers, and the values of a class are in a table of their own.
     Made by `anonymize` or `load_release`, not by hand.
     """
 
@@ -172,7 +172,7 @@ class ClassRelease(Release):
         return tuple(claim for claim in self.claims if claim.attribute == attribute)
 
     def claim(self, attribute: str) -> ClassClaim:
-        """What every class of a sensitive attribute satisfies; of several claims the one that bounds shares most."""
+        """What every class of a sensitive attribute satisfies; of several claims, the one with the tightest bound."""
         return min(self.claims_of(attribute), key=lambda claim: claim.posterior)
 
     def method(self, attribute: str) -> str:
@@ -201,7 +201,7 @@ class ClassRelease(Release):
         return len(np.unique(np.concatenate(broken)))
 
     def tally(self, attribute: str) -> EvidenceTally:
-        """Gathers nothing: classes are counted already."""
+        """Gathers nothing, because classes are already counted."""
         self.schema.domain(attribute)
         return CountedTally(lambda: self.classes(attribute))
 
@@ -228,7 +228,7 @@ class ClassRelease(Release):
         self.schema.domain(attribute)
         if self.layout != "generalized":
             raise UnsupportedError(
-                "release", f"the values of {attribute!r} stand in a table of their own", hint="Use classes()."
+                "release", f"the values of {attribute!r} are in a table of their own", hint="Use classes()."
             )
         return self._rows.values(attribute)
 

@@ -28,13 +28,13 @@ class ClassRows(Protocol):
         """Columns that are published as they were, in row order."""
 
     def regions(self) -> pa.Table:
-        """The generalized quasi-identifiers, one row a class."""
+        """The generalized quasi-identifiers, one row per class."""
 
     def values(self, attribute: str) -> CodeArray:
-        """The code of each row, where values stand in the rows."""
+        """The code of each row, where values are in the rows."""
 
     def counts(self, attribute: str) -> ClassCounts:
-        """The values of each class, where they stand in a table of their own."""
+        """The values of each class, where they are in a table of their own."""
 
     def batches(
         self, names: Sequence[str], class_columns: Mapping[str, str], *, with_values: bool
@@ -44,23 +44,7 @@ class ClassRows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class MemoryClassRows:
-    """Rows in memory.
-
-    Parameters
-    ----------
-    sizes
-        The number of classes of each class column.
-    classes
-        The class of each row, for each class column.
-    plain
-        The columns that are published as they were.
-    region_table
-        The generalized quasi-identifiers, one row a class.
-    codes
-        The code of each row (generalized).
-    class_counts
-        The values of each class (bucketized).
-    """
+    """Rows in memory: `sizes` and `classes` by class column, `codes` (generalized) or `class_counts` (bucketized)."""
 
     sizes: Mapping[str, int]
     classes: Mapping[str, CodeArray]
@@ -82,7 +66,7 @@ class MemoryClassRows:
         return self.plain.select(list(names))
 
     def regions(self) -> pa.Table:
-        """The generalized quasi-identifiers, one row a class."""
+        """The generalized quasi-identifiers, one row per class."""
         return self.region_table
 
     def values(self, attribute: str) -> CodeArray:

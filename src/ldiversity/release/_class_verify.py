@@ -21,16 +21,7 @@ def verify_class_rows(
 ) -> None:
     """Raise `ClaimError` unless every class satisfies the claim, and every record is there or counted as left out.
 
-    Parameters
-    ----------
-    rows
-        What was published, as a stranger would read it.
-    description
-        What is said of it.
-    n_rows
-        How many rows there must be.
-    n_records
-        How many records the holder had, where that is known.
+    There must be `n_rows` rows; `n_records` is how many records the holder had, where that is known.
     """
     if {claim.attribute for claim in description.claims} != set(description.schema.names(Role.SENSITIVE)):
         raise ClaimError("release", "every sensitive attribute must have a claim")

@@ -1,7 +1,7 @@
 """Rows as codes and rows as published.
 
-Inside, a sensitive column holds codes: fixed lists of l codes (layout ``sets``) or one code a row (layout
-``exploded``). Published, it holds values: a list column in Parquet, one column a member in CSV.
+Inside, a sensitive column holds codes: fixed lists of l codes (layout ``sets``) or one code per row (layout
+``exploded``). Published, it holds values: a list column in Parquet, or one column per member in CSV.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def sets_of(column: pa.ChunkedArray | pa.Array, l: int) -> SetArray:
 
 
 def codes_of(column: pa.ChunkedArray | pa.Array) -> CodeArray:
-    """The codes of a column of one code a row."""
+    """The codes of a column with one code per row."""
     return np.asarray(column.to_numpy(), dtype=np.int32)
 
 
@@ -72,19 +72,7 @@ def member_names(attribute: str, l: int) -> list[str]:
 
 
 def publish_batch(coded: pa.Table, schema: Schema, *, layout: str, as_columns: bool) -> pa.Table:
-    """Turn codes into values.
-
-    Parameters
-    ----------
-    coded
-        Rows with codes in the sensitive columns.
-    schema
-        The published columns.
-    layout
-        ``"sets"`` or ``"exploded"``.
-    as_columns
-        Publish a set as one column a member (CSV) instead of a list column.
-    """
+    """Turn codes into values; with `as_columns`, a set becomes one column per member (CSV) instead of a list."""
     names: list[str] = []
     columns: list[pa.Array | pa.ChunkedArray] = []
     for attribute in schema.attributes:
@@ -110,7 +98,7 @@ def publish_batch(coded: pa.Table, schema: Schema, *, layout: str, as_columns: b
 
 
 def code_set_columns(members: list[pa.ChunkedArray], domain: Domain, kind: pa.DataType) -> SetArray:
-    """Sets from one column a member."""
+    """Sets from one column per member."""
     return np.column_stack([code_column(member, domain, kind) for member in members])
 
 
@@ -142,7 +130,7 @@ def _decode(codes: CodeArray, domain: Domain, kind: pa.DataType) -> pa.Array:
 
 
 def check_member_names(schema: Schema, sizes: Mapping[str, int]) -> None:
-    """Refuse member columns whose names another column has already."""
+    """Refuse member columns whose names are already taken."""
     taken = set(schema.names())
     for attribute, l in sizes.items():
         clash = taken.intersection(member_names(attribute, l))

@@ -1,4 +1,4 @@
-"""What is said of a release that is damaged, or made to do harm."""
+"""Errors about a release that is damaged, or made to do harm."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def damaged(rule: str) -> ReleaseFormatError:
 
 
 class damage:  # noqa: N801 - reads as a clause: `with damage(attribute):`
-    """Turn what the border says about a column into a sentence about the release."""
+    """Turn any error about a column into one about a damaged release."""
 
     def __init__(self, attribute: str) -> None:
         self._attribute = attribute

@@ -1,4 +1,4 @@
-"""Types that Arrow alone does not tell: categories and their order, and the kinds of columns that pandas has."""
+"""Types that Arrow does not record: categories and their order, and the kinds of columns that pandas has."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CATEGORIES: Final = ("category", "ordered")
 
 
 class ShownCategories:
-    """The categories that occur in the published rows, batch by batch: nobody may learn of others.
+    """The categories that occur in the published rows, batch by batch. Others must not become public.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class ShownCategories:
                 seen.update(pc.unique(table.column(name)).cast(pa.string()).to_pylist())
 
     def schema(self) -> Schema:
-        """The schema with the categories that were seen; columns that were not are no categories any more."""
+        """The schema with the categories that were seen; a column that was not published has none."""
         return Schema(tuple(self._kept(one) for one in self._schema.attributes))
 
     def _kept(self, attribute: Attribute) -> Attribute:
@@ -75,24 +75,15 @@ def keep_shown(schema: Schema, table: pa.Table) -> Schema:
 
 
 def check_categories(attribute: Attribute) -> None:
-    """Refuse categories from a stranger that are no values of their column."""
+    """Refuse categories from a stranger that are not values of their column."""
     if attribute.categories:
         _category_array(attribute)
 
 
 def to_frame(table: pa.Table, schema: Schema, frame_kind: str, ends: Mapping[str, Sequence[str]] | None = None) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
-    """A published table as a frame whose columns have the types that those of the source had.
+    """A published table as a frame whose columns have the types of the source.
 
-    Parameters
-    ----------
-    table
-        The published table.
-    schema
-        Its columns.
-    frame_kind
-        The kind of frame.
-    ends
-        Columns with ends of a generalized column, which have its type too.
+    `ends` names the columns with the ends of each generalized column, which have its type, too.
     """
     known = {name: schema[column].dtype for column, names in (ends or {}).items() for name in names}
     dtypes = {name: str(dtype) for name, dtype in known.items() if dtype is not None}
@@ -101,7 +92,7 @@ def to_frame(table: pa.Table, schema: Schema, frame_kind: str, ends: Mapping[str
         if attribute.dtype is None or name not in table.column_names:
             continue
         if table.schema.field(name).type != parse_type(attribute.type):
-            continue  # generalized: there are regions in it
+            continue  # a generalized column, which holds regions
         dtypes[name] = attribute.dtype
         if attribute.dtype in _CATEGORIES and _is_encodable(table.column(name)):
             table = table.set_column(table.column_names.index(name), name, _encoded(table.column(name), attribute))
@@ -110,7 +101,7 @@ def to_frame(table: pa.Table, schema: Schema, frame_kind: str, ends: Mapping[str
 
 def _encoded(column: pa.ChunkedArray, attribute: Attribute) -> pa.ChunkedArray:
     if attribute.dtype == "category":
-        # Sorted, so that the order of the rows is not in it.
+        # Sorted, so that the categories do not show the order of the rows.
         values = pc.unique(column).drop_null()
         values = values.take(pc.sort_indices(values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values))
     else:

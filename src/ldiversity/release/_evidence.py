@@ -124,7 +124,7 @@ class Evidence:
             return np.asarray(shown.counts / np.repeat(shown.sizes, np.diff(shown.starts)))
         known = self.likelihood if aware else np.ones(len(shown.codes))
         weights = known if prior is None else known * prior[shown.codes]
-        # A prior that knows none of the members is no knowledge about this set.
+        # A prior that gives no member a probability says nothing about this set.
         weights = np.where(self._totals(weights) > 0, weights, known)
         return np.asarray(weights / self._totals(weights))
 
@@ -143,10 +143,8 @@ class Evidence:
 
     def of_sets(self, sets: SetArray) -> Evidence:
         """The same for these sets, one for each record, without rows."""
-        starts = np.arange(0, sets.size + 1, sets.shape[1], dtype=np.int64)
-        each = ClassCounts(starts, sets.reshape(-1), np.ones(sets.size, dtype=np.int64), self.domain)
         ones = np.ones(len(sets), dtype=np.int64)
-        return replace(self, candidates=each, records=ones, complete=True, _of_row=None)
+        return replace(self, candidates=_members(sets, self.domain), records=ones, complete=True, _of_row=None)
 
     def drawn_by(self) -> SetMechanism:
         """How sets were drawn, or `UnsupportedError` where values are counted."""
@@ -155,22 +153,27 @@ class Evidence:
         return self.mechanism
 
 
+def _members(sets: SetArray, domain: Domain) -> ClassCounts:
+    """Each set as a piece in which every member counts once."""
+    starts = np.arange(0, sets.size + 1, sets.shape[1], dtype=np.int64)
+    return ClassCounts(starts, sets.reshape(-1), np.ones(sets.size, dtype=np.int64), domain)
+
+
 def evidence_of_classes(counts: ClassCounts, class_of: CodeArray | None) -> Evidence:
     """Evidence of classes whose values are counted."""
     return Evidence(counts, counts.sizes, counted=True, _of_row=class_of)
 
 
 def evidence_of_members(members: CodeArray, domain: Domain, mechanism: SetMechanism) -> Evidence:
-    """Evidence of rows that show one member each of sets that are lost: a piece for each value."""
+    """Evidence of exploded rows, which show one member each and not the set: a piece for each value."""
     n = len(domain)
-    ones = np.ones(n, dtype=np.int64)
-    each = ClassCounts(np.arange(n + 1, dtype=np.int64), np.arange(n, dtype=np.int32), ones, domain)
+    each = _members(np.arange(n, dtype=np.int32)[:, None], domain)
     shown = np.bincount(members, minlength=n).astype(np.int64)
     return Evidence(each, shown, counted=False, complete=False, mechanism=mechanism, _of_row=members)
 
 
 class EvidenceTally(Protocol):
-    """Gathers what batches of rows say: memory grows with what is different, never with rows."""
+    """Gathers what batches of rows say. Memory grows with the number of different pieces, not of rows."""
 
     def add(self, batch: RowBatch) -> None:
         """Look at some more rows."""
@@ -181,7 +184,7 @@ class EvidenceTally(Protocol):
 
 @dataclass(frozen=True)
 class CountedTally:
-    """Evidence that the release counts by itself: rows add nothing to it."""
+    """Evidence that the release has already counted, so that rows add nothing."""
 
     read: Callable[[], ClassCounts]
 
@@ -196,7 +199,7 @@ class CountedTally:
 class SetTally:
     """The different sets of an attribute, and how many records show each, gathered batch by batch.
 
-    Memory grows with the different sets alone, unless the link from rows to them is wanted (four bytes for each row).
+    Memory grows with the different sets alone, and by four bytes per row when the link from rows to sets is wanted.
 
     Examples
     --------
@@ -234,13 +237,12 @@ class SetTally:
         """What was gathered; sets are in an order that does not depend on the rows."""
         numbers = self._merge()
         (sets,), (records,) = self._sets, self._records
-        starts = np.arange(0, sets.size + 1, sets.shape[1], dtype=np.int64)
-        each = ClassCounts(starts, sets.reshape(-1), np.ones(sets.size, dtype=np.int64), self._domain)
         of_row = numbers[np.concatenate(self._links)] if self._linked else None
-        return Evidence(each, records, counted=False, mechanism=self._mechanism, _of_row=of_row)
+        members = _members(sets, self._domain)
+        return Evidence(members, records, counted=False, mechanism=self._mechanism, _of_row=of_row)
 
     def _merge(self) -> CodeArray:
-        """Make one list of all that waits; gives the place in it of each set that waited."""
+        """Merge the gathered sets into one list; returns the place of each of them in it."""
         different, back = distinct_rows(np.concatenate(self._sets), len(self._domain))
         records = np.bincount(back, np.concatenate(self._records), minlength=len(different))
         self._sets, self._records, self._n_waiting = [different], [np.rint(records).astype(np.int64)], 0

@@ -16,17 +16,11 @@ _AT_CURRENT_FOLDER: Final = -100
 _LINUX_EXCHANGE: Final = 2
 _MACOS_SWAP: Final = 2
 _CANNOT: Final = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
-"""What systems say whose kernel, or whose file system under these folders, does not know the exchange."""
+"""The errors of kernels and file systems that do not support the exchange."""
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Exchange the names of two folders, so that neither name is without a folder at any time.
-
-    Returns
-    -------
-    bool
-        False where the system cannot do it; nothing has changed then.
-    """
+    """Exchange the names of two folders, so that both names exist at any time; False where the system cannot."""
     call = _system_call()
     if call is None:
         return False

@@ -29,16 +29,12 @@ class DataFile:
 
     Parameters
     ----------
-    folder, name
-        Where it is.
-    data_format
-        ``"parquet"`` or ``"csv"``.
     n_rows, n_bytes
-        What the manifest says of it.
+        What the manifest says about it.
     csv_types
         The type of every column of a CSV file.
     longest
-        How many entries a cell of a list may have: a few bytes can stand for a list of any length.
+        How many entries a list may have: a few bytes can stand for a list of any length.
     seen
         Which folder it was when the release was loaded, as `identity_of` tells.
     """
@@ -119,7 +115,7 @@ def gather(batches: Iterator[pa.Table], types: dict[str, pa.DataType], rows: int
 def typed(batch: pa.Table, types: Mapping[str, pa.DataType]) -> pa.Table:
     """Some columns of a batch, in the types that the manifest names."""
     try:
-        # Parquet knows fewer types than Arrow: the name of a time zone, for one, stands in the manifest only.
+        # Parquet has fewer types than Arrow: the name of a time zone, for example, is only in the manifest.
         return batch.select(list(types)).cast(pa.schema(list(types.items())))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise damaged("columns must have the types that release.json names") from None

@@ -17,20 +17,9 @@ _PARTS: Final = ("low", "high", "label")
 
 
 def flatten(rows: pa.Table, regions: Mapping[str, Region], taken: set[str]) -> tuple[pa.Table, dict[str, list[str]]]:
-    """Put columns of single values in the place of generalized ones.
+    """Replace generalized columns by columns of single values, without the names in `taken`.
 
-    Parameters
-    ----------
-    rows
-        The published rows.
-    regions
-        The generalized columns.
-    taken
-        Names that are not free.
-
-    Returns
-    -------
-    The table, and the names of the columns that hold the ends of each generalized column.
+    Returns the table, and the names of the columns with the ends of each generalized column.
     """
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     ends: dict[str, list[str]] = {}
@@ -71,7 +60,7 @@ def _extremes(region: Region) -> tuple[np.ndarray, np.ndarray]:
     # Intervals have an order even if every one of them says nothing; there is no list of values then.
     if region.form.kind == "interval" or low.null_count < len(low):
         (first, known), (last, _) = to_numbers(low), to_numbers(high)
-        # What has no ends, such as a missing value, comes last.
+        # Cells without ends, such as missing values, come last.
         return np.where(known, first.astype(np.float64), np.inf), np.where(known, last.astype(np.float64), np.inf)
     lists = region.lists
     pieces = (reduce.reduceat(lists.values, lists.starts[:-1]) for reduce in (np.minimum, np.maximum))
@@ -80,7 +69,7 @@ def _extremes(region: Region) -> tuple[np.ndarray, np.ndarray]:
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """The name, with ``_`` at its end while another column has it."""
+    """The name, with ``_`` added at its end as long as it is taken."""
     while name in taken:
         name += "_"
     return name

@@ -1,4 +1,4 @@
-"""JSON that may come from a stranger: it must mean the same to everyone who reads it."""
+"""JSON that may come from a stranger, and must mean the same to every reader."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN: Final = 80
 
 
 def parse_json(content: bytes) -> Any:  # noqa: ANN401 - whatever it describes
-    """What JSON describes, unless readers understand it differently: a key twice, numbers that are none, deep nesting.
+    """Parse JSON, and refuse what readers understand differently: repeated keys, numbers like NaN, deep nesting.
 
     `ReleaseFormatError` says what is wrong.
 
@@ -26,7 +26,7 @@ def parse_json(content: bytes) -> Any:  # noqa: ANN401 - whatever it describes
     >>> parse_json(b'{"claim": {"l": 2, "l": 3}}')
     Traceback (most recent call last):
         ...
-    ldiversity.errors.ReleaseFormatError: release: release.json is damaged: the key 'l' must stand only once in an object.
+    ldiversity.errors.ReleaseFormatError: release: release.json is damaged: the key 'l' must occur only once in an object.
     Hint: Ask the publisher for a good copy.
     """  # noqa: E501 - the message is one line
     if not has_few_parts(content):
@@ -38,7 +38,7 @@ def parse_json(content: bytes) -> Any:  # noqa: ANN401 - whatever it describes
             parse_float=_check_finite,
             parse_constant=_no_number,
         )
-        if re.search(rb"\\u[dD]", content):  # may be half a character, which is no text for other readers
+        if re.search(rb"\\u[dD]", content):  # may be half a character, which other readers refuse
             json.dumps(found, ensure_ascii=False).encode("utf-8")
     except ReleaseFormatError:
         raise
@@ -50,7 +50,7 @@ def parse_json(content: bytes) -> Any:  # noqa: ANN401 - whatever it describes
 def has_few_parts(content: bytes) -> bool:
     """Whether JSON has few enough parts to be built: a part of two bytes takes a hundred in memory.
 
-    Every part stands behind one of three characters. Those within texts are counted too, which harms nobody.
+    Every part follows one of three characters. Those within texts are counted too, which does no harm.
     """
     return sum(content.count(separator) for separator in (b",", b"[", b"{")) <= MOST_MANIFEST_PARTS
 
@@ -59,7 +59,7 @@ def _checked_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise _damaged(f"the key {twice[:_SHOWN]!r} must stand only once in an object")
+        raise _damaged(f"the key {twice[:_SHOWN]!r} must occur only once in an object")
     return found
 
 

@@ -99,7 +99,7 @@ def _claims(entry: SensitiveEntry) -> Iterator[ClassClaim]:
 
 
 def _warnings(classes: ClassesEntry) -> tuple[str, ...]:
-    """What every reader must know, whether or not the file still says so; then what the publisher adds."""
+    """What every reader must know, even if it was removed from the file; then what the publisher adds."""
     ours = (SEPARATE_CLASSES,) if len(classes.numbers) > 1 else ()
     return (*ours, *(text for text in classes.warnings if text not in ours))
 

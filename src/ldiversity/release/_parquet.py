@@ -26,7 +26,7 @@ _MOST_EXPANSION: Final = 1_000
 """Bytes in memory that a byte of a Parquet file may stand for; repetitive honest tables stay far below."""
 
 _SMALL_FILE: Final = 1 << 18
-"""Files below this size may unfold as far as one of this size: a small table may well be the same all over."""
+"""Smaller files may unfold as far as one of this size, because a small table may be very repetitive."""
 
 _TEXT: Final = 6
 _WIDTHS: Final = {0: 1, 1: 4, 2: 8, 4: 4, 5: 8, _TEXT: 4}
@@ -37,23 +37,10 @@ _LEVELS: Final = 4
 
 
 def parquet_batches(file: Path, names: list[str], *, n_rows: int, longest: int) -> Iterator[pa.Table]:
-    """Some columns of a file, a row group at a time; texts are dictionary entries.
+    """Some columns of a file, one row group at a time; texts are dictionary entries.
 
-    Parameters
-    ----------
-    file
-        The file; its size is the measure of what it may unfold to.
-    names
-        The columns.
-    n_rows
-        How many rows there must be.
-    longest
-        How many entries a cell of a list may have.
-
-    Raises
-    ------
-    ReleaseFormatError
-        When the file is damaged, or would fill the memory.
+    `ReleaseFormatError` when the file is damaged, has lists of more than `longest` entries, or would fill the memory:
+    the size of the file limits what it may unfold to.
     """
     try:
         with pa.OSFile(str(file)) as handle:
@@ -94,7 +81,7 @@ def without_columns(rows: int) -> pa.Table:
 
 
 def _check(footer: Footer, name: str, handle: pa.NativeFile, names: list[str], rows: int, longest: int) -> int:
-    """How many bytes the columns take when they are read, of which nothing is believed that the pages do not say."""
+    """How many bytes the columns take when they are read, according to the pages and not to the footer alone."""
     if footer.n_rows != rows:
         raise damaged(f"{name} must hold {rows} rows")
     wanted, known = set(names), set(footer.columns)

@@ -1,4 +1,4 @@
-"""The bound on beliefs that a release of sets claims, as a model that its sets can be judged by."""
+"""The bound on probabilities that a release of sets claims, as a privacy model that its sets can be checked by."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ldiversity.models import FrequencyDiversity, Measured, Population, PrivacyM
 __all__ = ["PosteriorBound"]
 
 _ROUNDING: Final = 1e-6
-"""Claims and beliefs are numbers with rounding; no more than this is forgiven."""
+"""Claims and probabilities are rounded; differences up to this are ignored."""
 
 
 @dataclass(frozen=True)

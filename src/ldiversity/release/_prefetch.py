@@ -31,6 +31,6 @@ def prefetch(items: Iterable[Item]) -> Generator[Item]:
                 waiting = pool.submit(following)
                 yield item  # type: ignore[misc]  # `end` never leaves the loop
     finally:
-        # What the items are made from, such as files, is let go of now and not when nobody remembers a fault.
+        # Files that the items are made from are closed now, and not when the garbage collector finds them.
         if isinstance(iterator, Generator):
             iterator.close()

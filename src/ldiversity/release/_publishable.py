@@ -1,4 +1,4 @@
-"""What a table must be like to fit into a release; asked before the work, in memory as on disk."""
+"""What a table must be like to fit into a release; checked before the work begins, in memory as on disk."""
 
 from __future__ import annotations
 
@@ -13,12 +13,7 @@ __all__ = ["check_publishable"]
 
 
 def check_publishable(schema: Schema) -> None:
-    """Refuse columns and domains that no release can describe. No cell is quoted, and no name that is too long.
-
-    Raises
-    ------
-    SchemaError
-        When there are too many columns, a name is too long, or a domain has infinite numbers or too many values.
+    """Refuse columns and domains that no release can describe, without quoting cells or long names.
 
     Examples
     --------

@@ -22,19 +22,8 @@ __all__ = ["places_of"]
 def places_of(name: str, form: Form, cells: pa.ChunkedArray | pa.Array, kind: pa.DataType) -> NDArray[np.int64]:
     """The position of each cell among the labels of a form; their number for a cell that none of them holds.
 
-    Values are matched by their text. Where labels stand for values that are not public, the narrowest that holds it is
-    taken.
-
-    Parameters
-    ----------
-    name
-        The column, for messages.
-    form
-        How it was generalized: as nodes or lists of values.
-    cells
-        Cells as they were before.
-    kind
-        The type of the column before it was generalized, as the release says.
+    Values are matched by their text. Where labels stand for values that are not public, the narrowest label that holds
+    the value is taken. `cells` and `kind` are the cells and their type before the column was generalized.
 
     Examples
     --------

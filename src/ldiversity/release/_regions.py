@@ -128,7 +128,7 @@ class Region:
 
     @property
     def texts(self) -> pa.Array:
-        """Each cell as one text, as CSV has it; missing where nothing is said."""
+        """Each cell as one text, as in CSV; missing where nothing is known."""
         return self.column if self.form.kind == "exact" else to_texts(self.column, self.form)
 
     @property
@@ -157,7 +157,7 @@ class Region:
 
     @cached_property
     def spans(self) -> tuple[Intervals, BoolArray]:
-        """Nodes that stand for intervals of numbers as such, and which cells have missing numbers only."""
+        """Nodes that stand for intervals of numbers, as intervals; and which cells hold only missing numbers."""
         encoded, reaches = self.column.dictionary_encode(), self.form.reaches or {}
         labels = encoded.dictionary.to_pylist()
         found = [reaches.get(label) for label in labels]

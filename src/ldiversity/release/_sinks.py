@@ -37,7 +37,7 @@ def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) ->
                 try:
                     sink.write_table(table)
                 except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-                    raise _unwritable(table, data_format) from None  # theirs may quote a cell
+                    raise _unwritable(table, data_format) from None  # Arrow's message may quote a cell
                 rows += table.num_rows
                 tell(0.0)
     finally:
@@ -47,7 +47,7 @@ def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) ->
 
 
 def not_given_back(column: str, data_format: Format) -> SchemaError:
-    """The error of a column with values that a file would change, or does not take."""
+    """The error about a column with values that a file would change or cannot hold."""
     other = "Publish as Parquet, or declare" if data_format == "csv" else "Declare"
     return SchemaError(
         "table", f"must hold values that {_NAMES[data_format]} gives back as they are", column=column, got="others"
@@ -55,7 +55,7 @@ def not_given_back(column: str, data_format: Format) -> SchemaError:
 
 
 def _unwritable(table: pa.Table, data_format: Format) -> SchemaError:
-    """The error of the first column that cannot be written by itself."""
+    """The error about the first column that cannot be written by itself."""
     for name in table.column_names:
         alone = table.select([name])
         try:
@@ -86,12 +86,12 @@ def measured(file: Path, rows: int) -> dict[str, str | int]:
 
 
 def no_file(layout: Layout, rows: int) -> DataEntry:
-    """The entry of rows that stay in memory, to see that all else fits into a manifest."""
+    """The entry of rows that stay in memory, to check that everything else fits into a manifest."""
     return DataEntry(file="data.parquet", format="parquet", layout=layout, rows=rows, bytes=0, sha256="0" * 64)
 
 
 def no_records_left() -> SchemaError:
-    """The error of a table of which no row can be published."""
+    """The error about a table of which no row can be published."""
     return SchemaError(
         "table", "no record is left to publish, because every row has a missing sensitive value"
     ).with_hint(say("Use {} instead of 'drop'.", Setting("missing", "category")))

@@ -22,8 +22,8 @@ __all__ = ["staging_folder"]
 def staging_folder(target: Path, *, overwrite: bool) -> Iterator[Path]:
     """A private folder beside `target` that becomes `target` when the block ends well, and vanishes otherwise.
 
-    An old release keeps its name until the new one takes it. Where the system can, both happen in one step; where it
-    cannot, the next run puts the old release back when this one is killed between two steps.
+    An old release keeps its name until the new one takes it, in one step where the system can do that. Where it
+    cannot, and this run is killed between two steps, the next run puts the old release back.
     """
     try:
         target = _resolved(target)
@@ -61,7 +61,7 @@ def _resolved(target: Path) -> Path:
 
 
 def _check_replaceable(target: Path, *, overwrite: bool) -> None:
-    """Refuse a target that exists, unless it is a release, and nothing but one, that may be overwritten."""
+    """Refuse a target that exists, unless it may be overwritten and holds a release and nothing else."""
     if not overwrite:
         raise ParameterError(
             "output",
@@ -84,7 +84,7 @@ def _is_release_alone(target: Path) -> bool:
 
 
 def _promote(staging: Path, target: Path, *, overwrite: bool) -> None:
-    """Give the finished folder its name; what had it before is where `staging` was, or gone."""
+    """Give the finished folder its name. What had the name before is then at `staging`, or gone."""
     _sync(staging)
     staging.chmod(_usual_mode(staging))
     if not (overwrite and target.exists()):
@@ -98,7 +98,7 @@ def _promote(staging: Path, target: Path, *, overwrite: bool) -> None:
 
 
 def _replace(staging: Path, target: Path) -> None:
-    """Replace a release in two steps: the old one steps aside, and comes back on any fault."""
+    """Replace a release in two steps. The old one is renamed first, and put back on any error."""
     retired = retired_name(target)
     with held(target):
         target.rename(retired)
@@ -111,7 +111,7 @@ def _replace(staging: Path, target: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """See that the disk itself holds every file before the folder gets its name."""
+    """Make sure that every file is on the disk before the folder gets its name."""
     for path in folder.iterdir():
         with path.open("rb") as stream:
             os.fsync(stream.fileno())
@@ -129,7 +129,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _usual_mode(staging: Path) -> int:
-    """The mode that a new folder gets here, found by making one: the umask cannot be read without changing it."""
+    """The mode that a new folder gets here. One is made to find out: the umask cannot be read without changing it."""
     probe = staging / "mode"
     probe.mkdir()
     mode = probe.stat().st_mode & 0o777

@@ -60,14 +60,7 @@ class Content:
 def check_survival(file: DataFile, meant: Content, attributes: Mapping[str, str]) -> None:
     """Raise `SchemaError` unless a file gives back what it was meant to hold.
 
-    Parameters
-    ----------
-    file
-        What was written.
-    meant
-        What was to be written.
-    attributes
-        The column of the table that a column of the file belongs to, where it has another name.
+    `attributes` has the name in the table of each column that has another name in the file.
     """
     for name in _lost(file, meant):
         raise not_given_back(attributes.get(name, name), file.data_format)
@@ -94,7 +87,7 @@ def _read(file: DataFile, names: list[str], types: Mapping[str, pa.DataType]) ->
 
 
 class _Stream:
-    """The cells of a column, one after the other: where none is, how long each is, and what is in them."""
+    """Digests of the cells of a column, one after the other: which are missing, how long they are, what they hold."""
 
     def __init__(self) -> None:
         self._rows = 0
@@ -142,7 +135,7 @@ class _Stream:
 
 
 def _bits(cells: pa.Array, kind: pa.DataType) -> Any:  # noqa: ANN401 - a numpy array of any number
-    """Cells as numbers of a fixed width; all that are no number look the same."""
+    """Cells as numbers of a fixed width; all NaN look the same."""
     cells = cells.cast(kind)
     if pa.types.is_temporal(kind):
         cells = cells.cast(pa.int32() if kind.bit_width == 32 else pa.int64())  # noqa: PLR2004 - bits

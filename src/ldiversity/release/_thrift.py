@@ -1,6 +1,6 @@
 """Thrift's compact protocol, in which Parquet files describe themselves: read strictly, and written again.
 
-Only what a `Layout` names is kept; all else is passed over without being built. Fields must come in ascending order,
+Only what a `Layout` names is kept; everything else is skipped without being built. Fields must come in ascending order,
 each once, and have the declared types, so that no two readers can understand the same bytes differently.
 """
 
@@ -59,14 +59,7 @@ class ThriftError(ValueError):
 
 
 class CompactReader:
-    """Structures and lists, one after another, from some bytes.
-
-    Parameters
-    ----------
-    data
-        The bytes.
-    position
-        Where to begin; afterwards, where the next structure would begin.
+    """Reads structures and lists from bytes; `position` is where the next one begins.
 
     Examples
     --------

@@ -152,7 +152,7 @@ def test_a_release_is_replaced_only_when_asked(example: Path) -> None:
 
     with pytest.raises(ParameterError, match="must not exist yet"):
         policy.publish()
-    with pytest.warns(LDiversityWarning, match="can intersect both"):
+    with pytest.warns(LDiversityWarning, match="can intersect the two"):
         assert policy.publish(overwrite=True).n_rows == 300
 
 

@@ -113,10 +113,10 @@ def test_marginals_of_another_number_of_records_are_refused(sample: Path) -> Non
 @pytest.mark.parametrize(
     ("old", "new", "rule"),
     [
-        ('"records": 40,', '"records": 40, "records": 40,', "the key 'records' must stand only once"),
-        ('"records": 40,', '"records": 40, "rec\\u006frds": 40,', "the key 'records' must stand only once"),
-        ('"l": 3,', '"l": 2, "l": 3,', "the key 'l' must stand only once"),
-        ('"n_values": 8,', '"n_values": 8, "later": {"a": 1, "b": 2, "a": 3},', "the key 'a' must stand only once"),
+        ('"records": 40,', '"records": 40, "records": 40,', "the key 'records' must occur only once"),
+        ('"records": 40,', '"records": 40, "rec\\u006frds": 40,', "the key 'records' must occur only once"),
+        ('"l": 3,', '"l": 2, "l": 3,', "the key 'l' must occur only once"),
+        ('"n_values": 8,', '"n_values": 8, "later": {"a": 1, "b": 2, "a": 3},', "the key 'a' must occur only once"),
         ('"n_values": 8,', '"n_values": 8, "later": NaN,', "numbers must be finite"),
         ('"n_values": 8,', '"n_values": 8, "later": -Infinity,', "numbers must be finite"),
         ('"n_values": 8,', '"n_values": 8, "later": 1e999,', "numbers must be finite"),
