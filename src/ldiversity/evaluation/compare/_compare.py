@@ -125,7 +125,6 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
             store.save(mark, row)
         rows.append(row)
     tell(1.0, "comparing")
-    asked = replace(said, sensitive=setting.sensitive)  # with the domains that were measured
     return Comparison(
         rows=tuple(rows),
         table=setting.name,
@@ -137,7 +136,9 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         uninformed=setting.uninformed,
         risk_limit=limit,
         notes=(*_how(setting), *(left_out(options or {}) if methods is None else [])),
-        publications={one.label: Publication.of(asked, one.chosen) for one in runs if one.chosen is not None},
+        # As the holder said it, not as it was measured: a domain that was read off the whole table would be declared
+        # then, and publish values of records that are dropped or left out.
+        publications={one.label: Publication.of(said, one.chosen) for one in runs if one.chosen is not None},
         file=str(data) if isinstance(data, str | os.PathLike) else "TABLE",
         frame_kind=setting.frame_kind,
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -137,6 +138,27 @@ def test_edges_of_bins_are_written_in_full() -> None:
     found = ld.compare(table, quasi="age", sensitive=sensitive, l=2, methods="randomized-addition", queries=5, seed=1)
 
     assert "income=edges:0/1234567/2345678/4000000" in " ".join(found.publications["randomized-addition l=2"].words)
+
+
+def test_what_is_recommended_declares_no_value_of_the_table() -> None:
+    """A value that only a dropped record has is in no command, no policy and no release that follows from it."""
+    stages = ["low", "mid", "high"] * 20
+    stages[7] = "rare-secret"
+    table = pd.DataFrame(
+        {
+            "age": [20 + i % 9 for i in range(60)],
+            "stage": pd.Categorical(stages, ["low", "mid", "rare-secret", "high"], ordered=True),
+            "other": [None if i == 7 else f"v{i % 3}" for i in range(60)],
+        }
+    )
+    sensitive = ["stage", ld.Sensitive("other", missing="drop")]
+    found = ld.compare(
+        table, quasi="age", sensitive=sensitive, l=2, methods="randomized-addition", queries=5, attacks="homogeneity"
+    )
+    (publication,) = found.publications.values()
+
+    assert publication.publish(table).domain("stage").values == ("low", "mid", "high")
+    assert "rare-secret" not in f"{publication} {publication.command()} {found.to_dict()}"
 
 
 def test_the_command_in_json_is_a_line_for_a_shell(found: ld.Comparison) -> None:
