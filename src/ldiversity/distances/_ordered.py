@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ldiversity.base.warned import warn
 from ldiversity.distances._base import Distance
 from ldiversity.distances._shared import check_keys, check_size
 from ldiversity.errors import LDiversityWarning
@@ -62,7 +62,7 @@ class OrderedDistance(Distance):
                 "values in their order{}",
                 Named(" and ordered=True", ""),
             )
-            warnings.warn(LDiversityWarning("OrderedDistance", rule), stacklevel=2)
+            warn(LDiversityWarning("OrderedDistance", rule))
         places = np.arange(check_size("OrderedDistance", domain), dtype=np.float64)
         return np.abs(places[:, None] - places)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.checks import check_integer, column_name, name_some
+from ldiversity.base.warned import warn
 from ldiversity.errors import LDiversityWarning, ParameterError, SchemaError
 from ldiversity.estimation._threads import map_threads, slices
 from ldiversity.schema import MISSING_LABEL
@@ -178,7 +178,7 @@ class GroupedColumn(By):
             ).with_hint(hint)
         if self.each:
             rule = f"no value of {name_some(empty)} occurs in column {self.column!r} of the release. {hint}"
-            warnings.warn(LDiversityWarning("groups", rule), stacklevel=2)
+            warn(LDiversityWarning("groups", rule))
 
     def _groups_of(self, distinct: pa.Array) -> list[str]:
         match = matcher(distinct.type)

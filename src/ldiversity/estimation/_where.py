@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -15,6 +14,7 @@ import pyarrow.compute as pc
 
 from ldiversity.base.checks import name_some
 from ldiversity.base.typed import point_hint
+from ldiversity.base.warned import warn
 from ldiversity.errors import LDiversityWarning, ParameterError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Filter:
                 f"no record has {name_some(lacking)} in column {self.column!r}. Values are compared as they are "
                 "written in the release; an estimate by this column alone lists the values that occur"
             )
-            warnings.warn(LDiversityWarning("where", rule), stacklevel=2)
+            warn(LDiversityWarning("where", rule))
 
     def bounds(self, kind: pa.DataType) -> tuple[float, float]:
         """The numbers between which a comparison holds; days and instants are numbers of their unit."""

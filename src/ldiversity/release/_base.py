@@ -18,8 +18,7 @@ from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
 from ldiversity.models import ClassCounts, PrivacyModel
 from ldiversity.release._batches import RowBatch
-from ldiversity.release._claims import Claim
-from ldiversity.release._class_claims import ClassClaim
+from ldiversity.release._claims import Claim, ClassClaim
 from ldiversity.release._coded import parse_type
 from ldiversity.release._description import Format, Layout
 from ldiversity.release._dtypes import to_frame

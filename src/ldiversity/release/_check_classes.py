@@ -12,7 +12,7 @@ from ldiversity.base.arrays import CodeArray
 from ldiversity.errors import ClaimError
 from ldiversity.models import ClassCounts
 from ldiversity.release._check_sets import REPORT_IT
-from ldiversity.release._class_claims import ClassClaim
+from ldiversity.release._claims import ClassClaim
 from ldiversity.schema import Domain
 
 __all__ = ["verify_classes"]

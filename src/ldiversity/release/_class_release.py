@@ -21,7 +21,7 @@ from ldiversity.models import ClassCounts, PrivacyModel, count_classes
 from ldiversity.release._base import Release
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._cells import low_ends_first
-from ldiversity.release._class_claims import ClassClaim
+from ldiversity.release._claims import ClassClaim
 from ldiversity.release._class_publish import publish_counts, publish_rows
 from ldiversity.release._class_rows import ClassRows, MemoryClassRows
 from ldiversity.release._class_verify import verify_class_rows

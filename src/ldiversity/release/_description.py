@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
-from ldiversity.release._claims import NOT_PROTECTED, Claim
-from ldiversity.release._class_claims import ClassClaim
+from ldiversity.release._claims import NOT_PROTECTED, Claim, ClassClaim
 from ldiversity.release._class_limits import class_not_protected
 from ldiversity.release._forms import Form
 from ldiversity.schema import Schema

@@ -14,7 +14,7 @@ from ldiversity.errors import SchemaError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.models import model_from_dict
-from ldiversity.release._class_claims import ClassClaim
+from ldiversity.release._claims import ClassClaim
 from ldiversity.release._class_limits import SEPARATE_CLASSES
 from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_release import ClassRelease

@@ -32,8 +32,7 @@ from ldiversity.base.limits import (
     MOST_VALUES,
 )
 from ldiversity.errors import ReleaseFormatError, SchemaError
-from ldiversity.release._claims import Claim
-from ldiversity.release._class_claims import ClassClaim
+from ldiversity.release._claims import Claim, ClassClaim
 from ldiversity.release._description import ClassDescription, ReleaseDescription
 from ldiversity.release._json import has_few_parts, parse_json
 from ldiversity.schema import Dtype, Role
@@ -279,11 +278,16 @@ def no_cell_in_faults() -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the description"
-        raise SchemaError("release", f"{place} does not fit into {MANIFEST_NAME}: {first['msg']}").with_hint(
+        place, why = _first_fault(error, "the description")
+        raise SchemaError("release", f"{place} does not fit into {MANIFEST_NAME}: {why}").with_hint(
             "Nothing was published. Shorten or leave out the column."
         ) from None
+
+
+def _first_fault(error: ValidationError, whole: str) -> tuple[str, str]:
+    """Where the first fault is, and what it is, without the value."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    return ".".join(str(part) for part in first["loc"]) or whole, first["msg"]
 
 
 def manifest_text(manifest: Manifest, **how: Any) -> str:  # noqa: ANN401 - as pydantic takes it
@@ -321,9 +325,8 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return Manifest.model_validate(said)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise ReleaseFormatError("release", f"{MANIFEST_NAME} is damaged at {place}: {first['msg']}").with_hint(
+        place, why = _first_fault(error, "the file")
+        raise ReleaseFormatError("release", f"{MANIFEST_NAME} is damaged at {place}: {why}").with_hint(
             "Ask the publisher for a good copy."
         ) from None
 

@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from ldiversity.base.progress import stage, tell
+from ldiversity.base.progress import in_context, stage, tell
 from ldiversity.errors import SchemaError
 from ldiversity.release._description import Format, Layout
 from ldiversity.release._manifest import DataEntry
-from ldiversity.release._prefetch import prefetch
 from ldiversity.sentences import Setting, say
 
-__all__ = ["describe_file", "measured", "no_file", "no_records_left", "not_given_back", "sha256_of", "write_tables"]
+__all__ = [
+    "describe_file",
+    "measured",
+    "no_file",
+    "no_records_left",
+    "not_given_back",
+    "prefetch",
+    "sha256_of",
+    "write_tables",
+]
+
+Item = TypeVar("Item")
 
 _NAMES: Final[Mapping[Format, str]] = {"csv": "CSV", "parquet": "Parquet"}
 
@@ -44,6 +55,29 @@ def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) ->
         if sink is not None:
             sink.close()
     return rows
+
+
+def prefetch(items: Iterable[Item]) -> Generator[Item]:
+    """The same items, each made by a second thread while the caller uses the one before; close it to end the thread.
+
+    Examples
+    --------
+    >>> list(prefetch(range(3)))
+    [0, 1, 2]
+    """
+    iterator = iter(items)
+    end = object()
+    following = in_context(lambda: next(iterator, end))
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(following)
+            while (item := waiting.result()) is not end:
+                waiting = pool.submit(following)
+                yield item  # type: ignore[misc]  # `end` never leaves the loop
+    finally:
+        # Files that the items are made from are closed now, and not when the garbage collector finds them.
+        if isinstance(iterator, Generator):
+            iterator.close()
 
 
 def not_given_back(column: str, data_format: Format) -> SchemaError:

@@ -14,8 +14,7 @@ from ldiversity.errors import ReleaseFormatError
 from ldiversity.mechanisms import UniformSelection
 from ldiversity.release import _class_rows, _set_release
 from ldiversity.release._cells import Cells
-from ldiversity.release._class_read import FolderClassRows
-from ldiversity.release._class_regions import SharedCells
+from ldiversity.release._class_read import FolderClassRows, SharedCells
 from ldiversity.release._evidence import SetTally
 from ldiversity.release._read import FolderData
 from ldiversity.schema import Domain
