@@ -1,4 +1,4 @@
-"""Dealing out the values of a class to its records, when each record has its own odds."""
+"""Deal out the values of a class to its records when each record has its own odds."""
 
 from __future__ import annotations
 
@@ -12,22 +12,28 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray, FloatArray
 from ldiversity.models import ClassCounts
 
-__all__ = ["EXACT_SIZE", "Entries", "deal_out", "make_entries", "share_out"]
+__all__ = ["EXACT_SIZE", "Entries", "deal_out", "share_out"]
 
 EXACT_SIZE: Final = 6
-"""Up to this size all ways to deal out the values of a class are weighed; beyond, they are balanced by scaling."""
+"""Up to this size, all ways to deal out the values of a class are weighed; larger classes are balanced by scaling."""
 
 _ROUNDS: Final = 30
 _LEAST: Final = 1e-12
 
 
 class Entries:
-    """The pairs of a row and a value of its class, row by row.
+    """The pairs of a row and a value of its class, row by row; rows of class -1 have none.
 
-    Attributes
-    ----------
-    row, code, pair
-        Of each entry: the row, the value, and the position of the value in its class's counts.
+    Each entry has its `row`, the `code` of its value, and the position `pair` of the value in the counts of the class.
+
+    Examples
+    --------
+    >>> from ldiversity.models import count_classes
+    >>> from ldiversity.schema import Domain
+    >>> of = np.array([0, 0], dtype=np.int32)
+    >>> entries = Entries(of, count_classes(of, np.array([0, 2]), 1, Domain(("a", "b", "c"))))
+    >>> entries.row.tolist(), entries.code.tolist()
+    ([0, 0, 1, 1], [0, 2, 0, 2])
     """
 
     def __init__(self, class_of: CodeArray, classes: ClassCounts) -> None:
@@ -41,23 +47,8 @@ class Entries:
         self.n_rows = len(class_of)
 
 
-def make_entries(class_of: CodeArray, classes: ClassCounts) -> Entries:
-    """List the values that each row may have; rows of class -1 have none.
-
-    Examples
-    --------
-    >>> from ldiversity.models import count_classes
-    >>> from ldiversity.schema import Domain
-    >>> of = np.array([0, 0], dtype=np.int32)
-    >>> entries = make_entries(of, count_classes(of, np.array([0, 2]), 1, Domain(("a", "b", "c"))))
-    >>> entries.row.tolist(), entries.code.tolist()
-    ([0, 0, 1, 1], [0, 2, 0, 2])
-    """
-    return Entries(class_of, classes)
-
-
 def share_out(weights: FloatArray, entries: Entries) -> FloatArray:
-    """Let the weights of each row sum to one; even ones where all are zero."""
+    """Scale the weights of each row to sum to one; make them equal where all are zero."""
     totals = np.bincount(entries.row, weights, minlength=entries.n_rows)[entries.row]
     even = 1.0 / np.bincount(entries.row, minlength=entries.n_rows)[entries.row]
     return np.divide(weights, totals, out=even, where=totals > 0)
@@ -66,15 +57,9 @@ def share_out(weights: FloatArray, entries: Entries) -> FloatArray:
 def deal_out(odds: FloatArray, entries: Entries, class_of: CodeArray, classes: ClassCounts) -> FloatArray:
     """How likely each entry is, when the records of a class share its values and their odds are independent.
 
-    Parameters
-    ----------
-    odds
-        How likely each entry would be for a record alone, up to a factor for each row.
-
-    Notes
-    -----
-    The exact answer is a ratio of permanents. Classes of at most six records are answered exactly, by all ways to deal
-    out their values; in larger ones odds are scaled until records and values both add up.
+    The `odds` say how likely each entry is for a record alone, up to a factor per row. The exact answer is a ratio of
+    permanents. Classes of at most six records get it, by all ways to deal out their values; in larger classes, odds are
+    scaled until both records and values add up.
     """
     top = np.zeros(entries.n_rows)
     np.maximum.at(top, entries.row, odds)

@@ -1,4 +1,4 @@
-"""`attack`: run attacks on a release, and say how they went."""
+"""`attack`: run attacks on a release, and report what they achieved."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ldiversity.tables import open_source
 __all__ = ["attack"]
 
 _MOST_NUMBERS: Final = 50_000_000
-"""Targets times values: beyond, a sample of the targets is attacked."""
+"""The most targets times values; with more, a sample of the targets is attacked."""
 
 
 def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the attacker's knowledge
@@ -51,8 +51,8 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     release
         What was published.
     original
-        The table that it was made from, a frame or a path: its people are attacked, and its values score the
-        attackers. Without it the published records are attacked, and attackers say what they expect.
+        The table that it was made from, a frame or a path. Its people are attacked, and its values score the attackers.
+        Without it, the published records are attacked, and attackers say how often they expect to be right.
     sensitive
         The attributes to attack; all of them when None.
     attacks
@@ -62,21 +62,21 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     exclude
         How many values the attacker of ``background`` can rule out.
     distance, d
-        For ``similarity``: values closer than `d` count as one. Where a mechanism of sets has a distance of its own,
-        half its d is taken.
+        For ``similarity``: values closer than `d` count as one. By default, the distance of a mechanism of sets and
+        half its d.
     known
-        A table that tells the attacker of ``joint`` how the sensitive columns go together; they learn it from the
-        release when None.
+        A table that tells the attacker of ``joint`` how the sensitive columns depend on each other. When None, they
+        learn it from the release.
     targets
-        How many people are attacked, drawn at random, the same each time; all when None. What an attacker knows about
-        everyone, such as the order of the source, they still know.
+        How many people to attack, drawn at random, the same each time; all when None. Attackers keep what they know
+        about everyone, such as the order of the source.
     types
         Types of columns of a text file, as for `anonymize`.
 
     Raises
     ------
     UnsupportedError
-        When an attack that was asked for by name does not apply; says why.
+        When an attack that was asked for by name does not apply.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _attributes(release: Release, sensitive: str | Sequence[str] | None) -> tupl
 
 
 def _together(release: Release, targets: Targets, attribute: str) -> NDArray[np.int64] | None:
-    """People of one class are right or wrong together; who is in none is alone. Sets are drawn one by one."""
+    """Number people so that those of one class share a number: attackers are right or wrong about them together."""
     if targets.truth is None or not release.grouped:
         return None
     of_class = pick_piece(release, targets, attribute)
@@ -156,7 +156,7 @@ def _chosen(
                 found[attribute].append(one)
                 continue
             if one not in ATTACKS:
-                raise ParameterError("attack", "attacks", "must be names or attacks", got=repr(one)).with_hint(
+                raise ParameterError("attack", "attacks", "must name known attacks", got=repr(one)).with_hint(
                     f"Known are {name_some(ATTACKS, most=len(ATTACKS))}."
                 )
             made = ATTACKS[one].from_knowledge(knowledge)
@@ -180,7 +180,7 @@ def _targets(release: Release, source: Any, attribute: str, wanted: int | None =
     place = np.flatnonzero(truth >= 0).astype(np.int64)
     if not len(place):
         raise ParameterError(
-            "attack", "original", f"must have people with a value of {attribute!r}, but there is none"
+            "attack", "original", f"must have people with a value of {attribute!r}", got="none"
         ).with_hint("Give the table that the release was made from, or leave the original out.")
     population = table.select(list(quasi))
     columns = population.take(pa.array(place)) if quasi else population

@@ -1,4 +1,4 @@
-"""Background knowledge: values that the target is known not to have."""
+"""Background knowledge: attackers know values that the target does not have."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ __all__ = ["BackgroundKnowledge"]
 
 @dataclass(frozen=True)
 class BackgroundKnowledge(Attack):
-    """Rule out values that the target is known not to have, then name the most frequent one left.
+    """Rule out values that the target does not have, then name the most frequent value that is left.
 
     Parameters
     ----------
     exclude
         How many values are ruled out for each target.
     choice
-        ``"strongest"``: those that hide the target's value best. ``"random"``: any of the domain's other values, drawn
-        evenly.
+        ``"strongest"``: those that hide the target's value best. ``"random"``: any other values of the domain.
 
     Notes
     -----
     A release that promises a posterior of at most p still promises p / (1 - j p) when j values are ruled out, because
-    they take away j p at most: 1/(l - j) for p = 1/l.
+    these have at most j p together. For p = 1/l this is 1/(l - j).
 
     Examples
     --------
@@ -46,7 +45,7 @@ class BackgroundKnowledge(Attack):
 
     @classmethod
     def from_knowledge(cls, knowledge: Knowledge) -> tuple[Attack, ...]:
-        """One who can rule out the values that hide best, and one who can rule out any."""
+        """One attacker who can rule out the values that hide best, and one who can rule out random values."""
         return cls(knowledge.exclude, "strongest"), cls(knowledge.exclude, "random")
 
     def __post_init__(self) -> None:
@@ -67,13 +66,13 @@ class BackgroundKnowledge(Attack):
         return f"They know the quasi-identifiers of the target, and {noun} that the target does not have: {how}."
 
     def promise(self, release: Release, attribute: str) -> float | None:
-        """What is left of the claim when so many values are ruled out."""
+        """What is left of the claim when this many values are ruled out."""
         posterior = float(release.claim(attribute).posterior)
         left = 1 - self.exclude * posterior
         return posterior / left if posterior < left else None
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
-        """Shares of what is left. Without the original, values are drawn from what the attacker believed before."""
+        """Shares of what is left. Without the original, the true values are drawn from the earlier beliefs."""
         before = Homogeneity().beliefs(release, targets, attribute)
         found = np.flatnonzero(before.found)
         row = before.of_target[found]
@@ -110,7 +109,7 @@ def _without_random(probability: FloatArray, truth: CodeArray, exclude: int, rng
 
 
 def _without(probability: FloatArray, rank: FloatArray, exclude: int) -> FloatArray:
-    """Set the values of highest rank to zero, never the true one, and let the others sum to one."""
+    """Set the values of highest rank to zero, never the true one, and scale the others to sum to one."""
     most = min(exclude, probability.shape[1] - 1)
     ruled_out = np.argpartition(-rank, most - 1, axis=1)[:, :most] if most else np.zeros((len(rank), 0), dtype=int)
     left = probability.copy()

@@ -1,4 +1,4 @@
-"""What an attack is: stated knowledge, what it makes an attacker believe, and how often that is right."""
+"""What an attack is: what attackers know, what they then believe, and how often they are right."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class Targets:
     Parameters
     ----------
     columns
-        What the attacker knows of each: quasi-identifiers in their original types.
+        What the attacker knows about each: quasi-identifiers in their original types.
     n
         The number of people.
     truth
-        Shape (n,): codes of their true values, for scoring; None when the original is not at hand.
+        Shape (n,): codes of their true values, for scoring; None without the original.
     population
-        The quasi-identifiers of everyone in the original table, in its order; None when it is not at hand.
+        The quasi-identifiers of everyone in the original table, in its order; None without the original.
     place
         Shape (n,): the row of each target in the population.
     published
         Whether the targets are the published records themselves, in their order, because there is no original.
     whole, drawn
-        When only a sample is attacked: everyone who has a value, and which of them, in their order, the targets are.
+        When only a sample is attacked: everyone who has a value, and the positions of the targets among them.
     """
 
     columns: pa.Table
@@ -56,7 +56,7 @@ class Targets:
         return self if self.whole is None else self.whole
 
     def of_everyone(self, each: NDArray[Any]) -> NDArray[Any]:
-        """The entries of the targets in an array with one for each of `everyone`."""
+        """The entries of the targets in an array with one entry per person of `everyone`."""
         return each if self.drawn is None else each[self.drawn]
 
 
@@ -75,8 +75,8 @@ class Beliefs:
     details
         Further figures of this attack, in JSON's types.
     without
-        What the attacker would believe without the knowledge that this attack is about. Who only reaches what one of
-        these reaches breaks nothing by that knowledge.
+        What the attacker would believe without the knowledge that this attack is about. An attack breaks a claim only
+        when it does better than all of these.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Beliefs:
 
 @dataclass(frozen=True)
 class AttackResult:
-    """How an attack went.
+    """What an attack achieved.
 
     Attributes
     ----------
@@ -110,38 +110,40 @@ class AttackResult:
     targets, found
         How many people were attacked, and how many of them were found in the release. All shares are of those found.
     success
-        The share whose value the attacker names rightly (ties count as a fair guess); without the original, the
-        share that the attackers themselves expect.
+        The share of people whose value the attacker names correctly (ties count as a fair guess); without the original,
+        the share that attackers expect.
     interval
-        Of `success`, at 95 %: Clopper and Pearson's, for as many independent people as the targets are worth. People of
-        one class, or of whom the same is believed, are right or wrong together. None without the original.
+        The 95 % interval of `success` by Clopper and Pearson, for the effective number of independent people: the
+        attacker is right or wrong together about people of one class, or with the same beliefs. None without the
+        original.
     certain
-        The share of those of whom the attacker is sure, who gives a value a probability of at least .9.
+        The share of people whose value the attacker is sure of: they give it a probability of at least .9.
     certain_success
-        How often the attacker is right about those; without the original what they expect. None when there are none.
+        How often the attacker is right about those; without the original, how often they expect to be. None when there
+        are no such people.
     mean_belief
-        The mean probability given to the true value; without the original, to the likeliest one.
+        The mean probability of the true value; without the original, of the likeliest value.
     claim
-        What the release promises against an attacker of this knowledge: no value likelier than this. None when
-        nothing is promised against them.
+        What the release promises against an attacker with this knowledge: no value is likelier than this. None when it
+        promises nothing against them.
     baseline
-        What guessing from the marginal alone achieves.
+        What guessing from only the marginal achieves.
     reference
         What the same attacker achieves without the knowledge that the attack is about, such as the order of the source
-        or the better of two releases alone. None for attacks that use what the release says about each person anyway.
+        or one of two releases. None for attacks that use only what the release says about each person.
     scored
         Whether the original was used.
     broken
-        Whether the attack beats the claim beyond chance, and guessing and the reference too: for all who were found, or
-        for those of whom the attacker is sure, the lower end of the 97.5 % interval of their success is above all
-        three. When the claim holds, this is meant to happen in at most one result of forty. Also when published classes
-        contradict the claim by themselves (``classes_against_the_claim`` in the details), which needs no original.
+        Whether the attack beats the claim, guessing and the reference beyond chance: for all people found, or for those
+        whose value the attacker is sure of, the lower end of the 97.5 % interval of success is above all three. When
+        the claim holds, this should happen in at most one of forty results. Also true when published classes contradict
+        the claim by themselves (``classes_against_the_claim`` in the details), which needs no original.
     details
         Further figures of this attack, in JSON's types.
     left_out
-        How many records the release says were left out of it. They may be among the targets, and are promised nothing.
+        How many records the release says were left out. They may be among the targets; it promises nothing about them.
     extra
-        What the reference goes without, such as ``the order``.
+        What the reference does not know, such as ``the order``.
     caution
         Why the attacker's own expectation cannot be trusted; None when it can, or when the original was used.
     """
@@ -169,21 +171,7 @@ class AttackResult:
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """What whoever runs attacks gives the attackers; each takes from it what it can use.
-
-    Parameters
-    ----------
-    release, attribute
-        What is attacked.
-    second
-        Another release about the same people.
-    exclude
-        How many values an attacker can rule out.
-    distance, d
-        Values closer than `d` count as one.
-    known
-        A table that tells how the sensitive columns go together: a path or any frame.
-    """
+    """The arguments of `attack` for one attribute; each attack uses what it can."""
 
     release: Release
     attribute: str
@@ -197,32 +185,32 @@ class Knowledge:
 class Attack(ABC):
     """A frozen description of an attack; running it changes nothing.
 
-    An attack that finds nothing proves nothing: it shows what one attacker of one knowledge can do.
+    An attack that finds nothing proves nothing: it shows what one attacker with one kind of knowledge can do.
     """
 
     name: ClassVar[str]
     """How users ask for it."""
 
     needs: ClassVar[str] = ""
-    """What must be given besides the release, as in ``a second release``; for the message when it is not."""
+    """What it needs besides the release, such as ``a second release``, for messages."""
 
     compared: ClassVar[bool] = False
-    """Whether a comparison of methods runs it unless told otherwise: for attacks that need the release alone."""
+    """Whether a comparison of methods runs it by default: for attacks that need only the release."""
 
     extra: ClassVar[str | None] = None
-    """What an attacker whose beliefs have a `Beliefs.without` would go without, such as ``the order``."""
+    """What the attackers in `Beliefs.without` do not know, such as ``the order``."""
 
     caution: ClassVar[str | None] = None
     """Why the attacker's own expectation cannot be trusted, in one sentence; None when it can."""
 
     @classmethod
     def from_knowledge(cls, knowledge: Knowledge) -> tuple[Attack, ...]:  # noqa: ARG003 - subclasses use it
-        """The attacks of this name that the knowledge allows; none when something that it `needs` is missing."""
+        """The attacks of this name that the knowledge allows; none when it lacks what the attack `needs`."""
         return (cls(),)
 
     @classmethod
     def quick(cls) -> Attack | None:
-        """The attack as a comparison of many releases runs it, where that is quicker and tells nearly as much."""
+        """A quicker variant for comparisons of many releases, which tells nearly as much; None when there is none."""
         return None
 
     @property
@@ -236,11 +224,11 @@ class Attack(ABC):
         """What the attacker is assumed to know, in one sentence."""
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - subclasses use them
-        """Say in one sentence why this attack cannot be run here; None when it can."""
+        """Say in one sentence why this attack does not apply; None when it does."""
         return None
 
     def promise(self, release: Release, attribute: str) -> float | None:
-        """What the release promises against an attacker of this knowledge; None when nothing."""
+        """What the release promises against an attacker with this knowledge; None when it promises nothing."""
         posterior = float(release.claim(attribute).posterior)
         return posterior if posterior < 1 else None
 
@@ -250,7 +238,7 @@ class Attack(ABC):
 
     @abstractmethod
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
-        """What the attacker believes about each target, from the release and what they know alone.
+        """What the attacker believes about each target, from only the release and what they know.
 
         `targets.truth` may be used only for knowledge that the attack states (for example which values they can
         exclude), never for the beliefs themselves.

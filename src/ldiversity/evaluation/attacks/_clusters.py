@@ -1,4 +1,4 @@
-"""Intervals for shares of people who are right or wrong together."""
+"""Intervals for shares when attackers are right or wrong about several people together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Labels = NDArray[np.int64]
 
 
 def binomial_interval(successes: float, n: float, confidence: float = _CONFIDENCE) -> tuple[float, float]:
-    """Clopper and Pearson's exact interval of a share; fair guesses among ties may add up to a fraction.
+    """Clopper and Pearson's exact interval of a share; fair guesses among ties may sum to a fraction.
 
     Examples
     --------
@@ -40,21 +40,21 @@ def binomial_interval(successes: float, n: float, confidence: float = _CONFIDENC
 def cluster_interval(
     right: FloatArray, clusterings: Sequence[Labels], confidence: float = _CONFIDENCE
 ) -> tuple[float, float]:
-    """Clopper and Pearson's interval for as many independent people as these are worth.
+    """Clopper and Pearson's interval for the effective number of independent people.
 
     Parameters
     ----------
     right
-        Shape (n,): whether each person's value was named rightly, or how often a fair guess is.
+        Shape (n,): whether each person's value was named correctly, or how often a fair guess is right.
     clusterings
-        Each of shape (n,): a number for each person, the same for those who may be right or wrong together. The
-        clustering under which people are worth least counts.
+        Each of shape (n,): the cluster of each person; people of a cluster may be right or wrong together. The
+        clustering with the smallest effective number counts.
 
     Notes
     -----
     Korn and Graubard: the variance of the share between clusters over that of independent people is the design effect,
     at least 1 here; n is divided by it, and by the squared ratio of Student's quantiles for the number of clusters
-    and of people. Where all are right, or none, it cannot be seen, and each cluster is worth one person.
+    and of people. Where all are right, or none, it cannot be estimated, and each cluster counts as one person.
 
     References
     ----------
@@ -63,7 +63,7 @@ def cluster_interval(
 
     Examples
     --------
-    Ten pairs, of whom six are both right and four both wrong, are worth less than ten people.
+    Ten pairs, six both right and four both wrong, count as fewer than ten people.
 
     >>> low, high = cluster_interval(np.repeat([1.0, 0.0], [12, 8]), [np.arange(20) // 2])
     >>> round(low, 2), round(high, 2)
@@ -79,7 +79,7 @@ def cluster_interval(
 
 
 def least_gain(gain: FloatArray, clusterings: Sequence[Labels], confidence: float) -> float:
-    """The lower end of Student's interval of a mean gain, with people of a cluster taken together.
+    """The lower end of Student's interval of a mean gain, with clusters of people.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def least_gain(gain: FloatArray, clusterings: Sequence[Labels], confidence: floa
 
 
 def _between(deviation: FloatArray, labels: Labels) -> tuple[float, int, float]:
-    """The variance of a mean by clusters, how many there are, and how many of equal size they are worth."""
+    """The variance of a mean by clusters, their number, and their effective number if they had equal sizes."""
     _, of = np.unique(labels, return_inverse=True)
     sizes = np.bincount(of)
     clusters, n = len(sizes), len(deviation)
@@ -108,7 +108,7 @@ def _between(deviation: FloatArray, labels: Labels) -> tuple[float, int, float]:
 
 
 def _worth(right: FloatArray, share: float, labels: Labels, confidence: float) -> float:
-    """How many independent people these are worth; all of them when everyone is in one cluster."""
+    """The effective number of independent people; all of them when everyone is in one cluster."""
     from scipy.stats import t
 
     n = len(right)

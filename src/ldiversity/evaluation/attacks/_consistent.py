@@ -1,4 +1,4 @@
-"""Two groupings of the same people: who can have which value, when the counts of all classes must come out."""
+"""Two groupings of the same people: who can have which value, if the counts of all classes must add up."""
 
 from __future__ import annotations
 
@@ -23,14 +23,8 @@ _LEAST: Final = 1e-12
 class Cells:
     """People by their classes in both groupings.
 
-    Parameters
-    ----------
-    of_person
-        Shape (n,): the cell of each person; -1 when a class of theirs is not known.
-    first, second
-        Shape (cells,): the class of each cell in both.
-    people
-        Shape (cells,): how many people it has.
+    `of_person` has the cell of each person, -1 when one of their classes is unknown. Of each cell, `first` and `second`
+    have the classes, and `people` the number of people.
     """
 
     of_person: NDArray[np.int64]
@@ -42,7 +36,7 @@ class Cells:
 def only_class(matches: Matches) -> NDArray[np.int64]:
     """Shape (n,): the class of each person, where only one fits; else -1."""
     starts, columns = matches.weights.indptr, matches.weights.indices
-    single = np.append(np.diff(starts) == 1, False)  # the last one is for those of group -1
+    single = np.append(np.diff(starts) == 1, False)  # the last entry is for group -1
     place = np.minimum(starts[:-1], max(0, len(columns) - 1))
     only = np.append(columns[place] if len(columns) else np.full(len(place), -1), -1)
     return np.where(single[matches.of_target], only[matches.of_target], -1).astype(np.int64)
@@ -67,15 +61,10 @@ def make_cells(first: NDArray[np.int64], second: NDArray[np.int64]) -> Cells:
 def fit_cells(cells: Cells, first: ClassCounts, second: ClassCounts, prior: FloatArray) -> Any | None:  # noqa: ANN401
     """Cells by values, sparse: how likely a person of each cell has each value; None when the counts contradict.
 
-    How many people of a cell have a value lies between bounds, which are narrowed by each other: a class must find
-    place for all its values among its people, and each person must have one. Within what is left, products of the
-    shares of both classes over the prior are scaled until people and the values of all classes add up. A class some
-    of whose people are not known binds nobody.
-
-    Parameters
-    ----------
-    prior
-        Shape (F,): the overall share of each value.
+    The number of people of a cell with a value has bounds, which narrow each other: a class must have a person for each
+    of its values, and each person must have one value. Within these bounds, the products of the shares of both classes
+    over the `prior`, the overall shares, are scaled until people and the values of all classes add up. A class with
+    unknown people restricts nobody.
     """
     from scipy.sparse import csr_array
 
@@ -84,19 +73,19 @@ def fit_cells(cells: Cells, first: ClassCounts, second: ClassCounts, prior: Floa
     ours, theirs = counts[0][cells.first], counts[1][cells.second]
     both = csr_array(ours.multiply(theirs)).tocoo()
     cell, value = (np.asarray(part, dtype=np.int64) for part in both.coords)
-    if len(np.unique(cell)) < len(cells.people):  # nothing is in both classes of somebody
+    if len(np.unique(cell)) < len(cells.people):  # the two classes of somebody share no value
         return None
     sums = [(cell, cells.people[cell].astype(float))]
     for of_cell, table, classes in ((cells.first, counts[0], first), (cells.second, counts[1], second)):
         known = np.bincount(of_cell, cells.people, minlength=classes.n_classes) == classes.sizes
         pair = of_cell[cell] * n_values + value
         asked = np.asarray(table[of_cell[cell], value]).reshape(-1).astype(float)
-        # A class that is not known in full gives each of its entries as much as there can be.
+        # A class with unknown people does not limit its entries.
         _, group = np.unique(np.where(known[of_cell[cell]], pair, -1 - np.arange(len(pair))), return_inverse=True)
         sums.append((group, np.where(known[of_cell[cell]], asked, np.inf)))
         if not _all_have_place(table, known, pair, n_values):
             return None
-    high = np.minimum(sums[0][1], both.data)  # a product of two counts is no less than either
+    high = np.minimum(sums[0][1], both.data)  # a product of two counts is at least as large as either
     bounds = _narrow(high, sums)
     if bounds is None:
         return None
@@ -112,14 +101,14 @@ def _sparse(classes: ClassCounts) -> Any:  # noqa: ANN401 - a sparse matrix
 
 
 def _all_have_place(table: Any, known: NDArray[np.bool_], pair: NDArray[np.int64], n_values: int) -> bool:  # noqa: ANN401
-    """Whether every value of the known classes can be somebody's."""
+    """Whether somebody can have each value of the known classes."""
     row, column = table.tocoo().coords
     wanted = np.asarray(row, dtype=np.int64)[known[row]] * n_values + np.asarray(column)[known[row]]
     return bool(np.isin(wanted, pair).all())
 
 
 def _narrow(high: FloatArray, sums: list[tuple[NDArray[np.int64], FloatArray]]) -> FloatArray | None:
-    """Upper bounds of entries that are whole numbers of at least zero and sum up as given; None when none do."""
+    """Upper bounds of whole, non-negative entries with the given sums; None when there are no such entries."""
     low = np.zeros_like(high)
     for _ in range(_ROUNDS):
         before = high.sum() - low.sum()
@@ -137,7 +126,7 @@ def _narrow(high: FloatArray, sums: list[tuple[NDArray[np.int64], FloatArray]]) 
 
 
 def _scale(share: FloatArray, sums: list[tuple[NDArray[np.int64], FloatArray]]) -> FloatArray:
-    """Scale entries until all sums come out, those of people last."""
+    """Scale entries until all sums are right; those of people come last, so that they hold exactly."""
     for _ in range(_SCALINGS):
         for group, total in [*sums[1:], sums[0]]:
             reached = np.bincount(group, share)[group]

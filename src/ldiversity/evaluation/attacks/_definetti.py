@@ -1,4 +1,4 @@
-"""DeFinetti: learn from the release itself how quasi-identifiers and values go together."""
+"""DeFinetti: learn from the release itself how values depend on quasi-identifiers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray, FloatArray
 from ldiversity.base.checks import check_integer
 from ldiversity.errors import UnsupportedError
-from ldiversity.evaluation.attacks._assign import Entries, deal_out, make_entries, share_out
+from ldiversity.evaluation.attacks._assign import Entries, deal_out, share_out
 from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
 from ldiversity.evaluation.attacks._features import exact_features, region_features
 from ldiversity.evaluation.attacks._matching import Matches, match_evidence, match_shown_rows
@@ -33,11 +33,11 @@ _AT_ONCE: Final = 4_000_000
 class DeFinetti(Attack):
     """Train a classifier on the release, and deal out the values of each class or set by what it says.
 
-    A class hides who has which of its values, but all classes together show which values go with which
-    quasi-identifiers. The classifier is trained on rows that have every value of their class in part; what it says
-    about the rows of a class is made to agree with the class's counts; and so on. Where quasi-identifiers are
-    generalized, it is trained on regions and asked about the exact quasi-identifiers of the target. In a release of
-    sets, rows have every member in part, by what the classifier says and by how likely it leads to the set.
+    A class hides who has which of its values, but all classes together show how values depend on quasi-identifiers. The
+    classifier is trained on rows that have every value of their class in part. Its predictions for the rows of a class
+    are scaled to the counts of the class, and then it is trained again. Where quasi-identifiers are generalized, it is
+    trained on regions and predicts from the exact quasi-identifiers of the target. In a release of sets, rows have
+    every member in part, by the predictions and by how likely the member leads to the set.
 
     Needs scikit-learn, the extra `attacks`.
 
@@ -62,8 +62,8 @@ class DeFinetti(Attack):
     name: ClassVar[str] = "definetti"
     compared: ClassVar[bool] = True
     caution: ClassVar[str | None] = (
-        "What they expect is far too much where there is nothing to learn: round after round the classifier confirms "
-        "what it said before. Only the original tells how often they are right."
+        "They expect far too much where there is nothing to learn: in each round the classifier confirms its earlier "
+        "predictions. Only the original shows how often they are right."
     )
 
     rounds: int = 10
@@ -74,32 +74,32 @@ class DeFinetti(Attack):
 
     @classmethod
     def quick(cls) -> Attack:
-        """Two rounds find nearly all that ten do."""
+        """Two rounds, which find nearly as much as ten."""
         return cls(rounds=2)
 
     @property
     def knowledge(self) -> str:
         """What the attacker is assumed to know."""
-        return "They know the quasi-identifiers of the target, and learn from the release which values go with which."
+        return "They know the quasi-identifiers of the target, and learn from the release how values depend on them."
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - the base's
         """It needs rows that are records, quasi-identifiers and scikit-learn."""
         if release.rows_per_record > 1:
-            return "exploded rows do not say which of them are one record's set"
+            return "exploded rows do not say which of them form the set of one record"
         if not release.schema.names(Role.QUASI):
             return "it needs quasi-identifiers"
         if targets.published and release.generalized:
-            return "without the original nothing tells the people of a class apart"
+            return "without the original, the people of a class cannot be distinguished"
         if find_spec("sklearn") is None:
             return "it needs scikit-learn: install ldiversity[attacks]"
         return None
 
     def promise(self, release: Release, attribute: str) -> float | None:
-        """Shares of classes; the promise of sets is for someone without prior knowledge."""
+        """The promise of classes; sets promise only for attackers without prior knowledge."""
         return super().promise(release, attribute) if release.grouped else None
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
-        """What the classifier says, made to agree with the classes or sets."""
+        """The predictions of the classifier, scaled to the classes or sets."""
         if release.generalized:
             return self._generalized(release, targets, attribute)
         from scipy.sparse import csr_array
@@ -108,7 +108,7 @@ class DeFinetti(Attack):
         rows = release.columns(names)
         features = exact_features(rows, rows.slice(0, 1), names).published
         evidence = release.evidence(attribute)
-        entries = make_entries(evidence.of_row, evidence.candidates)
+        entries = Entries(evidence.of_row, evidence.candidates)
         learn = self._learn_classes if evidence.counted else self._learn_records
         share = learn(features, evidence, entries, marginal_of(release, attribute))
         posteriors = csr_array((share, (entries.row, entries.code)), shape=(len(evidence.of_row), len(evidence.domain)))
@@ -155,7 +155,7 @@ class DeFinetti(Attack):
         share: FloatArray,
         classes: ClassCounts,
     ) -> FloatArray:
-        """Shape (rows, F): what classifiers trained on other classes say, so that no guess confirms itself."""
+        """Shape (rows, F): predictions of classifiers trained on other classes, so that no guess confirms itself."""
         n_values = len(classes.domain)
         said = np.ones((features.shape[0], n_values))
         folds = min(_FOLDS, classes.n_classes)
@@ -195,7 +195,7 @@ def _prior(codes: Any, weights: FloatArray, classes: ClassCounts) -> FloatArray:
 
 
 def _likelihood(model: Any, features: Any, n_values: int, prior: FloatArray) -> FloatArray:  # noqa: ANN401
-    """Shape (rows, F): how likely each value leads to these features, up to a factor a row."""
+    """Shape (rows, F): how likely each value leads to these features, up to a factor per row."""
     said = np.zeros((features.shape[0], n_values))
     said[:, model.classes_.astype(np.int64)] = model.predict_proba(features)
     return np.maximum(said / np.where(prior > 0, prior, 1.0), _LEAST)
@@ -204,7 +204,7 @@ def _likelihood(model: Any, features: Any, n_values: int, prior: FloatArray) -> 
 def _within_classes(
     matches: Matches, groups: NDArray[np.int64], likelihoods: tuple[FloatArray, FloatArray], classes: ClassCounts
 ) -> Beliefs:
-    """Shares of each class that may be the target's, times how much better each value explains them."""
+    """Shares of each possible class of a target, times how much better each value explains the target."""
     mine, theirs = likelihoods
     belief = np.zeros((matches.weights.shape[0], len(classes.domain)))
     weights = matches.weights.tocoo()

@@ -1,4 +1,4 @@
-"""Quasi-identifiers as numbers for a classifier: a column for each value, or for each quantile of a number."""
+"""Quasi-identifiers as features for a classifier: one column per value, or per quantile of a number."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _MOST_VALUES: Final = 1000
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Sparse matrices with the same columns: of what was published, and of the targets."""
+    """Sparse matrices with the same columns, for what was published and for the targets."""
 
     published: Any
     targets: Any
 
 
 def exact_features(published: pa.Table, targets: pa.Table, names: Sequence[str]) -> Features:
-    """A one for the value of each column; numbers with many values are cut at their quantiles."""
+    """Mark the value of each column with a one; numbers with many values are cut at their quantiles."""
     parts = [_exact(name, published.column(name), targets) for name in names]
     return _stack(parts, published.num_rows, targets.num_rows)
 
 
 def region_features(release: Release, targets: pa.Table) -> Features:
-    """Regions are spread evenly over the values or quantiles that they cover."""
+    """Spread regions evenly over the values or quantiles that they cover."""
     names = release.schema.names(Role.QUASI)
     parts = [_region(release.region(name), targets.column(name)) for name in names]
     return _stack(parts, parts[0][0].shape[0] if names else 0, targets.num_rows)

@@ -1,4 +1,4 @@
-"""The homogeneity attack: read a person's value off the class or set that must be theirs."""
+"""The homogeneity attack: read a person's value off their class or set."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["Homogeneity"]
 class Homogeneity(Attack):
     """Find the target by their quasi-identifiers, and name the most frequent value there.
 
-    In a grouped release the attacker takes a class that may hold the target, by how likely it does; in a release of
-    sets a record that fits, and every member of its set for equally likely. This is the attacker of whom the claim
-    speaks; what all classes or sets of people like the target tell together is used by `Skewness`.
+    In a grouped release, the attacker draws a class that may hold the target, by its probability. In a release of sets,
+    they draw a record that fits, and take all members of its set as equally likely. The claim of a release is about
+    this attacker. `Skewness` combines all classes or sets that may be the target's.
 
     References
     ----------
@@ -41,7 +41,7 @@ class Homogeneity(Attack):
         return "They know the quasi-identifiers of the target, and that the target is in the table."
 
     def contradictions(self, release: Release, attribute: str) -> int:
-        """How many classes break the rule that is claimed: what they hold is published, and no matter of chance."""
+        """How many classes break the claimed rule: their values are published, so this is not a matter of chance."""
         return release.contradictions(attribute)
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:

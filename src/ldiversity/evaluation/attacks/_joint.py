@@ -6,10 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldiversity.base.arrays import FloatArray
-from ldiversity.evaluation.attacks._assign import deal_out, make_entries, share_out
+from ldiversity.evaluation.attacks._assign import Entries, deal_out, share_out
 from ldiversity.evaluation.attacks._base import Attack, Beliefs, Knowledge, Targets
 from ldiversity.evaluation.attacks._matching import match_shown_rows
 from ldiversity.evaluation.attacks._posterior import marginal_of, plain_beliefs, row_matrix
@@ -26,19 +25,19 @@ _CLOSE: Final = 1e-6
 class JointAttributes(Attack):
     """Use the classes (or sets) of a record's other sensitive attributes to weigh its values of this one.
 
-    Applies where attributes were hidden each on its own: releases of sets with several attributes, and grouped
+    It applies where each attribute was hidden on its own: releases of sets with several attributes, and grouped
     releases with classes for each attribute (L-LMSU's separate mode).
 
     Parameters
     ----------
     known
-        A table with the sensitive columns from which the attacker knows how they go together. When None they learn
-        it from the release, by expectation-maximization.
+        A table with the sensitive columns that tells the attacker how they depend on each other. When None, they learn
+        it from the release, by expectation maximization.
 
     Notes
     -----
-    What a record shows of another attribute has the probability, for each value a of this one, of the sum over b of
-    P(b | a) P(what is shown | b). With these odds the values of a class are dealt out to its records.
+    Given value a of this attribute, what a record shows of another one has the probability: sum over b of
+    P(b | a) P(what is shown | b). With these odds, the values of a class are dealt out to its records.
 
     Examples
     --------
@@ -54,23 +53,23 @@ class JointAttributes(Attack):
 
     @classmethod
     def from_knowledge(cls, knowledge: Knowledge) -> tuple[Attack, ...]:
-        """With the table that is given, if any."""
+        """The attack with the given table, if any."""
         return (cls(knowledge.known),)
 
     @property
     def knowledge(self) -> str:
         """What the attacker is assumed to know."""
         source = "learn from the release" if self.known is None else "know from a public table"
-        return f"They know the quasi-identifiers of the target, and {source} how the sensitive columns go together."
+        return f"They know the quasi-identifiers of the target, and {source} how the sensitive columns are related."
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - the base's
         """It needs several attributes, each hidden on its own."""
         if len(release.sensitive) == 1:
             return "it needs several sensitive attributes"
         if release.rows_per_record > 1:
-            return "exploded rows do not say which sets are a record's"
+            return "exploded rows do not say which sets belong to one record"
         if release.grouped and len(set(release.class_columns.values())) == 1:
-            return "all attributes share their classes, in which nothing links their values"
+            return "all attributes share their classes, and nothing in a class links their values"
         return "it needs exact quasi-identifiers" if release.generalized else None
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
@@ -85,11 +84,11 @@ class JointAttributes(Attack):
             odds *= np.where(told.sum(axis=1, keepdims=True) > 0, told, 1.0)
         posteriors = _posteriors(evidence, odds, marginal_of(release, attribute))
         found = match_shown_rows(release, targets, attribute).beliefs(posteriors)
-        # Without the others, values of classes are believed as they are counted; sets are promised nothing here.
+        # Without the other attributes, attackers believe the shares of classes. Sets promise nothing here.
         return replace(found, without=(plain_beliefs(release, targets, attribute),)) if evidence.counted else found
 
     def promise(self, release: Release, attribute: str) -> float | None:
-        """Shares of classes; the promise of sets is for someone without prior knowledge."""
+        """The promise of classes; sets promise only for attackers without prior knowledge."""
         return super().promise(release, attribute) if release.grouped else None
 
     def _given(self, release: Release, attribute: str, other: str, likelihoods: tuple[Any, Any]) -> FloatArray:
@@ -110,8 +109,8 @@ class JointAttributes(Attack):
 
 
 def _learn_together(likelihoods: tuple[Any, Any], marginals: list[FloatArray]) -> FloatArray:
-    """The joint distribution that makes all that is published likeliest, by expectation-maximization."""
-    from scipy.sparse import csr_array
+    """The joint distribution that makes what is published most likely, by expectation maximization."""
+    from scipy.sparse import csr_array, diags_array
 
     shown = np.flatnonzero(np.all([np.diff(part.indptr) > 0 for part in likelihoods], axis=0))
     first, second = (csr_array(part[shown]) for part in likelihoods)
@@ -119,7 +118,7 @@ def _learn_together(likelihoods: tuple[Any, Any], marginals: list[FloatArray]) -
     for _ in range(_ROUNDS):
         evidence = np.asarray(second.multiply(first @ together).sum(axis=1)).reshape(-1)
         scale = np.divide(1.0, evidence, out=np.zeros_like(evidence), where=evidence > 0)
-        updated = together * np.asarray((_scaled(first, scale).T @ second).todense())
+        updated = together * np.asarray(((diags_array(scale) @ first).T @ second).todense())
         updated /= updated.sum()
         moved = float(np.abs(updated - together).sum())
         together = updated
@@ -128,17 +127,11 @@ def _learn_together(likelihoods: tuple[Any, Any], marginals: list[FloatArray]) -
     return np.asarray(together)
 
 
-def _scaled(matrix: Any, factor: NDArray[np.float64]) -> Any:  # noqa: ANN401 - sparse matrices
-    from scipy.sparse import diags_array
-
-    return diags_array(factor) @ matrix
-
-
 def _posteriors(evidence: Evidence, odds: FloatArray, marginal: FloatArray) -> Any:  # noqa: ANN401 - a sparse matrix
-    """Rows by values: the candidates of each row by its odds; those of a class are dealt out to its records."""
+    """Rows by values: the candidates of each row by its odds; values of a class are dealt out to its records."""
     from scipy.sparse import csr_array
 
-    entries = make_entries(evidence.of_row, evidence.candidates)
+    entries = Entries(evidence.of_row, evidence.candidates)
     own = odds[entries.row, entries.code]
     if evidence.counted:
         share = deal_out(own, entries, evidence.of_row, evidence.candidates)

@@ -1,4 +1,4 @@
-"""Finding people in a release by their quasi-identifiers."""
+"""Find people in a release by their quasi-identifiers."""
 
 from __future__ import annotations
 
@@ -36,27 +36,23 @@ __all__ = [
 class Matches:
     """Where targets may be.
 
-    Parameters
-    ----------
-    of_target
-        Shape (n,): the group of each target, of those who look alike; -1 when nothing published fits.
-    weights
-        A sparse matrix, groups by candidates (rows or classes): how likely each candidate is; rows sum to one.
+    `of_target` has the group of people who look alike of each target, -1 when nothing published fits. `weights` is a
+    sparse matrix, groups by candidates (rows or classes): how likely each candidate is; each group sums to one.
     """
 
     of_target: NDArray[np.int64]
     weights: Any
 
     def beliefs(self, posteriors: Any, **more: Any) -> Beliefs:  # noqa: ANN401 - dense or sparse, candidates by values
-        """What is believed when each candidate has a posterior of its own."""
+        """What attackers believe when each candidate has its own posterior."""
         mixed = self.weights @ posteriors
         return Beliefs(np.asarray(mixed if isinstance(mixed, np.ndarray) else mixed.toarray()), self.of_target, **more)
 
 
 def number_alike(tables: Sequence[pa.Table], names: Sequence[str]) -> list[NDArray[np.int64]]:
-    """Number the combinations of cells, the same number for the same cells in all tables; missing cells are alike.
+    """Number the combinations of cells: equal cells of all tables, missing ones too, get the same number.
 
-    The columns of later tables are read as those of the first.
+    Columns of later tables are converted to the types of the first.
 
     Examples
     --------
@@ -66,7 +62,8 @@ def number_alike(tables: Sequence[pa.Table], names: Sequence[str]) -> list[NDArr
     sizes = [table.num_rows for table in tables]
     coded = []
     for name in names:
-        kind = _plain_type(tables[0].column(name).type)
+        kind = tables[0].column(name).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         parts = [_as_type(table.column(name), kind, name) for table in tables]
         cells = pa.chunked_array([chunk for part in parts for chunk in part.chunks], kind)
         if pa.types.is_floating(kind):
@@ -81,7 +78,7 @@ def number_alike(tables: Sequence[pa.Table], names: Sequence[str]) -> list[NDArr
 
 
 def match_rows(release: Release, targets: Targets) -> Matches:
-    """Find the published rows that a target may be, where quasi-identifiers are published as they are."""
+    """Find the published rows that may be a target's, where quasi-identifiers are exact."""
     from scipy.sparse import csr_array
 
     names = release.schema.names(Role.QUASI)
@@ -105,7 +102,7 @@ def match_rows(release: Release, targets: Targets) -> Matches:
 
 
 def match_shown_rows(release: Release, targets: Targets, attribute: str) -> Matches:
-    """Find the rows that a target may be among those that show something of this attribute."""
+    """Find the rows that may be a target's among those that show this attribute."""
     from scipy.sparse import csr_array, diags_array
 
     rows = match_rows(release, targets)
@@ -121,15 +118,15 @@ def match_evidence(release: Release, targets: Targets, attribute: str) -> Matche
     """Find the pieces of evidence that may be about a target: classes that hold them, or sets of people like them.
 
     Exact quasi-identifiers are looked up. Where they are generalized, every class whose region contains the target is
-    possible, and is the more likely the more records it has for the size of its region.
+    possible; its weight is its number of records over the size of its region.
     """
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, eye_array
 
     evidence = release.evidence(attribute)
     of_row, n_pieces = evidence.of_row, evidence.n_pieces
     if release.generalized:
         if targets.published:
-            return Matches(of_row.astype(np.int64), _identity(n_pieces))
+            return Matches(of_row.astype(np.int64), csr_array(eye_array(n_pieces)))
         from ldiversity.evaluation.attacks._regions import match_regions
 
         return match_regions(release, targets, attribute)
@@ -140,24 +137,24 @@ def match_evidence(release: Release, targets: Targets, attribute: str) -> Matche
 
 
 def normalized(of_target: NDArray[np.int64], weights: Any) -> Matches:  # noqa: ANN401 - a sparse matrix
-    """Let the weights of a group sum to one; groups without any are not found."""
+    """Scale the weights of each group to sum to one; a group without any weight is not found."""
     from scipy.sparse import csr_array, diags_array
 
     weights = csr_array(weights)
     totals = np.asarray(weights.sum(axis=1)).reshape(-1)
     scaled = diags_array(np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)) @ weights
-    lost = np.append(totals <= 0, False)  # the last one is for those of group -1
+    lost = np.append(totals <= 0, False)  # the last entry is for group -1
     return Matches(np.where(lost[of_target], -1, of_target), csr_array(scaled))
 
 
 def pick_one(matches: Matches) -> NDArray[np.int64]:
-    """Choose one of the equally likely rows of each target, without a reason to choose; -1 if there is none."""
+    """Choose one of the equally likely rows of each target at random; -1 if there is none."""
     starts, columns = matches.weights.indptr, matches.weights.indices
-    rng = np.random.default_rng(0)  # how a tie is broken must only not depend on the rows
+    rng = np.random.default_rng(0)  # ties may be broken in any way that does not depend on the rows
     picked = np.full(len(matches.of_target), -1, dtype=np.int64)
     found = np.flatnonzero(matches.of_target >= 0)
     group = matches.of_target[found]
-    # Targets who look alike choose different rows where there are enough.
+    # Targets who look alike get different rows where there are enough.
     picked[found] = columns[starts[group] + turns(group, rng) % np.diff(starts)[group]]
     return picked
 
@@ -177,7 +174,7 @@ def turns(group: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int6
 
 
 def pick_piece(release: Release, targets: Targets, attribute: str) -> NDArray[np.int64]:
-    """Choose one of the pieces of evidence that may be about each target, by how likely; -1 if there is none."""
+    """Draw one of the pieces of evidence that may be about each target, by weight; -1 if there is none."""
     if release.generalized:
         return _draw_one(match_evidence(release, targets, attribute))
     picked = pick_one(match_shown_rows(release, targets, attribute))
@@ -188,7 +185,7 @@ def pick_piece(release: Release, targets: Targets, attribute: str) -> NDArray[np
 def _draw_one(matches: Matches) -> NDArray[np.int64]:
     """Draw a candidate for each target, by weight; -1 if there is none."""
     weights = matches.weights
-    reached = np.cumsum(weights.data)  # the weights of a group sum to one, so group g ends at g + 1 but for empty ones
+    reached = np.cumsum(weights.data)  # each group sums to one, so group g ends at g + 1, except for empty ones
     starts = weights.indptr[:-1]
     before = np.concatenate([[0.0], reached])[starts]
     picked = np.full(len(matches.of_target), -1, dtype=np.int64)
@@ -200,21 +197,11 @@ def _draw_one(matches: Matches) -> NDArray[np.int64]:
     return picked
 
 
-def _identity(n: int) -> Any:  # noqa: ANN401 - a sparse matrix
-    from scipy.sparse import csr_array, eye_array
-
-    return csr_array(eye_array(n))
-
-
-def _plain_type(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
 def _as_type(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.ChunkedArray:
     try:
         return column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        # The cause is left out on purpose: Arrow quotes the cell.
+        # Without the cause, because Arrow quotes the cell.
         raise SchemaError(
             "original", f"must hold what the release publishes, {kind}", column=name, got=column.type
         ).with_hint(say("Declare its type, for example {}.", Setting("types", ("zip", "text")))) from None

@@ -19,19 +19,19 @@ __all__ = ["MechanismAware"]
 
 @dataclass(frozen=True)
 class MechanismAware(Attack):
-    """Weigh each member of a set by its prior probability and by how likely it would have led to this very set.
+    """Weigh each member of a set by its prior probability and by how likely it leads to this set.
 
     Parameters
     ----------
     prior
-        ``"uniform"``: all values were equally likely to them, which is what the claim of a set speaks of.
+        ``"uniform"``: they take all values as equally likely; the claim of a set is about this attacker.
         ``"marginal"``: they know how often each value occurs.
 
     Notes
     -----
     The posterior of v given the set R is proportional to prior(v) P(R | v). `balanced` selection makes P(R | v) equal
-    for all members, so that with a uniform prior nothing is gained; `simple` moves the odds, and `ring` can rule
-    members out.
+    for all members, so with a uniform prior they gain nothing; `simple` changes the odds, and `ring` can rule members
+    out.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class MechanismAware(Attack):
 
     @classmethod
     def from_knowledge(cls, knowledge: Knowledge) -> tuple[Attack, ...]:
-        """One to whom all values were equally likely, and one who knows how frequent they are."""
+        """One attacker with a uniform prior, and one who knows how frequent values are."""
         del knowledge
         return cls("uniform"), cls("marginal")
 
@@ -71,11 +71,15 @@ class MechanismAware(Attack):
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - the base's
         """It needs published sets."""
         if release.grouped:
-            return "it needs a release of sets; for grouped releases ask for 'minimality' and 'definetti'"
-        return None if release.rows_per_record == 1 else "exploded rows do not say which of them are one record's set"
+            return "it needs a release of sets; use 'minimality' or 'definetti' for grouped releases"
+        return (
+            None
+            if release.rows_per_record == 1
+            else "exploded rows do not say which of them form the set of one record"
+        )
 
     def promise(self, release: Release, attribute: str) -> float | None:
-        """The claim of a set is for someone without prior knowledge."""
+        """The claim of a set covers only attackers without prior knowledge."""
         return super().promise(release, attribute) if self.prior == "uniform" else None
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:

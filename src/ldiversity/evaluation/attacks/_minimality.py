@@ -1,4 +1,4 @@
-"""Minimality: what the attacker learns from why records were grouped or left out."""
+"""Minimality: what attackers learn from the reasons why records were grouped or left out."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from ldiversity.schema import Role
 __all__ = ["Minimality"]
 
 _HIDING: Final = ("anatomy", "bsgi", "llmsu")
-_KNOWN: Final = "Known are 'tp' after one phase, and 'anatomy', 'bsgi' and 'llmsu' that left records out"
+_KNOWN: Final = "It knows 'tp' after one phase, and 'anatomy', 'bsgi' and 'llmsu' that left records out"
 
 
 @dataclass(frozen=True)
 class Minimality(Attack):
-    """Reason backwards from what the method did to what it must have seen.
+    """Conclude from what the method did which values it must have seen.
 
-    Applies to the methods for which the posterior can be derived, and refuses the others:
+    It applies to methods whose posterior is known, and refuses the others:
 
     - *Records left out* (`Anatomy` and `BSGI` with ``overflow="suppress"``, `LLMSU`; one sensitive column): only
-      records of values that every class already has are left out. Whoever is in the table and in no class, or in a
-      group of equal people of whom some are missing, has such a value.
+      records with values that every class already has are left out. Someone who is in the table but in no class, or
+      in a group of equal people of whom some are missing, has such a value.
     - *TP* that ended after its first phase: of people with the same quasi-identifiers only the most frequent values
-      were moved to the residue, and only while these had more than 1/l. So the original counts of the group are
-      known again, and in them one value has more than 1/l.
+      were moved to the residue, and only while these had more than 1/l. So attackers can restore the original counts
+      of the group, in which one value has more than 1/l.
 
     For methods that cut or merge by sensitive values in other ways (Mondrian, Incognito, BSGI's choice of partners,
-    TP's later phases) no posterior is derived here; that says nothing about whether they leak.
+    TP's later phases) no posterior is known here. They may still leak.
 
     References
     ----------
@@ -55,21 +55,19 @@ class Minimality(Attack):
         """What the attacker is assumed to know."""
         return "They know the quasi-identifiers of everyone in the original table, and the method and its parameters."
 
-    def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: PLR0911 - one a reason
-        """It is known for some methods, and needs everyone's quasi-identifiers."""
+    def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: PLR0911 - one per reason
+        """It applies to some methods, and needs everyone's quasi-identifiers."""
         if not release.grouped:
-            return "it needs a grouped release; for sets ask for 'mechanism'"
+            return "it needs a grouped release; use 'mechanism' for sets"
         method = release.method(attribute)
         if method not in (*_HIDING, "tp"):
-            return f"what the method {method!r} gives away by its choices is not known here. {_KNOWN}"
+            return f"it does not know what the choices of the method {method!r} give away. {_KNOWN}"
         if len(release.sensitive) > 1:
-            return "it is known for one sensitive column only"
+            return "it needs a release with only one sensitive column"
         if release.parameters(attribute).get("merge"):
-            return "it is not known for merged levels"
+            return "it does not apply to merged levels"
         if method == "tp" and release.facts(attribute).get("phases") != 1:
-            return (
-                "TP needed more than its first phase, after which the groups cannot be told apart from what was moved"
-            )
+            return "TP needed more than its first phase, which mixes groups with what was moved"
         if method != "tp" and not release.suppressed:
             return "no record was left out"
         if targets.population is None:
@@ -77,14 +75,14 @@ class Minimality(Attack):
         return None
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
-        """Published values and those that must have been moved or left out, by how many people they stand for."""
+        """Published values, and those that must have been moved or left out, by their numbers of people."""
         if release.method(attribute) == "tp":
             return _of_tp(release, targets, attribute)
         return _of_left_out(release, targets, attribute)
 
 
 def _group(release: Release, targets: Targets) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Groups of people alike: of each target, how many people each has, and someone of each."""
+    """Groups of people who look alike: the group of each target, the size of each group, and one person of each."""
     names = release.schema.names(Role.QUASI)
     population = targets.population
     if population is None or not names:
@@ -117,7 +115,7 @@ def _of_left_out(release: Release, targets: Targets, attribute: str) -> Beliefs:
         shown = np.bincount(of_row[of_row >= 0], minlength=len(first))
         missing = np.clip(1 - shown / n_people, 0.0, 1.0)
     else:
-        # Regions overlap, so only who fits none is known to be missing.
+        # Regions overlap, so only people who fit none are known to be missing.
         missing = np.where(here, 0.0, 1.0)
     belief = (1 - missing)[:, None] * shares + missing[:, None] * prior
     left_out = missing[of_target]
@@ -130,7 +128,7 @@ def _of_left_out(release: Release, targets: Targets, attribute: str) -> Beliefs:
 
 
 def _published(release: Release, someone: Targets, names: tuple[str, ...]) -> NDArray[np.int64]:
-    """The group of each published row; -1 when nobody is like it."""
+    """The group of each published row; -1 when nobody looks like it."""
     if not names:
         return np.zeros(release.n_rows, dtype=np.int64)
     of_row, of_group = number_alike([release.columns(names), someone.columns], names)
@@ -164,7 +162,7 @@ def _of_tp(release: Release, targets: Targets, attribute: str) -> Beliefs:
         known[group] = np.count_nonzero(taken) == 1
         original[group] += taken
         rest -= taken
-    # The others left the table as a whole; what is left of the residue is theirs.
+    # The other groups were moved as a whole; what is left of the residue is theirs.
     share = np.maximum(rest, 0.0)
     share = share / share.sum() if share.sum() > 0 else prior
     for group in np.flatnonzero(own < 0):
@@ -179,12 +177,12 @@ def _of_tp(release: Release, targets: Targets, attribute: str) -> Beliefs:
 def _own_class(weights: Any, of_group: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:  # noqa: ANN401
     """The exact class of each group of equal people, -1 when it has none; and the residue, -1 when there is none.
 
-    The residue is the one class that people of different groups may be in.
+    The residue is the only class that may hold people of different groups.
     """
     used = np.asarray((weights > 0).sum(axis=0)).reshape(-1)
     residue = int(np.argmax(used)) if used.max(initial=0) > 1 else -1
     row, column = weights.tocoo().coords
     exact = column != residue
-    place = np.full(weights.shape[0] + 1, -1, dtype=np.int64)  # the last one is for groups that are nowhere
+    place = np.full(weights.shape[0] + 1, -1, dtype=np.int64)  # the last entry is for groups without a class
     place[row[exact]] = column[exact]
     return place[of_group], residue

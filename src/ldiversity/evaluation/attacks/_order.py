@@ -18,15 +18,15 @@ from ldiversity.release import Release
 __all__ = ["OrderLinkage"]
 
 _ODDS: Final = 0.5
-"""How likely the attacker takes it to be, before looking, that the order was kept."""
+"""The attacker's prior probability that the order was kept."""
 
 
 @dataclass(frozen=True)
 class OrderLinkage(Attack):
     """Link the k-th of several people who look alike to the k-th of the published rows that may be theirs.
 
-    The people of a class (or with the same quasi-identifiers) are taken in the order of the source, the rows in that
-    of the publication. Where rows, classes or members of sets keep an order of the source, this finds the true value.
+    The people of a class (or with the same quasi-identifiers) have the order of the source, the rows that of the
+    publication. Where rows, classes or members of sets keep the order of the source, this finds the true value.
     The details give the rank correlations of the source's order with that of published rows and of class numbers.
 
     Examples
@@ -48,7 +48,7 @@ class OrderLinkage(Attack):
         return None if targets.place is not None else "it needs the order of the original table"
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
-        """What the row says that order links to the target; the attacker takes any where none is linked."""
+        """What the row that order links to the target says; what any row says where none is linked."""
         people = targets.everyone
         place = people.place if people.place is not None else np.arange(people.n)
         linked = _link_rows(release, people, attribute, place)
@@ -71,7 +71,7 @@ class OrderLinkage(Attack):
 
 @dataclass(frozen=True, eq=False)
 class _Linked:
-    """The row that order links to each person, -1 when there is none; and how far rows and classes keep the order."""
+    """The row linked to each person, -1 when there is none; and how well rows and classes keep the order."""
 
     row: NDArray[np.int64]
     by_row: float
@@ -83,7 +83,7 @@ def _link_rows(release: Release, people: Targets, attribute: str, place: NDArray
     likeliest = _likeliest(match_evidence(release, people, attribute)) if evidence.counted else None
     if likeliest is not None and release.generalized:
         row, group = _link(likeliest, evidence.of_row, place), likeliest
-    else:  # where the values of a class are not in rows, the row only says which class it is
+    else:  # where rows do not hold the values of a class, a row only says which class it is
         rows = match_rows(release, people)
         row, group = _link(rows.of_target, _row_groups(rows), place, first=not evidence.complete), rows.of_target
     by_row = _correlation(place, row.astype(float), np.where(row < 0, -1, group))
@@ -98,7 +98,7 @@ def _likeliest(matches: Matches) -> NDArray[np.int64]:
 
 
 def _row_groups(matches: Matches) -> NDArray[np.int64]:
-    """Shape (rows,): the group of each row; -1 when no target is like it."""
+    """Shape (rows,): the group of each row; -1 when no target looks like it."""
     group = np.full(matches.weights.shape[1], -1, dtype=np.int64)
     row, column = matches.weights.tocoo().coords
     group[column] = row
@@ -108,9 +108,9 @@ def _row_groups(matches: Matches) -> NDArray[np.int64]:
 def _link(
     of_target: NDArray[np.int64], of_row: NDArray[np.integer], place: NDArray[np.int64], *, first: bool = False
 ) -> NDArray[np.int64]:
-    """Shape (n,): the row for each target: k-th to k-th within each group, by shares where numbers differ; -1 if none.
+    """Link the k-th target to the k-th row of each group, in proportion where numbers differ; -1 for no row.
 
-    Where a person has several rows, it is the middle one of them, or the first.
+    Where a person has several rows, take the middle one, or the first.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def _one_hot(values: CodeArray, n_values: int) -> FloatArray:
 def _correlation(place: NDArray[np.int64], published: FloatArray, group: NDArray[np.int64]) -> float:
     """Spearman's correlation of the mean places of groups in the source and in the publication.
 
-    Within a group rows were linked by their order, so only groups can tell whether it was kept.
+    Within a group, rows were linked by their order, so only groups can show whether it was kept.
     """
     from scipy.stats import rankdata
 

@@ -12,31 +12,21 @@ from ldiversity.base.arrays import FloatArray
 __all__ = ["moved_values"]
 
 _MOST: Final = 60
-"""Up to so many moved records all ways are weighed; beyond, they are shared out by the prior."""
+"""Up to this many moved records, all ways are weighed; more records are shared out by the prior."""
 
 
 def moved_values(published: NDArray[np.int64], moved: int, l: int, prior: FloatArray) -> FloatArray:
     """Expected counts of the records that phase 1 moved from a group, given what is left of it.
 
     Phase 1 cuts all counts to the greatest height h with ``sum of min(count, h) >= l h``. So values that lost records
-    stand at h now, and if p is published and k values lost records, ``p + k < l (h + 1)``, or h would be greater. Among
-    the ways that fulfil this, records are taken for independent draws from the prior.
-
-    Parameters
-    ----------
-    published
-        Shape (F,): counts of what is left of the group.
-    moved
-        How many records were moved.
-    l
-        The parameter of TP.
-    prior
-        Shape (F,): how likely each value is, up to a factor; zero for values that were not moved.
+    have the count h now. If p records are published and k values lost some, ``p + k < l (h + 1)``, else h would be
+    greater. Among the ways that satisfy this, records are assumed to be independent draws from the prior, which is zero
+    for values that were not moved.
 
     Examples
     --------
-    Two of each value are left at l = 2, and three were moved: had both lost some, three of each would be left. So all
-    three had one value, most likely the frequent one.
+    Two of each value are left at l = 2, and three were moved. If both had lost some, three of each would be left. So
+    all three had one value, most likely the frequent one.
 
     >>> moved_values(np.array([2, 2]), 3, 2, np.array([0.9, 0.1])).round(3).tolist()
     [2.996, 0.004]
@@ -51,7 +41,7 @@ def moved_values(published: NDArray[np.int64], moved: int, l: int, prior: FloatA
         return taken
     height = int(published.max(initial=0))
     codes = np.flatnonzero((published == height) & (prior > 0))
-    if not len(codes):  # not what phase 1 leaves; nothing is known
+    if not len(codes):  # phase 1 leaves no such group; nothing is known
         return np.asarray(moved * prior / prior.sum()) if prior.sum() > 0 else np.full(len(taken), moved / len(taken))
     share = prior[codes] / prior[codes].sum()
     losers = l * (height + 1) - int(published.sum()) - 1
@@ -89,7 +79,7 @@ def _start(moved: int, losers: int) -> FloatArray:
 
 
 def _add(ways: FloatArray, term: FloatArray) -> FloatArray:
-    """Ways with one more value; rows are records moved so far, columns values that lost some."""
+    """Ways with one more value; rows are records moved so far, columns are values that lost some."""
     more: FloatArray = ways * term[0]
     for n in range(1, len(term)):
         more[n:, 1:] += ways[: len(ways) - n, :-1] * term[n]

@@ -1,4 +1,4 @@
-"""What published sets and classes say about the value of one record, before any cleverness."""
+"""What published sets and classes say about the value of one record without further inference."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MARGINALS: Final[WeakKeyDictionary[Release, dict[str, FloatArray]]] = WeakKeyDi
 
 
 def marginal_of(release: Release, attribute: str) -> FloatArray:
-    """Shape (F,): the overall distribution as the release itself tells it, counted or estimated; computed once."""
+    """Shape (F,): the overall distribution by the release itself, counted or estimated; computed once."""
     known = _MARGINALS.setdefault(release, {})
     if attribute not in known:
         counted = release.evidence(attribute).marginal
@@ -53,7 +53,7 @@ def belief_matrix(candidates: ClassCounts, weights: FloatArray) -> Any:  # noqa:
 
 
 def row_matrix(evidence: Evidence, weights: FloatArray) -> Any:  # noqa: ANN401 - a sparse matrix
-    """Published rows by values: the weights of the candidates of the piece that each shows; none without a piece."""
+    """Published rows by values: the weights of the candidates of each row; none for a row that shows nothing."""
     from scipy.sparse import csr_array
 
     of_row = evidence.of_row
@@ -64,16 +64,9 @@ def row_matrix(evidence: Evidence, weights: FloatArray) -> Any:  # noqa: ANN401 
 
 @dataclass(frozen=True, eq=False)
 class Picked:
-    """The piece of evidence that each target is taken to have.
+    """The pieces of evidence that were picked, and the piece of each target, -1 when the target was not found.
 
-    Parameters
-    ----------
-    evidence
-        The pieces that were picked.
-    of_target
-        Shape (n,): which of them each target is taken to have; -1 when the target was not found.
-    several
-        How many targets had several to pick from.
+    `several` says how many targets had several pieces to pick from.
     """
 
     evidence: Evidence
@@ -82,10 +75,10 @@ class Picked:
 
 
 def pick_evidence(release: Release, targets: Targets, attribute: str) -> Picked:
-    """Choose a record, or a class, that each target may be in, without a reason to choose, and take what it shows.
+    """Draw a record, or a class, that may be each target's, and take what it shows.
 
-    Exploded rows do not say which of them are one record's. Then rows of people like the target are gone through in a
-    random order until l different values were seen: for someone alone with their quasi-identifiers that is their set.
+    Exploded rows do not say which of them form one record. So rows of people like the target are read in a random order
+    until l different values are found. For someone with unique quasi-identifiers, these are their set.
     """
     evidence = release.evidence(attribute)
     if not evidence.complete:
@@ -97,7 +90,7 @@ def pick_evidence(release: Release, targets: Targets, attribute: str) -> Picked:
         matches = match_shown_rows(release, targets, attribute)
         picked = pick_one(matches)
     found = picked >= 0
-    # Records that show the same set were drawn each on its own: they stay apart.
+    # Records with equal sets stay apart, because each set was drawn on its own.
     used, back = np.unique(picked[found], return_inverse=True)
     of_target = np.full(targets.n, -1, dtype=np.int64)
     of_target[found] = back
@@ -137,7 +130,7 @@ def _different_members(matches: Matches, members: CodeArray, l: int) -> CodeArra
         active = active[filled[active] < l]
         if not len(active):
             break
-    # Rows that were taken out by hand may leave fewer values; the first stands for the missing ones.
+    # If someone removed rows, there may be fewer values; then the first one fills the gaps.
     return np.sort(np.where(chosen < 0, chosen[:, :1], chosen), axis=1)
 
 

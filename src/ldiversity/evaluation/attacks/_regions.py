@@ -27,16 +27,11 @@ _POINT: Final = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """One quasi-identifier: who is where, and how large the regions are.
+    """One quasi-identifier: where people are, and how large the regions are.
 
-    Parameters
-    ----------
-    code_of
-        Shape (people,): the distinct value of each person.
-    contains
-        For some of these values, shape (values, classes): whether the region of a class contains it.
-    extent
-        Shape (classes,): how many values the region has, or how many records the published marginal gives it.
+    `code_of` has the distinct value of each person. `contains` says for some of these values, shape (values, classes),
+    whether the region of a class contains it. `extent` is the number of values in the region of each class, or of
+    records by the published marginal.
     """
 
     code_of: NDArray[np.int64]
@@ -47,7 +42,7 @@ class _Side:
 def match_regions(release: Release, targets: Targets, attribute: str) -> Matches:
     """Find every class whose region contains a target, weighted by its records over the size of its region.
 
-    Classes are marked as bits, and the marks of all quasi-identifiers are joined.
+    Classes are bits, so that the conditions of all quasi-identifiers are combined quickly.
     """
     from scipy.sparse import csr_array
 
@@ -129,7 +124,7 @@ def _list_side(region: Region, cells: pa.ChunkedArray) -> _Side:
         measure[:] = 0.0
         measure[form.marginal.values.astype(np.int64)] = form.marginal.counts
     elif form.reaches is not None:
-        # How many values a node has is not public; an attacker knows how many the people have whom they look for.
+        # The number of values under a node is not public; attackers count those of the people they look for.
         measure = _count_values(cells, code_of, len(measure))
     region_of = lists.region_of
 

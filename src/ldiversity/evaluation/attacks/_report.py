@@ -17,7 +17,7 @@ __all__ = ["AttackReport", "Skipped"]
 
 _IN_ORDER: Final = 0.9
 _ENOUGH: Final = 30
-"""Of fewer people the order may look kept by chance."""
+"""With fewer people, the order may look kept by chance."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Skipped:
 
 @dataclass(frozen=True, repr=False)
 class AttackReport(ShownInNotebooks, Answer, schema="attack", version=1):
-    """How attacks on a release went.
+    """What attacks on a release achieved.
 
     Attributes
     ----------
     results
-        One for each attack and attribute.
+        One result per attack and attribute.
     skipped
         Attacks that do not apply here, and why.
     release
@@ -58,7 +58,7 @@ class AttackReport(ShownInNotebooks, Answer, schema="attack", version=1):
 
     @property
     def ordered(self) -> tuple[AttackResult, ...]:
-        """The results, those that beat the promise first, then by success."""
+        """The results that beat the promise, then the others; each by success."""
         return tuple(sorted(self.results, key=lambda result: (not result.broken, -result.success)))
 
     @property
@@ -68,7 +68,7 @@ class AttackReport(ShownInNotebooks, Answer, schema="attack", version=1):
 
     @fact
     def verdict(self) -> tuple[str, ...]:
-        """What the attacks mean together, and then one sentence on each, in the order of `ordered`."""
+        """What the attacks mean together, then one sentence about each, in the order of `ordered`."""
         return (_summary(self.results), *map(_sentence, self.ordered))
 
     def to_frame(self) -> Any:  # noqa: ANN401 - the kind of frame of the release
@@ -90,7 +90,7 @@ def _summary(results: tuple[AttackResult, ...]) -> str:
     if not results:
         return "No attack applies to this release."
     if not all(result.scored for result in results) and not broken:
-        return "Without the original nothing is scored: these are the attackers' own expectations."
+        return "Without the original, nothing is scored: these are the attackers' own expectations."
     if broken:
         verb = "beats" if broken == 1 else "beat"
         return f"{broken} of {len(results)} attacks {verb} what the release promises."
@@ -101,11 +101,11 @@ def _summary(results: tuple[AttackResult, ...]) -> str:
             f"No attack beats what the release promises beyond chance. {better} of {len(results)} {verb} right more "
             "often than promised, which chance explains for so many people and classes."
         )
-    return "No attack beats what the release promises; that is no proof that none can."
+    return "No attack beats what the release promises. This does not prove that none can."
 
 
 def _does_better(result: AttackResult) -> bool:
-    """Whether an attacker was right more often than is promised, than guessing and than without this knowledge."""
+    """Whether an attacker was right more often than promised, than guessing and than without this knowledge."""
     others = (result.claim or 0.0, result.baseline, result.reference or 0.0)
     return result.claim is not None and result.success > max(others)
 
@@ -139,7 +139,7 @@ def _sentence(result: AttackResult) -> str:
 
 
 def several(result: AttackResult) -> int:
-    """For how many of the people several records or classes fit, so that one of them was taken without a reason."""
+    """For how many people several records or classes fit, so that one of them was drawn."""
     return _count(result, "several_records_fit") or _count(result, "several_classes_fit")
 
 

@@ -1,4 +1,4 @@
-"""How often an attacker is right, and whether that is more than was promised."""
+"""How often an attacker is right, and whether that is more than promised."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ldiversity.release import Release
 __all__ = ["CERTAIN", "score"]
 
 CERTAIN: Final = 0.9
-"""From this probability on an attacker is called sure."""
+"""An attacker with at least this probability is called sure."""
 
 _BROKEN_CONFIDENCE: Final = 0.975
 _TIE: Final = 1e-9
@@ -26,7 +26,7 @@ _TIE: Final = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class _Guesses:
-    """For each row of beliefs: how sure the guess is, how often it is right for each true value, what it is given."""
+    """For each row of beliefs: how sure the guess is, how often it is right for each true value, its probability."""
 
     sure: FloatArray
     right: FloatArray
@@ -41,21 +41,18 @@ def score(
     beliefs: Beliefs,
     together: NDArray[np.int64] | None = None,
 ) -> AttackResult:
-    """Compare beliefs with the truth, the claim and the marginal; without the truth, take them at their word.
+    """Compare beliefs with the truth, the claim and the marginal; without the truth, report what attackers expect.
 
-    Parameters
-    ----------
-    together
-        Shape (n,): a number for each target, the same for those who may be right or wrong together, as people of one
-        class are. Those of whom the same is believed are taken together anyway.
+    Targets with the same number in `together`, such as people of one class, may be right or wrong together; so may
+    targets with the same beliefs.
     """
     found = beliefs.found
     n = int(np.count_nonzero(found))
     if n == 0:
         raise ParameterError(
-            "attack", "original", "must share people with the release, but none of its records fits a published one"
+            "attack", "original", "must share people with the release, but none of its records fits a published record"
         ).with_hint(
-            "Give the table that the release was made from, and declare types of columns that are read otherwise."
+            "Give the table that the release was made from, and declare the types of columns that are read differently."
         )
     marginal = marginal_of(release, attribute)
     guesses = _guess(beliefs.probability, beliefs.alike)
@@ -110,13 +107,7 @@ def score(
 
 
 def _beats(right: FloatArray, claim: float, others: list[FloatArray], clusterings: list[NDArray[np.int64]]) -> bool:
-    """Whether success is beyond chance above the claim, and above what each of the others reaches on the same people.
-
-    Parameters
-    ----------
-    others
-        Each of shape (n,): how often others are right about each person.
-    """
+    """Whether success is beyond chance above the claim, and above that of each of `others` on the same people."""
     low, _ = cluster_interval(right, clusterings, _BROKEN_CONFIDENCE)
     if low <= max(claim, *(float(one.mean()) for one in others), claim):
         return False
@@ -124,9 +115,9 @@ def _beats(right: FloatArray, claim: float, others: list[FloatArray], clustering
 
 
 def _rightly(other: Beliefs, by_marginal: _Guesses, found: BoolArray, truth: CodeArray | None) -> FloatArray:
-    """How often someone of other beliefs is right about each target; by the marginal about those whom they do not find.
+    """How often someone with other beliefs is right, or without the truth expects to be, about each target.
 
-    Without the truth: how often they expect to be.
+    They guess from the marginal about targets whom they do not find.
     """
     guesses = _guess(other.probability, other.alike)
     row = other.of_target[found]

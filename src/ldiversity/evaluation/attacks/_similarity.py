@@ -1,4 +1,4 @@
-"""Similarity: naming a value that is close to the true one is enough."""
+"""Similarity: a value that is close to the true one counts as right."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Similarity(Attack):
     d
         Values closer than this count as one.
     distance
-        How unlike values are.
+        The distance of values.
 
     References
     ----------
@@ -46,7 +46,7 @@ class Similarity(Attack):
 
     @classmethod
     def from_knowledge(cls, knowledge: Knowledge) -> tuple[Attack, ...]:
-        """By the distance that is given; else by the one of the mechanism and half its d."""
+        """With the given distance; else with that of the mechanism and half its d."""
         if knowledge.distance is not None and knowledge.d is not None:
             return (cls(knowledge.d, knowledge.distance),)
         mechanism = knowledge.release.mechanism(knowledge.attribute)
@@ -67,12 +67,12 @@ class Similarity(Attack):
     def knowledge(self) -> str:
         """What the attacker is assumed to know."""
         return (
-            "They know the quasi-identifiers of the target, and are content with a value that is closer than "
+            "They know the quasi-identifiers of the target, and accept any value that is closer than "
             f"{number_text(self.d)} to the true one."
         )
 
     def promise(self, release: Release, attribute: str) -> float | None:
-        """Values that are 2 d apart cannot both be near one guess, so the claim stands; otherwise nothing does."""
+        """The claim, where values are 2 d apart and so cannot both be near one guess; otherwise nothing."""
         apart = max((claim.d for claim in release.claims_of(attribute) if claim.d is not None), default=None)
         same = getattr(release.mechanism(attribute), "distance", None) == self.distance
         if self.d == 0 or (same and apart is not None and apart >= 2 * self.d):
@@ -80,7 +80,7 @@ class Similarity(Attack):
         return None
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
-        """Beliefs as in the homogeneity attack, values that are alike taken together."""
+        """Beliefs as in the homogeneity attack, with close values taken together."""
         before = Homogeneity().beliefs(release, targets, attribute)
         matrix = self.distance.matrix(release.domain(attribute))
         alike = (matrix < self.d) | (matrix == 0)

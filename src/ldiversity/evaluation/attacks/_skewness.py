@@ -1,4 +1,4 @@
-"""Skewness: how far a class or set moves what is believed of everyone."""
+"""Skewness: how far a class or set moves beliefs away from the overall distribution."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ _TWICE: Final = 2.0
 class Skewness(Attack):
     """Compare what the release says about a target with the overall distribution.
 
-    All classes or sets that may be the target's count, by how likely they are: so they also learn what people like the
-    target have, even where each class keeps its promise. And a class can keep its share of one value small and still
-    make a rare value a hundred times likelier than before: the details give the *lift* of values (belief divided by
-    overall share) and the *gain* in bits (how far the belief is from the overall distribution, Kullback and Leibler's
-    divergence).
+    All classes or sets that may be the target's count, by their probability. So attackers also learn what people like
+    the target have, even where each class keeps its promise. A class can keep the share of every value small and still
+    make a rare value a hundred times likelier than before. The details give the *lift* of values (belief divided by
+    overall share) and the *gain* in bits (the Kullback-Leibler divergence of the belief from the overall distribution).
 
     Examples
     --------
@@ -42,11 +41,11 @@ class Skewness(Attack):
         return "They know the quasi-identifiers of the target, and how often each value occurs among all records."
 
     def promise(self, release: Release, attribute: str) -> float | None:
-        """Shares of classes hold for them too; the promise of sets is for someone without prior knowledge."""
+        """The promise of classes; sets promise only for attackers without prior knowledge."""
         return super().promise(release, attribute) if release.grouped else None
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
-        """Shares of classes; members of sets by how often they occur overall."""
+        """Shares of classes; members of sets weighted by their overall shares."""
         marginal = marginal_of(release, attribute)
         believed = plain_beliefs(release, targets, attribute, prior=marginal)
         return replace(believed, details=_details(believed, marginal, targets))

@@ -23,13 +23,7 @@ _SAME = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class _TwoReleases(Attack):
-    """What the two attacks share.
-
-    Parameters
-    ----------
-    second
-        Another release about the same people, with the same public values.
-    """
+    """What both attacks share; `second` is another release about the same people, with the same public values."""
 
     needs: ClassVar[str] = "a second release"
     extra: ClassVar[str | None] = "the other release"
@@ -40,7 +34,7 @@ class _TwoReleases(Attack):
 
     @classmethod
     def from_knowledge(cls, knowledge: Knowledge) -> tuple[Attack, ...]:
-        """With the second release, when there is one."""
+        """The attack with the second release, when there is one."""
         return () if knowledge.second is None else (cls(knowledge.second),)
 
     def __post_init__(self) -> None:
@@ -53,7 +47,7 @@ class _TwoReleases(Attack):
         return "They have two releases about the same people, and know the quasi-identifiers of the target."
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:
-        """Both must be of one family, with the same public values."""
+        """Both releases must have the same form and the same public values."""
         if {release.grouped, self.second.grouped} != {self.grouped}:
             return f"it needs two {self.noun}"
         if attribute not in self.second.sensitive:
@@ -63,13 +57,13 @@ class _TwoReleases(Attack):
         if release.schema.names(Role.QUASI) != self.second.schema.names(Role.QUASI):
             return "the releases publish different quasi-identifiers"
         if targets.published and release.generalized:
-            return "without the original nothing says which classes of the two releases are a person's"
+            return "without the original, nothing says which classes of the two releases hold the same person"
         return None
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
-        """What each release says, multiplied; where both say the same, nothing is gained."""
+        """The product of what both releases say; nothing is gained where they say the same."""
         first = plain_beliefs(release, targets, attribute)
-        # The rows of one release are people to be found in the other.
+        # The rows of the first release are the people to find in the second.
         others = Targets(targets.columns, targets.n)
         second = plain_beliefs(self.second, others, attribute)
         prior = marginal_of(release, attribute) if release.grouped else None
@@ -95,8 +89,9 @@ class _TwoReleases(Attack):
 class Intersection(_TwoReleases):
     """Intersect the sets of a person in two releases: the true value is in both.
 
-    Fresh dummies hardly ever repeat, so little else is left: with F values and sets of l the true value stands alone
-    with probability C(F-l, l-1) / C(F-1, l-1). Keyed draws give the same set again, and nothing is gained.
+    New dummies rarely repeat, so little else is left: with F values and sets of l, only the true value is left with
+    probability C(F-l, l-1) / C(F-1, l-1). Keyed draws give the same set again, so
+    nothing is gained.
 
     Examples
     --------
@@ -116,11 +111,11 @@ class Composition(_TwoReleases):
     Notes
     -----
     With shares s and t of the two classes and the overall share p, the posterior is proportional to s t / p when the
-    groupings are independent given the values. Classes with the same values equally often are taken for the same.
-    Where both classes of people are known, these posteriors are made to fit: bounds on how many people of each pair of
-    classes have each value are narrowed until none changes, which rules values out, and the rest is scaled until all
-    counts come out. Exact posteriors would need all ways to deal out the values of all classes at once; this attacker
-    may still be less sure than they could be.
+    groupings are independent given the values. Classes with the same shares count as the same class. Where both classes
+    of people are known, these posteriors are fitted: bounds on how many people of each pair of classes have each value
+    are narrowed until none changes, which rules values out, and the rest is scaled until all counts are right. Exact
+    posteriors would need all ways to deal out the values of all classes at once, so this attacker may be less sure than
+    they could be.
 
     References
     ----------
@@ -137,7 +132,7 @@ class Composition(_TwoReleases):
     noun: ClassVar[str] = "grouped releases"
 
     def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
-        """What fits both classes of a person, where these are known, and all other classes too."""
+        """What fits both classes of a person, where these are known, and all other classes."""
         alone = super().beliefs(release, targets, attribute)
         people = targets.everyone
         found = [
@@ -161,7 +156,7 @@ class Composition(_TwoReleases):
 
 
 def _joined(ours: FloatArray, theirs: FloatArray, prior: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-    """The product of two beliefs over the prior, and where they leave nothing."""
+    """The product of two beliefs over the prior, and where they contradict each other."""
     product = ours * theirs
     if prior is not None:
         product /= np.where(prior > 0, prior, 1.0)

@@ -1,4 +1,4 @@
-"""What is to be run: methods of the catalog with each l, or methods as they are given."""
+"""What to run: methods of the catalog with each l, or methods as they are given."""
 
 from __future__ import annotations
 
@@ -24,27 +24,16 @@ _LONG: Final = ("file", "distance", "shares")
 _MOST_LEVELS: Final = 200
 
 _MODEL: Final = "model"
-"""The option of methods that take privacy models: it takes the place of the strength that is varied."""
+"""The option of methods that take privacy models; it replaces the strength that is varied."""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """A method to run, or the reason why there is none.
 
-    Parameters
-    ----------
-    name
-        The method's name in the catalog.
-    options
-        Its options that are not left at their defaults, as users write them.
-    chosen
-        The method; None when the options do not make one.
-    reason, hint
-        Why not.
-    in_full
-        Whether the label names files and distances too.
-    number
-        Tells runs apart that would have the same label.
+    `options` has those that differ from their defaults, as users write them. `chosen` is None when the options do not
+    make a method; `reason` and `hint` say why. With `in_full`, the label also names files and distances; `number`
+    distinguishes runs that would have the same label.
     """
 
     name: str
@@ -70,7 +59,7 @@ class Candidate:
 
     @property
     def words(self) -> list[str] | None:
-        """The words of the command line that ask for it; None when it has options that cannot be written.
+        """The words of the command line that ask for it; None when an option has no text form.
 
         Examples
         --------
@@ -91,19 +80,7 @@ def candidates(
     options: Mapping[str, object],
     models: Sequence[str | Sequence[str]] = (),
 ) -> list[Candidate]:
-    """List the runs of a comparison, method by method and level by level.
-
-    Parameters
-    ----------
-    methods
-        Names, each run with every level, or methods, run as they are. All that need no further option when None.
-    levels
-        The values of l, or of what else a method calls its strength.
-    options
-        Further options, for all methods that have them.
-    models
-        Privacy models, with each of which the methods that take one are also run; a sequence of models is one run that
-        keeps all of them.
+    """List the runs of a comparison, method by method and level by level; the arguments are those of `compare`.
 
     Examples
     --------
@@ -118,7 +95,7 @@ def candidates(
     unknown = [one for one in chosen if not isinstance(one, Method) and one not in CATALOG]
     if unknown:
         raise ParameterError(
-            "compare", "methods", "must be known ones", got=repr(unknown[0]), hint=f"Known are {_known()}."
+            "compare", "methods", "must name known methods", got=repr(unknown[0]), hint=f"Known are {_known()}."
         )
     asked = {**options, **({_MODEL: models} if models else {})}
     _check_used(asked, [one for one in chosen if not isinstance(one, Method)])
@@ -137,7 +114,7 @@ def candidates(
 
 
 def left_out(options: Mapping[str, object]) -> list[str]:
-    """Say which methods are not run unless they are given more.
+    """Say which methods were not run, and which options they need.
 
     Examples
     --------
@@ -164,7 +141,7 @@ def _levels(levels: Iterable[int]) -> list[int]:
         several[check_integer("compare", "l", l, minimum=2)] = None
         if len(several) > _MOST_LEVELS:
             raise ParameterError("compare", "l", f"must hold at most {_MOST_LEVELS} numbers").with_hint(
-                "No l can exceed the number of values of a sensitive column by which records are told apart."
+                "No l can exceed the number of different values of a sensitive column."
             )
     if not several:
         raise ParameterError(
@@ -179,10 +156,8 @@ def _check_options(options: Mapping[str, object]) -> None:
     unknown = [name for name in options if name not in offered]
     if unknown:
         raise ParameterError(
-            "compare", "options", f"must be some of {name_some(offered, most=len(offered))}", got=repr(unknown[0])
-        ).with_hint(
-            say("{} asks for a model; a method may also be given as an object, with its options.", Parameter("models"))
-        )
+            "compare", "options", f"must be among {name_some(offered, most=len(offered))}", got=repr(unknown[0])
+        ).with_hint(say("Use {} for a model; or give a method as an object, with its options.", Parameter("models")))
 
 
 def _check_used(options: Mapping[str, object], names: Sequence[str]) -> None:
@@ -193,12 +168,12 @@ def _check_used(options: Mapping[str, object], names: Sequence[str]) -> None:
             others = {name: _lacking(name, options) for name in takers}
             needs = "; ".join(f"{name!r} also needs {name_some(few)}" for name, few in others.items() if few)
             raise ParameterError(
-                "compare", "options", "must be of methods that are run by name", got=repr(option)
+                "compare", "options", "must belong to methods that are run by name", got=repr(option)
             ).with_hint(f"It is an option of {name_some(takers)}{f'; {needs}' if needs else ''}.")
 
 
 def _different(found: Sequence[Candidate]) -> list[Candidate]:
-    """Leave out what is the same run as one before it."""
+    """Leave out runs that are the same as an earlier one."""
     kept: dict[object, Candidate] = {}
     for one in found:
         seen = None if one.method is None else fingerprint(b"", one.method)
@@ -208,7 +183,7 @@ def _different(found: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _told_apart(found: Sequence[Candidate]) -> list[Candidate]:
-    """Give every run a label of its own: with all options where it takes them, with a number where it takes more."""
+    """Give every run its own label: with all options where the short label is not enough, else with a number."""
     short = Counter(one.label for one in found)
     full = [replace(one, in_full=True) if short[one.label] > 1 else one for one in found]
     labels = Counter(one.label for one in full)

@@ -13,18 +13,18 @@ from ldiversity.evaluation.compare._run import ComparedAttack, ComparedRun
 __all__ = ["Choice", "choose", "eligible", "flaws", "pareto_set"]
 
 _AS_MUCH: Final = 0.95
-"""From this share of what the table as it is gives away, a release counts as giving away as much."""
+"""A release that gives away this share of what the raw table gives away counts as giving away as much."""
 
 _COARSE: Final = 0.5
-"""From this loss of detail on it is said beside the error, which is that of queries alone."""
+"""A greater loss of detail is mentioned beside the error, which is about queries only."""
 
 _NOTHING_ANSWERED: Final = 1.0
-"""The error of whoever answers every query with nothing."""
+"""The error of answering every query with 0."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The run to publish, why, and what speaks against it.
+    """The run to publish, the reason, and what speaks against it.
 
     Attributes
     ----------
@@ -64,12 +64,12 @@ def flaws(run: ComparedRun) -> tuple[str, ...]:
     """Say what makes a run unsound: a promise that is empty or that an attack beats, or values that are certain."""
     said = []
     for name in run.broken:
-        broken = [one for one in run.attacks if one.attack == name and one.broken]  # of some attribute
+        broken = [one for one in run.attacks if one.attack == name and one.broken]  # of any attribute
         said.append(_beaten(max(broken, key=lambda one: one.success)))
     if run.disclosed:
         said.append(
-            f"It gives away values for certain: whoever knows the quasi-identifiers is sure (by 90 % or "
-            f"more) of the value of {percent(run.disclosed)} of the people who were attacked."
+            f"It gives away values for certain: someone who knows the quasi-identifiers is sure (by 90 % or more) of "
+            f"the value of {percent(run.disclosed)} of the people who were attacked."
         )
     elif run.all_alike:
         said.append("It gives away values for certain: in some classes all records have the same value.")
@@ -79,10 +79,10 @@ def flaws(run: ComparedRun) -> tuple[str, ...]:
 
 
 def _beaten(attack: ComparedAttack) -> str:
-    """How an attack beats the promise: for all people, or for those of whom it is sure."""
+    """How an attack beats the promise: for all people, or for those whose value it is sure of."""
     start = f"The attack {attack.attack!r} beats the promise: it is"
     about = f"right about {attack.attribute!r} for"
-    most = f"and {percent(attack.claim)} is promised at most."
+    most = f"but the promise is at most {percent(attack.claim)}."
     if attack.claim is None or attack.success > attack.claim or attack.certain_success is None:
         return f"{start} {about} {percent(attack.success)} of the people, {most}"
     return (
@@ -92,14 +92,9 @@ def _beaten(attack: ComparedAttack) -> str:
 
 
 def eligible(runs: Sequence[ComparedRun], unprotected: Mapping[str, float] | None = None) -> tuple[ComparedRun, ...]:
-    """The runs among which one is chosen: those worth publishing, of them the sound ones; all when there are none.
+    """The runs to choose from: the sound runs worth publishing; else those worth publishing; else all measured ones.
 
-    Parameters
-    ----------
-    runs
-        All runs.
-    unprotected
-        What the best attacker gains over guessing from the table as it is, by attribute.
+    `unprotected` says what the best attacker gains over guessing from the raw table, by attribute.
     """
     measured = tuple(run for run in runs if run.measured)
     worth = tuple(run for run in measured if not _faults(run, unprotected or {}))
@@ -113,27 +108,27 @@ def choose(
     unprotected: Mapping[str, float] | None = None,
     uninformed: float = 1.0,
 ) -> Choice:
-    """Recommend one run, of those that are worth publishing, and unsound ones only when there is no other.
+    """Recommend one run that is worth publishing; an unsound run only when there is no other.
 
     Parameters
     ----------
     runs
         All runs.
     risk
-        The greatest acceptable gain over guessing, for the upper end of its interval: then the run with the least error
-        within it. When None, the run of the Pareto set nearest to no risk and no error, where what `unprotected` gains
-        and the greatest error of the set count as one.
+        The greatest acceptable gain over guessing, at the upper end of its interval: then the run with the least error
+        within it. When None, the run of the Pareto set nearest to no risk and no error, with risk divided by what
+        `unprotected` gains, and error by the greatest error of the set.
     unprotected
-        What the best attacker gains over guessing from the table as it is, by attribute.
+        What the best attacker gains over guessing from the raw table, by attribute.
     uninformed
-        The error of whoever knows how frequent the values of each column are, and nothing else; that of a run which is
-        no better is a caution.
+        The error of someone who knows only how frequent the values of each column are. A run that is no better gets a
+        caution.
     """
     gains = unprotected or {}
     pool = eligible(runs, gains)
     if not pool:
         failed = sum(run.failed for run in runs)
-        return Choice(None, f"Nothing can be recommended: {failed} of {len(runs)} runs failed, and none was measured.")
+        return Choice(None, f"No run can be recommended: {failed} of {len(runs)} runs failed, and none was measured.")
     if _faults(pool[0], gains):
         return Choice(None, _not_worth(pool, gains))
     kind = _kind(runs, pool, gains)
@@ -145,15 +140,17 @@ def choose(
             least = min(run.risk_high or 0.0 for run in pool)
             return Choice(
                 None,
-                f"Nothing can be recommended: the least risk of the {kind} is {_points(least)} beyond guessing at "
-                f"the upper end of its interval, above the limit of {_points(risk)}.",
+                f"No run can be recommended: the least risk of the {kind} is {_points(least)} beyond guessing at the "
+                f"upper end of its interval, above the limit of {_points(risk)}.",
             )
         chosen = min(within, key=lambda run: _place(run)[::-1])
         reason = f"it has the least error of the {kind} whose best attacker gains at most {_points(risk)} over guessing"
     cautions = _cautions(chosen)
     if _place(chosen)[1] >= uninformed:
-        useless = "Its answers are no better than those of someone who knows how frequent the values of each column are"
-        cautions += (f"{useless}, and nothing else; these are off by {percent(uninformed)}.",)
+        useless = (
+            "Its answers are no better than those of someone who knows only how frequent the values of each column"
+        )
+        cautions += (f"{useless} are; these are off by {percent(uninformed)}.",)
     return Choice(chosen, f"Publish {chosen.label}: {reason}; {_figures(chosen)}.", cautions)
 
 
@@ -163,7 +160,7 @@ def _place(run: ComparedRun) -> tuple[float, float]:
 
 
 def _kind(runs: Sequence[ComparedRun], pool: Sequence[ComparedRun], unprotected: Mapping[str, float]) -> str:
-    """What the runs among which one is chosen are called, where others were measured too."""
+    """The name of the runs to choose from, where other runs were measured too."""
     others = [run for run in runs if run.measured and run not in pool]
     worth = " worth publishing" if any(_faults(run, unprotected) for run in others) else ""
     sound = "sound " if any(flaws(run) for run in others) and not flaws(pool[0]) else ""
@@ -171,7 +168,7 @@ def _kind(runs: Sequence[ComparedRun], pool: Sequence[ComparedRun], unprotected:
 
 
 def _nearest(pool: Sequence[ComparedRun], most_risk: float, kind: str) -> tuple[ComparedRun, str]:
-    """The run of the Pareto set that is nearest to no risk and no error, of equal ones the safest; and the reason."""
+    """The run of the Pareto set that is nearest to no risk and no error (the safest of equals), and the reason."""
     front = pareto_set(pool)
     scale, greatest = most_risk if most_risk > 0 else 1.0, max(_place(run)[1] for run in front) or 1.0
     chosen = min(front, key=lambda run: (hypot(_place(run)[0] / scale, _place(run)[1] / greatest), *_place(run)))
@@ -179,16 +176,16 @@ def _nearest(pool: Sequence[ComparedRun], most_risk: float, kind: str) -> tuple[
         return chosen, f"it is the only {kind.replace('runs', 'run')}{' that was measured' if kind == 'runs' else ''}"
     if len(front) == 1:
         return chosen, f"no other of the {kind} has less risk or less error"
-    measured_by = f"{_points(scale)}, what the table as it is gives away," if most_risk > 0 else _points(scale)
+    measured_by = f"{_points(scale)}, what the raw table gives away," if most_risk > 0 else _points(scale)
     return chosen, (
-        f"of the {len(front)} {kind} that no other{'' if kind == 'runs' else ' such run'} beats in both risk and error "
-        f"it is nearest to none of either, if {measured_by} and an error of {percent(greatest)}, their greatest, "
-        "weigh the same"
+        f"of the {len(front)} {kind} that no other{'' if kind == 'runs' else ' such run'} beats in both risk and "
+        f"error, it is nearest to no risk and no error, if {measured_by} and an error of {percent(greatest)}, their "
+        "greatest, weigh the same"
     )
 
 
 def _faults(run: ComparedRun, unprotected: Mapping[str, float]) -> list[str]:
-    """Why a run is not worth publishing, as words for what to change."""
+    """Why a run is not worth publishing: its error, its risk, or both."""
     found = []
     if _place(run)[1] >= _NOTHING_ANSWERED:
         found.append("error")
@@ -203,15 +200,17 @@ def _not_worth(runs: Sequence[ComparedRun], unprotected: Mapping[str, float]) ->
     useless, open_ = sum("error" in found for found in faults), sum("risk" in found for found in faults)
     why = []
     if useless:
-        why.append(f"{_count(useless, 'is', 'are')} off by 100 % or more for half of the queries, as an answer of 0 is")
+        why.append(
+            f"{_count(useless, 'is', 'are')} off by 100 % or more for half of the queries, as an answer of 0 would be"
+        )
     if open_:
-        why.append(f"{_count(open_, 'tells', 'tell')} attackers about as much as the table as it is")
+        why.append(f"{_count(open_, 'tells', 'tell')} attackers about as much as the raw table")
     change = (
         "First try fewer quasi-identifiers, or a smaller l"
         if useless >= open_
         else "First try a greater l, or fewer quasi-identifiers"
     )
-    return f"None of these is worth publishing: of {len(runs)}, {', and '.join(why)}. {change}."
+    return f"No run is worth publishing: of {len(runs)}, {', and '.join(why)}. {change}."
 
 
 def _count(number: int, one: str, several: str) -> str:
@@ -236,9 +235,9 @@ def _figures(run: ComparedRun) -> str:
 def _cautions(run: ComparedRun) -> tuple[str, ...]:
     said = list(flaws(run))
     said += [
-        f"The attack {one.attack!r} learns from the release which values go with which quasi-identifiers, and is "
-        f"right about {one.attribute!r} for {percent(one.success)} of the people, more than the "
-        f"{percent(run.promised)} that are promised to others."
+        f"The attack {one.attack!r} learns from the release how values depend on quasi-identifiers, and is right about "
+        f"{one.attribute!r} for {percent(one.success)} of the people, more than the {percent(run.promised)} that are "
+        "promised against other attackers."
         for one in run.outlearned
     ]
     said += [
@@ -251,7 +250,7 @@ def _cautions(run: ComparedRun) -> tuple[str, ...]:
         exact = "publishes quasi-identifiers as they are, and " if run.layout != "generalized" else ""
         said.append(
             f"It {exact}leaves {number(run.uniques)} of {number(run.records)} records unique in their quasi-identifiers"
-            ": whoever knows those finds the record. Risk here is of learning sensitive values alone."
+            ": someone who knows these finds the record. Risk here is only about learning sensitive values."
         )
     if run.ncp is not None and run.ncp >= _COARSE:
         said.append(f"It loses {percent(run.ncp)} of the detail of quasi-identifiers.")

@@ -44,10 +44,10 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     seed: int | None = None,
     **columns: Unpack[ColumnDecisions],
 ) -> Comparison:
-    """Run several methods on a table, measure each release, and say which one to publish. For the holder alone.
+    """Run several methods on a table, measure each release, and say which one to publish. For the holder only.
 
-    Every release is made in memory, audited, attacked and asked queries, and forgotten; only figures remain. A method
-    that cannot be run here becomes a row that says why.
+    Every release is made in memory, audited, attacked, measured with queries, and forgotten; only figures remain. A
+    method that cannot run on this table becomes a row that says why.
 
     Parameters
     ----------
@@ -56,33 +56,33 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     l
         The values of l to try.
     methods
-        Names, each run with every `l`, or methods, run as they are. All that need no further option when None.
+        Names, each run with every `l`, or methods, run as they are. When None, all that need no further option.
     models
-        Privacy models such as ``"entropy:3"``: the methods that take one are also run with each of these. A list among
-        them is one run that keeps all its models.
+        Privacy models such as ``"entropy:3"``: the methods that take one also run with each of these. A list of models
+        makes one run that keeps all of them.
     options
         Further options, for all methods that have them; for example ``{"d": 2, "distance": "ordered"}`` lets
         `semantic` run, ``{"e": 1, "tree": "diseases.csv"}`` lets `le-anatomy`.
     queries
-        How many random counting queries (300 when None), or a workload of your own.
+        How many random counting queries (300 when None), or your own workload.
     attacks
         Names or attacks. When None: ``homogeneity``, ``mechanism``, ``definetti`` and ``joint``, by people who
         know quasi-identifiers and the release.
     targets
-        How many people are attacked, drawn from the table.
+        How many people to attack, drawn from the table.
     risk
-        The greatest acceptable gain of an attacker over guessing, from 0 to 1, for the upper end of its interval;
+        The greatest acceptable gain of an attacker over guessing, from 0 to 1, at the upper end of its interval. It
         decides the recommendation.
     folder
-        Where finished runs are kept, so that a comparison can be interrupted, repeated and extended. Holds no cell, but
-        figures that stay with the holder.
+        Where finished runs are kept, so that you can interrupt, repeat and extend a comparison. It holds no cell, but
+        figures that must stay with the holder.
     progress
-        Called with the share of the work that is done and a word for it.
+        Called with the share of the work that is done and the name of the step.
     seed
-        Makes draws, queries and targets repeatable. No release is kept, so that nothing is given away by it.
+        Makes draws, queries and targets repeatable. This is safe, because no release is kept.
     columns
-        What is said about the columns, as for `Publication`: `quasi`, `sensitive`, `drop`, `plain`, `types`,
-        `hierarchies`, `person`. `drop` and `plain` count in nothing that is measured.
+        Decisions about the columns, as for `Publication`: `quasi`, `sensitive`, `drop`, `plain`, `types`,
+        `hierarchies`, `person`. `drop` and `plain` do not change what is measured.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         mark = None if shared is None else store.mark(setting=shared, method=candidate.name, run=candidate.method)
         row = store.load(mark)
         if row is not None:
-            now = identity(candidate)  # files may have other names by now
+            now = identity(candidate)  # files may have been renamed since
             rows.append(replace(row, label=now.label, method=now.method, options=now.options, words=now.words))
             continue
         with stage(candidate.label, until=0.1 + 0.9 * (place + 1) / len(runs)):
@@ -145,7 +145,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
 
 
 def _with_value(table: pa.Table, one: Sensitive) -> int:
-    """How many records have a value; a missing one is a value when it is a category."""
+    """How many records have a value; a missing value counts when it is a category."""
     return int(table.num_rows - (table[one.name].null_count if one.missing == "drop" else 0))
 
 
@@ -158,18 +158,19 @@ def _how(setting: Setting) -> list[str]:
     floor = f"{number(setting.sanity, 3)} {'record' if setting.sanity == 1 else 'records'}"
     risk = (
         f"Risk: {attacked} were attacked, and the attack that gains most over guessing from the true shares counts "
-        "(among those who are found, where records are left out). It is a mean over people: where one value is common, "
-        "rare ones that leak hardly change it. Look at the worst belief, and at how much likelier a value becomes, too."
+        "(among the people found, where records are left out). It is a mean over people: where one value is common, "
+        "leaks of rare values hardly change it. So also look at the worst belief, and at how much likelier a value "
+        "becomes."
     )
     error = (
         f"Error: the median of {number(queries)} random counting queries, relative to the true answer, or to {floor} "
         "where that is more."
     )
     sound = (
-        "A run is sound when it promises something, no attack but those that learn beats that, and no value is "
-        "certain. One that is not is recommended only when nothing else is worth publishing."
+        "A run is sound when it makes a promise, no attack except those that learn beats it, and no value is certain. "
+        "An unsound run is recommended only when no other is worth publishing."
     )
-    notes = [risk, error, sound, "Publishing draws anew, so that figures will differ a little from those measured."]
+    notes = [risk, error, sound, "Publishing draws anew, so its figures will differ slightly from these."]
     if len(setting.sensitive) > 1:
-        notes.append("With several sensitive columns the worst of them counts.")
+        notes.append("With several sensitive columns, the worst of them counts.")
     return notes

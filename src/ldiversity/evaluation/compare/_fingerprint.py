@@ -1,4 +1,4 @@
-"""Keyed fingerprints of tables, methods and whatever else decides a run. Nothing of them can be read back."""
+"""Keyed fingerprints of tables, methods and whatever else determines a run. They reveal nothing."""
 
 from __future__ import annotations
 
@@ -22,16 +22,11 @@ _SINGLE: Final = (bool, int, float, str, bytes, Decimal, date, time, np.generic,
 
 
 def fingerprint(secret: bytes, thing: Any) -> str | None:  # noqa: ANN401 - whatever decides a run
-    """Give the keyed fingerprint of a thing; None when it holds something whose content cannot be seen.
+    """Give the keyed fingerprint of a thing; None when it holds something whose content cannot be read.
 
-    Equal things have equal fingerprints under one secret. A path stands for the content of its file.
-
-    Parameters
-    ----------
-    secret
-        At most 64 bytes; whoever lacks them cannot even test a guess.
-    thing
-        Texts, numbers, dates, arrays, Arrow tables, paths, dataclasses, and mappings and sequences of such.
+    Equal things have equal fingerprints under one secret of at most 64 bytes; without it nobody can even test a guess.
+    A thing is made of texts, numbers, dates, arrays, Arrow tables, paths (which stand for the content of their files),
+    dataclasses, mappings and sequences.
 
     Examples
     --------
@@ -53,7 +48,7 @@ def fingerprint(secret: bytes, thing: Any) -> str | None:  # noqa: ANN401 - what
 
 
 class _UnseenError(Exception):
-    """Something whose content cannot be seen."""
+    """Something whose content cannot be read."""
 
 
 def _parts(thing: Any) -> Iterator[bytes | memoryview]:  # noqa: ANN401 - whatever decides a run
@@ -100,7 +95,7 @@ def _table_parts(table: pa.Table) -> Iterator[bytes | memoryview]:
 
 
 def _column_parts(column: pa.Array | pa.ChunkedArray) -> Iterator[bytes | memoryview]:
-    """Lengths (missing: -1) and letters of the cells as texts, whatever the chunks and the bytes under gaps."""
+    """Lengths (missing: -1) and letters of the cells as texts, whatever the chunks and the bytes of missing cells."""
     yield str(column.type).encode()
     try:
         texts = column.cast(pa.large_string())
@@ -111,7 +106,7 @@ def _column_parts(column: pa.Array | pa.ChunkedArray) -> Iterator[bytes | memory
         whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], pa.large_string())
     lengths = pc.fill_null(pc.binary_length(whole).cast(pa.int64()), -1)
     yield np.ascontiguousarray(lengths.to_numpy(zero_copy_only=False)).view(np.uint8).data
-    # `take` packs the letters anew, so that what stands under gaps and before an offset does not count.
+    # `take` packs the letters anew, without the bytes of missing cells and before an offset.
     packed = pc.drop_null(whole).take(pa.array(np.arange(len(whole) - whole.null_count)))
     letters = packed.buffers()[2]
     yield b"" if letters is None else memoryview(letters)

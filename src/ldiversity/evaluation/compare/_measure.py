@@ -1,4 +1,4 @@
-"""One run of a comparison: publish in memory, audit, attack, ask queries, and forget the release."""
+"""One run of a comparison: publish in memory, audit, attack, measure with queries, and forget the release."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ldiversity.release import Release
 __all__ = ["identity", "run_candidate"]
 
 _OWN_GUESS: Final = "similarity"
-"""Counts a guess of a like value as right, so that guessing is right more often too."""
+"""This attack counts similar values as right, so guessing is right more often too."""
 
 _NOT_INSTALLED: Final = "install ldiversity["
 _STORED: Final = (InfeasibleError, UnsupportedError)
@@ -35,36 +35,31 @@ Answer = TypeVar("Answer")
 
 
 def run_candidate(candidate: Candidate, setting: Setting) -> tuple[ComparedRun, bool]:
-    """Run a method and measure what it published.
+    """Run a method and measure what it published; a row says why when the method could not run.
 
-    Returns
-    -------
-    run
-        The row of the comparison; one that says why, when the method could not be run.
-    lasting
-        Whether the same would come out another time, so that it may be kept.
+    Also say whether the row may be kept, because another run would give the same.
     """
     if candidate.chosen is None:
         return _failed(candidate, candidate.reason or "", candidate.hint), False
     if setting.person is not None and not candidate.chosen.groups:
-        reason = f"{candidate.name}: it hides each record on its own, so that the records of one person would add up."
+        reason = f"{candidate.name}: it hides each record on its own, so the records of one person would add up."
         return _failed(candidate, reason, "Choose a method that groups records."), True
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LDiversityWarning)
         started = time.process_time()
         try:
             release = _publish(candidate.chosen, setting)
-        except Exception as error:  # noqa: BLE001 - one method's fault is a row, and must not end the others
+        except Exception as error:  # noqa: BLE001 - a failing method is a row and must not stop the others
             hint = getattr(error, "hint", None)
             return _failed(candidate, _why(candidate.name, error), hint), isinstance(error, _STORED)
         seconds = time.process_time() - started
         run = _measured(candidate, setting, release, seconds)
     said = tuple(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, LDiversityWarning)))
-    return _with_notes(run, said), True
+    return replace(run, notes=(*run.notes, *said)), True
 
 
 def _publish(chosen: ChosenMethod, setting: Setting) -> Release:
-    """Publish in memory what the comparison has read: with the hierarchies and domains that all runs share."""
+    """Publish the table in memory, with the hierarchies and domains that all runs share."""
     publication = Publication(
         quasi=setting.quasi,
         sensitive=setting.sensitive,
@@ -107,23 +102,23 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
 
 
 def _attempt(what: str, notes: list[str], measure: Callable[[], Answer]) -> Answer | None:
-    """Measure; where that is impossible, say why and go on with the rest."""
+    """Measure; where that is impossible, note why and continue."""
     try:
         return measure()
-    except Exception as error:  # noqa: BLE001 - one measure's fault must not end the comparison
+    except Exception as error:  # noqa: BLE001 - a failing measure must not stop the comparison
         notes.append(f"Not measured: {what}. {_why(what, error)}")
     return None
 
 
 def _why(what: str, error: Exception) -> str:
-    """Say what went wrong; the words of others' errors may quote cells, and are not repeated."""
+    """Say what went wrong; messages of other packages may quote cells, so they are not repeated."""
     if isinstance(error, LDiversityError) and not isinstance(error, InternalError):
         return error.message
-    return f"{what}: a fault of this package ({type(error).__name__})."
+    return f"{what}: an internal error of this package ({type(error).__name__})."
 
 
 def _query_error(setting: Setting, release: Release) -> tuple[float, str]:
-    """The median relative error of the worst attribute, with the better of the estimators that a user has."""
+    """The median relative error of the worst attribute, with the best estimator that a user has."""
     worst, used = -1.0, ""
     for workload, answers in zip(setting.workloads, setting.answers, strict=True):
         medians = {
@@ -142,7 +137,7 @@ def _estimates(release: Release, workload: QueryWorkload) -> dict[str, FloatArra
         return {"linear": workload.estimates(release, estimator="linear")}
     found = {"classes": workload.estimates(release, estimator="classes")}
     if release.blind(workload.sensitive) and len(release.sensitive) == 1:
-        with suppress(UnsupportedError):  # classes that hold every value cannot be unmixed
+        with suppress(UnsupportedError):  # classes that all hold every value cannot be unmixed
             found["linear"] = workload.estimates(release, estimator="linear")
     return found
 
@@ -158,8 +153,8 @@ def _attacked(setting: Setting, release: Release, notes: list[str]) -> tuple[Com
                 ).results
             except UnsupportedError as error:
                 if _NOT_INSTALLED in error.message:  # else it is an attack on another kind of release
-                    notes.append(f"Not run: the attack {name!r}, so that the risk may be greater. {error.message}")
-            except Exception as error:  # noqa: BLE001 - one attack's fault must not end the comparison
+                    notes.append(f"Not run: the attack {name!r}, so the risk may be greater. {error.message}")
+            except Exception as error:  # noqa: BLE001 - a failing attack must not stop the comparison
                 notes.append(f"Not run: the attack {name!r}. {_why(name, error)}")
     guessing = {} if _leaves_out(release) else setting.guessing
     return tuple(_compared(result, guessing) for result in results)
@@ -184,7 +179,7 @@ def _compared(result: AttackResult, guessing: Mapping[str, float]) -> ComparedAt
 
 
 def identity(candidate: Candidate) -> ComparedRun:
-    """What a row says about its run, whatever was measured."""
+    """What a row says about its run before anything is measured."""
     plain = (str, int, float, bool)
     options = {
         name: value if isinstance(value, plain) else dict(value) if isinstance(value, dict) else str(value)
@@ -199,30 +194,26 @@ def _failed(candidate: Candidate, reason: str, hint: str | None = None) -> Compa
 
 
 def _leaves_out(release: Release) -> bool:
-    """Whether people are missing, so that the shares of values among those who can be attacked are others."""
+    """Whether people are missing, which changes the shares of values among those who can be attacked."""
     return release.suppressed > 0 or _unshown(release) > 0
 
 
 def _left_out(setting: Setting, release: Release) -> float:
-    """The share of the table's records that are left out, for whatever reason, or whose value is in no class."""
+    """The share of the table's records that are left out, or whose value is in no class."""
     n_rows = int(setting.table.num_rows)
     return max(0, n_rows - release.n_rows + _unshown(release)) / n_rows
 
 
 def _unshown(release: Release) -> int:
-    """How many published records show no value of some attribute."""
+    """How many published records lack a value of some attribute."""
     if not release.grouped:
         return 0
     return max(int(np.count_nonzero(release.class_of(name) < 0)) for name in release.sensitive)
 
 
 def _statements(release: Release) -> str:
-    """What is promised, where that does not bound how likely a value is."""
+    """The promises in words, for a release that does not bound how likely a value is."""
     return " ".join(claim.statement for name in release.sensitive for claim in release.claims_of(name))
-
-
-def _with_notes(run: ComparedRun, said: tuple[str, ...]) -> ComparedRun:
-    return replace(run, notes=(*run.notes, *said))
 
 
 def _number(value: Any) -> float | None:  # noqa: ANN401 - a number, or numbers by name

@@ -1,4 +1,4 @@
-"""`Comparison`: what was found, as data, table, picture and recommendation."""
+"""`Comparison`: the answer as data, table, picture and recommendation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["HOLDER_ONLY", "Comparison", "JudgedRun"]
 
 HOLDER_ONLY: Final = (
-    "Computed with the original table: for its holder alone. Do not hand out these figures; hand out the release."
+    "Computed with the original table: for its holder only. Do not share these figures; share the release."
 )
 
 _COLUMNS: Final[Mapping[str, pa.DataType]] = {
@@ -61,14 +61,14 @@ _COLUMNS: Final[Mapping[str, pa.DataType]] = {
 
 @dataclass(frozen=True)
 class JudgedRun:
-    """A run, and how it stands among the others.
+    """A run, and how it compares with the others.
 
     Attributes
     ----------
     run
         What it promised, gave away, kept and cost.
     pareto
-        Whether no other that may be chosen beats it in both risk and error.
+        Whether no other run to choose from beats it in both risk and error.
     recommended
         Whether it is the one to publish.
     flaws
@@ -83,45 +83,45 @@ class JudgedRun:
 
 @dataclass(frozen=True)
 class PictureWords:
-    """What a picture shows, in words."""
+    """A picture in words."""
 
     alt: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Drawn, Answer, schema="comparison", version=1):
-    """Several methods on one table: their risks, errors and costs, and which one to publish. For the holder alone.
+    """Several methods on one table: their risks, errors and costs, and which one to publish. For the holder only.
 
     Attributes
     ----------
     rows
-        One `ComparedRun` for each method and its options; failures say why.
+        One `ComparedRun` per method with its options; a failed one says why.
     table
-        What messages call the table.
+        The name of the table in messages.
     records
-        How many it has.
+        How many records the table has.
     quasi, sensitive
         The columns.
     unprotected
-        What the same attackers would achieve on the table as it is: the share of people whose value is named
-        rightly by those who know quasi-identifiers, by attribute.
+        What the same attackers would achieve on the raw table: the share of people whose value they name correctly when
+        they know quasi-identifiers, by attribute.
     guessing
-        The same for those who know the true shares of values alone.
+        The same for attackers who know only the true shares of values.
     uninformed
-        The error of those who know how frequent the values of each column are, and nothing else: what a release must
-        undercut to be of use.
+        The error of someone who knows only how frequent the values of each column are. A useful release has a smaller
+        error.
     risk_limit
         The greatest acceptable gain over guessing, when one was given.
     notes
-        How it was done, where that is not obvious.
+        How runs were measured, where that is not obvious.
     publications
-        What each run would publish, by its label; to be saved, or published from.
+        What each run would publish, by its label; save it, or publish with it.
     file
         The path of the table; ``TABLE`` when it was given as a frame.
     plot_file
-        Where the map was written; None when it was not.
+        Where the map was written; None when it was not written.
     advised
-        The words of `command`, where they were typed otherwise; else they are made from the publication.
+        The words of `command`, when a face supplies them; else they are made from the publication.
     """
 
     rows: tuple[ComparedRun, ...] = field(metadata=HIDDEN)
@@ -142,7 +142,7 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
 
     @cached_property
     def pareto(self) -> tuple[ComparedRun, ...]:
-        """The runs that no other beats in both risk and error, by risk; of the sound ones worth publishing, if any."""
+        """The runs to choose from that no other beats in both risk and error, ordered by risk."""
         return pareto_set(eligible(self.rows, self._gains))
 
     @cached_property
@@ -152,7 +152,7 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
 
     @property
     def _gains(self) -> dict[str, float]:
-        """What the table as it is gives away beyond guessing, by attribute."""
+        """What the raw table gives away beyond guessing, by attribute."""
         return {name: max(0.0, share - self.guessing.get(name, 0.0)) for name, share in self.unprotected.items()}
 
     @fact
@@ -164,8 +164,8 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
     def command(self) -> list[str] | None:
         """The words of the command that publishes the recommended run; None when there is none.
 
-        ``TABLE`` stands for the file of the table when it was given as a frame. Publishing draws anew, so that
-        figures will differ a little from those measured.
+        ``TABLE`` stands for the file of the table when it was given as a frame. Publishing draws anew, so its figures
+        will differ slightly from these.
         """
         if self.advised:
             return list(self.advised)
@@ -183,7 +183,7 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
 
     @named_fact("rows")
     def judged(self) -> tuple[JudgedRun, ...]:
-        """Every run, and how it stands among the others."""
+        """Every run, and how it compares with the others."""
         front, chosen = {run.label for run in self.pareto}, self.choice.run
         return tuple(JudgedRun(run, run.label in front, run is chosen, flaws(run)) for run in self.rows)
 
@@ -208,7 +208,7 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
 
     @fact
     def holder_only(self) -> str:
-        """For whom it is."""
+        """Who may see it."""
         return HOLDER_ONLY
 
     @fact
@@ -253,17 +253,11 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
         number = f"{len(measured)} {'run' if len(measured) == 1 else 'runs'}"
         return (
             f"Map of {number}, risk to the right (what the best attacker gains over guessing) and error upwards "
-            f"(median of queries). Those to choose from that no other beats in both, from the safest: {places}.{marked}"
+            f"(median of queries). Runs that no other beats in both, from the safest: {places}.{marked}"
         )
 
     def figure(self) -> Figure:
-        """Draw the risk-utility map.
-
-        Raises
-        ------
-        UnsupportedError
-            When no run was measured.
-        """
+        """Draw the risk-utility map, or raise `UnsupportedError` when no run was measured."""
         return self._map()
 
     def _draw_into(self, ax: Axes) -> None:
@@ -273,7 +267,7 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
         runs = [run for run in self.rows if run.measured]
         if not runs:
             raise UnsupportedError("compare", "there is no map, because no run was measured", hint=self.recommendation)
-        best = [run.best_attack for run in runs if run.best_attack is not None]  # all that were measured have one
+        best = [run.best_attack for run in runs if run.best_attack is not None]  # every measured run has one
         return plot_map(
             [run.method for run in runs],
             _short(runs),
@@ -301,7 +295,7 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
 
 
 def _short(runs: Sequence[ComparedRun]) -> list[str]:
-    """What tells runs of one method apart: l alone where that does, else the label's rest."""
+    """What distinguishes the runs of one method: l where that is enough, else the rest of the label."""
     met = Counter((run.method, run.options.get("l")) for run in runs)
     return [
         str(l)
@@ -312,6 +306,6 @@ def _short(runs: Sequence[ComparedRun]) -> list[str]:
 
 
 def _series(run: ComparedRun) -> str:
-    """The same for runs that differ in l alone."""
+    """The series of a run; runs that differ only in l share one."""
     others = {name: str(value) for name, value in run.options.items() if name != "l"}
     return f"{run.method} {others}" if "l" in run.options else run.label

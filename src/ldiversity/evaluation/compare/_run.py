@@ -13,7 +13,7 @@ __all__ = ["LEARNERS", "ComparedAttack", "ComparedRun", "run_from_document"]
 OptionValue: TypeAlias = Scalar | Mapping[str, float]
 
 LEARNERS: Final = ("definetti",)
-"""Attacks that learn which values go with which quasi-identifiers, and may be sure without being right."""
+"""Attacks that learn how values depend on quasi-identifiers, and may be sure without being right."""
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class ComparedAttack:
     attack, attribute
         Which attack, on which sensitive attribute.
     success, baseline
-        The share of people named rightly, and that of guessing from the true shares: the same for all runs but those
-        that leave people out, where it is that of guessing about those who are found.
+        The share of people whose value it names correctly, and the share that guessing from the true shares does. The
+        baseline is the same for all runs, except those that leave people out: there it is about the people found.
     low, high
         The 95 % interval of the success; None when there is none.
     claim
-        What is promised against this attacker; None when nothing is.
+        The promise against this attacker; None when there is none.
     certain, certain_success
-        The share of people of whom the attacker is sure, and how often they are right about those.
+        The share of people whose value the attacker is sure of, and how often they are right about those.
     broken
         Whether it beats the promise beyond chance.
     found
@@ -64,18 +64,18 @@ class ComparedAttack:
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """A method with its options, run on the holder's table and measured; or the reason why it could not be.
+    """A method with its options, run on the holder's table and measured; or the reason why it could not run.
 
     Attributes
     ----------
     label, method
-        Name and options for people, and the name alone.
+        Name and options for people, and only the name.
     options
         The options as texts and numbers.
     words
-        The words of the command line that ask for it; None when it has options that cannot be written.
+        The words of the command line that ask for it; None when an option has no text form.
     reason, hint
-        Why it could not be run; None when it was.
+        Why it could not run; None when it did.
     layout, claim, promised
         How it publishes, and what it promises: in words, and the greatest probability of a value; 1 is no promise.
     records, uniques
@@ -93,9 +93,9 @@ class ComparedRun:
     distribution_mse
         Mean squared error of the distribution given each quasi-identifier.
     cpu_seconds
-        What publishing took, without measuring.
+        The time for publishing, without measuring.
     notes
-        What else is to be known, warnings included.
+        What else to know, including warnings.
     reused
         Whether an earlier comparison had run it.
     """
@@ -135,7 +135,7 @@ class ComparedRun:
 
     @fact
     def risk(self) -> float | None:
-        """What the best attack gains over guessing: the share of people named rightly, beyond the baseline."""
+        """What the best attack gains over guessing: the share of people it names correctly, beyond the baseline."""
         best = self.best_attack
         return None if best is None else max(0.0, best.gain)
 
@@ -147,11 +147,11 @@ class ComparedRun:
 
     @fact
     def disclosed(self) -> float | None:
-        """The share of people of whose value attackers are sure who know no more than the promise is about."""
+        """The share of people whose value is certain to attackers who know no more than the promise covers."""
         return max((one.certain for one in self.attacks if not self.knows_more(one)), default=None)
 
     def knows_more(self, attack: ComparedAttack) -> bool:
-        """Whether an attacker learns, or knows shares of values, against which nothing is promised."""
+        """Whether an attacker learns, or knows shares of values, which the promise does not cover."""
         promises = self.promised is None or self.promised < 1
         return attack.attack in LEARNERS or (promises and attack.claim is None)
 
@@ -162,22 +162,22 @@ class ComparedRun:
 
     @property
     def error(self) -> float | None:
-        """The error that the map shows: of queries."""
+        """The error that the map shows, which is about queries."""
         return self.relative_error
 
     @fact
     def broken(self) -> tuple[str, ...]:
-        """The attacks that beat the claim beyond chance, but for those that learn.
+        """The attacks that beat the claim beyond chance, except those that learn.
 
-        Sets promise nothing against attackers who learn, so that counting them for classes alone would favor sets. They
-        count in the risk, for all runs alike.
+        Sets promise nothing against attackers who learn, so counting these attacks only for classes would favor sets.
+        They count in the risk of all runs.
         """
         found = (one.attack for one in self.attacks if one.broken and one.attack not in LEARNERS)
         return tuple(dict.fromkeys(found))
 
     @property
     def outlearned(self) -> tuple[ComparedAttack, ...]:
-        """Attacks that learn, and by that are right more often, beyond chance, than a value may be likely."""
+        """Attacks that learn, and are right more often, beyond chance, than the promise allows for other attackers."""
         promised = 1.0 if self.promised is None else self.promised
         return tuple(one for one in self.attacks if one.attack in LEARNERS and (one.low or 0.0) > promised)
 

@@ -32,26 +32,8 @@ _SANITY: Final = 0.001
 class Setting:
     """The table and the measures of a comparison.
 
-    Parameters
-    ----------
-    table
-        The columns that have a role.
-    quasi, sensitive, hierarchies, person
-        As in `anonymize`.
-    workloads
-        The queries about each sensitive attribute, and their true answers.
-    attacks
-        Attacks by name, or attacks.
-    targets
-        How many people are attacked.
-    seed
-        Makes draws repeatable; fresh ones when None.
-    unprotected, guessing
-        The share of people whose value is named rightly by whoever knows the table but for it, and by whoever knows
-        the true shares of values alone; by attribute.
-    uninformed
-        The error of whoever knows how frequent the values of each column are, and nothing else: of the worst attribute,
-        the median over queries.
+    `table` has the columns with a role, `workloads` the queries about each sensitive attribute, `answers` their true
+    answers. `unprotected`, `guessing` and `uninformed` are those of `Comparison`.
     """
 
     name: str
@@ -72,12 +54,12 @@ class Setting:
 
     @property
     def sanity(self) -> float:
-        """Answers of queries below it count as if they were it."""
+        """The least divisor of the error of a query."""
         return _sanity(self.table)
 
     @property
     def decides(self) -> dict[str, object]:
-        """All that decides what a run finds, besides its method."""
+        """Everything besides its method that determines the figures of a run."""
         return {
             "table": self.table,
             "quasi": self.quasi,
@@ -94,7 +76,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Measures:
-    """How releases are measured, as `compare` is asked to."""
+    """How to measure releases: the arguments of `compare`."""
 
     queries: int | QueryWorkload | None
     attacks: str | Attack | Sequence[str | Attack] | None
@@ -103,16 +85,16 @@ class Measures:
 
 
 def make_setting(data: Any, columns: Columns, measures: Measures) -> Setting:  # noqa: ANN401 - any frame or path
-    """Read the table, and check all that concerns every run alike."""
+    """Read the table, and check everything that all runs share."""
     source = open_source(data, types=columns.types)
     names, attributes, person = columns.quasi, columns.sensitive, columns.person
     if not names:
-        raise ParameterError("compare", "quasi", "must name at least one column: people are recognized by them")
+        raise ParameterError("compare", "quasi", "must name at least one column by which people are recognized")
     check_roles(
         source,
         quasi=names,
         sensitive=[one.name for one in attributes],
-        drop=_left_out(person, columns.drop),
+        drop=[*columns.drop, *([] if person is None or person in columns.drop else [person])],
         plain=columns.plain,
     )
     known = read_hierarchies(columns.hierarchies, source, names)
@@ -149,13 +131,8 @@ def make_setting(data: Any, columns: Columns, measures: Measures) -> Setting:  #
     )
 
 
-def _left_out(person: str | None, drop: Sequence[str]) -> list[str]:
-    """Columns that are not published; the one that tells people apart may be named as such, too."""
-    return list(drop) if person is None or person in drop else [*drop, person]
-
-
 def relative_error(estimates: FloatArray, answers: FloatArray, sanity: float) -> float:
-    """The median error of answers, relative to the true ones; true ones below `sanity` count as that much."""
+    """The median error of answers, relative to the true ones, or to `sanity` where that is more."""
     return float(np.median(np.abs(estimates - answers) / np.maximum(answers, sanity)))
 
 
@@ -165,7 +142,7 @@ def _sanity(table: pa.Table) -> float:
 
 
 def _in_order(attribute: Sensitive, source: Source, table: pa.Table) -> Sensitive:
-    """Declare what occurs, in the order of the column's categories: `table` has values only."""
+    """Declare the values that occur, in the order of the column's categories, which `table` no longer has."""
     order = source.category_order(attribute.name)
     if order is None or attribute.domain is not None or attribute.bins is not None:
         return attribute
@@ -176,7 +153,7 @@ def _in_order(attribute: Sensitive, source: Source, table: pa.Table) -> Sensitiv
 def _as_it_is(
     table: pa.Table, quasi: Sequence[str], sensitive: Sequence[Sensitive]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """How many values would be named rightly if the table were published as it is, and how many by guessing."""
+    """The share of values that attackers would name correctly from the raw table, and by guessing."""
     try:
         found = audit(table, quasi=quasi, sensitive=sensitive).attribute_risk
     except LDiversityError:
@@ -203,7 +180,7 @@ def _attacks(given: str | Attack | Sequence[str | Attack] | None) -> tuple[str |
     several = usual if given is None else (given,) if isinstance(given, str | Attack) else tuple(given)
     for one in several:
         if not isinstance(one, Attack) and one not in known:
-            raise ParameterError("compare", "attacks", "must be known ones", got=repr(one)).with_hint(
+            raise ParameterError("compare", "attacks", "must name known attacks", got=repr(one)).with_hint(
                 f"Known are {name_some(known, most=len(known))}."
             )
     if not several:
@@ -219,7 +196,7 @@ def _workloads(
     seed: int | None,
 ) -> tuple[QueryWorkload, ...]:
     source = open_source(table)
-    domains = {one.name: fit_coder(source, one)[0].domain for one in sensitive}  # says what is wrong with a column
+    domains = {one.name: fit_coder(source, one)[0].domain for one in sensitive}  # raises a clear error for a bad column
     if isinstance(queries, QueryWorkload):
         if queries.sensitive not in domains:
             raise ParameterError("compare", "queries", "must be about a sensitive column", got=repr(queries.sensitive))

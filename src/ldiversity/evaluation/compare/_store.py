@@ -1,4 +1,4 @@
-"""A folder of finished runs, so that a comparison can be interrupted and extended."""
+"""A folder of finished runs, so that users can interrupt and extend a comparison."""
 
 from __future__ import annotations
 
@@ -27,20 +27,15 @@ _TEXTS: Final = ("reason", "hint")
 _MOST_BYTES: Final = 1_000_000
 _README: Final = (
     "Runs of `ldiversity compare`, computed with the original table. They hold no cell of it, but what attackers\n"
-    "achieve and which errors estimates have: keep this folder with the table, and hand out releases only.\n"
+    "achieve and which errors estimates have. Keep this folder with the table, and share only releases.\n"
 )
 
 
 @dataclass(frozen=True)
 class RunStore:
-    """Finished runs in a folder, each under a keyed fingerprint of all that decides it.
+    """Finished runs in a folder, each under a keyed fingerprint of everything that determines it.
 
-    Parameters
-    ----------
-    folder
-        Where they are; None keeps nothing.
-    secret
-        Under which fingerprints are made; in the folder, readable by its owner alone.
+    Without a folder, it keeps nothing. The secret of the fingerprints is in the folder; only its owner can read it.
     """
 
     folder: Path | None = None
@@ -48,13 +43,7 @@ class RunStore:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str] | None) -> RunStore:
-        """Open a folder of earlier runs, or start one.
-
-        Raises
-        ------
-        ParameterError
-            When the folder holds other things.
-        """
+        """Open a folder of earlier runs, or start one; raise `ParameterError` when it holds other things."""
         if folder is None:
             return cls()
         path = Path(folder)
@@ -63,7 +52,10 @@ class RunStore:
             if not key_file.is_file():
                 if path.exists() and (not path.is_dir() or any(path.iterdir())):
                     raise ParameterError(
-                        "compare", "folder", "must be new, empty or one of earlier comparisons", got=repr(str(path))
+                        "compare",
+                        "folder",
+                        "must be new, empty or the folder of an earlier comparison",
+                        got=repr(str(path)),
                     )
                 path.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _write_own(path / "README.txt", _README)
@@ -73,13 +65,13 @@ class RunStore:
         return cls(path, Key.load(key_file).derive("comparison"))
 
     def mark(self, **decides: Any) -> str | None:  # noqa: ANN401 - whatever decides a run
-        """Give the fingerprint of all that decides a run; None when nothing is kept, or something cannot be seen."""
+        """Give the fingerprint of all that determines a run; None when nothing is kept, or something cannot be read."""
         if self.folder is None:
             return None
         return fingerprint(self.secret, {"package": __version__, "version": _VERSION, **decides})
 
     def load(self, mark: str | None) -> ComparedRun | None:
-        """Read a finished run; None when there is none, or its file is damaged or not this run's."""
+        """Read a finished run; None when there is none, or its file is damaged or belongs to another run."""
         if self.folder is None or mark is None:
             return None
         try:
@@ -111,7 +103,7 @@ class RunStore:
 
 
 def _with_mentions(run: ComparedRun, stored: object) -> ComparedRun:
-    """The run with what its texts mention, so that each face says them in its own words again."""
+    """Restore the parameters that its texts mention, so that each face can spell them in its own way."""
     try:
         found = {name: Sentence.from_list(parts) for name, parts in stored.items()}  # type: ignore[attr-defined]
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
@@ -121,7 +113,7 @@ def _with_mentions(run: ComparedRun, stored: object) -> ComparedRun:
 
 
 def _write_own(path: Path, text: str) -> None:
-    """Write a new file that its owner alone may read, whatever the folder allows."""
+    """Write a new file that only its owner may read, whatever the folder allows."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         stream.write(text)

@@ -15,23 +15,15 @@ if TYPE_CHECKING:
 __all__ = ["LEGEND", "TextTable", "exposure_table", "failures", "figures_table"]
 
 LEGEND: Final = (
-    "risk: what the best attackers gain over guessing, in percentage points; at 0 they do no better. *: no other of "
-    "those to choose from is better in both risk and query error. !: not sound. <-: recommended."
+    "risk: what the best attackers gain over guessing, in percentage points; at 0 they do no better. *: no other run "
+    "to choose from is better in both risk and query error. !: not sound. <-: recommended."
 )
 """What the marks of `figures_table` mean."""
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of texts.
-
-    Attributes
-    ----------
-    heads, rows
-        The texts.
-    numbers
-        The columns that hold numbers.
-    """
+    """A table of texts; `numbers` are the positions of the columns that hold numbers."""
 
     heads: tuple[str, ...]
     rows: list[list[str]]
@@ -41,25 +33,14 @@ class TextTable:
 def figures_table(comparison: Comparison) -> TextTable:
     """Risk, error and cost of the runs that were possible."""
     several = len(comparison.sensitive) > 1
-    heads = (
-        "run",
-        "",
-        "risk",
-        "best attack",
-        "right",
-        "promised",
-        "guessing",
-        "query error",
-        "NCP",
-        "left out",
-        "CPU s",
-    )
+    measures = ("query error", "NCP", "left out", "CPU s")
+    heads = ("run", "", "risk", "best attack", "right", "promised", "guessing", *measures)
     rows = [_figures(row, several=several) for row in comparison.judged if not row.run.failed]
     return TextTable(heads, rows, {2, *range(4, len(heads))})
 
 
 def exposure_table(comparison: Comparison) -> TextTable:
-    """What the audits found, which the mean over people may hide."""
+    """What the audits found that the mean over people may hide."""
     heads = ("run", "k", "unique records", "worst belief", "times likelier", "sure of", "distribution MSE")
     return TextTable(heads, [_exposure(run) for run in comparison.rows if not run.failed], range(1, len(heads)))
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.evaluation.attacks._assign import deal_out, make_entries
+from ldiversity.evaluation.attacks._assign import Entries, deal_out
 from ldiversity.evaluation.attacks._attack import _targets
 from ldiversity.evaluation.attacks._clusters import binomial_interval
 from ldiversity.evaluation.attacks._matching import match_evidence
@@ -35,7 +35,7 @@ def test_small_classes_are_dealt_out_exactly(values: list[int]) -> None:
     odds = np.random.default_rng(len(values)).random((len(values), 4)) + 0.01
     class_of = np.zeros(len(values), dtype=np.int32)
     classes = count_classes(class_of, np.array(values), 1, Domain(tuple("abcd")))
-    entries = make_entries(class_of, classes)
+    entries = Entries(class_of, classes)
 
     share = deal_out(odds[entries.row, entries.code], entries, class_of, classes)
 
@@ -47,7 +47,7 @@ def test_large_classes_give_every_record_and_every_value_their_due() -> None:
     rng = np.random.default_rng(3)
     class_of = np.zeros(40, dtype=np.int32)
     classes = count_classes(class_of, rng.integers(0, 4, 40), 1, Domain(tuple("abcd")))
-    entries = make_entries(class_of, classes)
+    entries = Entries(class_of, classes)
 
     share = deal_out(rng.random(len(entries.row)) + 0.01, entries, class_of, classes)
 

@@ -115,15 +115,15 @@ def test_a_distance_that_is_in_no_file_cannot_be_written() -> None:
 @pytest.mark.parametrize(
     ("methods", "levels", "options", "words"),
     [
-        (["magic"], [2], {}, "methods must be known ones, got 'magic'"),
+        (["magic"], [2], {}, "methods must name known methods, got 'magic'"),
         ([], [2], {}, "methods must name at least one method"),
         (None, [], {}, "l must hold at least one number"),
         (None, [1], {}, "l must be an integer of at least 2"),
         (None, range(2, 2_000_000_000), {}, "l must hold at most 200 numbers"),
         (None, [2.0], {}, "l must be an integer of at least 2, got 2.0"),
-        (None, [2], {"model": "k-anonymity:3"}, "options must be some of"),
-        (["anatomy"], [2], {"e": 1}, "options must be of methods that are run by name, got 'e'"),
-        (None, [2], {"e": 1}, "options must be of methods that are run by name, got 'e'"),
+        (None, [2], {"model": "k-anonymity:3"}, "options must be among"),
+        (["anatomy"], [2], {"e": 1}, "options must belong to methods that are run by name, got 'e'"),
+        (None, [2], {"e": 1}, "options must belong to methods that are run by name, got 'e'"),
     ],
 )
 def test_wrong_requests_are_refused(methods: list[str] | None, levels: list[int], options: dict, words: str) -> None:  # type: ignore[type-arg]

@@ -129,14 +129,14 @@ def test_unique_records_are_a_caution_about_recognition(made_run: Make) -> None:
     (caution,) = choose([made_run("a", 0.2, 0.1, layout="bucketized", uniques=1062, records=1500)]).cautions
 
     assert caution.startswith("It publishes quasi-identifiers as they are, and leaves 1,062 of 1,500 records unique")
-    assert caution.endswith("Risk here is of learning sensitive values alone.")
+    assert caution.endswith("Risk here is only about learning sensitive values.")
 
 
 def test_nothing_is_recommended_when_all_errors_reach_that_of_answering_nothing(made_run: Make) -> None:
     chosen = choose([made_run("a", 0.2, 1.0), made_run("b", 0.15, 16.7)])
 
     assert chosen.run is None
-    assert chosen.sentence.startswith("None of these is worth publishing: of 2, 2 are off by 100 % or more")
+    assert chosen.sentence.startswith("No run is worth publishing: of 2, 2 are off by 100 % or more")
     assert chosen.sentence.endswith("First try fewer quasi-identifiers, or a smaller l.")
 
 
@@ -145,7 +145,7 @@ def test_nothing_is_recommended_when_all_give_away_as_much_as_the_table(made_run
 
     assert chosen.run is None
     assert chosen.sentence == (
-        "None of these is worth publishing: of 1, 1 tells attackers about as much as the table as it is. "
+        "No run is worth publishing: of 1, 1 tells attackers about as much as the raw table. "
         "First try a greater l, or fewer quasi-identifiers."
     )
 
@@ -187,7 +187,7 @@ def test_a_limit_that_nothing_keeps_recommends_nothing_and_says_the_least_risk(m
 def test_nothing_is_recommended_when_every_run_failed(made_run: Make) -> None:
     chosen = choose([made_run("a", 0.1, 0.1, reason="no")])
 
-    assert chosen.sentence == "Nothing can be recommended: 1 of 1 runs failed, and none was measured."
+    assert chosen.sentence == "No run can be recommended: 1 of 1 runs failed, and none was measured."
 
 
 def test_the_reason_names_attack_success_guessing_and_error(made_run: Make) -> None:
@@ -201,8 +201,8 @@ def test_a_beaten_claim_is_a_caution(made_run: Make) -> None:
     (caution,) = choose([made_run("a", 0.6, 0.07, broken=True)]).cautions
 
     assert caution == (
-        "The attack 'guess' beats the promise: it is right about 'disease' for 60 % of the people, and 50 % is "
-        "promised at most."
+        "The attack 'guess' beats the promise: it is right about 'disease' for 60 % of the people, but the "
+        "promise is at most 50 %."
     )
 
 
@@ -212,7 +212,7 @@ def test_a_claim_beaten_for_those_of_whom_the_attacker_is_sure_is_said_so(made_r
     flaw = flaws(run)[0]
 
     assert flaw.startswith("The attack 'joint' beats the promise: it is sure of 20 % of the people, and right about")
-    assert flaw.endswith("'disease' for 80 % of those, and 50 % is promised at most.")
+    assert flaw.endswith("'disease' for 80 % of those, but the promise is at most 50 %.")
 
 
 def test_an_attack_below_guessing_is_no_negative_risk(made_run: Make) -> None:
@@ -251,5 +251,7 @@ def test_small_errors_weigh_by_the_greatest_of_them(made_run: Make) -> None:
 def test_answers_that_are_no_better_than_the_shares_of_columns_are_a_caution(made_run: Make) -> None:
     (said,) = choose([made_run("a", 0.2, 0.1)], uninformed=0.1).cautions
 
-    assert said.startswith("Its answers are no better than those of someone who knows how frequent the values of each")
+    assert said.startswith(
+        "Its answers are no better than those of someone who knows only how frequent the values of each"
+    )
     assert said.endswith("these are off by 10 %.")

@@ -112,7 +112,7 @@ def test_an_unexpected_fault_of_a_method_is_a_row_without_its_words(
     monkeypatch.setattr(_measure, "_publish", fail)
     found = ld.compare(people, **ROLES, l=2, methods="bsgi", queries=5)
 
-    assert found.rows[0].reason == "bsgi: a fault of this package (ValueError)."
+    assert found.rows[0].reason == "bsgi: an internal error of this package (ValueError)."
 
 
 def test_a_measure_that_fails_is_a_note_and_the_rest_is_measured(
@@ -181,7 +181,7 @@ def test_the_dict_is_json_with_a_version(found: ld.Comparison) -> None:
 
     assert facts["version"] == 1
     assert facts["recommended"] == found.choice.run.label  # type: ignore[union-attr]
-    assert "for its holder alone" in facts["holder_only"]
+    assert "for its holder only" in facts["holder_only"]
 
 
 def test_one_row_is_recommended_and_it_is_in_the_pareto_set(found: ld.Comparison) -> None:
@@ -233,7 +233,7 @@ def test_there_is_no_picture_without_a_measured_run(tmp_path: Path) -> None:
     [
         ({"quasi": []}, ParameterError, "quasi must name at least one column"),
         ({"quasi": ["shoe"]}, SchemaError, "shoe"),
-        ({"attacks": "magic"}, ParameterError, "attacks must be known ones, got 'magic'"),
+        ({"attacks": "magic"}, ParameterError, "attacks must name known attacks, got 'magic'"),
         ({"attacks": []}, ParameterError, "attacks must name at least one"),
         ({"queries": 0}, ParameterError, "queries must be an integer of at least 1"),
         ({"targets": 0}, ParameterError, "targets must be an integer of at least 1"),

@@ -43,7 +43,7 @@ def two_columns() -> pa.Table:
 def test_an_attack_that_needs_a_missing_package_is_a_caution(people: pa.Table) -> None:
     found = ld.compare(people, **ROLES, l=2, methods="anatomy", queries=5, seed=1)
 
-    assert [text for text in found.choice.cautions if text.startswith("Not run: the attack 'definetti', so that")]
+    assert [text for text in found.choice.cautions if text.startswith("Not run: the attack 'definetti', so the")]
 
 
 def test_a_run_without_a_missing_package_is_not_reused_when_it_is_there(

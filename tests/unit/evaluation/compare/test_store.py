@@ -190,7 +190,7 @@ def test_a_reused_run_names_files_as_they_are_called_now(people: pa.Table, tmp_p
 def test_a_folder_with_other_things_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine", encoding="utf-8")
 
-    with pytest.raises(ParameterError, match="folder must be new, empty or one of earlier comparisons"):
+    with pytest.raises(ParameterError, match="folder must be new, empty or the folder of an earlier comparison"):
         RunStore.open(tmp_path)
 
 

@@ -111,7 +111,7 @@ def test_help_names_every_attack(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--attacks", "magic"], "attacks must be names or attacks"),
+        (["--attacks", "magic"], "attacks must name known attacks"),
         (["--attacks", "composition"], "needs a second release"),
         (["--attacks", "order"], "it needs the order of the original table"),
         (["--original", "nowhere.csv"], "nowhere.csv"),

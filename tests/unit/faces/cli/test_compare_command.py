@@ -30,7 +30,7 @@ def test_it_ends_well(compared: Result) -> None:
 
 
 def test_it_first_says_that_it_is_for_the_holder_alone(compared: Result) -> None:
-    assert compared.stdout.startswith("Computed with the original table: for its holder alone.")
+    assert compared.stdout.startswith("Computed with the original table: for its holder only.")
 
 
 def test_it_shows_a_row_for_each_run(compared: Result) -> None:
@@ -106,7 +106,7 @@ def test_a_limit_of_risk_that_nothing_keeps_recommends_nothing(run: Run, patient
 
     assert result.exit_code == 1
     assert found["command"] is None
-    assert found["recommendation"].startswith("Nothing can be recommended")
+    assert found["recommendation"].startswith("No run can be recommended")
 
 
 @pytest.mark.parametrize(
