@@ -20,7 +20,7 @@ from ldiversity.methods import (
     SensitiveColumn,
     most_classes,
 )
-from ldiversity.methods._bsgi_paper import group_paper
+from ldiversity.methods._bsgi_near import group_paper
 from ldiversity.methods._bsgi_space import make_keys, make_space
 from ldiversity.schema import Domain
 

@@ -13,8 +13,7 @@ from ldiversity.base.arrays import CodeArray
 from ldiversity.base.checks import check_choice, check_integer, check_number
 from ldiversity.errors import InfeasibleError, ParameterError
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
-from ldiversity.methods._bsgi_near import group_near, keep_eligible
-from ldiversity.methods._bsgi_paper import group_paper
+from ldiversity.methods._bsgi_near import group_near, group_paper, keep_eligible
 from ldiversity.methods._bsgi_repair import place_left_over
 from ldiversity.methods._bsgi_space import Keys, Space, make_keys, make_space
 from ldiversity.methods._coded import CodedTable

@@ -1,4 +1,4 @@
-"""BSGI's default selection: parts in which classes can be formed independently, each by nearest partners."""
+"""BSGI's selections: by default parts that form classes of nearest partners independently; or as published."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ldiversity.methods._anatomy_classes import most_classes
 from ldiversity.methods._base import GroupingRun
 from ldiversity.methods._bsgi_space import Keys, Space
 
-__all__ = ["close_gaps", "group_near", "keep_eligible"]
+__all__ = ["close_gaps", "group_near", "group_paper", "keep_eligible"]
 
 _PART: Final = 4096
 """Most rows of a part."""
@@ -206,3 +206,17 @@ def _own_codes(keys: Keys, rows: NDArray[np.int32]) -> tuple[CodeArray, NDArray[
         known, codes[:, key] = np.unique(codes[:, key], return_inverse=True)
         sizes[key] = len(known)
     return codes, sizes
+
+
+def group_paper(space: Space, keys: Keys, rows: NDArray[np.int32], l: int, run: GroupingRun) -> tuple[CodeArray, int]:
+    """Select and group as published; residual rows stay without a class, marked -1."""
+    from ldiversity._kernels.bsgi_paper import select_paper
+
+    own = np.empty(len(rows), dtype=np.int32)
+    n_classes = select_paper(
+        space.loss, space.points[rows], keys.codes[rows], int(keys.sizes[0]), l, own,
+        lambda share: run.progress(share, "grouping"),
+    )  # fmt: skip
+    class_of = np.full(len(space.points), -1, dtype=np.int32)
+    class_of[rows] = own
+    return class_of, n_classes

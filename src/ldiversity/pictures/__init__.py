@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ldiversity.pictures._drawn import Drawn
+from ldiversity.pictures._drawn import Drawn, Picture
 from ldiversity.pictures._figures import (
     BLUE,
     CHARACTER_INCHES,
@@ -29,7 +29,6 @@ from ldiversity.pictures._gauges import MOST_GAUGES, Gauge, draw_counts, draw_ga
 from ldiversity.pictures._grid import Grid
 from ldiversity.pictures._heat import draw as draw_heat
 from ldiversity.pictures._map import plot_map
-from ldiversity.pictures._picture import Picture
 from ldiversity.pictures._plots import plot_estimate
 from ldiversity.pictures._svg import embedded_picture, svg_source, svg_text
 

@@ -1,9 +1,11 @@
-"""What every answer with a picture offers."""
+"""What every answer with a picture offers, and the pictures of a report."""
 
 from __future__ import annotations
 
 import os
 from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Drawn"]
+__all__ = ["Drawn", "Picture"]
 
 
 class Drawn:
@@ -60,3 +62,31 @@ class Drawn:
     def svg(self) -> str:
         """Draw it as SVG text, for a page of your own; no file is written."""
         return svg_text(self.figure())
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture, its table, and what it shows in words.
+
+    Attributes
+    ----------
+    part
+        The part of the report where it stands: ``"distributions"``, ``"contingency"``, ``"classes"``, ``"risks"`` or
+        ``"attacks"``.
+    name
+        The stem of its files.
+    title, alt
+        What it shows, and the same in a sentence or two.
+    heads, rows
+        Its table.
+    draw
+        Draws it.
+    """
+
+    part: str
+    name: str
+    title: str
+    alt: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+    draw: Callable[[], Figure]

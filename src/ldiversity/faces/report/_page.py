@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from ldiversity.base.html import STYLE, bullets, document, escape
 from ldiversity.base.numbers import counted, decimal, number, percent, points
-from ldiversity.faces.report._figures import figures
 from ldiversity.faces.report._phrases import glossary, interval_words, setting_words, short, type_words
-from ldiversity.faces.report._tables import data_table, not_run, paragraph
+from ldiversity.faces.report._tables import data_table, figures, not_run, paragraph
 
 if TYPE_CHECKING:
     from ldiversity.faces.report._parts import Estimated
