@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.faces.report import _figures
+from ldiversity.faces.report import _tables
 
 MEGABYTE = 1_000_000
 
@@ -26,7 +26,7 @@ def large(n: int, n_values: int) -> ld.Release:
 
 @pytest.fixture
 def crowded(monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(_figures, "_MOST_BYTES", 100_000)
+    monkeypatch.setattr(_tables, "_MOST_BYTES", 100_000)
     return ld.user_report(large(500, 40)).to_html()
 
 
