@@ -81,7 +81,7 @@ class Gauge:
     above
         Whether it is hatched in another color, as being above its threshold.
     words
-        What stands beside it; may be empty.
+        The text beside it; may be empty.
     """
 
     name: str

@@ -19,7 +19,7 @@ class Fault:
     Attributes
     ----------
     kind
-        The class of the error in Python; ``UsageError`` for the words of a command, or ``Interrupted``.
+        The class of the error in Python; ``UsageError`` for the arguments of a command, or ``Interrupted``.
     owner
         The function or class in Python that refuses, or what breaks the rule: a file, ``table``, ``release``.
     parameter
@@ -31,7 +31,7 @@ class Fault:
     got
         What was given instead.
     message
-        The whole sentence, in the words of the command line.
+        The whole sentence, as the command line spells its options.
     hint
         The way out.
     exit_code

@@ -86,7 +86,7 @@ def _usage(fault: click.UsageError) -> LDiversityError:
 
 
 def complain(message: str, hint: str | None = None) -> None:
-    """Print one line ``Error: <message> <hint>`` on stderr, in the words of the command line."""
+    """Print one line ``Error: <message> <hint>`` on stderr, as the command line spells its options."""
     parts = [in_words(part) for part in (message, hint) if part]
     click.echo(f"Error: {one_line(' '.join(parts))}", err=True)
 
