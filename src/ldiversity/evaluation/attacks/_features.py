@@ -62,23 +62,22 @@ def _exact(name: str, column: pa.ChunkedArray, targets: pa.Table) -> tuple[Any, 
             np.where(there, np.searchsorted(edges, values, side="right"), len(edges) + 1)
             for values, there in ((numbers, known), (others, other_known))
         ]
-        return _ones(codes, len(edges) + 2)
+        return _ones(codes[0], len(edges) + 2), _ones(codes[1], len(edges) + 2)
     both = number_alike([pa.table({name: column}), targets.select([name])], [name])
     width = int(max(part.max(initial=0) for part in both)) + 1
     if width > _MOST_VALUES:  # hash: a classifier learns nothing from values that hardly ever repeat
         both, width = [part % _MOST_VALUES for part in both], _MOST_VALUES
-    return _ones(both, width)
+    return _ones(both[0], width), _ones(both[1], width)
 
 
 def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_temporal(kind))
 
 
-def _ones(codes: Sequence[NDArray[np.int64]], width: int) -> tuple[Any, Any]:
+def _ones(codes: NDArray[np.int64], width: int) -> Any:  # noqa: ANN401 - a sparse matrix
     from scipy.sparse import csr_array
 
-    made = [csr_array((np.ones(len(part)), (np.arange(len(part)), part)), shape=(len(part), width)) for part in codes]
-    return made[0], made[1]
+    return csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes)), shape=(len(codes), width))
 
 
 def _region(region: Region, cells: pa.ChunkedArray) -> tuple[Any, Any]:
@@ -97,8 +96,7 @@ def _region(region: Region, cells: pa.ChunkedArray) -> tuple[Any, Any]:
     bins = np.arange(width)
     covered: FloatArray = ((bins >= first[:, None]) & (bins <= last[:, None])).astype(float)
     code = np.where(known, np.searchsorted(edges, numbers, side="right"), width - 1)
-    mine = csr_array((np.ones(len(code)), (np.arange(len(code)), code)), shape=(len(code), width))
-    return csr_array(covered / covered.sum(axis=1, keepdims=True)), mine
+    return csr_array(covered / covered.sum(axis=1, keepdims=True)), _ones(code, width)
 
 
 def _lists(region: Region, cells: pa.ChunkedArray) -> tuple[Any, Any]:
@@ -109,6 +107,4 @@ def _lists(region: Region, cells: pa.ChunkedArray) -> tuple[Any, Any]:
     lengths = np.diff(lists.starts)
     share = np.repeat(1.0 / lengths, lengths)
     spread = csr_array((share, lists.values, lists.starts), shape=(len(lengths), width))[lists.region_of]
-    code = region.places(cells)
-    mine = csr_array((np.ones(len(code)), (np.arange(len(code)), code)), shape=(len(code), width))
-    return csr_array(spread), mine
+    return csr_array(spread), _ones(region.places(cells), width)

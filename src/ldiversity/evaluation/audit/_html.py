@@ -16,7 +16,8 @@ __all__ = ["fragment", "page", "risk_rows"]
 
 def page(audit: Audit) -> str:
     """A whole page."""
-    parts = (fragment(audit), _risks(audit), _attributes(audit), _notes(audit))
+    notes = f"<h2>Notes</h2>{bullets(audit.notes)}" if audit.notes else ""
+    parts = (fragment(audit), _risks(audit), _attributes(audit), notes)
     return document(f"Audit of {audit.name}", "\n".join(parts))
 
 
@@ -73,7 +74,3 @@ def _attributes(audit: Audit) -> str:
         people = table(found.heads, rows, numbers=range(1, len(found.heads)))
         parts.append(f"<h2>Learning {escape(name)}</h2>{people}<p>{escape(found.sentence)}</p>")
     return "\n".join(parts)
-
-
-def _notes(audit: Audit) -> str:
-    return f"<h2>Notes</h2>{bullets(audit.notes)}" if audit.notes else ""

@@ -25,7 +25,8 @@ def say(
             said.append(to + _of_uniques(recognized(view.sizes, threshold), "knows all this"))
     if seen.quasi:
         alone = "only their quasi-identifiers" if seen.joint else "their quasi-identifiers"
-        said.append(_capitalized(_of_uniques(risk, f"knows {alone}")))
+        sentence = _of_uniques(risk, f"knows {alone}")
+        said.append(sentence[:1].upper() + sentence[1:])
     for name, view in seen.by_class_id.items():
         if len(view.sizes) != len(seen.sizes):
             said.append(
@@ -133,7 +134,3 @@ def _of_model(one: Asked) -> str:
 
 def _people(n: int) -> str:
     return counted(n, "person", "people")
-
-
-def _capitalized(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]

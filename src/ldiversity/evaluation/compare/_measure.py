@@ -156,7 +156,8 @@ def _attacked(setting: Setting, release: Release, notes: list[str]) -> tuple[Com
                     notes.append(f"Not run: the attack {name!r}, so the risk may be greater. {error.message}")
             except Exception as error:  # noqa: BLE001 - a failing attack must not stop the comparison
                 notes.append(f"Not run: the attack {name!r}. {_why(name, error)}")
-    guessing = {} if _leaves_out(release) else setting.guessing
+    # Where people are missing, the shares of values among those who can be attacked differ from those of the table.
+    guessing = {} if release.suppressed > 0 or _unshown(release) > 0 else setting.guessing
     return tuple(_compared(result, guessing) for result in results)
 
 
@@ -191,11 +192,6 @@ def identity(candidate: Candidate) -> ComparedRun:
 
 def _failed(candidate: Candidate, reason: str, hint: str | None = None) -> ComparedRun:
     return replace(identity(candidate), reason=reason, hint=hint)
-
-
-def _leaves_out(release: Release) -> bool:
-    """Whether people are missing, which changes the shares of values among those who can be attacked."""
-    return release.suppressed > 0 or _unshown(release) > 0
 
 
 def _left_out(setting: Setting, release: Release) -> float:
