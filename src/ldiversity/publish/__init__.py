@@ -2,12 +2,19 @@
 
 from ldiversity.publish._anonymize import anonymize, plan
 from ldiversity.publish._check import Checked
-from ldiversity.publish._class_plan_result import ClassAttributePlan, ClassOutlook, ClassPlan
 from ldiversity.publish._columns_said import ColumnDecisions, Columns
 from ldiversity.publish._draw import draw_sets
 from ldiversity.publish._hierarchies import is_made, read_hierarchies
 from ldiversity.publish._method import ChosenMethod, method_words
-from ldiversity.publish._plan_result import AttributePlan, Outlook, Plan, UniformViolation
+from ldiversity.publish._plan_result import (
+    AttributePlan,
+    ClassAttributePlan,
+    ClassOutlook,
+    ClassPlan,
+    Outlook,
+    Plan,
+    UniformViolation,
+)
 from ldiversity.publish._policy import Policy
 from ldiversity.publish._publication import Decisions, Publication
 from ldiversity.publish._typed import TypedColumns, TypedPublication, typed_columns, typed_options, typed_publication

@@ -11,8 +11,7 @@ from ldiversity.publish._publication import Decisions, Publication
 
 if TYPE_CHECKING:
     from ldiversity.engines import Engine
-    from ldiversity.publish._class_plan_result import ClassPlan
-    from ldiversity.publish._plan_result import Plan
+    from ldiversity.publish._plan_result import ClassPlan, Plan
     from ldiversity.release import Release
 
 __all__ = ["anonymize", "plan"]

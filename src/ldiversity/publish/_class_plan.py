@@ -15,8 +15,8 @@ from ldiversity.errors import InfeasibleError, SchemaError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, most_classes
 from ldiversity.models import Population, PrivacyModel
-from ldiversity.publish._class_plan_result import ClassAttributePlan, ClassOutlook, ClassPlan
 from ldiversity.publish._coding import read_table
+from ldiversity.publish._plan_result import ClassAttributePlan, ClassOutlook, ClassPlan
 from ldiversity.publish._prepare import Preparation
 from ldiversity.release import class_not_protected
 from ldiversity.schema import Domain

@@ -40,14 +40,16 @@ from ldiversity.errors import ParameterError, StorageError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.publish._hierarchies import is_made
 from ldiversity.publish._method import ChosenMethod, relative, usual_method
-from ldiversity.publish._policy_options import Part, check_method, completed
 from ldiversity.publish._policy_parts import (
     BinsPolicy,
     KeyPolicy,
     MethodPolicy,
     OutputPolicy,
+    Part,
     SensitivePolicy,
     TablePolicy,
+    check_method,
+    completed,
 )
 from ldiversity.publish._toml import write_toml
 from ldiversity.sentences import Setting, say

@@ -15,9 +15,8 @@ from ldiversity.errors import InfeasibleError, LDiversityError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism, UniformSelection
 from ldiversity.methods import Method
 from ldiversity.publish._class_plan import plan_classes
-from ldiversity.publish._class_plan_result import ClassPlan
 from ldiversity.publish._notes import is_declared
-from ldiversity.publish._plan_result import AttributePlan, Outlook, Plan, UniformViolation
+from ldiversity.publish._plan_result import AttributePlan, ClassPlan, Outlook, Plan, UniformViolation
 from ldiversity.publish._prepare import Preparation, fit_mechanism
 from ldiversity.publish._size import estimate_bytes
 from ldiversity.release import claim_of

@@ -10,7 +10,7 @@ from ldiversity.base.answers import BESIDE, Answer, fact, fit_screen, keyed
 from ldiversity.base.numbers import counted
 from ldiversity.release import NOT_PROTECTED
 
-__all__ = ["AttributePlan", "Outlook", "Plan", "UniformViolation"]
+__all__ = ["AttributePlan", "ClassAttributePlan", "ClassOutlook", "ClassPlan", "Outlook", "Plan", "UniformViolation"]
 
 
 @dataclass(frozen=True)
@@ -141,3 +141,126 @@ class Plan(Answer, schema="plan", version=1):
             f"{one.attribute}: {one.claim if one.outlook.feasible else one.outlook.reason}" for one in self.attributes
         ]
         return fit_screen([f"{self.table}: {counted(self.n_rows, 'record')}", *told, *self.notes])
+
+
+@dataclass(frozen=True)
+class ClassOutlook:
+    """What one choice of l can give on this table.
+
+    Attributes
+    ----------
+    l
+        The choice; None for a privacy model without one.
+    reason, hint, nearest
+        Why it is not feasible, the way out, and feasible choices nearby; None and empty when it is.
+    most_classes
+        No grouping has more classes; None when that is not known before.
+    least_suppressed
+        No grouping leaves out fewer records.
+    """
+
+    l: int | None
+    reason: str | None = None
+    hint: str | None = None
+    nearest: tuple[Mapping[str, float], ...] = ()
+    most_classes: int | None = None
+    least_suppressed: int = 0
+
+    @fact
+    def feasible(self) -> bool:
+        """Whether nothing speaks against it."""
+        return self.reason is None
+
+
+@dataclass(frozen=True)
+class ClassAttributePlan:
+    """The plan for one sensitive attribute.
+
+    Attributes
+    ----------
+    attribute
+        What is hidden.
+    n_values, n_occurring
+        Size of the public domain, and how many of its values occur.
+    largest_count, largest_share
+        How often the most frequent value occurs; a guess of it is right so often without any release.
+    largest_l
+        Records over those of the most frequent value, rounded down: the largest l without leaving records out. None
+        when the promise is not about how often a value occurs.
+    claims
+        The promises in words.
+    posterior
+        No value has a greater share of a class; 1.0 when nothing bounds it.
+    cautions
+        What the holder should know.
+    """
+
+    attribute: str
+    n_values: int = field(metadata=keyed("values"))
+    n_occurring: int = field(metadata=keyed("occurring"))
+    largest_count: int
+    largest_share: float
+    largest_l: int | None
+    claims: tuple[str, ...]
+    posterior: float = field(metadata=keyed("worst_posterior"))
+    cautions: tuple[str, ...] = ()
+
+    @fact
+    def claim(self) -> str:
+        """All promises in words."""
+        return " ".join(self.claims)
+
+
+@dataclass(frozen=True, repr=False)
+class ClassPlan(Answer, schema="class-plan", version=1):
+    """What `plan` found for a method that groups records. It shows true counts: for the data holder alone.
+
+    Attributes
+    ----------
+    table, n_rows
+        What would be published.
+    method, layout, parameters
+        How.
+    attributes
+        Each sensitive attribute.
+    outlook
+        What the choice can give.
+    choices
+        The same for neighboring l, where that is known before.
+    exact
+        Whether feasibility was decided, and not only what can be decided before the table is grouped.
+    notes, not_protected
+        What the holder should know.
+    """
+
+    table: str
+    n_rows: int = field(metadata=keyed("records"))
+    method: str
+    layout: str
+    parameters: Mapping[str, object]
+    attributes: tuple[ClassAttributePlan, ...]
+    outlook: ClassOutlook = field(metadata=BESIDE)
+    choices: tuple[ClassOutlook, ...]
+    exact: bool
+    notes: tuple[str, ...]
+    not_protected: tuple[str, ...]
+
+    @property
+    def feasible(self) -> bool:  # a part of the outlook, which stands beside it
+        """Whether nothing speaks against publishing the table so."""
+        return self.outlook.feasible
+
+    @fact
+    def largest_l(self) -> int | None:
+        """The largest l that every sensitive attribute allows without leaving records out; below 2 there is none."""
+        reached = [attribute.largest_l for attribute in self.attributes if attribute.largest_l is not None]
+        return min(reached, default=None)
+
+    @fact
+    def suggested_l(self) -> int | None:
+        """An l to start with: the largest possible, and at least 2."""
+        return None if self.largest_l is None else max(2, self.largest_l)
+
+    def __str__(self) -> str:
+        told = [one.claim for one in self.attributes] if self.feasible else [f"Not feasible. {self.outlook.reason}"]
+        return fit_screen([f"{self.table}: {counted(self.n_rows, 'record')} by {self.method}", *told, *self.notes])

@@ -14,8 +14,7 @@ from ldiversity.publish._publication import Publication, RunOptions
 
 if TYPE_CHECKING:
     from ldiversity.methods import Method
-    from ldiversity.publish._class_plan_result import ClassPlan
-    from ldiversity.publish._plan_result import Plan
+    from ldiversity.publish._plan_result import ClassPlan, Plan
     from ldiversity.release import Release
     from ldiversity.tables import Sensitive
 

@@ -22,8 +22,7 @@ from ldiversity.tables import open_source
 if TYPE_CHECKING:
     from ldiversity.engines import Engine
     from ldiversity.publish._check import Checked
-    from ldiversity.publish._class_plan_result import ClassPlan
-    from ldiversity.publish._plan_result import Plan
+    from ldiversity.publish._plan_result import ClassPlan, Plan
     from ldiversity.publish._prepare import Preparation
 
 __all__ = ["Decisions", "Publication", "RunOptions"]
