@@ -21,6 +21,7 @@ import pytest
 import ldiversity as ld
 from ldiversity.base.randomness import FreshWords, Key, KeyedWords, Secret
 from ldiversity.engines import LocalEngine, NumberedBatch, Secrets
+from ldiversity.evaluation.compare._store import RunStore
 from ldiversity.mechanisms import UniformSelection
 from ldiversity.publish._draw import DrawSets, HiddenAttribute, Randomizer, RecordIds
 from ldiversity.tables import Coder, Sensitive, fit_coder, open_source
@@ -38,6 +39,7 @@ MADE: dict[type[Secret], Callable[[], Secret]] = {
     Secrets: lambda: Secrets(KEY),
     RecordIds: lambda: RecordIds(KEY, ["id"]),
     Randomizer: lambda: FACTORY(Secrets(KEY)),
+    RunStore: lambda: RunStore(None, KEY.derive("comparison")),
 }
 """How an object of each class with a secret is made."""
 

@@ -190,6 +190,15 @@ class Key(Secret):
         with os.fdopen(descriptor, "w", encoding="ascii") as stream:
             stream.write(line)
 
+    @staticmethod
+    def is_in(path: str | os.PathLike[str]) -> bool:
+        """Whether a file holds a key, so that nothing else is written there."""
+        try:
+            with Path(path).open("rb") as stream:
+                return stream.read(len(_KEY_HEADER)) == _KEY_HEADER.encode()
+        except OSError:
+            return False
+
     def derive(self, purpose: str, context: bytes = b"") -> bytes:
         """A 32-byte key for one purpose and context (HKDF with SHA-256)."""
         from cryptography.hazmat.primitives.hashes import SHA256

@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
+from ldiversity.base.randomness import Key
 from ldiversity.catalog import OPTIONS
 from ldiversity.errors import ParameterError, StorageError
 from ldiversity.hierarchies import Hierarchy
@@ -140,6 +141,10 @@ def publication_of(described: Mapping[str, Any], folder: Path) -> tuple[Document
 
 def save_publication(publication: Publication, path: Path) -> None:
     """Write a publication to a file; paths below its folder become relative."""
+    if Key.is_in(path):
+        raise ParameterError("publication", f"file {str(path)!r} must not be that of a key").with_hint(
+            "Choose another name; overwriting a key makes keyed releases impossible to repeat."
+        )
     text = write_toml(_described(publication, Path(os.path.abspath(path.parent))))  # noqa: PTH100 - links stay links
     try:
         path.write_text(text, encoding="utf-8", newline="\n")

@@ -203,3 +203,13 @@ def test_a_key_in_the_place_of_its_path_is_in_no_message_and_no_file(header: str
         with pytest.raises(ld.ParameterError, match="must be the path of a key file") as refused:
             attempt()
         assert secret not in str(refused.value)
+
+
+def test_a_publication_is_not_saved_over_a_key(tmp_path: Path) -> None:
+    ld.Key.new().save(tmp_path / "holder.key")
+    before = (tmp_path / "holder.key").read_bytes()
+
+    for path in (tmp_path / "holder.key", None):
+        with pytest.raises(ld.ParameterError, match="must not be that of a key"):
+            keyed(path).save(tmp_path / "holder.key")
+    assert (tmp_path / "holder.key").read_bytes() == before

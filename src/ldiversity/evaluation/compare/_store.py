@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from ldiversity._version import __version__
 from ldiversity.base.answers import document_of
-from ldiversity.base.randomness import Key
+from ldiversity.base.randomness import Key, Secret
 from ldiversity.errors import ParameterError, StorageError
 from ldiversity.evaluation.compare._fingerprint import fingerprint
 from ldiversity.evaluation.compare._run import ComparedRun, run_from_document
@@ -31,15 +31,16 @@ _README: Final = (
 )
 
 
-@dataclass(frozen=True)
-class RunStore:
+class RunStore(Secret):
     """Finished runs in a folder, each under a keyed fingerprint of everything that determines it.
 
     Without a folder, it keeps nothing. The secret of the fingerprints is in the folder; only its owner can read it.
     """
 
-    folder: Path | None = None
-    secret: bytes = field(default=b"", repr=False)
+    __slots__ = ("_secret", "folder")
+
+    def __init__(self, folder: Path | None = None, secret: bytes = b"") -> None:
+        self.folder, self._secret = folder, secret
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str] | None) -> RunStore:
@@ -68,7 +69,7 @@ class RunStore:
         """Give the fingerprint of all that determines a run; None when nothing is kept, or something cannot be read."""
         if self.folder is None:
             return None
-        return fingerprint(self.secret, {"package": __version__, "version": _VERSION, **decides})
+        return fingerprint(self._secret, {"package": __version__, "version": _VERSION, **decides})
 
     def load(self, mark: str | None) -> ComparedRun | None:
         """Read a finished run; None when there is none, or its file is damaged or belongs to another run."""
