@@ -9,6 +9,7 @@ package announces, or that a program registers, is described from its class.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import Field, dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -214,10 +215,13 @@ class _Catalog(Mapping[str, MethodEntry]):
         return LISTED[name] if name in LISTED else _described(name, METHOD_CLASSES[name])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(METHOD_CLASSES)
+        # What cannot be described is refused when it is asked for by name, and must not stand in the way of others.
+        for name in METHOD_CLASSES:
+            with suppress(ParameterError):
+                yield self[name].name
 
     def __len__(self) -> int:
-        return len(METHOD_CLASSES)
+        return sum(1 for _ in self)
 
 
 class _Options(Mapping[str, Option]):
@@ -233,8 +237,11 @@ class _Options(Mapping[str, Option]):
         return len(LISTED_OPTIONS) + len(self._brought())
 
     def _brought(self) -> dict[str, Option]:
-        strangers = [CATALOG[name] for name in METHOD_CLASSES if name not in LISTED]
-        return {option.name: option for entry in strangers for option in entry.brought}
+        brought: dict[str, Option] = {}
+        for name in CATALOG:
+            for option in () if name in LISTED else CATALOG[name].brought:
+                brought.setdefault(option.name, option)  # of two packages that bring one name, the first keeps it
+        return brought
 
 
 CATALOG: Final[Mapping[str, MethodEntry]] = _Catalog()

@@ -9,8 +9,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ from click.testing import CliRunner
 import ldiversity as ld
 from ldiversity.catalog import CATALOG, OPTIONS
 from ldiversity.faces.cli import cli
-from ldiversity.methods import METHODS, Method
+from ldiversity.methods import METHODS, GroupingMethod, Method
 from ldiversity.models import MODELS, Measured
 from ldiversity.release import Form
 from ldiversity.schema import Attribute, Role, Schema
@@ -265,6 +266,38 @@ def test_a_wrong_option_of_a_toy_method_is_one_sentence(table: Path, tmp_path: P
 
     assert done.exit_code == 2
     assert "not an option of this method" in done.output
+
+
+@dataclass(frozen=True)
+class Greedy(GroupingMethod):
+    """Options called like parameters of commands."""
+
+    name: ClassVar[str] = "greedy"
+    layout: ClassVar[str] = "generalized"
+
+    output: int = 3
+    table: int = 1
+    quasi: float = 0.5
+
+
+def test_options_that_are_called_like_those_of_a_command_change_nothing_for_others(table: Path, tmp_path: Path) -> None:
+    with METHODS.registered("greedy", Greedy), METHODS.registered("undescribed", object):
+        published = run("anonymize", table, *ROLES, "--method", "bsgi", "-l", 2, "-o", tmp_path / "release")
+        compared = run("compare", table, *ROLES, "--methods", "anatomy", "-l", 2, "--queries", 3)
+
+    assert published.exit_code == 0, published.output
+    assert compared.exit_code == 0, compared.output
+    assert (tmp_path / "release" / "release.json").exists()
+
+
+def test_the_least_number_of_an_option_is_checked(table: Path, tmp_path: Path) -> None:
+    words = ("anonymize", table, *ROLES, "--method", "blocks", "--size", 1, "-o", tmp_path / "release")
+
+    done = CliRunner().invoke(cli, [str(word) for word in words])
+
+    assert done.exit_code == 2
+    assert "--size" in done.output
+    assert not (tmp_path / "release").exists()
 
 
 def test_a_publication_with_a_toy_method_is_saved_and_loaded(people: pa.Table, tmp_path: Path) -> None:

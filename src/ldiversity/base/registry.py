@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from typing import Final, Generic, TypeVar, cast
 
+from ldiversity.base.warned import warn
 from ldiversity.entries import ENTRIES
 from ldiversity.errors import ParameterError
 
@@ -88,17 +89,29 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             self.withdraw(name)
 
     @cached_property
-    def _announced(self) -> Mapping[str, EntryPoint]:
-        """Entry points of other packages. They cannot take over a name of this package."""
-        return {
-            point.name: point for point in entry_points(group=f"{_GROUP}{self.kind}") if point.name not in self._homes
-        }
+    def _announced(self) -> Mapping[str, Entry]:
+        """What other packages announce. A name of this package keeps its meaning, whoever else claims it.
+
+        A package that cannot be imported must not take everything else down, so its entries are left out.
+        """
+        loaded: dict[str, Entry] = {}
+        for point in entry_points(group=f"{_GROUP}{self.kind}"):
+            if point.name in self._homes or point.name in loaded:
+                continue
+            try:
+                loaded[point.name] = point.load()
+            except Exception as error:  # noqa: BLE001 - whatever a stranger's module does when it is imported
+                warn(
+                    f"{self.kind}: {point.name!r} is left out: {point.value!r}, which another package announces, "
+                    f"cannot be loaded ({type(error).__name__})."
+                )
+        return loaded
 
     def _load(self, name: str) -> Entry:
         if name in self._homes:
             module, _, attribute = self._homes[name].partition(":")
             return cast("Entry", getattr(import_module(module), attribute))
-        return cast("Entry", self._announced[name].load())  # an unknown name is a KeyError, as in any mapping
+        return self._announced[name]  # an unknown name is a KeyError, as in any mapping
 
 
 def registered(kind: str) -> list[str]:
@@ -109,4 +122,5 @@ def registered(kind: str) -> list[str]:
     >>> registered("distances")[:2]
     ['discrete', 'ordered']
     """
-    return list(Registry[object](kind, ENTRIES[kind]))
+    announced = (point.name for point in entry_points(group=f"{_GROUP}{kind}"))
+    return list(dict.fromkeys([*ENTRIES[kind], *announced]))

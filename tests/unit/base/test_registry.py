@@ -8,7 +8,7 @@ import pytest
 
 from ldiversity.base import registry
 from ldiversity.base.registry import Registry
-from ldiversity.errors import ParameterError
+from ldiversity.errors import LDiversityWarning, ParameterError
 
 
 @pytest.fixture
@@ -51,3 +51,15 @@ def test_a_registered_entry_leaves_with_its_block(numbers: Registry[float]) -> N
 def test_no_name_is_taken_twice(numbers: Registry[float]) -> None:
     with pytest.raises(ParameterError, match="'pi' is registered already"):
         numbers.register("pi", 3.0)
+
+
+def test_a_package_that_cannot_be_imported_is_left_out_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    announced = [
+        EntryPoint("broken", "no_such_module:thing", "ldiversity.numbers"),
+        EntryPoint("tau", "math:tau", "ldiversity.numbers"),
+    ]
+    monkeypatch.setattr(registry, "entry_points", lambda **_: announced)
+    numbers = Registry[float]("numbers", {"pi": "math:pi"})
+
+    with pytest.warns(LDiversityWarning, match=r"'broken' is left out: .*\(ModuleNotFoundError\)"):
+        assert dict(numbers) == {"pi": numbers["pi"], "tau": numbers["tau"]}

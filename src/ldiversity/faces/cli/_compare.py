@@ -15,7 +15,7 @@ from ldiversity.base.typed import split_names
 from ldiversity.catalog import LISTED_OPTIONS, OPTIONS, methods_with
 from ldiversity.faces.cli._holder import column_options, grouping_options
 from ldiversity.faces.cli._input import advised_words, opened_table, read_as_option
-from ldiversity.faces.cli._method import METHOD_OPTIONS, MethodCommand
+from ldiversity.faces.cli._method import METHOD_OPTIONS, MethodCommand, given_options
 from ldiversity.faces.cli._paths import TABLE, WRITTEN
 from ldiversity.faces.cli._progress import progress_bar
 from ldiversity.faces.cli._show import Page, json_option, show
@@ -159,7 +159,7 @@ def _options(given: Mapping[str, Any], methods: Sequence[str] | None) -> dict[st
     from ldiversity.publish import typed_options
 
     shared = [*_SHARED, *(name for name in OPTIONS if name not in LISTED_OPTIONS)]
-    found = typed_options({name: given.get(name) for name in shared})
+    found = typed_options({name: value for name, value in given_options(given).items() if name in shared})
     asked = [*found, *(["model"] if given["models"] else [])]
     for name in asked if methods is not None else ():
         takers = methods_with(name)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import click
 from click.core import ParameterSource
 
-from ldiversity.catalog import OPTIONS
 from ldiversity.faces.cli._command import written
-from ldiversity.faces.cli._method import METHOD_OPTIONS
+from ldiversity.faces.cli._method import METHOD_OPTIONS, given_options
 from ldiversity.faces.cli._paths import READ
 from ldiversity.faces.cli._words import mark_policy
 
@@ -119,8 +118,7 @@ def asked_policy(
     if file is None:
         if ctx.params["table"] is None:
             raise click.UsageError("TABLE must be given, or --policy.")
-        options = {name: given[name] for name, option in OPTIONS.items() if option.flag is not None}
-        return Policy(typed_publication(cast("TypedPublication", {**given, "options": options})))
+        return Policy(typed_publication(cast("TypedPublication", {**given, "options": given_options(given)})))
     mark_policy(ctx)
     for parameter in ctx.command.get_params(ctx):
         name = parameter.name or ""

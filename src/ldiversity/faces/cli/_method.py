@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import click
@@ -10,13 +10,16 @@ import click
 from ldiversity.catalog import CATALOG, LISTED_OPTIONS, OPTIONS, Option, methods_with
 from ldiversity.faces.cli._command import Command
 
-__all__ = ["METHOD_OPTIONS", "MethodCommand"]
+__all__ = ["METHOD_OPTIONS", "MethodCommand", "given_options"]
+
+_BROUGHT: Final = "option_of_method_"
+"""What stands before the names of options of other packages, so that none is taken for a parameter of a command."""
 
 
 def _declared(option: Option) -> tuple[list[str], dict[str, Any]]:
     """An option of the catalog as click takes it; left out, it is None or empty."""
     help_text = _help(option)
-    flags = [str(option.flag), option.name]
+    flags = [str(option.flag), option.name if option.name in LISTED_OPTIONS else f"{_BROUGHT}{option.name}"]
     if option.kind == "switch":
         return flags, {"default": None, "help": help_text}
     if option.kind == "choice":
@@ -26,7 +29,18 @@ def _declared(option: Option) -> tuple[list[str], dict[str, Any]]:
     kinds: dict[str, Any] = {"integer": int, "number": float}
     metavar = {"file": "FILE", "distance": "DISTANCE", "text": option.name.upper(), "model": "MODEL"}.get(option.kind)
     kind = kinds.get(option.kind, str)
+    if option.minimum is not None and option.name not in LISTED_OPTIONS:  # methods of this package say it themselves
+        kind = click.FloatRange(option.minimum) if kind is float else click.IntRange(int(option.minimum))
     return flags, {"type": kind, "metavar": metavar, "multiple": option.several, "help": help_text}
+
+
+def given_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of methods among the parameters of a command, by their own names."""
+    return {
+        name: given.get(name if name in LISTED_OPTIONS else f"{_BROUGHT}{name}")
+        for name, option in OPTIONS.items()
+        if option.flag is not None
+    }
 
 
 def _help(option: Option) -> str:
@@ -60,8 +74,11 @@ class MethodCommand(Command):
             elif one.name == "method":
                 one.help = f"{', '.join(CATALOG)}. By default semantic with -d, else randomized-addition."
         others = [option for name, option in OPTIONS.items() if name not in LISTED_OPTIONS and option.flag is not None]
+        own = super().get_params(ctx)
+        taken = {flag for parameter in own for flag in (*parameter.opts, *parameter.secondary_opts)}
         made = [click.Option(flags, **how) for flags, how in map(_declared, others)]
-        return [*super().get_params(ctx), *made]
+        # A flag of the command keeps its meaning: a method's option of that name is for Python and policies.
+        return [*own, *(one for one in made if taken.isdisjoint([*one.opts, *one.secondary_opts]))]
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The methods with a line each."""
