@@ -134,4 +134,4 @@ def test_the_installed_command_is_this_one() -> None:
 def test_a_module_writes_the_schemas(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "ldiversity.faces.cli.schemas", str(tmp_path)], check=True)
 
-    assert {"audit.schema.json", "policy.schema.json"} <= {file.name for file in tmp_path.iterdir()}
+    assert {"audit.schema.json", "publication.schema.json"} <= {file.name for file in tmp_path.iterdir()}

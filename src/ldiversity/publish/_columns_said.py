@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Required, TypeAlias, TypedDict, Unpack
@@ -16,7 +16,7 @@ from ldiversity.publish._hierarchies import is_made
 from ldiversity.publish._method import locate, shorten
 from ldiversity.tables import TYPE_NAMES, TYPE_WORDS, Sensitive, as_sensitive, role_words
 
-__all__ = ["ColumnDecisions", "Columns"]
+__all__ = ["ColumnDecisions", "Columns", "check_keywords"]
 
 _OWNER = "Publication"
 GivenHierarchy: TypeAlias = Hierarchy | str | os.PathLike[str]
@@ -32,6 +32,15 @@ class ColumnDecisions(TypedDict, total=False):
     types: Mapping[str, str] | None
     hierarchies: Mapping[str, GivenHierarchy] | None
     person: str | None
+
+
+def check_keywords(known: type, given: Iterable[str], needed: Iterable[str]) -> None:
+    """Refuse unknown and missing arguments, as Python does for a function with these parameters."""
+    names = set(given)
+    for name in names - set(known.__annotations__):
+        raise TypeError(f"{_OWNER} got an unexpected keyword argument {name!r}")
+    for name in set(needed) - names:
+        raise TypeError(f"{_OWNER} needs the keyword argument {name!r}")
 
 
 @dataclass(frozen=True, init=False)
@@ -53,6 +62,7 @@ class Columns:
     person: str | None
 
     def __init__(self, **said: Unpack[ColumnDecisions]) -> None:
+        check_keywords(ColumnDecisions, said, ("sensitive",))
         person = said.get("person")
         self._set(
             quasi=tuple(column_names(_OWNER, "quasi", said.get("quasi", ()))),

@@ -146,10 +146,23 @@ def save_publication(publication: Publication, path: Path) -> None:
             "Choose another name; overwriting a key makes keyed releases impossible to repeat."
         )
     text = write_toml(_described(publication, Path(os.path.abspath(path.parent))))  # noqa: PTH100 - links stay links
+    if path.is_file() and not _is_publication(path):
+        raise ParameterError("publication", f"file {str(path)!r} must be new or a publication's").with_hint(
+            "It holds something else, maybe a table: choose another name, or remove it first."
+        )
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise StorageError("publication", f"file {str(path)!r} cannot be written: {error.strerror}") from None
+
+
+def _is_publication(path: Path) -> bool:
+    """Whether a file is TOML that names sensitive columns, as every publication does; then it may be replaced."""
+    try:
+        with path.open("rb") as file:
+            return not file.read(1) or "sensitive" in tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
 
 
 def _described(publication: Publication, folder: Path) -> dict[str, Any]:

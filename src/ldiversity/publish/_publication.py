@@ -13,7 +13,7 @@ from ldiversity.base.progress import reports_progress
 from ldiversity.base.randomness import FreshWords, Key
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.methods import GroupingMethod, Method
-from ldiversity.publish._columns_said import ColumnDecisions, Columns
+from ldiversity.publish._columns_said import ColumnDecisions, Columns, check_keywords
 from ldiversity.publish._method import ChosenMethod, locate, shorten
 from ldiversity.release import Format, Release, SetLayout
 from ldiversity.sentences import Parameter, Setting, say
@@ -120,17 +120,9 @@ class Publication(Columns):
     layout: SetLayout | None
 
     def __init__(self, **said: Unpack[Decisions]) -> None:
-        unknown = [name for name in said if name not in Decisions.__annotations__]
-        lacking = [name for name in ("sensitive", "method") if name not in said]
-        if unknown or lacking:
-            # As Python itself reports it for a function with these parameters.
-            raise TypeError(
-                f"{_OWNER} got an unexpected keyword argument {unknown[0]!r}"
-                if unknown
-                else f"{_OWNER} needs the keyword argument {lacking[0]!r}"
-            )
+        check_keywords(Decisions, said, ("sensitive", "method"))
         super().__init__(**{name: said[name] for name in ColumnDecisions.__annotations__ if name in said})  # type: ignore[literal-required]
-        key, layout = said.get("key"), said.get("layout")
+        key, layout, record_id = said.get("key"), said.get("layout"), said.get("record_id")
         if isinstance(key, Key):
             raise ParameterError(
                 _OWNER, "key", "must be the path of a key file: a publication holds no secret"
@@ -139,7 +131,7 @@ class Publication(Columns):
             method=_choose(said["method"], [one.name for one in self.sensitive]),
             marginals=bool(said.get("marginals")),
             key=None if key is None else Path(locate(Key.check_path(_OWNER, key))),
-            record_id=tuple(column_names(_OWNER, "record_id", said.get("record_id") or ())),
+            record_id=tuple(column_names(_OWNER, "record_id", () if record_id is None else record_id)),
             data_format=check_choice(_OWNER, "data_format", said.get("data_format", "parquet"), ("parquet", "csv")),
             layout=None if layout is None else check_choice(_OWNER, "layout", layout, ("sets", "exploded")),
         )

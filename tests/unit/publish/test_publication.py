@@ -213,3 +213,22 @@ def test_a_publication_is_not_saved_over_a_key(tmp_path: Path) -> None:
         with pytest.raises(ld.ParameterError, match="must not be that of a key"):
             keyed(path).save(tmp_path / "holder.key")
     assert (tmp_path / "holder.key").read_bytes() == before
+
+
+@pytest.mark.parametrize("content", ["age,disease\n20,flu\n", "[tool]\nname = 1\n", "\x00\x01"])
+def test_a_publication_is_not_saved_over_something_else(tmp_path: Path, content: str) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text(content, encoding="utf-8")
+    publication = ld.Publication(quasi="age", sensitive="disease", method="anatomy:l=2")
+
+    with pytest.raises(ld.ParameterError, match="must be new or a publication's"):
+        publication.save(table)
+
+    assert table.read_text(encoding="utf-8") == content
+
+
+def test_a_publication_is_saved_over_another(tmp_path: Path) -> None:
+    for l in (2, 3):
+        ld.Publication(quasi="age", sensitive="disease", method=f"anatomy:l={l}").save(tmp_path / "policy.toml")
+
+    assert "l = 3" in (tmp_path / "policy.toml").read_text(encoding="utf-8")
