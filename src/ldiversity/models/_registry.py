@@ -58,7 +58,8 @@ def parse_model(text: str, base: Path | None = None) -> PrivacyModel:
         return model.from_text(parts, base)
     except (TypeError, ValueError) as error:
         if isinstance(error, LDiversityError):
-            raise
+            # In its own words: a parameter of a model is no option of a command, though both may be called l.
+            raise ParameterError("model", f"{text!r} is refused: {error.message!s}", hint=error.hint) from None
         known = [field.name for field in fields(model)]  # type: ignore[arg-type]
         raise ParameterError(
             "model", f"{name!r} must be followed by {name_some(known)}, separated by colons", got=repr(text)

@@ -9,7 +9,6 @@ from typing import Final
 from ldiversity.base.answers import BESIDE, HIDDEN, fact
 from ldiversity.errors import UnsupportedError
 from ldiversity.evaluation.audit._attacker_view import AttackerView
-from ldiversity.evaluation.audit._sets import ExplodedView, SetView
 from ldiversity.evaluation.audit._views import View, people_alike, worst_reached
 from ldiversity.models import MODELS, Figures, PrivacyModel, Verdict
 from ldiversity.sentences import say
@@ -154,10 +153,10 @@ def _measure(view: View, models: Sequence[PrivacyModel], smallest: int) -> dict[
         why = reached if isinstance(reached, str) else model.figure.infinite
         found[model.figure.name] = _Told(model, told, None if told is not None else why)
     frequency = found.get("frequency")
-    if frequency is not None and isinstance(view, ExplodedView):
+    if frequency is not None and view.bound is not None:
         found["frequency"] = _Told(frequency.model, view.bound)
-    if frequency is not None and isinstance(view, SetView):
-        informed = float(view.largest_informed.max(initial=0.0))
+    if frequency is not None and (likeliest := view.largest_informed) is not None:
+        informed = float(likeliest.max(initial=0.0))
         found["frequency_informed"] = _Told(frequency.model, informed, meaning=_INFORMED)
     return found
 

@@ -17,7 +17,6 @@ from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._classes import CountedTable
 from ldiversity.evaluation.audit._numbering import number_rows
-from ldiversity.evaluation.audit._sets import SetView
 from ldiversity.evaluation.audit._views import View
 from ldiversity.sentences import Setting, say
 
@@ -258,12 +257,13 @@ def attribute_risk(view: View) -> AttributeRisk:
     >>> risk.classes_with_one_value, risk.records_read_off, risk.mean_largest_share
     (1, 2, 0.75)
     """
+    informed = view.largest_informed
     return AttributeRisk(
         **vars(_belief(view.largest, view.sizes)),
         values=len(view.domain),
         values_that_occur=int(np.count_nonzero(view.marginal)),
         largest_share_overall=float(view.marginal.max(initial=0) / max(int(view.marginal.sum()), 1)),
-        informed=_belief(view.largest_informed, view.sizes) if isinstance(view, SetView) else None,
+        informed=None if informed is None else _belief(informed, view.sizes),
     )
 
 

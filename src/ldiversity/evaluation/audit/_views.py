@@ -66,6 +66,16 @@ class View(ABC):
             ).with_hint("Is the sensitive column an identifier or a fine measurement? Bin it, or leave it out.")
 
     @property
+    def largest_informed(self) -> FloatArray | None:
+        """The same as `largest` to someone who knows the marginal; None where the marginal adds nothing."""
+        return None
+
+    @property
+    def bound(self) -> float | None:
+        """What the mechanism bounds the largest share by, where no set is published as such; else None."""
+        return None
+
+    @property
     def n_records(self) -> int:
         """The number of records."""
         return int(self.sizes.sum())
