@@ -151,9 +151,12 @@ def _choice_row(choice: Outlook, chosen: int | None) -> list[str]:
 
 def _render_classes(plan: ClassPlan, page: Page) -> None:
     """Say what is known before the table is grouped."""
+    from ldiversity.methods import METHODS
+
     outlook = plan.outlook
-    l = "" if outlook.l is None else f", {settings({'l': outlook.l})}"
-    page.title(f"{plan.table}: {number(plan.n_rows)} records by {plan.method}{l}")
+    strength = METHODS[plan.method].strength or "l"  # methods of other packages may call it otherwise
+    level = "" if outlook.l is None else f", {settings({strength: outlook.l})}"
+    page.title(f"{plan.table}: {number(plan.n_rows)} records by {plan.method}{level}")
     page.bullets(plan.notes)
     if outlook.feasible:
         page.text(_feasible(plan))
@@ -164,7 +167,7 @@ def _render_classes(plan: ClassPlan, page: Page) -> None:
             page.bullet(f"Feasible nearby: {'; '.join(map(settings, outlook.nearest))}.")
     page.bullets(f"Caution: {one.attribute}: {caution}" for one in plan.attributes for caution in one.cautions)
     page.table(
-        ["attribute", "values", "of them occur", "most frequent", "its share", "largest l"],
+        ["attribute", "values", "of them occur", "most frequent", "its share", f"largest {strength}"],
         [
             [
                 attribute.attribute,
@@ -179,11 +182,15 @@ def _render_classes(plan: ClassPlan, page: Page) -> None:
         right={1, 2, 3, 4, 5},
     )
     if plan.largest_l is not None:
-        start = f"a good start is l = {plan.suggested_l}" if plan.largest_l > 1 else "records must be left out"
-        page.text(f"Largest possible l without leaving records out: {_largest(plan.largest_l)}; {start}.")
+        start = (
+            f"a good start is {settings({strength: plan.suggested_l})}"
+            if plan.largest_l > 1
+            else "records must be left out"
+        )
+        page.text(f"Largest possible {strength} without leaving records out: {_largest(plan.largest_l)}; {start}.")
     if plan.choices:
         rows = [_class_choice(choice, outlook.l) for choice in plan.choices]
-        page.table(["l", "classes at most", "left out at least", ""], rows, right={0, 1, 2})
+        page.table([strength, "classes at most", "left out at least", ""], rows, right={0, 1, 2})
     page.title("Not protected")
     page.bullets(plan.not_protected)
 
