@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -169,7 +169,7 @@ def group_together(method: ld.LLMSU | ld.MBF, columns: Sequence[SensitiveColumn]
     groupings: list[Grouping] = []
     table = CodedTable((), tuple(columns))
     seconds = least_time(lambda: groupings.append(method.group(table, _RUN)), repeats)
-    facts = groupings[-1].facts
+    facts: Any = groupings[-1].facts  # as the method gave them
     left, joined = _left_and_joined(groupings[-1], method.l)
     return Found(facts["hide_loss"], facts["hide_loss"], facts["additional_loss"], left, joined, seconds)
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias
 
-from ldiversity.base.arrays import Scalar
+from ldiversity.base.arrays import Json, Scalar
 from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError
 
@@ -102,9 +102,9 @@ class Domain:
         """The values as texts for people."""
         return tuple(MISSING_LABEL if value is None else str(value) for value in self.values)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Describe the domain in JSON's types."""
-        described: dict[str, Any] = {"values": list(self.values), "ordered": self.ordered}
+        described: dict[str, Json] = {"values": list(self.values), "ordered": self.ordered}
         if self.positions is not None:
             described["positions"] = [None if p != p else p for p in self.positions]  # noqa: PLR0124 - NaN
         if self.edges is not None:
@@ -112,13 +112,13 @@ class Domain:
         return described
 
     @classmethod
-    def from_dict(cls, described: Mapping[str, Any]) -> Domain:
+    def from_dict(cls, described: Mapping[str, Json]) -> Domain:
         """Read what `to_dict` wrote."""
-        positions = described.get("positions")
-        edges = described.get("edges")
+        said: Any = described  # not trusted: the class checks what it is given
+        positions, edges = said.get("positions"), said.get("edges")
         return cls(
-            values=tuple(described["values"]),
-            ordered=bool(described.get("ordered", False)),
+            values=tuple(said["values"]),
+            ordered=bool(said.get("ordered", False)),
             positions=None if positions is None else tuple(float("nan") if p is None else p for p in positions),
             edges=None if edges is None else tuple(edges),
         )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ldiversity.base.arrays import FloatArray
+from ldiversity.base.arrays import FloatArray, Json
 from ldiversity.schema import Domain
 
 __all__ = ["Distance"]
@@ -57,10 +57,10 @@ class Distance(ABC):
         """
 
     @abstractmethod
-    def to_dict(self, domain: Domain) -> dict[str, Any]:
+    def to_dict(self, domain: Domain) -> dict[str, Json]:
         """Describe the distance on `domain` completely, in JSON's types and with ``"kind"``."""
 
     @classmethod
     @abstractmethod
-    def from_dict(cls, described: dict[str, Any], domain: Domain) -> Distance:
+    def from_dict(cls, described: dict[str, Json], domain: Domain) -> Distance:
         """Read what `to_dict` wrote. The dict is not trusted: check it, and raise `ReleaseFormatError`."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ldiversity.base.arrays import Json
 from ldiversity.distances._base import Distance
 from ldiversity.distances._shared import check_keys, check_size
 
@@ -38,12 +39,12 @@ class DiscreteDistance(Distance):
         """Distances between all values of `domain`, shape (F, F), in code order."""
         return 1.0 - np.eye(check_size("DiscreteDistance", domain))
 
-    def to_dict(self, domain: Domain) -> dict[str, Any]:  # noqa: ARG002 - the same on every domain
+    def to_dict(self, domain: Domain) -> dict[str, Json]:  # noqa: ARG002 - the same on every domain
         """Describe the distance in JSON's types."""
         return {"kind": self.kind}
 
     @classmethod
-    def from_dict(cls, described: dict[str, Any], domain: Domain) -> DiscreteDistance:  # noqa: ARG003 - same
+    def from_dict(cls, described: dict[str, Json], domain: Domain) -> DiscreteDistance:  # noqa: ARG003 - same
         """Read what `to_dict` wrote; the description is not trusted."""
         check_keys(cls.kind, described, ())
         return cls()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from ldiversity.base.arrays import Json
 from ldiversity.distances._base import Distance
 from ldiversity.distances._tree import TreeDistance
 
@@ -39,11 +40,11 @@ class IcdDistance(Distance):
         """Distances between all values of `domain`, shape (F, F), in code order."""
         return TreeDistance.icd(domain).matrix(domain)
 
-    def to_dict(self, domain: Domain) -> dict[str, Any]:
+    def to_dict(self, domain: Domain) -> dict[str, Json]:
         """Describe the tree above the values of `domain` in JSON's types."""
         return TreeDistance.icd(domain).to_dict(domain)
 
     @classmethod
-    def from_dict(cls, described: dict[str, Any], domain: Domain) -> TreeDistance:
+    def from_dict(cls, described: dict[str, Json], domain: Domain) -> TreeDistance:
         """Read what `to_dict` wrote, a tree distance; the description is not trusted."""
         return TreeDistance.from_dict(described, domain)

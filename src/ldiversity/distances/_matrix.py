@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ldiversity.base.arrays import Json
 from ldiversity.base.checks import name_some
 from ldiversity.distances._base import Distance
 from ldiversity.distances._shared import MAX_VALUES, check_keys, check_matrix, listed_codes, refusing, spread
@@ -121,7 +122,7 @@ class MatrixDistance(Distance):
         rows = [self._row_of[domain.labels[code]] for code in codes]
         return spread(self.distances[np.ix_(rows, rows)], codes, len(domain))
 
-    def to_dict(self, domain: Domain) -> dict[str, Any]:
+    def to_dict(self, domain: Domain) -> dict[str, Json]:
         """Describe the distances between the values of `domain` in JSON's types.
 
         Row i holds the distances of value i to the values before it.
@@ -129,7 +130,7 @@ class MatrixDistance(Distance):
         return {"kind": self.kind, "below": [row[:i].tolist() for i, row in enumerate(self.matrix(domain))]}
 
     @classmethod
-    def from_dict(cls, described: dict[str, Any], domain: Domain) -> MatrixDistance:
+    def from_dict(cls, described: dict[str, Json], domain: Domain) -> MatrixDistance:
         """Read what `to_dict` wrote; the description is not trusted."""
         below = check_keys(cls.kind, described, ["below"])["below"]
         with refusing(cls.kind):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from ldiversity.base.arrays import Json
 from ldiversity.base.checks import check_number
 from ldiversity.base.limits import LARGEST_NUMBER, are_measurable
 from ldiversity.distances._base import Distance
@@ -85,14 +86,14 @@ class NumericDistance(Distance):
         near = np.abs(ratios - whole) <= _ROUNDING * whole
         return spread(np.where(near, whole, ratios), codes.tolist(), size)
 
-    def to_dict(self, domain: Domain) -> dict[str, Any]:  # noqa: ARG002 - the domain holds the positions
+    def to_dict(self, domain: Domain) -> dict[str, Json]:  # noqa: ARG002 - the domain holds the positions
         """Describe the distance in JSON's types."""
         return {"kind": self.kind, "unit": self.unit}
 
     @classmethod
-    def from_dict(cls, described: dict[str, Any], domain: Domain) -> NumericDistance:
+    def from_dict(cls, described: dict[str, Json], domain: Domain) -> NumericDistance:
         """Read what `to_dict` wrote; the description is not trusted."""
-        unit = check_keys(cls.kind, described, ["unit"])["unit"]
+        unit: Any = check_keys(cls.kind, described, ["unit"])["unit"]
         with refusing(cls.kind):
             distance = cls(unit=unit)
             _positions(domain)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ldiversity.base.arrays import Json
 from ldiversity.base.warned import warn
 from ldiversity.distances._base import Distance
 from ldiversity.distances._shared import check_keys, check_size
@@ -66,12 +67,12 @@ class OrderedDistance(Distance):
         places = np.arange(check_size("OrderedDistance", domain), dtype=np.float64)
         return np.abs(places[:, None] - places)
 
-    def to_dict(self, domain: Domain) -> dict[str, Any]:  # noqa: ARG002 - the domain holds the order
+    def to_dict(self, domain: Domain) -> dict[str, Json]:  # noqa: ARG002 - the domain holds the order
         """Describe the distance in JSON's types."""
         return {"kind": self.kind}
 
     @classmethod
-    def from_dict(cls, described: dict[str, Any], domain: Domain) -> OrderedDistance:  # noqa: ARG003 - same
+    def from_dict(cls, described: dict[str, Json], domain: Domain) -> OrderedDistance:  # noqa: ARG003 - same
         """Read what `to_dict` wrote; the description is not trusted."""
         check_keys(cls.kind, described, ())
         return cls(published=True)

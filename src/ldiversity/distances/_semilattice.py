@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ldiversity.base.arrays import Json
 from ldiversity.distances._base import Distance
 from ldiversity.distances._shared import check_keys, listed_codes, refusing, spread
 from ldiversity.errors import SchemaError
@@ -76,13 +77,13 @@ class SemilatticeDistance(Distance):
         above = self.lattice.restrict(values)
         return spread(_meeting_heights(above, above.positions(values)), codes, len(domain))
 
-    def to_dict(self, domain: Domain) -> dict[str, Any]:
+    def to_dict(self, domain: Domain) -> dict[str, Json]:
         """Describe the semilattice above the values of `domain` in JSON's types."""
         kept = self.lattice.restrict(domain.values[code] for code in self._codes(domain))
         return {"kind": self.kind, "parents": {node: list(above) for node, above in kept.parents}}
 
     @classmethod
-    def from_dict(cls, described: dict[str, Any], domain: Domain) -> SemilatticeDistance:
+    def from_dict(cls, described: dict[str, Json], domain: Domain) -> SemilatticeDistance:
         """Read what `to_dict` wrote; the description is not trusted."""
         parents = check_keys(cls.kind, described, ["parents"])["parents"]
         with refusing(cls.kind):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ldiversity.base.arrays import Json
 from ldiversity.base.checks import name_some
 from ldiversity.errors import ParameterError, ReleaseFormatError, SchemaError
 from ldiversity.hierarchies import MATCHED_BY_TEXT
@@ -111,7 +112,7 @@ def _check_entries(owner: str, names: Collection[object], wrong: np.ndarray[Any,
         )
 
 
-def check_keys(kind: str, described: object, keys: Collection[str]) -> Mapping[str, Any]:
+def check_keys(kind: str, described: object, keys: Collection[str]) -> Mapping[str, Json]:
     """Refuse an untrusted description that is not a dict, is of another kind, or has other keys than `keys`."""
     if not isinstance(described, dict):
         raise ReleaseFormatError("release", "a distance must be an object", got=type(described).__name__)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from ldiversity.base.arrays import Json
 from ldiversity.distances._base import Distance
 from ldiversity.distances._shared import check_keys, listed_codes, refusing, spread
 from ldiversity.errors import SchemaError
@@ -87,13 +88,13 @@ class TreeDistance(Distance):
             levels += column[:, None] != column
         return spread(levels, codes, len(domain))
 
-    def to_dict(self, domain: Domain) -> dict[str, Any]:
+    def to_dict(self, domain: Domain) -> dict[str, Json]:
         """Describe the tree above the values of `domain` in JSON's types."""
         kept = self.hierarchy.restrict(domain.values[code] for code in self._codes(domain))
         return {"kind": self.kind, "rows": kept.to_rows()}
 
     @classmethod
-    def from_dict(cls, described: dict[str, Any], domain: Domain) -> TreeDistance:
+    def from_dict(cls, described: dict[str, Json], domain: Domain) -> TreeDistance:
         """Read what `to_dict` wrote; the description is not trusted."""
         rows = check_keys(cls.kind, described, ["rows"])["rows"]
         with refusing(cls.kind):

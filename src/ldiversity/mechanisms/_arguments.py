@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ldiversity.base.arrays import CodeArray, FloatArray, WordArray
+from ldiversity.base.arrays import CodeArray, FloatArray, Json, WordArray
 from ldiversity.errors import ParameterError, ReleaseFormatError
 
 __all__ = ["check_prior", "check_sample", "described_integer", "described_number", "read_only"]
@@ -63,7 +63,7 @@ def _writable(array: NDArray[Any]) -> NDArray[Any]:
     return array if array.flags.writeable else array.copy()
 
 
-def described_integer(described: Mapping[str, Any], name: str, minimum: int, maximum: int) -> int:
+def described_integer(described: Mapping[str, Json], name: str, minimum: int, maximum: int) -> int:
     """Read an integer from an untrusted description."""
     value = described.get(name)
     if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
@@ -71,7 +71,7 @@ def described_integer(described: Mapping[str, Any], name: str, minimum: int, max
     return value
 
 
-def described_number(described: Mapping[str, Any], name: str) -> float:
+def described_number(described: Mapping[str, Json], name: str) -> float:
     """Read a finite number of at least 0 from an untrusted description."""
     value = described.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, SetArray, WordArray
+from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, Json, SetArray, WordArray
 from ldiversity.base.checks import check_integer, check_number
 from ldiversity.distances import Distance, distance_from_dict
 from ldiversity.errors import (
@@ -210,9 +210,9 @@ class BalancedSelection(SetMechanism):
 
     # --- as data -----------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Describe the mechanism in JSON's types, with the fitted weights, so that readers need not fit again."""
-        described: dict[str, Any] = {
+        described: dict[str, Json] = {
             "kind": self.kind,
             "version": self.version,
             "l": self.l,
@@ -225,7 +225,7 @@ class BalancedSelection(SetMechanism):
         return described
 
     @classmethod
-    def from_dict(cls, described: Mapping[str, Any], domain: Domain) -> BalancedSelection:
+    def from_dict(cls, described: Mapping[str, Json], domain: Domain) -> BalancedSelection:
         """Read what `to_dict` wrote, and check that the weights are balanced and Q is invertible."""
         l = described_integer(described, "l", 2, len(domain))
         d = described_number(described, "d")
@@ -272,8 +272,8 @@ def _check_public_prior(prior: ArrayLike, n_values: int) -> FloatArray:
     return shares
 
 
-def _described_shares(described: Mapping[str, Any], name: str, n_values: int) -> FloatArray:
-    numbers = described.get(name)
+def _described_shares(described: Mapping[str, Json], name: str, n_values: int) -> FloatArray:
+    numbers: Any = described.get(name)
     plain = isinstance(numbers, list) and len(numbers) == n_values
     if not plain or not all(type(number) in {int, float} and 0 < number < float("inf") for number in numbers or ()):
         raise ReleaseFormatError("release", f"mechanism: {name} must be {n_values} positive numbers")

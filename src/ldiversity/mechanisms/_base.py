@@ -11,11 +11,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
-from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, SetArray, WordArray
+from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, Json, SetArray, WordArray
 from ldiversity.schema import Domain
 
 __all__ = ["CONDITION_LIMIT", "FITTED_CONDITION", "SINGULAR_CONDITION", "SetMechanism"]
@@ -150,17 +150,17 @@ class SetMechanism(ABC):
     # --- as data -----------------------------------------------------------------------------------
 
     @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Describe the mechanism in JSON's types, completely, with ``"kind"`` and ``"version"``.
 
         Numbers that were computed from the parameters are under ``"fitted"``.
         """
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Json]:
         """`to_dict` without ``"fitted"``: what the holder chose, the same on every machine to the last bit."""
         return {name: value for name, value in self.to_dict().items() if name != "fitted"}
 
     @classmethod
     @abstractmethod
-    def from_dict(cls, described: Mapping[str, Any], domain: Domain) -> SetMechanism:
+    def from_dict(cls, described: Mapping[str, Json], domain: Domain) -> SetMechanism:
         """Read what `to_dict` wrote. The dict is not trusted: check it, and raise `ReleaseFormatError`."""

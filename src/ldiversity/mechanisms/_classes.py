@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from ldiversity.base.arrays import Json
 from ldiversity.errors import ReleaseFormatError
 
 __all__ = ["ClassMechanism"]
@@ -29,11 +30,11 @@ class ClassMechanism:
     version: ClassVar[int] = 1
 
     method: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Json] = field(default_factory=dict)
     blind: bool = False
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Json] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Describe the grouping in JSON's types."""
         return {
             "kind": self.kind,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, SetArray, WordArray
+from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, Json, SetArray, WordArray
 from ldiversity.base.checks import check_integer, check_number
 from ldiversity.distances import Distance, distance_from_dict
 from ldiversity.errors import (
@@ -176,7 +176,7 @@ class SequentialSelection(SetMechanism):
 
     # --- as data -----------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Describe the mechanism in JSON's types."""
         return {
             "kind": self.kind,
@@ -187,7 +187,7 @@ class SequentialSelection(SetMechanism):
         }
 
     @classmethod
-    def from_dict(cls, described: Mapping[str, Any], domain: Domain) -> Self:
+    def from_dict(cls, described: Mapping[str, Json], domain: Domain) -> Self:
         """Read what `to_dict` wrote; the description is not trusted."""
         l = described_integer(described, "l", 2, max(len(domain), 2))
         d = described_number(described, "d")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, SetArray, WordArray
+from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, Json, SetArray, WordArray
 from ldiversity.base.checks import check_integer, check_number
 from ldiversity.distances import Distance
 from ldiversity.errors import InfeasibleError, ParameterError, ReleaseFormatError
@@ -229,12 +229,12 @@ class UniformSelection(SetMechanism):
 
     # --- as data -----------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Describe the mechanism in JSON's types."""
         return {"kind": self.kind, "version": self.version, "n_values": self.n_values, "l": self.l}
 
     @classmethod
-    def from_dict(cls, described: Mapping[str, Any], domain: Domain) -> UniformSelection:
+    def from_dict(cls, described: Mapping[str, Json], domain: Domain) -> UniformSelection:
         """Read what `to_dict` wrote; the description is not trusted."""
         if described.get("n_values") != len(domain):
             raise ReleaseFormatError("release", "mechanism: n_values must be the number of values of the domain")

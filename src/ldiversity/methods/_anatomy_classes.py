@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import CodeArray
+from ldiversity.base.arrays import CodeArray, Json
 from ldiversity.errors import InfeasibleError, UnsupportedError
 from ldiversity.methods._base import Partition
 from ldiversity.methods._coded import CodedTable, SensitiveColumn
@@ -57,7 +55,7 @@ def divide(levels: CodeArray, n_levels: int, l: int) -> Partition:
     return Partition(class_of, n_classes)
 
 
-def losses(partition: Partition, l: int) -> dict[str, Any]:
+def losses(partition: Partition, l: int) -> dict[str, Json]:
     """Public facts: hidden rows, their share (hide loss), and rows beyond l per class, over l (additional loss)."""
     n_rows, hidden = len(partition.class_of), partition.suppressed
     needed = partition.n_classes * l

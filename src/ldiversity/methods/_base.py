@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import CodeArray
+from ldiversity.base.arrays import CodeArray, Json
 from ldiversity.base.checks import name_some
 from ldiversity.errors import ParameterError
 from ldiversity.mechanisms import SetMechanism
@@ -98,7 +98,7 @@ class Method(ABC):
         return tuple(one.name for one in own if one.default is MISSING and one.default_factory is MISSING)
 
     @classmethod
-    def from_options(cls, options: Mapping[str, Any]) -> Self:
+    def from_options(cls, options: Mapping[str, object]) -> Self:
         """Make the method from named options, as a command line or a policy gives them.
 
         Raises
@@ -187,7 +187,7 @@ class Grouping:
     partitions: tuple[Partition, ...]
     levels: Mapping[str, int] = field(default_factory=dict)
     suppress_differences: bool = False
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Json] = field(default_factory=dict)
     of_values: Mapping[str, Mapping[str, CodeArray]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -254,7 +254,7 @@ class GroupingMethod(Method):
         """The largest share of records that the holder allows the method to leave out: any, to suppress overflow."""
         return float(getattr(self, "overflow", "refuse") == "suppress")
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Json]:
         """The public parameters in JSON's types, for the release."""
         plain = (str, int, float, bool)
         values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]

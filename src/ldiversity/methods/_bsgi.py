@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import CodeArray
+from ldiversity.base.arrays import CodeArray, Json
 from ldiversity.base.checks import check_choice, check_integer, check_number
 from ldiversity.errors import InfeasibleError, ParameterError
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
@@ -144,7 +144,7 @@ class BSGI(GroupingMethod):
         return group_near(space, keys, rows, self.l, swaps=self.swaps, run=run)
 
     @staticmethod
-    def _facts(partition: Partition) -> dict[str, Any]:
+    def _facts(partition: Partition) -> dict[str, Json]:
         return {"classes": partition.n_classes, "suppressed": partition.suppressed}
 
     def _check_eligible(self, keys: Keys, n_rows: int) -> None:

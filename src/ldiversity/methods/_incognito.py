@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from ldiversity.base.arrays import Json
 from ldiversity.base.checks import check_number, name_some
 from ldiversity.errors import InternalError, ParameterError, UnsupportedError
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
@@ -88,7 +89,7 @@ class Incognito(GroupingMethod):
         """The share that was chosen."""
         return float(self.suppression)
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Json]:
         """The public parameters in JSON's types."""
         return describe_rules(self.l, self.rules) | {"suppression": float(self.suppression)}
 

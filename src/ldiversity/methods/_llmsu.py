@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import CodeArray
+from ldiversity.base.arrays import CodeArray, Json
 from ldiversity.base.checks import check_integer
 from ldiversity.errors import ParameterError
 from ldiversity.methods._anatomy_classes import divide, losses
@@ -126,7 +126,7 @@ class LLMSU(GroupingMethod):
         classes it would give that value away. So it is hidden for all, and the columns are divided again without it.
         """
         rows = np.arange(table.n_rows)
-        alone: list[dict[str, Any]] = []
+        alone: list[dict[str, Json]] = []
         while True:
             person = None if table.person is None else table.person[rows]
             found = [self._divide([codes[rows]], person, run) for codes in columns]
@@ -141,7 +141,7 @@ class LLMSU(GroupingMethod):
             class_of = np.full(table.n_rows, -1, dtype=np.int32)
             class_of[rows] = partition.class_of
             partitions.append(Partition(class_of, partition.n_classes))
-        facts: dict[str, Any] = {
+        facts: dict[str, Json] = {
             "hidden": table.n_rows - len(rows),
             "hide_loss": 1 - len(rows) / table.n_rows,
             "additional_loss": float(np.mean([losses(part, self.l)["additional_loss"] for part in partitions])),

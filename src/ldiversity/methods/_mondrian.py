@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from ldiversity.base.arrays import Json
 from ldiversity.base.checks import check_number
 from ldiversity.errors import ParameterError
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun
@@ -85,7 +86,7 @@ class Mondrian(GroupingMethod):
         """What every class satisfies."""
         return self.rules.models
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Json]:
         """The public parameters in JSON's types."""
         weights = {} if self.weights is None else {"weights": {k: float(v) for k, v in self.weights.items()}}
         return describe_rules(self.l, self.rules) | {"strict": self.strict} | weights

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import BoolArray
+from ldiversity.base.arrays import BoolArray, Json
 from ldiversity.errors import InfeasibleError, ParameterError, UnsupportedError
 from ldiversity.methods._coded import CodedTable, SensitiveColumn
 from ldiversity.models import ClassCounts, FrequencyDiversity, Population, PrivacyModel, parse_model
@@ -90,7 +90,7 @@ def rules_of(owner: str, l: int | None, model: Models) -> Rules:
     return Rules(tuple(model for place, model in enumerate(models) if model not in models[:place]))
 
 
-def describe_rules(l: int | None, rules: Rules) -> dict[str, Any]:
+def describe_rules(l: int | None, rules: Rules) -> dict[str, Json]:
     """The rules among the public parameters of a method: ``l``, and ``model`` as one description or a list of them."""
     by_l = {} if l is None else {"l": l}
     others = [model.to_dict() for model in rules.models if l is None or model != FrequencyDiversity(l)]

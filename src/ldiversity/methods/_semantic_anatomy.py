@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import CodeArray
+from ldiversity.base.arrays import CodeArray, Json
 from ldiversity.base.checks import check_choice, check_integer
 from ldiversity.errors import InfeasibleError, ParameterError
 from ldiversity.hierarchies import Hierarchy
@@ -100,7 +100,7 @@ class SemanticAnatomy(GroupingMethod):
         """At least l records in every class, all with different ancestors at depth e."""
         return (LevelUnique(self.l, tuple(self._levels(domain, self.e).tolist())),)
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Json]:
         """The public parameters. The tree is in the claim, as the level of each value."""
         return {"l": self.l, "e": self.e, "overflow": self.overflow}
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.above import from_above
-from ldiversity.base.arrays import BoolArray, FloatArray
+from ldiversity.base.arrays import BoolArray, FloatArray, Json
 from ldiversity.base.typed import number_text
 from ldiversity.errors import ParameterError
 from ldiversity.models._counts import ClassCounts, Population
@@ -241,13 +241,13 @@ class PrivacyModel(ABC):
             value = nextafter(value, -inf if self.higher_is_safer else inf)
         return None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """The model in JSON's types; `model_from_dict` reads it."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return {"name": self.name, **own}
 
     @classmethod
-    def from_dict(cls, described: Mapping[str, Any]) -> Self:
+    def from_dict(cls, described: Mapping[str, Json]) -> Self:
         """Read what `to_dict` wrote."""
         return cls(**{field.name: described[field.name] for field in fields(cls)})  # type: ignore[arg-type]
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import BoolArray, FloatArray
+from ldiversity.base.arrays import BoolArray, FloatArray, Json
 from ldiversity.base.checks import check_integer
 from ldiversity.distances import TreeDistance
 from ldiversity.errors import ParameterError
@@ -91,15 +91,15 @@ class LevelDiversity(PrivacyModel):
             f"Every class has values of {attribute!r} under {self.l} different nodes at depth {self.e} of their tree."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """The model in JSON's types, with the rows of the tree."""
         return {"name": self.name, "l": self.l, "e": self.e, "hierarchy": self.hierarchy.to_rows()}
 
     @classmethod
-    def from_dict(cls, described: Mapping[str, Any]) -> Self:
+    def from_dict(cls, described: Mapping[str, Json]) -> Self:
         """Read what `to_dict` wrote."""
-        rows = tuple(tuple(row) for row in described["hierarchy"])
-        return cls(described["l"], described["e"], Hierarchy(rows))
+        said: Any = described  # not trusted: the class checks what it is given
+        return cls(said["l"], said["e"], Hierarchy(tuple(tuple(row) for row in said["hierarchy"])))
 
     @classmethod
     def from_text(cls, parts: Sequence[str], base: Path | None = None) -> Self:

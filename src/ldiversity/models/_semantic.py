@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import BoolArray, FloatArray, Scalar
+from ldiversity.base.arrays import BoolArray, FloatArray, Json, Scalar
 from ldiversity.base.checks import check_integer, check_number
 from ldiversity.distances import (
     DISTANCES,
@@ -103,17 +103,18 @@ class SemanticClassDiversity(PrivacyModel):
             f"({self.distance.kind} distance)."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """The model in JSON's types, with the whole distance."""
         values = _listed(self.distance)
         described = self.distance.to_dict(_own_domain(values))
         return {"name": self.name, "l": self.l, "d": self.d, "distance": described, "values": list(values)}
 
     @classmethod
-    def from_dict(cls, described: Mapping[str, Any]) -> Self:
+    def from_dict(cls, described: Mapping[str, Json]) -> Self:
         """Read what `to_dict` wrote."""
-        domain = _own_domain(tuple(described["values"]))
-        return cls(described["l"], described["d"], distance_from_dict(described["distance"], domain))
+        said: Any = described  # not trusted: the class checks what it is given
+        domain = _own_domain(tuple(said["values"]))
+        return cls(said["l"], said["d"], distance_from_dict(said["distance"], domain))
 
     @classmethod
     def from_text(cls, parts: Sequence[str], base: Path | None = None) -> Self:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import BoolArray, FloatArray
+from ldiversity.base.arrays import BoolArray, FloatArray, Json
 from ldiversity.base.checks import check_choice, check_number
 from ldiversity.base.numbers import percent
 from ldiversity.base.typed import number_text
@@ -136,17 +136,18 @@ class TCloseness(PrivacyModel):
             f"distance of {self.t:.6g}: {means[self.ground]}."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """The model in JSON's types, with the rows of the hierarchy."""
         tree = {} if self.hierarchy is None else {"hierarchy": self.hierarchy.to_rows()}
         return {"name": self.name, "t": self.t, "ground": self.ground, **tree}
 
     @classmethod
-    def from_dict(cls, described: Mapping[str, Any]) -> Self:
+    def from_dict(cls, described: Mapping[str, Json]) -> Self:
         """Read what `to_dict` wrote."""
-        rows = described.get("hierarchy")
+        said: Any = described  # not trusted: the class checks what it is given
+        rows = said.get("hierarchy")
         tree = None if rows is None else Hierarchy(tuple(tuple(row) for row in rows))
-        return cls(described["t"], described["ground"], tree)
+        return cls(said["t"], said["ground"], tree)
 
     @classmethod
     def from_text(cls, parts: Sequence[str], base: Path | None = None) -> Self:

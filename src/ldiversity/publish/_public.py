@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import BoolArray, CodeArray
+from ldiversity.base.arrays import BoolArray, CodeArray, Json
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CategoryColumn, Grouping, SensitiveColumn
 from ldiversity.models import PrivacyModel, count_classes
@@ -55,15 +55,16 @@ def with_domains(schema: Schema, columns: Mapping[str, Domain]) -> Schema:
 
 def public_facts(
     grouping: Grouping, before: Mapping[str, SensitiveColumn], after: Mapping[str, Domain]
-) -> dict[str, Any]:
+) -> dict[str, Json]:
     """The facts about public values, numbered without gaps, so that no gap points to a value that is not public."""
-    facts: dict[str, Any] = {}
+    facts: dict[str, Json] = {}
     for fact, columns in grouping.of_values.items():
-        facts[fact] = {}
+        numbered: dict[str, Json] = {}
         for name, numbers in columns.items():
             of_value = before[name].domain.code_of
             kept = np.asarray(numbers)[[of_value[value] for value in after[name].values]]
-            facts[fact][name] = np.unique(kept, return_inverse=True)[1].tolist()
+            numbered[name] = np.unique(kept, return_inverse=True)[1].tolist()
+        facts[fact] = numbered
     return facts
 
 

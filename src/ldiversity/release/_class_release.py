@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.answers import fit_screen
-from ldiversity.base.arrays import CodeArray
+from ldiversity.base.arrays import CodeArray, Json
 from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.mechanisms import ClassMechanism
@@ -278,7 +278,7 @@ class ClassRelease(Release):
         return self.sensitive_tables[self.sensitive[0]]
 
     @cached_property
-    def sensitive_tables(self) -> Mapping[str, Any]:
+    def sensitive_tables(self) -> Mapping[str, Json]:
         """The table of the values of each sensitive attribute."""
         counted = {name: publish_counts(self._description, name, self.classes(name)) for name in self.sensitive}
         return {name: to_native(table, self.frame_kind) for name, table in counted.items()}
