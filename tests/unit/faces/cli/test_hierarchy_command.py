@@ -67,7 +67,7 @@ def test_a_file_can_be_looked_at(run: Run, people: Path, tmp_path: Path) -> None
 
 
 def test_leaves_read_off_the_table_come_with_a_caution(run: Run, people: Path) -> None:
-    assert "tells which\nvalues occur" in run("hierarchy", people, "--column", "zip").stdout
+    assert "shows which\nvalues occur" in run("hierarchy", people, "--column", "zip").stdout
 
 
 def test_a_declared_range_needs_no_caution(facts: Facts, people: Path) -> None:
