@@ -44,8 +44,10 @@ def trace(call: Callable[[], Any]) -> list[str]:
 
     def note(frame: FrameType, event: str, _: object) -> None:
         name = frame.f_globals.get("__name__", "")
-        if event == "call" and name.startswith(PACKAGE) and frame.f_code.co_name not in INNER:
-            seen.setdefault(f"{name.removeprefix(PACKAGE)}.{frame.f_code.co_qualname}")
+        function = frame.f_code.co_qualname
+        made = "__create_fn__" in function or frame.f_code.co_name in INNER  # by dataclass, or no function of its own
+        if event == "call" and name.startswith(PACKAGE) and not made:
+            seen.setdefault(f"{name.removeprefix(PACKAGE)}.{function}")
 
     sys.setprofile(note)
     try:
