@@ -12,7 +12,7 @@ from ldiversity.base.typed import number_text
 from ldiversity.catalog import CATALOG, OPTIONS, methods_with
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.evaluation.compare._fingerprint import fingerprint
-from ldiversity.methods import METHODS, Method
+from ldiversity.methods import METHODS, Method, rules_of
 from ldiversity.publish import ChosenMethod, method_words
 from ldiversity.sentences import Parameter, say
 
@@ -88,6 +88,8 @@ def candidates(
     ['anatomy l=2', 'anatomy l=3']
     """
     _check_options(options)
+    for model in models:
+        rules_of("compare", None, model)  # a text that is no model is a mistake, not a run that cannot be made
     several = _levels(levels)
     chosen = [name for name in CATALOG if not _lacking(name, options)] if methods is None else list(methods)
     if not chosen:

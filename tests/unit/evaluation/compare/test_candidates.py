@@ -129,3 +129,8 @@ def test_a_distance_that_is_in_no_file_cannot_be_written() -> None:
 def test_wrong_requests_are_refused(methods: list[str] | None, levels: list[int], options: dict, words: str) -> None:  # type: ignore[type-arg]
     with pytest.raises(ParameterError, match=words):
         candidates(methods, levels, options)
+
+
+def test_a_text_that_is_no_model_is_refused_before_anything_runs() -> None:
+    with pytest.raises(ParameterError, match=r"model: name must be one of .* got 'nope'"):
+        candidates(["mondrian"], [2], {}, ["entropy:3", "nope:3"])
