@@ -10,7 +10,7 @@ import unicodedata
 import warnings
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ldiversity.errors import LDiversityWarning, ParameterError, StorageError
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from os import PathLike
 
+    from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
@@ -265,3 +266,9 @@ def label_axis(axis: Axis, labels: Sequence[str], inches: float, **text: Any) ->
     positions = range(0, len(labels), step)
     axis.set_ticks(list(positions), [labels[position] for position in positions], **text)
     return step
+
+
+def figure_of(axes: Axes) -> Figure:
+    """The whole figure in which axes stand, also where they stand in a part of it."""
+    figure = axes.figure
+    return cast("Figure", getattr(figure, "figure", figure))

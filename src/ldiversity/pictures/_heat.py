@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from ldiversity.base.numbers import plain_number, whole_percent
 from ldiversity.pictures._figures import (
     GRAY,
     UNSURE,
+    figure_of,
     label_axis,
     label_inches,
     new_figure,
@@ -83,7 +84,7 @@ def draw_into(axes: Axes, grid: Grid) -> None:
     top = max(1.0, float(np.nanmax(grid.shares, initial=0.0)))
     axes.imshow(grid.shares, cmap=sequential(), vmin=0, vmax=top, aspect="auto", interpolation="none")
     _hatch(axes, grid)
-    box = axes.get_window_extent().transformed(cast("Figure", axes.get_figure(root=True)).dpi_scale_trans.inverted())
+    box = axes.get_window_extent().transformed(figure_of(axes).dpi_scale_trans.inverted())
     label_axis(axes.xaxis, [shorten(value, 30) for value in grid.values], box.width, rotation=90)
     label_axis(axes.yaxis, [shorten(cell, 30) for cell in grid.cells], box.height)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ldiversity.pictures._figures import (
     ORANGE,
     PURPLE,
     YELLOW,
+    figure_of,
     new_figure,
     shorten,
     style,
@@ -119,7 +120,7 @@ def plot_map(  # noqa: PLR0913 - the columns of a comparison, each by its name
     pale = np.zeros(len(x), dtype=np.bool_) if flawed is None else np.asarray(flawed, dtype=np.bool_)
     y = np.maximum(y, _LEAST_ERROR)
     with style():
-        figure = new_figure(8.2, 4.8) if ax is None else cast("Figure", ax.get_figure(root=True))
+        figure = new_figure(8.2, 4.8) if ax is None else figure_of(ax)
         axes = figure.subplots() if ax is None else ax
         axes.grid(visible=True)
         axes.spines[["top", "right"]].set_visible(False)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from ldiversity.pictures import _bars, _heat
-from ldiversity.pictures._figures import SERIES, style, write_title  # fmt: skip
+from ldiversity.pictures._figures import SERIES, figure_of, style, write_title  # fmt: skip
 from ldiversity.pictures._grid import Grid
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def plot_estimate(  # noqa: PLR0913 - the columns of an estimate, each by its na
     )
     if ax is not None:
         (_bars if len(grid.cells) <= len(SERIES) else _heat).draw_into(ax, grid)
-        return cast("Figure", ax.get_figure(root=True))
+        return figure_of(ax)
     with style():
         figure = _bars.draw(grid) if len(grid.cells) <= _MOST_PANELS else _heat.draw(grid)
         write_title(figure, title)

@@ -72,7 +72,8 @@ class Region:
 
     Examples
     --------
-    >>> ages = pa.array([{"low": 20, "high": 30}, {"low": 50, "high": 60}])
+    >>> interval = pa.struct([("low", pa.int64()), ("high", pa.int64())])
+    >>> ages = pa.array([{"low": 20, "high": 30}, {"low": 50, "high": 60}], interval)
     >>> region = Region("age", Form("interval", low=20, high=60), pa.int64(), ages, lambda: np.array([0, 1, 1]))
     >>> region.intervals.low.tolist(), region.ends[1].to_pylist(), region.texts.to_pylist()
     ([20, 50], [30, 60], ['20..30', '50..60'])
