@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
@@ -30,11 +31,11 @@ def open_excel(path: Path, types: Mapping[str, str] | None = None) -> Source:
             path.name, "reading Excel files needs the package openpyxl, which is not installed"
         ).with_hint("Run: pip install ldiversity[excel]") from None
     try:
-        with warnings.catch_warnings():
+        # The file is opened here, so that it is closed whatever stops the reading.
+        with warnings.catch_warnings(), path.open("rb") as file:
             warnings.simplefilter("ignore")  # some warnings quote cells
-            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-            rows = _rows(book.worksheets[0].iter_rows(values_only=True))
-            book.close()
+            with closing(openpyxl.load_workbook(file, read_only=True, data_only=True)) as book:
+                rows = _rows(book.worksheets[0].iter_rows(values_only=True))
     except Exception:  # noqa: BLE001 - openpyxl lets through whatever zip and XML readers raise
         raise SchemaError(
             path.name, "the file must be an Excel workbook (.xlsx)", got="one that cannot be read"
