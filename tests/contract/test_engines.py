@@ -7,9 +7,9 @@ where the work is done, from the file of the key, and does every batch twice, as
 from __future__ import annotations
 
 import pickle
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,7 @@ import ldiversity as ld
 from ldiversity.base.randomness import FreshWords, Key
 from ldiversity.datasets import patients
 from ldiversity.engines import BatchFunction, Engine, Factory, LocalEngine, NumberedBatch, Secrets
+from ldiversity.release import DataFile
 from ldiversity.tables import COUNT, Source, open_source
 
 ROWS = 1000
@@ -215,3 +216,50 @@ def test_a_folder_is_promoted_whole_or_not_at_all(engine: Engine, tmp_path: Path
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert [path.name for path in tmp_path.iterdir()] == ["release"]
+
+
+class Forgetful(LocalEngine):
+    """Changes what it is given to write: the first row of every table comes last."""
+
+    def write(self, file: Path, tables: Iterable[pa.Table], data_format: Any) -> int:
+        turned = (pa.concat_tables([table.slice(1), table.slice(0, 1)]) for table in tables)
+        return super().write(file, turned, data_format)
+
+
+class Watched(LocalEngine):
+    """Notes which columns are read back."""
+
+    def __init__(self) -> None:
+        super().__init__(workers=1)
+        self.read: set[str] = set()
+
+    def read_back(self, file: DataFile, names: list[str]) -> Iterator[pa.Table]:
+        self.read |= {f"{file.name}:{name}" for name in names}
+        return super().read_back(file, names)
+
+
+METHODS = [ld.RandomizedAddition(l=2), ld.Mondrian(l=2), ld.Anatomy(l=2)]
+
+
+@pytest.mark.parametrize("data_format", ["parquet", "csv"])
+@pytest.mark.parametrize("method", METHODS, ids=lambda one: one.name)
+def test_claims_are_checked_on_what_the_engine_reads_back(method: ld.Method, data_format: Any, tmp_path: Path) -> None:
+    engine = Watched()
+    how = {"quasi": ["age", "sex"], "sensitive": "disease", "drop": "name", "method": method}
+    output = tmp_path / "release"
+
+    release = ld.anonymize(patients(60, seed=1), **how, output=output, data_format=data_format, engine=engine)
+
+    written = {file.name for file in output.iterdir()} - {"release.json"}
+    assert {one.partition(":")[0] for one in engine.read} == written
+    release.verify()
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda one: one.name)
+def test_an_engine_that_writes_something_else_publishes_nothing(method: ld.Method, tmp_path: Path) -> None:
+    how = {"quasi": ["age", "sex"], "sensitive": "disease", "drop": "name", "method": method}
+
+    with pytest.raises(ld.LDiversityError):
+        ld.anonymize(patients(60, seed=1), **how, output=tmp_path / "release", engine=Forgetful())
+
+    assert not list(tmp_path.iterdir())

@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.randomness import FreshWords, Key, Secret
+from ldiversity.release import DataFile, Format, Storage
 from ldiversity.tables import Source
 
 __all__ = ["BatchFunction", "Engine", "Factory", "NumberedBatch", "PartFunction", "Secrets"]
@@ -141,6 +142,19 @@ class Engine(ABC):
         When this returns, every batch has been read. Rows are kept in memory, or in buckets on disk when there is a
         `scratch` folder.
         """
+
+    @abstractmethod
+    def write(self, file: Path, tables: Iterable[pa.Table], data_format: Format) -> int:
+        """Write tables of one schema, in their order, into a file of a staging folder; returns the number of rows."""
+
+    @abstractmethod
+    def read_back(self, file: DataFile, names: list[str]) -> Iterator[pa.Table]:
+        """Some columns of a file that was written, a batch of rows at a time: claims are checked on them."""
+
+    @property
+    def storage(self) -> Storage:
+        """Writing and reading back, as a release asks for them."""
+        return Storage(self.write, self.read_back)
 
     @abstractmethod
     def staging(self, target: Path, *, overwrite: bool) -> AbstractContextManager[Path]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from ldiversity.base.checks import check_integer
 from ldiversity.engines._base import BatchFunction, Engine, Factory, NumberedBatch, PartFunction, Secrets
 from ldiversity.engines._buckets import AtRandom, ByKey, TogetherByKey, put_in_order
-from ldiversity.release import staging_folder
+from ldiversity.release import THIS_MACHINE, DataFile, Format, staging_folder
 from ldiversity.tables import COUNT, Source, count_values
 
 __all__ = ["LocalEngine"]
@@ -122,6 +122,14 @@ class LocalEngine(Engine):
         # Every call gets words of its own: an engine may be used again, by threads and by forked processes.
         rule = AtRandom((secrets or Secrets()).words()) if by is None else ByKey(by)
         return put_in_order(batches, rule, n_rows=n_rows, bucket_rows=self.chunk_rows, scratch=scratch)
+
+    def write(self, file: Path, tables: Iterable[pa.Table], data_format: Format) -> int:
+        """Write one file, each table made while the one before is written."""
+        return THIS_MACHINE.write(file, tables, data_format)
+
+    def read_back(self, file: DataFile, names: list[str]) -> Iterator[pa.Table]:
+        """Read one file."""
+        return file.stored(names)
 
     def staging(self, target: Path, *, overwrite: bool) -> AbstractContextManager[Path]:
         """A private folder beside `target`."""

@@ -56,7 +56,14 @@ def publish_classes(
         return ClassRelease.of(made.description, made.rows, n_rows=made.n_rows, frame_kind=frame_kind, notes=made.notes)
     with preparation.engine.staging(output, overwrite=overwrite) as staging:
         made = _make(preparation, secrets.words())
-        write_classes(staging, made.description, made.rows, data_format=data_format, n_records=made.n_records)
+        write_classes(
+            staging,
+            made.description,
+            made.rows,
+            data_format=data_format,
+            n_records=made.n_records,
+            storage=preparation.engine.storage,
+        )
         tell(1.0, "writing")
     with unwatched():  # the release is complete: nothing may stop it now
         release = cast("ClassRelease", load_release(output, frame=frame_kind))

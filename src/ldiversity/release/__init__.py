@@ -15,6 +15,7 @@ from ldiversity.release._coded import parse_type, wrap_sets
 from ldiversity.release._description import ClassDescription, Format, Layout, ReleaseDescription, SetLayout
 from ldiversity.release._dtypes import keep_shown
 from ldiversity.release._evidence import Evidence
+from ldiversity.release._files import DataFile
 from ldiversity.release._forms import Form, Marginal, Reach
 from ldiversity.release._load import load_release
 from ldiversity.release._manifest import Manifest
@@ -22,19 +23,21 @@ from ldiversity.release._posterior_bound import PosteriorBound
 from ldiversity.release._publishable import check_publishable
 from ldiversity.release._regions import Intervals, Lists, Region, label_array, number_array, to_numbers
 from ldiversity.release._set_release import SetRelease, explode_rows
-from ldiversity.release._sinks import no_records_left
+from ldiversity.release._sinks import THIS_MACHINE, Storage, no_records_left
 from ldiversity.release._staging import staging_folder
 from ldiversity.release._write import check_description, write_release
 
 __all__ = [
     "NOT_PROTECTED",
     "SEPARATE_CLASSES",
+    "THIS_MACHINE",
     "USE_A_KEY",
     "Cells",
     "Claim",
     "ClassClaim",
     "ClassDescription",
     "ClassRelease",
+    "DataFile",
     "Evidence",
     "Form",
     "Format",
@@ -52,6 +55,7 @@ __all__ = [
     "RowBatch",
     "SetLayout",
     "SetRelease",
+    "Storage",
     "check_classes",
     "check_description",
     "check_publishable",

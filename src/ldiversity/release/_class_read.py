@@ -18,7 +18,7 @@ from ldiversity.release._cells import Cells, cells_of, column_of, from_texts, jo
 from ldiversity.release._coded import code_column, parse_type
 from ldiversity.release._damage import damage, damaged
 from ldiversity.release._description import ClassDescription, Format
-from ldiversity.release._files import DataFile, Identity, gather, identity_of, typed
+from ldiversity.release._files import DataFile, Identity, Reader, gather, identity_of, typed
 from ldiversity.release._manifest import Manifest, TableEntry
 from ldiversity.schema import Attribute, Role
 
@@ -34,6 +34,7 @@ class FolderClassRows:
     folder: Path
     manifest: Manifest
     description: ClassDescription
+    reader: Reader | None = None
     _known: dict[str, CodeArray] = field(default_factory=dict, repr=False)
     _seen: Identity | None = field(init=False, repr=False)
 
@@ -154,13 +155,17 @@ class FolderClassRows:
             exact = form is None or form.kind == "exact"
             types[attribute.name] = parse_type(attribute.type) if exact else pa.string()
         longest = max((len(form.labels) for form in self.description.forms.values()), default=1)
-        return DataFile(self.folder, data.file, data.format, data.rows, data.bytes, types, max(longest, 1), self._seen)
+        return DataFile(
+            self.folder, data.file, data.format, data.rows, data.bytes, types, max(longest, 1), self._seen, self.reader
+        )
 
     def table_file(self, entry: TableEntry, class_column: str, attribute: str) -> DataFile:
         """The file of the values of each class."""
         kind = parse_type(self.description.schema[attribute].type)
         types = {class_column: pa.int64(), "value": kind, "count": pa.int64()}
-        return DataFile(self.folder, entry.file, self._format, entry.rows, entry.bytes, types, seen=self._seen)
+        return DataFile(
+            self.folder, entry.file, self._format, entry.rows, entry.bytes, types, seen=self._seen, reader=self.reader
+        )
 
     def _codes(self, file: DataFile, attribute: str) -> CodeArray:
         parts = [self._codes_in(batch, attribute) for batch in file.batches([attribute])]

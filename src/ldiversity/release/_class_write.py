@@ -22,7 +22,7 @@ from ldiversity.release._manifest import (
     manifest_text,
     no_cell_in_faults,
 )
-from ldiversity.release._sinks import describe_file, measured, no_file, no_records_left, write_tables
+from ldiversity.release._sinks import THIS_MACHINE, Storage, describe_file, measured, no_file, no_records_left
 from ldiversity.release._survival import Content, check_survival
 from ldiversity.schema import Role
 
@@ -41,6 +41,7 @@ def write_classes(
     *,
     data_format: Format,
     n_records: int | None = None,
+    storage: Storage = THIS_MACHINE,
 ) -> Manifest:
     """Write rows, tables of values and manifest into the empty folder `staging`, and check what the disk holds.
 
@@ -49,14 +50,14 @@ def write_classes(
     file = staging / f"data.{data_format}"
     content: dict[str, Content] = {file.name: Content()}
     published = publish_rows(description, rows, as_texts=data_format == "csv")
-    n_rows = write_tables(file, content[file.name].watch(published), data_format)
+    n_rows = storage.write(file, content[file.name].watch(published), data_format)
     if n_rows == 0:
         raise no_records_left()
     with no_cell_in_faults():
         apart = description.layout == "bucketized"
-        tables = _write_counts(staging, description, rows, data_format, content) if apart else []
+        tables = _write_counts(staging, description, rows, data_format, content, storage) if apart else []
         manifest = _manifest(description, rows, describe_file(file, description.layout, n_rows), tables)
-    written = FolderClassRows(staging, manifest, description)
+    written = FolderClassRows(staging, manifest, description, storage.read_back)
     with stage("checking what was written"):
         check_survival(written.file, content[file.name], {})
         for entry in tables:
@@ -69,14 +70,19 @@ def write_classes(
 
 
 def _write_counts(
-    staging: Path, description: ClassDescription, rows: ClassRows, data_format: Format, content: dict[str, Content]
+    staging: Path,
+    description: ClassDescription,
+    rows: ClassRows,
+    data_format: Format,
+    content: dict[str, Content],
+    storage: Storage,
 ) -> list[TableEntry]:
     entries = []
     for number, name in enumerate(description.schema.names(Role.SENSITIVE), start=1):
         file = staging / f"sensitive_{number}.{data_format}"
         content[file.name] = Content()
         counted = content[file.name].watch([publish_counts(description, name, rows.counts(name))])
-        n_rows = write_tables(file, counted, data_format)
+        n_rows = storage.write(file, counted, data_format)
         entries.append(TableEntry.model_validate({"attribute": name, **measured(file, n_rows)}))
     return entries
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -17,10 +17,13 @@ from ldiversity.release._damage import damaged
 from ldiversity.release._description import Format
 from ldiversity.release._parquet import parquet_batches, without_columns
 
-__all__ = ["DataFile", "Identity", "gather", "identity_of", "typed"]
+__all__ = ["DataFile", "Identity", "Reader", "gather", "identity_of", "typed"]
 
 Identity: TypeAlias = tuple[int, int]
 """The device and the number of a file or folder."""
+
+Reader: TypeAlias = "Callable[[DataFile, list[str]], Iterator[pa.Table]]"
+"""Reads some columns of a file, a batch of rows at a time."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class DataFile:
         How many entries a list may have: a few bytes can stand for a list of any length.
     seen
         Which folder it was when the release was loaded, as `identity_of` tells.
+    reader
+        How an engine reads it back before the release has a name; `stored` when None.
     """
 
     folder: Path
@@ -47,6 +52,7 @@ class DataFile:
     csv_types: Mapping[str, pa.DataType]
     longest: int = 1
     seen: Identity | None = None
+    reader: Reader | None = None
 
     def batches(self, names: list[str]) -> Iterator[pa.Table]:
         """Some columns, a batch of rows at a time."""
@@ -59,7 +65,7 @@ class DataFile:
             raise damaged(f"{self.name} must be a regular file of the folder")
         if file.stat().st_size != self.n_bytes:
             raise damaged(f"{self.name} must be {self.n_bytes} bytes long")
-        tables = self._csv_batches(file, names) if self.data_format == "csv" else self._parquet_batches(file, names)
+        tables = self.stored(names) if self.reader is None else self.reader(self, names)
         rows, step = 0, reading(self.n_rows)
         for table in tables:
             rows += table.num_rows
@@ -68,7 +74,11 @@ class DataFile:
         if rows != self.n_rows:
             raise damaged(f"{self.name} must hold {self.n_rows} rows")
 
-    def _parquet_batches(self, file: Path, names: list[str]) -> Iterator[pa.Table]:
+    def stored(self, names: list[str]) -> Iterator[pa.Table]:
+        """What the file on this machine holds, unchecked but for its form."""
+        file = self.folder / self.name
+        if self.data_format == "csv":
+            return self._csv_batches(file, names)
         return parquet_batches(file, names, n_rows=self.n_rows, longest=self.longest)
 
     def _csv_batches(self, file: Path, names: list[str]) -> Iterator[pa.Table]:

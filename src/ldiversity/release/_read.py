@@ -14,7 +14,7 @@ from ldiversity.mechanisms import SetMechanism
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._coded import code_column, code_set_columns, member_names, parse_type
 from ldiversity.release._damage import damage, damaged
-from ldiversity.release._files import DataFile, Identity, gather, identity_of, typed
+from ldiversity.release._files import DataFile, Identity, Reader, gather, identity_of, typed
 from ldiversity.release._manifest import Manifest
 from ldiversity.schema import Role, Schema
 from ldiversity.tables import encode_sets
@@ -30,6 +30,7 @@ class FolderData:
     manifest: Manifest
     schema: Schema
     mechanisms: Mapping[str, SetMechanism]
+    reader: Reader | None = None
     _seen: Identity | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -95,7 +96,15 @@ class FolderData:
         data = self.manifest.data
         longest = max(mechanism.l for mechanism in self.mechanisms.values())
         return DataFile(
-            self.folder, data.file, data.format, data.rows, data.bytes, self._csv_types(), longest, self._seen
+            self.folder,
+            data.file,
+            data.format,
+            data.rows,
+            data.bytes,
+            self._csv_types(),
+            longest,
+            self._seen,
+            self.reader,
         )
 
     def _csv_types(self) -> dict[str, pa.DataType]:

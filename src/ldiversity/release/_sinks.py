@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -17,10 +18,13 @@ import pyarrow.parquet as pq
 from ldiversity.base.progress import in_context, stage, tell
 from ldiversity.errors import SchemaError
 from ldiversity.release._description import Format, Layout
+from ldiversity.release._files import DataFile, Reader
 from ldiversity.release._manifest import DataEntry
 from ldiversity.sentences import Setting, say
 
 __all__ = [
+    "THIS_MACHINE",
+    "Storage",
     "describe_file",
     "measured",
     "no_file",
@@ -34,6 +38,22 @@ __all__ = [
 Item = TypeVar("Item")
 
 _NAMES: Final[Mapping[Format, str]] = {"csv": "CSV", "parquet": "Parquet"}
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How an engine writes the files of a release, and reads them back to check them.
+
+    Parameters
+    ----------
+    write
+        Writes tables of one schema into a file, and returns the number of rows.
+    read_back
+        Reads some columns of what was written.
+    """
+
+    write: Callable[[Path, Iterable[pa.Table], Format], int]
+    read_back: Reader
 
 
 def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) -> int:
@@ -55,6 +75,10 @@ def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) ->
         if sink is not None:
             sink.close()
     return rows
+
+
+THIS_MACHINE: Final = Storage(write_tables, DataFile.stored)
+"""Files on a disk of this machine."""
 
 
 def prefetch(items: Iterable[Item]) -> Generator[Item]:

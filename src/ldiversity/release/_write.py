@@ -22,7 +22,7 @@ from ldiversity.release._manifest import (
     no_cell_in_faults,
 )
 from ldiversity.release._read import FolderData
-from ldiversity.release._sinks import describe_file, no_file, no_records_left, write_tables
+from ldiversity.release._sinks import THIS_MACHINE, Storage, describe_file, no_file, no_records_left
 from ldiversity.release._survival import Content, check_survival
 from ldiversity.release._verify import verify_rows
 from ldiversity.schema import Role
@@ -37,7 +37,12 @@ _OF_CLASSES: Final[dict[str, Any]] = {
 
 
 def write_release(
-    staging: Path, description: ReleaseDescription, tables: Iterable[pa.Table], *, data_format: Format
+    staging: Path,
+    description: ReleaseDescription,
+    tables: Iterable[pa.Table],
+    *,
+    data_format: Format,
+    storage: Storage = THIS_MACHINE,
 ) -> Manifest:
     """Write rows and manifest into the empty folder `staging`, and check the claims on what the disk holds.
 
@@ -52,12 +57,12 @@ def write_release(
     published = (
         publish_batch(coded, schema, layout=description.layout, as_columns=as_columns) for coded in shown.watch(tables)
     )
-    rows = write_tables(file, content.watch(published), data_format)
+    rows = storage.write(file, content.watch(published), data_format)
     if rows == 0:
         raise no_records_left()
     with no_cell_in_faults():
         manifest = _manifest(replace(description, schema=shown.schema()), describe_file(file, description.layout, rows))
-    written = FolderData(staging, manifest, schema, dict(description.mechanisms))
+    written = FolderData(staging, manifest, schema, dict(description.mechanisms), storage.read_back)
     members = {member: name for name in schema.names(Role.SENSITIVE) for member in written.published(name)}
     with stage("checking what was written"):
         check_survival(written.file, content, members)
