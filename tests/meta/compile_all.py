@@ -64,18 +64,19 @@ def people(n: int) -> pa.Table:
             "level": rng.integers(0, 16, n),
             "value": rng.choice(VALUES, n),
             "other": rng.choice(VALUES, n),
+            "who": rng.integers(0, n // 2, n),
         }
     )
 
 
-def use(table: pa.Table, method: Any, sensitive: str | list[str]) -> None:
+def use(table: pa.Table, method: Any, sensitive: str | list[str], person: str | None = None) -> None:
     """Publish, and do with the release what can be done."""
     drop = [
         name
-        for name in ("level", "value", "other")
-        if name not in ([sensitive] if isinstance(sensitive, str) else sensitive)
+        for name in ("level", "value", "other", "who")
+        if name != person and name not in ([sensitive] if isinstance(sensitive, str) else sensitive)
     ]
-    release = ld.anonymize(table, quasi=["age", "zip"], sensitive=sensitive, drop=drop, method=method)
+    release = ld.anonymize(table, quasi=["age", "zip"], sensitive=sensitive, drop=drop, method=method, person=person)
     if isinstance(sensitive, list):
         return
     for estimator in ("linear", "mle", "auto") if isinstance(release, ld.SetRelease) else ("auto",):
@@ -98,6 +99,7 @@ def main() -> None:
             ordered = besides.get("distance") is LINE["distance"]
             use(table, make.of_level(2, **{**needed, **besides}), "level" if ordered else "value")
         if entry.family == "classes":
+            use(table, make.of_level(2, **needed), "value", "who")
             with suppress(ld.UnsupportedError):  # methods of one sensitive column
                 use(table, make.of_level(2, **needed), ["value", "other"])
     json.dump({function: sorted(signatures) for function, signatures in compiled.found.items()}, sys.stdout)

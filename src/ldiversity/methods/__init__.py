@@ -13,6 +13,7 @@ from ldiversity.methods._anatomy_classes import most_classes
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Method, Partition, RandomizingMethod
 from ldiversity.methods._coded import CategoryColumn, CodedTable, NumberColumn, QuasiColumn, SensitiveColumn
 from ldiversity.methods._combinations import number_combinations
+from ldiversity.methods._people import Dealer, check_people
 from ldiversity.methods._rule import Models, Rules, check_whole, describe_rules, given_models, refuse_persons, rules_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ __all__ = [  # noqa: PLE0604 - all of them are texts
     "METHODS",
     "CategoryColumn",
     "CodedTable",
+    "Dealer",
     "Grouping",
     "GroupingMethod",
     "GroupingRun",
@@ -43,6 +45,7 @@ __all__ = [  # noqa: PLE0604 - all of them are texts
     "RandomizingMethod",
     "Rules",
     "SensitiveColumn",
+    "check_people",
     "check_whole",
     "describe_rules",
     "given_models",

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ldiversity.base.checks import check_choice, check_integer
-from ldiversity.methods._anatomy_classes import check_people, check_shares, divide, losses, only_column
+from ldiversity.methods._anatomy_classes import check_shares, divide, losses, only_column
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun
 from ldiversity.methods._coded import CodedTable
+from ldiversity.methods._people import check_people
 from ldiversity.models import UniqueDiversity
 from ldiversity.schema import Domain
 
@@ -35,6 +36,9 @@ class Anatomy(GroupingMethod):
     has more than n/l, this gives floor(n/l) classes of l and leaves fewer than l records, all with different values;
     each of them joins a class without its value, which exists because its value has at most floor(n/l) records. So the
     values of a class never repeat. O(n log F) for F values.
+
+    Where a person has several rows, classes then exchange rows until none holds two of one person. This always works
+    if nobody has more than floor(n/l) rows; otherwise it is refused, or rows of that person are suppressed.
 
     References
     ----------
@@ -67,14 +71,15 @@ class Anatomy(GroupingMethod):
         Raises
         ------
         InfeasibleError
-            When a value has more than 1/l of the records and none may be suppressed, or fewer than l values occur.
+            When a value or a person has more than 1/l of the records and none may be suppressed, or there are fewer
+            than l values or people.
         UnsupportedError
-            When there are several sensitive columns, or several rows of one person.
+            When there are several sensitive columns.
         """
         column = only_column("Anatomy", table)
-        check_people("Anatomy", table)
         check_shares("Anatomy", column.name, column.counts, self.l, overflow=self.overflow)
-        partition = divide(column.codes, len(column.domain), self.l)
+        check_people("Anatomy", table, self.l, overflow=self.overflow)
+        partition = divide(column.codes, len(column.domain), self.l, table.several)
         return Grouping((partition,), facts=losses(partition, self.l))
 
     def promises(self, domain: Domain) -> tuple[UniqueDiversity]:  # noqa: ARG002 - the same for every domain

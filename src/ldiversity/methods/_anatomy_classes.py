@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,9 +11,10 @@ from ldiversity.base.arrays import CodeArray, Json
 from ldiversity.errors import InfeasibleError, UnsupportedError
 from ldiversity.methods._base import Partition
 from ldiversity.methods._coded import CodedTable, SensitiveColumn
+from ldiversity.methods._people import spread_people
 from ldiversity.sentences import Method, Setting, say
 
-__all__ = ["check_people", "check_shares", "divide", "losses", "most_classes", "only_column"]
+__all__ = ["check_shares", "divide", "divide_rest", "keep_eligible", "losses", "most_classes", "only_column"]
 
 
 def most_classes(counts: NDArray[np.int64], l: int) -> int:
@@ -35,11 +38,44 @@ def most_classes(counts: NDArray[np.int64], l: int) -> int:
     return low
 
 
-def divide(levels: CodeArray, n_levels: int, l: int) -> Partition:
+def keep_eligible(
+    codes: NDArray[np.integer], sizes: Sequence[int] | NDArray[np.int64], rows: NDArray[np.int32], l: int
+) -> NDArray[np.int32]:
+    """Keep as many rows as can be, the first of each value, so that no value of a key exceeds 1/l of them.
+
+    With one key: no more than k of each value, for the greatest k with ``sum(min(count, k)) >= k * l``. With several,
+    the same key by key until none is too frequent.
+
+    Parameters
+    ----------
+    codes
+        Shape (n, keys).
+    sizes
+        Shape (keys,): how many values each has.
+    """
+    while True:
+        before = len(rows)
+        for key, size in enumerate(sizes):
+            own = codes[rows, key]
+            counts = np.bincount(own, minlength=int(size))
+            most = most_classes(counts, l)
+            if counts.max(initial=0) > most:
+                order = np.argsort(own, kind="stable")
+                rank = np.empty(len(rows), dtype=np.int64)
+                rank[order] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+                rows = rows[rank < most]
+        if len(rows) == before:
+            return rows
+
+
+def divide(levels: CodeArray, n_levels: int, l: int, person: NDArray[np.int64] | None = None) -> Partition:
     """Divide the rows into classes of at least `l` rows with pairwise different levels, hiding as few as possible.
 
     A level that has more rows than there can be classes loses the last ones; then one row is taken from each of the
     l fullest buckets, again and again; the fewer than l rows left over join the smallest classes without their level.
+
+    With `person`, who has more rows than there can be classes loses the last ones too, and classes exchange rows until
+    none holds two rows of one person. That always works: see the kernel `spread`.
 
     Examples
     --------
@@ -48,11 +84,61 @@ def divide(levels: CodeArray, n_levels: int, l: int) -> Partition:
     """
     from ldiversity._kernels.anatomy import take_from_largest
 
+    if person is not None:
+        return _divide_apart(levels, n_levels, l, person)
     counts = np.bincount(levels, minlength=n_levels).astype(np.int64)
     kept = np.minimum(counts, most_classes(counts, l))
     class_of, left, n_classes = take_from_largest(np.ascontiguousarray(levels, dtype=np.int32), kept, l)
     _insert(class_of, np.sort(left), levels, n_classes)
     return Partition(class_of, n_classes)
+
+
+def _divide_apart(levels: CodeArray, n_levels: int, l: int, person: NDArray[np.int64]) -> Partition:
+    n_people = int(person.max(initial=-1)) + 1
+    rows = np.arange(len(levels), dtype=np.int32)
+    rows = keep_eligible(np.column_stack([levels, person]), (n_levels, n_people), rows, l)
+    own = divide(levels[rows], n_levels, l)
+    class_of = np.full(len(levels), -1, dtype=np.int32)
+    class_of[rows] = spread_people(own, person[rows], levels[rows])
+    return Partition(class_of, own.n_classes)
+
+
+def divide_rest(
+    partition: Partition, levels: CodeArray, n_levels: int, person: NDArray[np.int64], l: int
+) -> tuple[Partition, int]:
+    """Divide the rows without a class into classes of `l` different people and levels.
+
+    Where one person or level has too many of them, classes are dissolved too, the smallest first: as many as needed,
+    all of them at last. Each class has at least `l` rows, all of them different people.
+
+    Returns
+    -------
+    The partition of all rows, and how many of them were divided.
+
+    Raises
+    ------
+    InfeasibleError
+        When a person or a level has more than 1/l of all rows.
+    """
+    smallest = np.argsort(partition.sizes, kind="stable")
+    rank = np.empty(partition.n_classes + 1, dtype=np.int64)  # its last entry is for rows without a class
+    rank[smallest], rank[-1] = np.arange(partition.n_classes), -1
+    of_row = rank[partition.class_of]
+    step, n_dissolved = 1, 0
+    while True:
+        rest = np.flatnonzero(of_row < n_dissolved)
+        most = max(int(np.bincount(keys[rest]).max(initial=0)) for keys in (levels, person))
+        if most * l <= len(rest):
+            break
+        if n_dissolved >= partition.n_classes:
+            raise InfeasibleError(
+                "Classes", "l", "must leave every person and every value at most 1/l of the rows", got=l
+            )
+        n_dissolved, step = min(partition.n_classes, n_dissolved + step), 2 * step
+    found = divide(levels[rest], n_levels, l, np.unique(person[rest], return_inverse=True)[1].ravel())
+    class_of = (of_row - n_dissolved).astype(np.int32)
+    class_of[rest] = found.class_of + (partition.n_classes - n_dissolved)
+    return Partition(class_of, partition.n_classes - n_dissolved + found.n_classes), len(rest)
 
 
 def losses(partition: Partition, l: int) -> dict[str, Json]:
@@ -76,17 +162,6 @@ def only_column(owner: str, table: CodedTable) -> SensitiveColumn:
             )
         )
     return table.sensitive[0]
-
-
-def check_people(owner: str, table: CodedTable) -> None:
-    """Refuse several rows of one person: the l largest buckets may all be theirs."""
-    if table.person is not None and len(np.unique(table.person)) < table.n_rows:
-        raise UnsupportedError(owner, "each row must belong to a different person").with_hint(
-            say(
-                "{} never puts two rows of one person into a class; nor do {} and {}, which hide what is left.",
-                *(Method("BSGI"), Method("LLMSU"), Method("MBF")),
-            )
-        )
 
 
 def check_shares(

@@ -9,11 +9,12 @@ from typing import ClassVar, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import CodeArray, Json
+from ldiversity.base.arrays import BoolArray, CodeArray, Json
 from ldiversity.base.checks import check_choice, check_integer, check_number
 from ldiversity.errors import InfeasibleError, ParameterError
+from ldiversity.methods._anatomy_classes import divide_rest, keep_eligible
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
-from ldiversity.methods._bsgi_near import group_near, group_paper, keep_eligible
+from ldiversity.methods._bsgi_near import group_near, group_paper
 from ldiversity.methods._bsgi_repair import place_left_over
 from ldiversity.methods._bsgi_space import Keys, Space, make_keys, make_space
 from ldiversity.methods._coded import CodedTable
@@ -120,7 +121,7 @@ class BSGI(GroupingMethod):
         space = make_space("BSGI", table, self.weights)
         rows = np.arange(table.n_rows, dtype=np.int32)
         if self.overflow == "suppress":
-            rows = keep_eligible(keys, rows, self.l)
+            rows = keep_eligible(keys.codes, keys.sizes, rows, self.l)
             self._check_some_left(keys, rows, table.n_rows)
         else:
             self._check_eligible(keys, table.n_rows)
@@ -132,6 +133,10 @@ class BSGI(GroupingMethod):
         else:
             class_of, n_classes = np.full(table.n_rows, -1, dtype=np.int32), 0
         lost = int(np.count_nonzero(kept & (class_of < 0)))
+        if lost and keys.n_sensitive == 1 and table.several is not None:
+            # With one value and one person per record there is always a way; see `divide_rest`.
+            partition = self._divide_lost(keys, Partition(class_of, n_classes), kept)
+            class_of, n_classes, lost = partition.class_of, partition.n_classes, 0
         if lost and self.overflow == "refuse":
             raise self._unplaced(keys, lost)
         run.progress(1.0, "grouping")
@@ -142,6 +147,15 @@ class BSGI(GroupingMethod):
         if self.selection == "paper":
             return group_paper(space, keys, rows, self.l, run)
         return group_near(space, keys, rows, self.l, swaps=self.swaps, run=run)
+
+    def _divide_lost(self, keys: Keys, partition: Partition, kept: BoolArray) -> Partition:
+        rows = np.flatnonzero(kept)
+        codes = keys.codes[rows]
+        own = Partition(partition.class_of[rows], partition.n_classes)
+        found, _ = divide_rest(own, codes[:, 0], int(keys.sizes[0]), codes[:, 1].astype(np.int64), self.l)
+        class_of = np.full(len(kept), -1, dtype=np.int32)
+        class_of[rows] = found.class_of
+        return Partition(class_of, found.n_classes)
 
     @staticmethod
     def _facts(partition: Partition) -> dict[str, Json]:

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
-from ldiversity.methods._anatomy_classes import most_classes
+from ldiversity.methods._anatomy_classes import keep_eligible
 from ldiversity.methods._base import GroupingRun
 from ldiversity.methods._bsgi_space import Keys, Space
 
-__all__ = ["close_gaps", "group_near", "group_paper", "keep_eligible"]
+__all__ = ["close_gaps", "group_near", "group_paper"]
 
 _PART: Final = 4096
 """Most rows of a part."""
@@ -59,7 +59,7 @@ def _choose_tolerance(
     sample = rows[:_PILOT]
     own_space = Space(space.points[sample], space.loss, space.centers, space.rarity)
     own_keys = Keys(keys.codes[sample], keys.sizes, keys.names, keys.n_sensitive)
-    eligible = keep_eligible(own_keys, np.arange(len(sample), dtype=np.int32), l)
+    eligible = keep_eligible(own_keys.codes, own_keys.sizes, np.arange(len(sample), dtype=np.int32), l)
     eligible = set_aside(own_keys, eligible, len(eligible) % l)
     if not len(eligible):
         return _TOLERANCES[0]
@@ -87,27 +87,6 @@ def set_aside(keys: Keys, rows: NDArray[np.int32], n_out: int) -> NDArray[np.int
     largest = np.argsort(-counts, kind="stable")[:n_out]
     out = [int(np.argmax(codes == value)) for value in largest]
     return np.delete(rows, out)
-
-
-def keep_eligible(keys: Keys, rows: NDArray[np.int32], l: int) -> NDArray[np.int32]:
-    """Keep as many rows as can be, the first of each value, so that no value of a key exceeds 1/l of them.
-
-    With one key: no more than k of each value, for the greatest k with ``sum(min(count, k)) >= k * l``. With several,
-    the same key by key until none is too frequent.
-    """
-    while True:
-        before = len(rows)
-        for key in range(keys.codes.shape[1]):
-            codes = keys.codes[rows, key]
-            counts = np.bincount(codes, minlength=int(keys.sizes[key]))
-            most = most_classes(counts, l)
-            if counts.max(initial=0) > most:
-                order = np.argsort(codes, kind="stable")
-                rank = np.empty(len(rows), dtype=np.int64)
-                rank[order] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-                rows = rows[rank < most]
-        if len(rows) == before:
-            return rows
 
 
 def close_gaps(class_of: CodeArray, firsts: NDArray[np.int64], formed: list[int]) -> tuple[CodeArray, int]:

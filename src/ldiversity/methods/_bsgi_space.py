@@ -76,12 +76,10 @@ def make_keys(table: CodedTable) -> Keys:
     codes = [column.codes for column in columns]
     names = [repr(column.name) for column in columns]
     sizes = [len(column.domain) for column in columns]
-    if table.person is not None:
-        people, person = np.unique(table.person, return_inverse=True)
-        if len(people) < table.n_rows:
-            codes.append(person.astype(np.int32))
-            names.append("the person column")
-            sizes.append(len(people))
+    if table.several is not None:
+        codes.append(table.several.astype(np.int32))
+        names.append("the person column")
+        sizes.append(int(table.several.max()) + 1)
     stacked = codes[0].reshape(-1, 1) if len(codes) == 1 else np.column_stack(codes)
     stacked = np.ascontiguousarray(stacked, dtype=np.int32)
     return Keys(stacked, np.array(sizes, dtype=np.int64), tuple(names), len(columns))

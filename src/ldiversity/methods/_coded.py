@@ -135,6 +135,23 @@ class CodedTable:
         """The number of rows."""
         return len(self.sensitive[0].codes)
 
+    @cached_property
+    def several(self) -> NDArray[np.int64] | None:
+        """Shape (n,): the person of each row, numbered from 0 without gaps; None when nobody has several rows.
+
+        Examples
+        --------
+        >>> rows = SensitiveColumn("disease", np.array([0, 1, 0], dtype=np.int32), Domain(("flu", "cut")))
+        >>> CodedTable((), (rows,), person=np.array([7, 9, 7])).several.tolist()
+        [0, 1, 0]
+        >>> CodedTable((), (rows,), person=np.array([7, 8, 9])).several is None
+        True
+        """
+        if self.person is None:
+            return None
+        people, numbered = np.unique(self.person, return_inverse=True)
+        return None if len(people) == self.n_rows else numbered.ravel().astype(np.int64)
+
     def weights(self, owner: str, given: Mapping[str, float] | None) -> dict[str, float]:
         """How much each quasi-identifier counts, 1 for those that are not given; refuses names of other columns."""
         names = [column.name for column in self.quasi]

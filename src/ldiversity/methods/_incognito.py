@@ -7,14 +7,16 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ldiversity.base.arrays import Json
+from ldiversity.base.arrays import BoolArray, Json
 from ldiversity.base.checks import check_number, name_some
 from ldiversity.errors import InternalError, ParameterError, UnsupportedError
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
 from ldiversity.methods._coded import CodedTable, NumberColumn
-from ldiversity.methods._rule import Models, Rules, check_whole, describe_rules, given_models, refuse_persons, rules_of
-from ldiversity.models import PrivacyModel, as_written
+from ldiversity.methods._people import Dealer, check_people, not_apart
+from ldiversity.methods._rule import Models, Rules, check_whole, describe_rules, given_models, rules_of
+from ldiversity.models import PrivacyModel, as_written, count_classes
 from ldiversity.schema import Domain
 from ldiversity.sentences import Method, say
 
@@ -28,6 +30,9 @@ class Incognito(GroupingMethod):
     Of all choices of levels that satisfy the model, the one of least loss is taken: the mean over records and columns
     of the share of the leaves that stand under the published node, 0 for a leaf. No other choice that satisfies the
     model is lower in one column and higher in none.
+
+    Where a person has several rows, records that agree at these levels are published as several classes, each of which
+    holds the person once; then each of these must satisfy the model.
 
     Parameters
     ----------
@@ -98,7 +103,6 @@ class Incognito(GroupingMethod):
         from ldiversity.methods._incognito_counts import combine
         from ldiversity.methods._incognito_lattice import find_least
 
-        refuse_persons("Incognito", table)
         numbers = [column.name for column in table.quasi if isinstance(column, NumberColumn)]
         if numbers:
             raise UnsupportedError(
@@ -107,15 +111,48 @@ class Incognito(GroupingMethod):
         most = int(as_written(self.suppression) * table.n_rows)  # without rounding: 0.29 of 100 are 29
         if most == 0 or not table.n_rows:
             check_whole("Incognito", self.rules.models, table.sensitive)
+            check_people("Incognito", table, self.rules.least_size)
         full, combination_of = combine(table, table.categories)
-        found = find_least(full, self.rules, most, run)
+        dealer = Dealer.of(table)
+
+        def classes_of(levels: tuple[int, ...], left_out: BoolArray) -> Partition | None:
+            class_of = full.classes(levels)[0][combination_of]
+            if dealer is None:
+                return _published(class_of, left_out)
+            parts, whole = dealer.split(class_of, len(left_out))
+            failing = _failing(table, parts, left_out[whole], self.rules)
+            return None if np.count_nonzero(failing[parts]) > most or failing.all() else _published(parts, failing)
+
+        found = find_least(full, self.rules, most, run, classes_of)
         if found is None:
             # One class of all records is a node too, so they cannot satisfy the rule.
             check_whole("Incognito", self.rules.models, table.sensitive)
+            if dealer is not None:
+                raise not_apart("Incognito", table)
             raise InternalError("Incognito", "the root of the lattice satisfies the model and was not found")
-        levels, left_out = found
-        class_of, _ = full.classes(levels)
-        renumbered = np.where(left_out, -1, np.cumsum(~left_out) - 1).astype(np.int32)
-        partition = Partition(renumbered[class_of][combination_of], int(np.count_nonzero(~left_out)))
+        levels, partition = found
         chosen = {column.name: level for column, level in zip(table.quasi, levels, strict=True)}
         return Grouping((partition,), levels=chosen, facts={"levels": chosen})
+
+
+def _published(class_of: NDArray[np.int64], left_out: BoolArray) -> Partition:
+    """The classes that are not left out, numbered without gaps."""
+    renumbered = np.where(left_out, -1, np.cumsum(~left_out) - 1).astype(np.int32)
+    return Partition(renumbered[class_of], int(np.count_nonzero(~left_out)))
+
+
+def _failing(table: CodedTable, class_of: NDArray[np.int64], left_out: BoolArray, rules: Rules) -> BoolArray:
+    """Which classes must be left out, besides those that are, so that all others satisfy the rules together."""
+    failing = left_out.copy()
+    changed = True
+    while changed and not failing.all():
+        changed = False
+        for column in table.sensitive:
+            partition = _published(class_of, failing)
+            kept = np.flatnonzero(~failing)
+            broken = kept[rules.failing(count_classes(partition.class_of, column.codes, len(kept), column.domain))]
+            failing[broken] = True
+            changed |= bool(broken.size)
+            if failing.all():
+                break
+    return failing

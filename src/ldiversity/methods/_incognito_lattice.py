@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from math import prod
 from typing import Final, TypeAlias
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray
 from ldiversity.errors import UnsupportedError
-from ldiversity.methods._base import GroupingRun
+from ldiversity.methods._base import GroupingRun, Partition
 from ldiversity.methods._incognito_counts import Combinations
 from ldiversity.methods._rule import Rules
 from ldiversity.sentences import Method, say
@@ -25,8 +25,16 @@ MOST_NODES: Final = 1 << 17
 Levels: TypeAlias = tuple[int, ...]
 
 
-def find_least(full: Combinations, rules: Rules, most: int, run: GroupingRun) -> tuple[Levels, BoolArray] | None:
+def find_least(
+    full: Combinations,
+    rules: Rules,
+    most: int,
+    run: GroupingRun,
+    classes_of: Callable[[Levels, BoolArray], Partition | None],
+) -> tuple[Levels, Partition] | None:
     """The node of least loss at which at most `most` records are in classes that must be left out.
+
+    `classes_of` makes the classes of a node, of which some are left out; it may refuse the node.
 
     Nodes are tried in ascending order of loss, so the first that satisfies the rule is the one. When nothing may be
     left out, nodes are first ruled out by fewer columns: a node satisfies the rules only if it does for every subset of
@@ -36,7 +44,7 @@ def find_least(full: Combinations, rules: Rules, most: int, run: GroupingRun) ->
 
     Returns
     -------
-    The level of each column, and which of its classes are left out; None when there is no such node.
+    The level of each column, and the classes; None when there is no such node.
     """
     depths = [column.nodes.shape[1] for column in full.columns]
     n_nodes = prod(depth + 1 for depth in depths) if most == 0 else prod(depths)
@@ -50,9 +58,10 @@ def find_least(full: Combinations, rules: Rules, most: int, run: GroupingRun) ->
     possible = np.ones(depths, dtype=bool) if most else _possible(full, rules, depths, run)
     for levels in _by_loss(full, possible):
         left_out = full.suppressed(levels, rules, most)
-        if left_out is not None:
+        classes = None if left_out is None else classes_of(levels, left_out)
+        if classes is not None:
             run.progress(1.0, "searching the lattice")
-            return levels, left_out
+            return levels, classes
     return None
 
 

@@ -16,6 +16,7 @@ from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Part
 from ldiversity.methods._coded import CodedTable
 from ldiversity.methods._llmsu_merge import merge_levels
 from ldiversity.methods._mbf_classes import Cells, best_of, check_columns, describe
+from ldiversity.methods._people import check_people
 from ldiversity.models import UniqueDiversity
 from ldiversity.release import SEPARATE_CLASSES
 from ldiversity.schema import Domain
@@ -46,7 +47,8 @@ class LLMSU(GroupingMethod):
     Notes
     -----
     One column: the largest number of classes is k, the largest number with ``sum(min(n_s, k)) >= k * l``, and
-    ``max(0, n_s - k)`` records of each value s are hidden: no method can hide fewer. O(n log F).
+    ``max(0, n_s - k)`` records of each value s are hidden: no method can hide fewer. O(n log F). Where a person has
+    several rows, these are kept apart, and more are hidden only if somebody has more than k.
 
     Several columns: records are taken from the cells of their grid. A cell is worth its number of records times
     ``(1 - share) ** power`` for each of its values, so that records which rule many others out do not use up the few
@@ -95,8 +97,9 @@ class LLMSU(GroupingMethod):
         levels = {column.name: self._levels(column.counts) for column in table.sensitive}
         columns = [levels[column.name][column.codes] for column in table.sensitive]
         check_columns("LLMSU", table, columns, self.l)
+        check_people("LLMSU", table, self.l, overflow="suppress")
         if self.joint or len(columns) == 1:
-            grouping = describe(self._divide(columns, table.person, run), self.l)
+            grouping = describe(self._divide(columns, table.several, run), self.l)
         else:
             grouping = self._separately(columns, table, run)
         if not self.merge:
@@ -112,8 +115,13 @@ class LLMSU(GroupingMethod):
 
     def _divide(self, columns: list[CodeArray], person: NDArray[np.int64] | None, run: GroupingRun) -> Partition:
         """One partition, distinct on all columns."""
-        if len(columns) == 1 and (person is None or len(np.unique(person)) == len(person)):
-            return divide(columns[0], int(columns[0].max(initial=0)) + 1, self.l)
+        if len(columns) == 1:
+            found = divide(columns[0], int(columns[0].max(initial=0)) + 1, self.l, person)
+            if person is None or not found.suppressed:
+                return found
+            # Where people have too many rows, fewer may be hidden cell by cell.
+            by_cells = best_of("LLMSU", [Cells.of(columns, person)], self.l, POWERS, run)
+            return found if found.suppressed <= by_cells.suppressed else by_cells
         grids = [columns]
         if len(columns) > 1 and not self.merge:
             grids.append([merge_levels(np.bincount(codes), self.l)[codes] for codes in columns])
@@ -128,7 +136,7 @@ class LLMSU(GroupingMethod):
         rows = np.arange(table.n_rows)
         alone: list[dict[str, Json]] = []
         while True:
-            person = None if table.person is None else table.person[rows]
+            person = None if table.several is None else table.several[rows]
             found = [self._divide([codes[rows]], person, run) for codes in columns]
             alone = alone or [losses(partition, self.l) for partition in found]
             kept = np.all([partition.class_of >= 0 for partition in found], axis=0)

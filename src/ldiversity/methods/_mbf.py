@@ -9,6 +9,7 @@ from ldiversity.base.checks import check_integer
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun
 from ldiversity.methods._coded import CodedTable
 from ldiversity.methods._mbf_classes import Cells, best_of, check_columns, describe
+from ldiversity.methods._people import check_people
 from ldiversity.models import UniqueDiversity
 from ldiversity.schema import Domain
 
@@ -68,7 +69,8 @@ class MBF(GroupingMethod):
         """
         columns = [column.codes for column in table.sensitive]
         check_columns("MBF", table, columns, self.l)
-        partition = best_of("MBF", [Cells.of(columns, table.person)], self.l, (0.0,), run)
+        check_people("MBF", table, self.l, overflow="suppress")
+        partition = best_of("MBF", [Cells.of(columns, table.several)], self.l, (0.0,), run)
         return describe(partition, self.l)
 
     def promises(self, domain: Domain) -> tuple[UniqueDiversity]:  # noqa: ARG002 - the same for every domain

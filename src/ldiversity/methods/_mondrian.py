@@ -14,7 +14,8 @@ from ldiversity.base.checks import check_number
 from ldiversity.errors import ParameterError
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun
 from ldiversity.methods._coded import CodedTable
-from ldiversity.methods._rule import Models, Rules, check_whole, describe_rules, given_models, refuse_persons, rules_of
+from ldiversity.methods._people import Dealer, check_people, not_apart
+from ldiversity.methods._rule import Models, Rules, check_whole, describe_rules, given_models, rules_of
 from ldiversity.models import PrivacyModel
 from ldiversity.schema import Domain
 
@@ -28,7 +29,8 @@ class Mondrian(GroupingMethod):
     A node is cut on the quasi-identifier of greatest span, as a share of its domain; when no cut of it is allowed, on
     the next one. Numbers are cut at the median, missing ones apart; categories with a hierarchy into the children of
     their common ancestor, or between two children at the median; other categories at the median of their order.
-    Every record is published.
+    Every record is published. Where a person has several rows, a node is published as several classes, each of which
+    holds the person once; then each of these must satisfy the models.
 
     Stops someone who knows a person's quasi-identifiers from learning more about the sensitive value than the model
     allows. `BSGI` gives the same promise as ``l`` at far lower loss; this method takes any model.
@@ -96,8 +98,11 @@ class Mondrian(GroupingMethod):
         from ldiversity.methods._mondrian_cuts import Cutter
         from ldiversity.methods._mondrian_ranks import rank_table
 
-        refuse_persons("Mondrian", table)
         weights = np.array(list(table.weights("Mondrian", self.weights).values()))
         check_whole("Mondrian", self.rules.models, table.sensitive)
-        partition = Cutter(rank_table(table), table.sensitive, self.rules, weights, self.strict).partition(run)
+        check_people("Mondrian", table, self.rules.least_size)
+        dealer = Dealer.of(table)
+        if dealer is not None and not dealer.keeps_whole(table.sensitive, self.rules):
+            raise not_apart("Mondrian", table)
+        partition = Cutter(rank_table(table), table.sensitive, self.rules, weights, self.strict, dealer).partition(run)
         return Grouping((partition,))

@@ -15,6 +15,7 @@ from ldiversity.base.arrays import BoolArray, CodeArray
 from ldiversity.methods._base import GroupingRun, Partition
 from ldiversity.methods._coded import SensitiveColumn
 from ldiversity.methods._mondrian_ranks import Ranks
+from ldiversity.methods._people import Dealer
 from ldiversity.methods._rule import Rules
 from ldiversity.models import Population
 
@@ -99,6 +100,8 @@ class Cutter:
         How much each quasi-identifier counts.
     strict
         Whether equal values must stay together.
+    dealer
+        Divides nodes in which a person has several rows: every part must satisfy the rules. None when nobody has.
     """
 
     ranks: Ranks
@@ -106,10 +109,12 @@ class Cutter:
     rules: Rules
     weights: NDArray[np.float64]
     strict: bool
+    dealer: Dealer | None = None
 
     def partition(self, run: GroupingRun) -> Partition:
         """Cut until no node can be cut."""
-        rows = self.ranks.rows
+        # Cuts keep the order of rows, so that in every node the rows of a person stay together.
+        rows = self.ranks.rows if self.dealer is None else self.ranks.rows[self.dealer.by_person]
         n = len(rows)
         class_of = np.empty(n, dtype=np.int32)
         n_classes = 0
@@ -119,7 +124,7 @@ class Cutter:
             while len(nodes):
                 self._choose(rows, nodes, threads)
                 whole = nodes.cuts[:, 0] == 0
-                n_classes = _finish(rows, nodes[whole], class_of, n_classes)
+                n_classes = self._finish(rows, nodes[whole], class_of, n_classes)
                 rows, nodes = self._apply(rows, nodes[~whole], threads)
                 run.progress(1 - len(rows) / max(n, 1), "cutting")
         return Partition(class_of, n_classes)
@@ -179,6 +184,8 @@ class Cutter:
         threads.run(plan, tried)
         planned = np.flatnonzero(tried.cuts[:, 0] > 0)
         allowed = planned[self._allowed(rows, tried[planned], threads)]
+        if self.dealer is not None:
+            allowed = allowed[self._can_be_dealt(self.dealer, rows, tried[allowed], threads)]
         nodes.columns[some[allowed]] = columns[allowed]
         nodes.cuts[some[allowed]] = tried.cuts[allowed]
 
@@ -230,14 +237,33 @@ class Cutter:
         threads.run(cut, nodes)
         return parted, _Nodes.between(np.concatenate([[0], ends[:-1]]) if len(ends) else ends, ends)
 
+    def _can_be_dealt(self, dealer: Dealer, rows: CodeArray, nodes: _Nodes, threads: _Threads) -> BoolArray:
+        """Which cuts leave sides whose parts, with everybody in them once, satisfy the rules."""
+        allowed = np.zeros(len(nodes), dtype=bool)
+        # In blocks, so that the copies of rows are bounded.
+        for block in _blocks(nodes.sizes, 1):
+            parted, sides = self._apply(rows, nodes[block], threads)
+            holds = dealer.keeps(parted[:, -1], np.append(sides.starts, len(parted)), self.sensitive, self.rules)
+            allowed[block] = np.logical_and.reduceat(holds, nodes[block].first_sides[:-1])
+        return allowed
 
-def _finish(rows: CodeArray, nodes: _Nodes, class_of: CodeArray, n_classes: int) -> int:
-    """Make each node a class, and give the number of classes so far."""
-    sizes = nodes.sizes
-    running = np.concatenate([[0], np.cumsum(sizes)])
-    inside = np.arange(running[-1]) - np.repeat(running[:-1] - nodes.starts, sizes)
-    class_of[rows[inside, -1]] = np.repeat(np.arange(n_classes, n_classes + len(nodes), dtype=np.int32), sizes)
-    return n_classes + len(nodes)
+    def _finish(self, rows: CodeArray, nodes: _Nodes, class_of: CodeArray, n_classes: int) -> int:
+        """Make each node a class, or its parts, and give the number of classes so far."""
+        inside, starts = _inside(nodes)
+        own = rows[inside, -1]
+        if self.dealer is None:
+            parts, part_of = np.ones(len(nodes), dtype=np.int64), np.zeros(len(own), dtype=np.int64)
+        else:
+            parts, part_of = self.dealer.deal(own, starts)
+        firsts = n_classes + np.cumsum(parts) - parts
+        class_of[own] = np.repeat(firsts, nodes.sizes) + part_of
+        return n_classes + int(parts.sum())
+
+
+def _inside(nodes: _Nodes) -> tuple[Ints, Ints]:
+    """The places of all rows of some nodes, node by node; and where each node begins among them."""
+    running = np.concatenate([[0], np.cumsum(nodes.sizes)])
+    return np.arange(running[-1]) - np.repeat(running[:-1] - nodes.starts, nodes.sizes), running
 
 
 def _blocks(sides: Ints, n_values: int) -> Iterator[slice]:

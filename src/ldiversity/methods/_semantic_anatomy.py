@@ -13,9 +13,10 @@ from ldiversity.base.arrays import CodeArray, Json
 from ldiversity.base.checks import check_choice, check_integer
 from ldiversity.errors import InfeasibleError, ParameterError
 from ldiversity.hierarchies import Hierarchy
-from ldiversity.methods._anatomy_classes import check_people, check_shares, divide, losses, only_column
+from ldiversity.methods._anatomy_classes import check_shares, divide, losses, only_column
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun
 from ldiversity.methods._coded import CodedTable, SensitiveColumn
+from ldiversity.methods._people import check_people
 from ldiversity.models import LevelUnique
 from ldiversity.schema import Domain
 from ldiversity.sentences import Setting, say
@@ -83,17 +84,18 @@ class SemanticAnatomy(GroupingMethod):
         Raises
         ------
         InfeasibleError
-            When an ancestor has more than 1/l of the records and none may be suppressed, or fewer than l occur.
+            When an ancestor or a person has more than 1/l of the records and none may be suppressed, or there are fewer
+            than l of them.
         SchemaError
             When a value of the domain is not in the tree.
         UnsupportedError
-            When there are several sensitive columns, or several rows of one person.
+            When there are several sensitive columns.
         """
         column = only_column("SemanticAnatomy", table)
-        check_people("SemanticAnatomy", table)
         levels = self._levels(column.domain, self.e)
         self._check(column, levels)
-        partition = divide(levels[column.codes], len(levels), self.l)
+        check_people("SemanticAnatomy", table, self.l, overflow=self.overflow)
+        partition = divide(levels[column.codes], len(levels), self.l, table.several)
         return Grouping((partition,), facts=losses(partition, self.l))
 
     def promises(self, domain: Domain) -> tuple[LevelUnique]:

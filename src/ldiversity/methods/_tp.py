@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from ldiversity.base.checks import check_integer
 from ldiversity.errors import UnsupportedError
+from ldiversity.methods._anatomy_classes import divide_rest
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
 from ldiversity.methods._coded import CodedTable
 from ldiversity.methods._combinations import codes_of, number_combinations
-from ldiversity.methods._rule import check_whole, refuse_persons
+from ldiversity.methods._people import Dealer, check_people
+from ldiversity.methods._rule import check_whole
 from ldiversity.models import FrequencyDiversity
 from ldiversity.schema import Domain
 from ldiversity.sentences import Method, say
@@ -28,6 +30,9 @@ class TP(GroupingMethod):
     Records with the same quasi-identifiers are a class, published as it is, once no value has more than 1/l of it.
     What must leave the classes for that, and what the records that left need so that no value has more than 1/l of
     them either, forms a separate class: the residue, whose quasi-identifiers are suppressed wherever they differ.
+
+    Where a person has several rows, equal records are published as several classes, each of which holds the person
+    once, and the residue as classes of l different values.
 
     Suits tables of few distinct combinations; where almost every combination is unique, almost all is suppressed.
 
@@ -66,14 +71,17 @@ class TP(GroupingMethod):
         """Make classes of records that agree on everything, and one of the rest."""
         from ldiversity._kernels.tp import three_phases
 
-        refuse_persons("TP", table)
         if len(table.sensitive) > 1:
             raise UnsupportedError("TP", "one sensitive column is offered", got=len(table.sensitive)).with_hint(
                 say("{} and {} take several.", Method("Mondrian"), Method("BSGI"))
             )
         check_whole("TP", [FrequencyDiversity(self.l)], table.sensitive)
+        check_people("TP", table, self.l)
         column = table.sensitive[0]
-        group_of, _ = number_combinations(map(codes_of, table.quasi), table.n_rows)
+        group_of, n_groups = number_combinations(map(codes_of, table.quasi), table.n_rows)
+        dealer = Dealer.of(table)
+        if dealer is not None:
+            group_of, _ = dealer.split(group_of, n_groups)
         run.progress(0.5, "grouping equal records")
         order, first_rows, groups, values = _entries(group_of, column.codes, len(column.domain))
         held = np.diff(first_rows)
@@ -86,7 +94,12 @@ class TP(GroupingMethod):
         moved = np.empty(len(order), dtype=bool)
         moved[order] = place >= np.repeat(left, held)
         facts = {"residue": int(after[2, 0]), "phases": _phases(after, self.l)}
-        return Grouping((_partition(group_of, moved),), suppress_differences=True, facts=facts)
+        partition = _partition(group_of, moved)
+        if table.several is not None and moved.any():
+            # As the residue may hold a person twice, it becomes classes of l different values.
+            staying = Partition(np.where(moved, -1, partition.class_of).astype(np.int32), partition.n_classes - 1)
+            partition, facts["residue"] = divide_rest(staying, column.codes, len(column.domain), table.several, self.l)
+        return Grouping((partition,), suppress_differences=True, facts=facts)
 
 
 def _entries(

@@ -13,7 +13,7 @@ from ldiversity.base.randomness import FreshWords
 from ldiversity.engines import LocalEngine
 from ldiversity.errors import InfeasibleError, SchemaError
 from ldiversity.hierarchies import Hierarchy
-from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, most_classes
+from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, Rules, check_people, most_classes
 from ldiversity.models import Population, PrivacyModel
 from ldiversity.publish._coding import read_table
 from ldiversity.publish._plan_result import ClassAttributePlan, ClassOutlook, ClassPlan
@@ -64,9 +64,10 @@ def plan_classes(preparation: Preparation, cautions: Mapping[str, Sequence[str]]
 
 def judge(preparation: Preparation) -> Callable[[GroupingMethod], ClassOutlook]:
     """A function that tells whether a method can keep its promise, as far as known before records are grouped."""
-    if not preparation.method.blind:
-        return _Checked(_questions(preparation))
-    # A blind method looks at the sensitive columns alone.
+    questions = _questions(preparation)
+    if not preparation.method.blind and preparation.question.person is None:
+        return _Checked(questions)
+    # A blind method looks at the sensitive columns alone, and at people.
     reading = read_table(
         preparation.source,
         quasi=(),
@@ -76,7 +77,7 @@ def judge(preparation: Preparation) -> Callable[[GroupingMethod], ClassOutlook]:
         words=FreshWords(),
         person=preparation.question.person,
     )
-    return _Tried(reading.table)
+    return _Tried(reading.table) if preparation.method.blind else _Checked(questions, reading.table)
 
 
 def _questions(preparation: Preparation) -> tuple[_Question, ...]:
@@ -113,11 +114,19 @@ class _Tried:
 
 @dataclass(frozen=True, eq=False)
 class _Checked:
-    """Look at how often each value occurs, column by column."""
+    """Look at how often each value occurs, column by column, and how many rows a person has."""
 
     questions: tuple[_Question, ...]
+    people: CodedTable | None = None
 
     def __call__(self, method: GroupingMethod) -> ClassOutlook:
+        try:
+            if self.people is not None:
+                rules = [rule for question in self.questions for rule in method.promises(question.domain)]
+                overflow = "suppress" if method.may_leave_out else "refuse"
+                check_people(type(method).__name__, self.people, Rules(tuple(rules)).least_size, overflow=overflow)
+        except InfeasibleError as error:
+            return ClassOutlook(method.level, error.message, error.hint, tuple(error.nearest))
         outlooks = [_of_counts(method, question) for question in self.questions]
         refused = [outlook for outlook in outlooks if not outlook.feasible]
         if refused:

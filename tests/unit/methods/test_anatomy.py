@@ -123,11 +123,26 @@ def test_several_sensitive_columns_are_refused() -> None:
     assert "LLMSU" in str(caught.value)
 
 
-def test_several_rows_of_a_person_are_refused() -> None:
-    with pytest.raises(ld.UnsupportedError, match="belong to a different person") as caught:
+def test_two_rows_of_a_person_never_share_a_class() -> None:
+    class_of = Anatomy(l=2).group(table([0, 1, 0, 1], 2, person=np.array([7, 7, 8, 8])), RUN).partitions[0].class_of
+
+    assert class_of[0] != class_of[1]
+    assert class_of[2] != class_of[3]
+
+
+def test_one_person_alone_is_refused() -> None:
+    with pytest.raises(ld.InfeasibleError, match="at most the number of people, 1"):
         Anatomy(l=2).group(table([0, 1], 2, person=np.array([7, 7])), RUN)
 
-    assert "BSGI" in str(caught.value)
+
+def test_rows_of_a_person_that_has_too_many_are_suppressed_when_that_is_allowed() -> None:
+    crowded = table([0, 1, 2, 3, 0, 1], 4, person=np.array([7, 7, 7, 7, 8, 9]))
+
+    with pytest.raises(ld.InfeasibleError, match="one person has 4 of 6 records"):
+        Anatomy(l=2).group(crowded, RUN)
+    partition = Anatomy(l=2, overflow="suppress").group(crowded, RUN).partitions[0]
+
+    assert (partition.n_classes, partition.suppressed) == (2, 2)
 
 
 def test_one_row_a_person_is_fine() -> None:

@@ -18,7 +18,7 @@ from ldiversity.methods import (
     SensitiveColumn,
     most_classes,
 )
-from ldiversity.methods._bsgi_near import keep_eligible
+from ldiversity.methods._anatomy_classes import keep_eligible
 from ldiversity.methods._bsgi_space import make_keys, make_space
 from ldiversity.models import UniqueDiversity
 from ldiversity.schema import Domain
@@ -228,7 +228,7 @@ def test_what_is_kept_is_eligible_in_every_key() -> None:
     other = sensitive(np.minimum(rng.geometric(0.4, 200), 6) - 1, 6, "job")
     keys = make_keys(CodedTable((), (skewed, other)))
 
-    rows = keep_eligible(keys, np.arange(200, dtype=np.int32), 3)
+    rows = keep_eligible(keys.codes, keys.sizes, np.arange(200, dtype=np.int32), 3)
 
     assert [np.bincount(keys.codes[rows, key]).max() * 3 <= len(rows) for key in range(2)] == [True, True]
 

@@ -186,9 +186,16 @@ def test_numbers_need_a_hierarchy() -> None:
         Incognito(l=2).group(table, RUN)
 
 
-def test_persons_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="BSGI"):
-        Incognito(l=2).group(CodedTable((), (sensitive([0, 1]),), np.array([0, 0])), RUN)
+def test_the_level_search_counts_people() -> None:
+    # Exact sexes give two classes of two values, but of one person each.
+    sexes, values = (category("sex", [0, 0, 1, 1], SEX),), (sensitive([0, 1, 0, 1]),)
+
+    rows = Incognito(l=2).group(CodedTable(sexes, values), RUN)
+    people = Incognito(l=2).group(CodedTable(sexes, values, np.array([4, 4, 5, 5])), RUN)
+
+    assert rows.levels["sex"] == 0
+    assert people.levels["sex"] > 0
+    assert people.partitions[0].n_classes == 2
 
 
 @pytest.mark.parametrize("suppression", [0.0, 0.1])

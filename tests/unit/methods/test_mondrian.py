@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ldiversity.errors import InfeasibleError, ParameterError, UnsupportedError
+from ldiversity.errors import InfeasibleError, ParameterError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CategoryColumn, CodedTable, GroupingRun, Mondrian, NumberColumn, SensitiveColumn
 from ldiversity.models import FrequencyDiversity, Population, PrivacyModel, UniqueDiversity, parse_model
@@ -156,11 +156,35 @@ def test_weights_of_unknown_columns_are_refused() -> None:
         Mondrian(l=2, weights={"zip": 1}).group(table, RUN)
 
 
-def test_persons_are_refused_with_the_name_of_a_method_that_knows_them() -> None:
-    table = CodedTable((numbers("age", [1, 2]),), (sensitive([0, 1]),), np.array([0, 0]))
+def test_equal_records_of_one_person_are_published_in_classes_of_the_same_region() -> None:
+    ages = numbers("age", [20, 20, 21, 21])
+    table = CodedTable((ages,), (sensitive([0, 1, 0, 1]),), np.array([7, 7, 9, 9]))
 
-    with pytest.raises(UnsupportedError, match="BSGI"):
-        Mondrian(l=2).group(table, RUN)
+    class_of = Mondrian(l=2).group(table, RUN).partitions[0].class_of
+
+    assert class_of[0] != class_of[1]
+    assert class_of[2] != class_of[3]
+    assert np.bincount(class_of).tolist() == [2, 2]
+
+
+def test_a_person_with_too_many_rows_is_refused_with_an_l_that_works() -> None:
+    table = CodedTable((numbers("age", range(6)),), (sensitive([0, 1, 2, 0, 1, 2]),), np.array([0, 0, 0, 1, 2, 3]))
+
+    with pytest.raises(InfeasibleError, match="one person has 3 of 6 records") as caught:
+        Mondrian(l=3).group(table, RUN)
+
+    assert caught.value.nearest == [{"l": 2}]
+    Mondrian(l=2).group(table, RUN)
+
+
+def test_what_cannot_be_divided_by_people_names_a_method_that_can() -> None:
+    # One of five is in each part at least once, and each part must have five.
+    table = CodedTable((), (sensitive([0, 0, 1, 1, 2, 2]),), np.array([0, 0, 1, 1, 2, 2]))
+
+    with pytest.raises(InfeasibleError, match="divided into 2 classes") as caught:
+        Mondrian(model="k-anonymity:4").group(table, RUN)
+
+    assert "BSGI" in str(caught.value)
 
 
 def test_an_infeasible_rule_names_what_the_whole_table_reaches() -> None:

@@ -158,8 +158,11 @@ def test_several_sensitive_columns_are_refused() -> None:
         TP(l=2).group(CodedTable((), (sensitive, sensitive)), RUN)
 
 
-def test_persons_are_refused() -> None:
-    sensitive = SensitiveColumn("s", np.array([0, 1], np.int32), Domain(("a", "b")))
+def test_a_residue_with_two_rows_of_a_person_becomes_several_classes() -> None:
+    sensitive = SensitiveColumn("s", np.array([0, 1, 0, 1], np.int32), Domain(("a", "b")))
 
-    with pytest.raises(UnsupportedError, match="BSGI"):
-        TP(l=2).group(CodedTable((), (sensitive,), np.array([0, 0])), RUN)
+    grouping = TP(l=2).group(CodedTable((), (sensitive,), np.array([0, 0, 1, 1])), RUN)
+
+    class_of = grouping.partitions[0].class_of
+    assert class_of[0] != class_of[1]
+    assert class_of[2] != class_of[3]
