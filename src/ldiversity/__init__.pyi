@@ -96,4 +96,5 @@ from ldiversity.release import Release as Release
 from ldiversity.release import SetRelease as SetRelease
 from ldiversity.release import load_release as load_release
 from ldiversity.schema import Domain as Domain
+from ldiversity.tables import ReadOptions as ReadOptions
 from ldiversity.tables import Sensitive as Sensitive

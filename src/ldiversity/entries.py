@@ -100,7 +100,7 @@ ENTRIES: Final[Mapping[str, Mapping[str, str]]] = {
         ".jsonl.gz": f"{_TABLES}:JsonLinesSource",
         ".ndjson": f"{_TABLES}:JsonLinesSource",
         ".ndjson.gz": f"{_TABLES}:JsonLinesSource",
-        ".xlsx": f"{_TABLES}:open_excel",
+        ".xlsx": f"{_TABLES}:ExcelSource",
     },
 }
 """The homes of the entries, each ``module:name``. A name is never removed and never changes its meaning."""

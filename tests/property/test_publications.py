@@ -46,6 +46,14 @@ CLASSES = st.one_of(
     st.builds(ld.Mondrian, model=st.sampled_from(["entropy:2", "k-anonymity:5"]), strict=st.booleans()),
     st.builds(ld.Incognito, l=st.integers(2, 9), suppression=st.floats(0, 0.5)),
 )
+READING = st.builds(
+    ld.ReadOptions,
+    sheet=st.none() | NAMES | st.integers(1, 9),
+    encoding=st.none() | st.sampled_from(["cp1252", "utf-16"]),
+    decimal=st.sampled_from([None, ".", ","]),
+    date_format=st.sampled_from([None, "dmy", "%d.%m.%Y"]),
+    skip_rows=st.integers(0, 9),
+)
 HIERARCHIES = st.sampled_from(["auto", "prefix:3/2", "width:5/10,low:0,high:99", "a file.csv", "../other.csv"])
 
 
@@ -58,6 +66,7 @@ def publications(draw: st.DrawFn) -> ld.Publication:
         "quasi": rest[:2],
         "drop": rest[2:3],
         "plain": rest[3:],
+        "read": draw(READING),
         "sensitive": sensitive,
         "types": draw(st.dictionaries(st.sampled_from(names), st.sampled_from(TYPE_WORDS), max_size=2)),
         "data_format": draw(st.sampled_from(["parquet", "csv"])),

@@ -14,7 +14,16 @@ from ldiversity.errors import ParameterError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.publish._hierarchies import is_made
 from ldiversity.publish._method import locate, shorten
-from ldiversity.tables import TYPE_NAMES, TYPE_WORDS, Sensitive, as_sensitive, role_words
+from ldiversity.tables import (
+    TYPE_NAMES,
+    TYPE_WORDS,
+    GivenReadOptions,
+    ReadOptions,
+    Sensitive,
+    as_read_options,
+    as_sensitive,
+    role_words,
+)
 
 __all__ = ["ColumnDecisions", "Columns", "check_keywords"]
 
@@ -30,6 +39,7 @@ class ColumnDecisions(TypedDict, total=False):
     drop: str | Sequence[str]
     plain: str | Sequence[str]
     types: Mapping[str, str] | None
+    read: GivenReadOptions
     hierarchies: Mapping[str, GivenHierarchy] | None
     person: str | None
 
@@ -58,6 +68,7 @@ class Columns:
     drop: tuple[str, ...]
     plain: tuple[str, ...]
     types: Mapping[str, str]
+    read: ReadOptions
     hierarchies: Mapping[str, Hierarchy | str | Path]
     person: str | None
 
@@ -70,6 +81,7 @@ class Columns:
             drop=tuple(column_names(_OWNER, "drop", said.get("drop", ()))),
             plain=tuple(column_names(_OWNER, "plain", said.get("plain", ()))),
             types={column: _type(column, word) for column, word in (said.get("types") or {}).items()},
+            read=as_read_options(_OWNER, said.get("read")),
             hierarchies={column: _hierarchy(one) for column, one in (said.get("hierarchies") or {}).items()},
             person=None if person is None else column_name(_OWNER, "person", person),
         )
@@ -82,7 +94,14 @@ class Columns:
     def words(self) -> list[str]:
         """The same as options of the command line; a hierarchy without a file is shown as one."""
         words = list(
-            role_words(quasi=self.quasi, sensitive=self.sensitive, drop=self.drop, plain=self.plain, types=self.types)
+            role_words(
+                quasi=self.quasi,
+                sensitive=self.sensitive,
+                drop=self.drop,
+                plain=self.plain,
+                types=self.types,
+                read=self.read,
+            )
         )
         for name, given in self.hierarchies.items():
             text = (

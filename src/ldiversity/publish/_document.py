@@ -30,6 +30,7 @@ import os
 import tomllib
 import types
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -54,7 +55,7 @@ from ldiversity.publish._policy_parts import (
 )
 from ldiversity.publish._toml import write_toml
 from ldiversity.sentences import Setting, say
-from ldiversity.tables import Sensitive
+from ldiversity.tables import ReadOptions, Sensitive
 
 if TYPE_CHECKING:
     from ldiversity.publish._publication import Publication
@@ -66,6 +67,9 @@ _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _GUIDE: Final = "See docs/guides/command-line.md."
 _SENSITIVE_DEPTH: Final = 2
 _BINS: Final = tuple(BinsPolicy.model_fields)
+_READING: Final = {one.name for one in fields(ReadOptions)}
+"""The keys of [table] that say how a table is read."""
+
 _KEYS: Final = {
     **{name: f"table.{name}" for name in TablePolicy.model_fields},
     **{name: f"output.{name}" for name in OutputPolicy.model_fields},
@@ -123,7 +127,8 @@ def publication_of(described: Mapping[str, Any], folder: Path) -> tuple[Document
     _check_sections(document)
     table, output, key = document.table, document.output, document.key
     decisions = {
-        **table.model_dump(exclude={"file"}),
+        **table.model_dump(exclude={"file", *_READING}),
+        "read": table.model_dump(include=_READING),
         **output.model_dump(include={"marginals", "layout"}),
         "hierarchies": {name: text if is_made(text) else folder / text for name, text in table.hierarchies.items()},
         "sensitive": [_column(name, entry) for name, entry in document.sensitive.items()],
@@ -167,7 +172,9 @@ def _is_publication(path: Path) -> bool:
 
 def _described(publication: Publication, folder: Path) -> dict[str, Any]:
     """The content of the file, without what is left at its default."""
-    table = {name: getattr(publication, name) for name in TablePolicy.model_fields if name != "file"}
+    named = {"file", *_READING}
+    table = {name: getattr(publication, name) for name in TablePolicy.model_fields if name not in named}
+    table |= publication.read.given
     hierarchies = {name: _hierarchy_text(name, one, folder) for name, one in publication.hierarchies.items()}
     sensitive = {one.name: _column_dict(one) for one in publication.sensitive}
     method: dict[str, Any] = {}

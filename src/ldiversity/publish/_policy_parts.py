@@ -146,6 +146,25 @@ class TablePolicy(Part):
     types: dict[str, Literal["text", "integer", "number", "boolean", "date"]] = Field(
         default={}, description="Types of columns where the inferred one is not wanted."
     )
+    sheet: Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="The sheet of an Excel workbook, by name or by number from 1; the first by default."
+    )
+    encoding: str | None = Field(
+        default=None,
+        description="The character encoding of a text file; UTF-8 by default.",
+        examples=["cp1252", "latin-1", "utf-16", "utf-8-sig"],
+    )
+    decimal: Literal[".", ","] | None = Field(
+        default=None, description="What stands before the decimals of numbers that are written as texts."
+    )
+    date_format: str | None = Field(
+        default=None,
+        description="How days and instants are written in texts, besides 2020-01-31.",
+        examples=["dmy", "mdy", "ymd", "%d.%m.%Y"],
+    )
+    skip_rows: int = Field(
+        default=0, ge=0, description="How many lines of a text file, or rows of a sheet, stand above the column names."
+    )
     hierarchies: dict[str, Annotated[str, Field(min_length=1)]] = Field(
         default={},
         description="Hierarchies of quasi-identifiers, for methods that group records: a file, or an automatic one.",

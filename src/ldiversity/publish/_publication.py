@@ -77,6 +77,9 @@ class Publication(Columns):
         Columns published as they are, because the holder knows that they tell nothing.
     types
         Types of columns of a text file, where the inferred one is not wanted, for example ``{"zip": "text"}``.
+    read
+        How to read what a file does not say: `ReadOptions`, or its fields by name, for example ``{"sheet": 2}``,
+        ``{"encoding": "cp1252", "decimal": ",", "date_format": "dmy", "skip_rows": 3}``.
     hierarchies
         Of quasi-identifiers, for methods that group, by column: a `Hierarchy`, the path of its file, or how to make it
         from the values, as on the command line (``"prefix:3/2"``, ``"width:5/10/20"``, ``"auto"``). Columns with one
@@ -280,7 +283,7 @@ class Publication(Columns):
 
         if self.key is not None:
             Key.load(shorten(self.key))
-        return prepare(self, open_source(table, types=self.types), engine or LocalEngine())
+        return prepare(self, open_source(table, types=self.types, read=self.read), engine or LocalEngine())
 
     def _secret(self, key: Key | None) -> Key | None:
         if key is not None and not isinstance(key, Key):

@@ -6,7 +6,7 @@ from ldiversity.tables._bins import Bins, locate, numbers_of
 from ldiversity.tables._coder import Coder
 from ldiversity.tables._column_values import ColumnValues, column_values
 from ldiversity.tables._csv import CsvSource
-from ldiversity.tables._excel import open_excel
+from ldiversity.tables._excel import ExcelSource
 from ldiversity.tables._files import FILE_ENDINGS
 from ldiversity.tables._fit import COUNT, count_values, fit_coder
 from ldiversity.tables._frames import to_native
@@ -14,8 +14,9 @@ from ldiversity.tables._guard import guarded
 from ldiversity.tables._ipc import IpcSource
 from ldiversity.tables._jsonl import JsonLinesSource
 from ldiversity.tables._matching import matcher
-from ldiversity.tables._open import open_source
+from ldiversity.tables._open import open_source, options_for
 from ldiversity.tables._parquet import ParquetSource
+from ldiversity.tables._read_options import USUAL_READING, GivenReadOptions, ReadOptions, as_read_options
 from ldiversity.tables._roles import Suggestion, check_roles, suggest_role
 from ldiversity.tables._selected import SelectedRows, have_value
 from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive, as_sensitive
@@ -24,7 +25,16 @@ from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, unknown_column
 from ldiversity.tables._spreadsheet import write_spreadsheet
 from ldiversity.tables._summary import ColumnSummary, summarize_columns
 from ldiversity.tables._type_names import TYPE_NAMES, TYPE_WORDS
-from ldiversity.tables._typed_roles import ColumnTexts, Roles, read_roles, read_types, role_words
+from ldiversity.tables._typed_roles import (
+    ColumnTexts,
+    Reading,
+    ReadingTexts,
+    Roles,
+    read_reading,
+    read_roles,
+    reading_words,
+    role_words,
+)
 from ldiversity.tables._values import Tally, domain_array, python_rows, time_texts, to_values, value_type
 
 __all__ = [
@@ -34,21 +44,28 @@ __all__ = [
     "MISSING_POLICIES",
     "TYPE_NAMES",
     "TYPE_WORDS",
+    "USUAL_READING",
     "Bins",
     "Coder",
     "ColumnSummary",
     "ColumnTexts",
     "ColumnValues",
     "CsvSource",
+    "ExcelSource",
+    "GivenReadOptions",
     "IpcSource",
     "JsonLinesSource",
     "ParquetSource",
+    "ReadOptions",
+    "Reading",
+    "ReadingTexts",
     "Roles",
     "SelectedRows",
     "Sensitive",
     "Source",
     "Suggestion",
     "Tally",
+    "as_read_options",
     "as_sensitive",
     "check_roles",
     "column_values",
@@ -62,11 +79,12 @@ __all__ = [
     "locate",
     "matcher",
     "numbers_of",
-    "open_excel",
     "open_source",
+    "options_for",
     "python_rows",
+    "read_reading",
     "read_roles",
-    "read_types",
+    "reading_words",
     "role_words",
     "suggest_role",
     "summarize_columns",

@@ -39,7 +39,9 @@ class TypeGuess:
     DataType(string)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, points: bool = True) -> None:
+        """Look for the types; `points`: whether a point stands before the decimals of a number."""
+        self._points = points
         self._open: dict[str, pa.DataType] = {
             "integer": pa.int64(),
             "number": pa.float64(),
@@ -66,7 +68,8 @@ class TypeGuess:
         for name in list(self._open):
             # Integers are numbers too; only their size is left to check.
             integers = name == "number" and "integer" in self._open
-            if not (_are_exact_floats(cells) if integers else _ALLOWS[name](cells)):
+            allowed = _are_exact_floats(cells) if integers else _ALLOWS[name](cells)
+            if not allowed or (name == "number" and not self._points and _has_point(cells)):
                 del self._open[name]
 
 
@@ -97,6 +100,10 @@ def _is_number(cells: pa.Array) -> bool:
     wide = pc.fill_null(pc.greater_equal(pc.abs(numbers), _EXACT_FLOAT), False)
     # A float would change the digits of a wide integer.
     return not pc.any(pc.match_substring_regex(cells.filter(wide), _INTEGER)).as_py()
+
+
+def _has_point(cells: pa.Array) -> bool:
+    return pc.any(pc.match_substring(cells, "."), min_count=0).as_py() is True
 
 
 def _is_boolean(cells: pa.Array) -> bool:

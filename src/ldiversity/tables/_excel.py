@@ -1,4 +1,4 @@
-"""Excel workbooks (extra ``excel``): the first sheet, read into memory once."""
+"""Excel workbooks (extra ``excel``): one sheet, read into memory once."""
 
 from __future__ import annotations
 
@@ -8,22 +8,37 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import pyarrow as pa
 
+from ldiversity.base.checks import name_some
 from ldiversity.base.progress import reading
-from ldiversity.errors import SchemaError, UnsupportedError
+from ldiversity.errors import LDiversityError, ParameterError, SchemaError, UnsupportedError
+from ldiversity.sentences import Parameter, say
+from ldiversity.tables._csv_head import skip_hint, table_start
 from ldiversity.tables._frames import FrameSource
-from ldiversity.tables._source import Source, check_header
+from ldiversity.tables._read_options import USUAL_READING, ReadOptions
+from ldiversity.tables._source import check_header
 
-__all__ = ["open_excel"]
+__all__ = ["ExcelSource"]
+
+_LOOKED_AT: Final = 100
 
 _TOLD_ROWS: Final = 1 << 12
 
 
-def open_excel(path: Path, types: Mapping[str, str] | None = None) -> Source:
-    """Open the first sheet of a workbook; its first row holds the column names."""
+class ExcelSource(FrameSource):
+    """A sheet of a workbook; its first row, or the first that is not skipped, holds the column names."""
+
+    understands: ClassVar = frozenset({"sheet", "skip_rows"})
+
+    def __init__(self, path: Path, types: Mapping[str, str] | None = None, read: ReadOptions = USUAL_READING) -> None:
+        rows = _read_rows(path, read.sheet)
+        super().__init__(path.name, _table(path.name, rows, read.skip_rows), types=types, from_file=True)
+
+
+def _read_rows(path: Path, sheet: str | int | None) -> list[tuple[Any, ...]]:
     try:
         import openpyxl
     except ImportError:
@@ -35,12 +50,28 @@ def open_excel(path: Path, types: Mapping[str, str] | None = None) -> Source:
         with warnings.catch_warnings(), path.open("rb") as file:
             warnings.simplefilter("ignore")  # some warnings quote cells
             with closing(openpyxl.load_workbook(file, read_only=True, data_only=True)) as book:
-                rows = _rows(book.worksheets[0].iter_rows(values_only=True))
+                chosen = _choose(path.name, [one.title for one in book.worksheets], sheet)
+                return _rows(book.worksheets[chosen].iter_rows(values_only=True))
+    except LDiversityError:
+        raise
     except Exception:  # noqa: BLE001 - openpyxl lets through whatever zip and XML readers raise
         raise SchemaError(
             path.name, "the file must be an Excel workbook (.xlsx)", got="one that cannot be read"
         ).with_hint("Save it again as .xlsx, or as CSV UTF-8.") from None
-    return FrameSource(path.name, _table(path.name, rows), types=types, from_file=True)
+
+
+def _choose(owner: str, names: list[str], sheet: str | int | None) -> int:
+    """The place of a sheet that is named, or numbered from 1; a name is looked for first."""
+    if sheet is None:
+        return 0
+    if sheet in names:
+        return names.index(str(sheet))
+    number = int(sheet) if isinstance(sheet, int) or sheet.isdecimal() else 0
+    if 1 <= number <= len(names):
+        return number - 1
+    raise ParameterError(owner, "sheet", "must be a sheet of the workbook", got=repr(sheet)).with_hint(
+        f"Its sheets are {name_some(names)}."
+    )
 
 
 def _rows(sheet: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -53,16 +84,20 @@ def _rows(sheet: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _table(owner: str, rows: list[tuple[Any, ...]]) -> pa.Table:
-    filled = [row for row in rows if any(cell is not None for cell in row)]
+def _table(owner: str, rows: list[tuple[Any, ...]], skipped: int) -> pa.Table:
+    filled = [row for row in rows[skipped:] if any(cell is not None for cell in row)]
     if not filled:
-        raise SchemaError(owner, "the first sheet must have a row of column names", got="an empty sheet").with_hint(
-            "Move the table to the first sheet of the workbook."
+        raise SchemaError(owner, "the sheet must have a row of column names", got="an empty one").with_hint(
+            say("Name the sheet of the table with {}.", Parameter("sheet"))
         )
     columns = list(zip_longest(*filled))
     while columns and all(cell is None for cell in columns[-1]):
         columns.pop()
-    names = check_header(owner, ["" if column[0] is None else str(column[0]) for column in columns])
+    try:
+        names = check_header(owner, ["" if column[0] is None else str(column[0]) for column in columns])
+    except SchemaError as error:
+        titles = table_start([sum(cell is not None for cell in row) for row in rows[:_LOOKED_AT]])
+        raise error.with_hint((skip_hint(titles) if titles != skipped else None) or error.hint) from None
     return pa.table([_column(column[1:]) for column in columns], names=names)
 
 

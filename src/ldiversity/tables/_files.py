@@ -10,19 +10,28 @@ from ldiversity.base.registry import Registry
 from ldiversity.entries import ENTRIES
 from ldiversity.errors import ParameterError
 from ldiversity.tables._guard import guarded
+from ldiversity.tables._read_options import ReadOptions
 from ldiversity.tables._source import Source
 
-__all__ = ["FILE_ENDINGS", "open_file"]
+__all__ = ["FILE_ENDINGS", "FORMS", "open_file", "understood_by"]
 
-_Opener = Callable[[Path, Mapping[str, str] | None], Source]
+_Opener = Callable[..., Source]
 
 FILE_ENDINGS: Final = Registry[_Opener]("file_endings", ENTRIES["file_endings"])
-"""The function that opens a file, by the ending of its name."""
+"""The function that opens a file, by the ending of its name.
+
+It takes the path and the declared types. If its attribute ``understands`` names fields of `ReadOptions`, it takes these
+options as well.
+"""
+
+FORMS: Final = frozenset({"decimal", "date_format"})
+"""The options that are about texts in cells, wherever these come from."""
 
 
-def open_file(path: Path, types: Mapping[str, str] | None = None) -> Source:
+def open_file(path: Path, types: Mapping[str, str] | None, read: ReadOptions) -> Source:
     """Open a file as a source, according to the ending of its name."""
-    opener = next((FILE_ENDINGS[end] for end in _endings(path) if end in FILE_ENDINGS), None)
+    ending = next((end for end in _endings(path) if end in FILE_ENDINGS), None)
+    opener = None if ending is None else FILE_ENDINGS[ending]
     if path.is_dir():
         raise ParameterError(
             "open_source", f"{str(path)!r} must be a file", got="a folder", hint="Name one file of the folder."
@@ -40,13 +49,22 @@ def open_file(path: Path, types: Mapping[str, str] | None = None) -> Source:
         ) from None
     except OSError as error:
         raise ParameterError("open_source", f"file {str(path)!r} cannot be read ({error.strerror})") from None
+    understood = understood_by(path)
+    read.refuse_others(path.name, f"files that end in {ending}", understood | FORMS)
     with guarded(
         path.name,
         "the file must be a table that can be read",
         got="one that cannot",
         hint="Write or copy the file again.",
     ):
-        return opener(path, types)
+        return opener(path, types, read) if understood else opener(path, types)
+
+
+def understood_by(path: Path) -> frozenset[str]:
+    """The options that belong to the kind of a file."""
+    opener = next((FILE_ENDINGS[end] for end in _endings(path) if end in FILE_ENDINGS), None)
+    understood: frozenset[str] = getattr(opener, "understands", frozenset())
+    return understood
 
 
 def _endings(path: Path) -> list[str]:

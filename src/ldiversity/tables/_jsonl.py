@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,6 +16,8 @@ import pyarrow.json as pajson
 from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.base.progress import reading
 from ldiversity.errors import SchemaError
+from ldiversity.tables._encodings import misfit, text_stream
+from ldiversity.tables._read_options import USUAL_READING, ReadOptions
 from ldiversity.tables._source import Source, check_names, plain_type
 from ldiversity.tables._type_names import declared_types
 
@@ -32,8 +34,11 @@ class JsonLinesSource(Source):
     The first pass settles the types over the whole file. Texts stay texts, even if they look like dates.
     """
 
-    def __init__(self, path: Path, types: Mapping[str, str] | None = None) -> None:
+    understands: ClassVar = frozenset({"encoding"})
+
+    def __init__(self, path: Path, types: Mapping[str, str] | None = None, read: ReadOptions = USUAL_READING) -> None:
         self._path = path
+        self._encoding = read.encoding
         self._gzip = path.suffix.lower() == ".gz"
         super().__init__(path.name, {})
         kinds: dict[str, pa.DataType] = {}
@@ -73,7 +78,7 @@ class JsonLinesSource(Source):
         """Read the file in blocks that end where a line ends."""
         rest = b""
         try:
-            with pa.input_stream(str(self._path), compression="gzip" if self._gzip else None) as stream:
+            with text_stream(self._path, self._encoding) as stream:
                 while read := stream.read(_BLOCK_BYTES):
                     end = read.rfind(b"\n") + 1
                     if end:
@@ -81,6 +86,8 @@ class JsonLinesSource(Source):
                         rest = read[end:]
                     else:
                         rest += read
+        except UnicodeError:
+            raise misfit(self._path, self._encoding) from None
         except (OSError, pa.ArrowException) as error:
             if lacks_memory(error):
                 raise not_enough_memory(self.name) from None
@@ -94,9 +101,7 @@ class JsonLinesSource(Source):
         try:
             block.decode()
         except UnicodeDecodeError:
-            raise SchemaError(self.name, "the file must be UTF-8 text", got="bytes that are not").with_hint(
-                'Save it again with the encoding "UTF-8".'
-            ) from None
+            raise misfit(self._path, self._encoding) from None
         if not block.strip():
             return pa.table({})
         try:

@@ -8,14 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from ldiversity.errors import ParameterError
-from ldiversity.tables._files import open_file
+from ldiversity.tables._files import FORMS, open_file, understood_by
 from ldiversity.tables._frames import open_frame
+from ldiversity.tables._read_options import GivenReadOptions, ReadOptions, as_read_options
 from ldiversity.tables._source import Source
+from ldiversity.tables._text_forms import TextForms
 
-__all__ = ["open_source"]
+__all__ = ["open_source", "options_for"]
 
 
-def open_source(data: Any, *, types: Mapping[str, str] | None = None) -> Source:  # noqa: ANN401 - any frame
+def open_source(
+    data: Any,  # noqa: ANN401 - any frame
+    *,
+    types: Mapping[str, str] | None = None,
+    read: GivenReadOptions = None,
+) -> Source:
     """Open a file or a frame as a table that can be read several times.
 
     Parameters
@@ -27,11 +34,13 @@ def open_source(data: Any, *, types: Mapping[str, str] | None = None) -> Source:
     types
         Types of columns, in place of the inferred ones: ``"text"``, ``"integer"``, ``"number"``, ``"boolean"`` or
         ``"date"``.
+    read
+        How to read what the file does not say: `ReadOptions`, or its fields by name.
 
     Raises
     ------
     ParameterError
-        When there is no such file, or it is of an unknown kind.
+        When there is no such file, it is of an unknown kind, or does not take one of the options.
     SchemaError
         When the table is damaged, or its columns are not usable.
 
@@ -42,10 +51,33 @@ def open_source(data: Any, *, types: Mapping[str, str] | None = None) -> Source:
     >>> source.columns
     {'zip': DataType(string)}
     """
+    options = as_read_options("open_source", read)
     if isinstance(data, Source):
-        if types:
-            raise ParameterError("open_source", "types", "must be declared when the table is first opened")
+        for name in ("types" if types else None, "read" if options.given else None):
+            if name is not None:
+                raise ParameterError("open_source", name, "must be declared when the table is first opened")
         return data
     if isinstance(data, str | os.PathLike):
-        return open_file(Path(data), types)
-    return open_frame(data, types)
+        source = open_file(Path(data), types, options)
+    else:
+        options.refuse_others("table", "a frame", FORMS)
+        source = open_frame(data, types)
+    forms = TextForms.of(options)
+    if forms is not None and source.forms is None:
+        source.read_texts(forms, types or ())
+    return source
+
+
+def options_for(data: Any, read: GivenReadOptions) -> ReadOptions:  # noqa: ANN401 - any frame
+    """The options that a further table takes, when they were given for another one as well.
+
+    Examples
+    --------
+    >>> options_for("people.parquet", {"encoding": "cp1252", "decimal": ","}).given
+    {'decimal': ','}
+    """
+    options = as_read_options("open_source", read)
+    if isinstance(data, Source):
+        return ReadOptions()
+    is_file = isinstance(data, str | os.PathLike)
+    return options.only(FORMS | (understood_by(Path(data)) if is_file else frozenset()))

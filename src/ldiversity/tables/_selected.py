@@ -34,6 +34,7 @@ class SelectedRows(Source):
             from_file=source.from_file,
             dtypes=source.dtypes,
         )
+        self.published_as = source.published_as
         self._source = source
         self._rows = rows
 

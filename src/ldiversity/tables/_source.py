@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Final
+from typing import Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,6 +21,7 @@ from ldiversity.schema import Dtype
 from ldiversity.sentences import Setting, say
 from ldiversity.tables._guard import guarded
 from ldiversity.tables._order import category_order
+from ldiversity.tables._text_forms import ColumnFit, TextForms
 
 __all__ = ["DEFAULT_CHUNK_ROWS", "Source", "check_header", "check_names", "plain_type", "rechunk", "unknown_column"]
 
@@ -53,7 +54,13 @@ class Source(ABC):
     from_file
         Whether the table is a file. If a file has no header, its first record passes for the names, so messages
         show only names that the user nearly typed.
+    forms
+        The forms of numbers and dates in texts that the holder named; None for the usual ones.
+    published_as
+        The format of a release that is made from the table, unless another is chosen.
     """
+
+    published_as: Literal["csv", "parquet"] = "parquet"
 
     def __init__(
         self,
@@ -71,6 +78,7 @@ class Source(ABC):
         self.frame_kind = frame_kind
         self.n_rows = n_rows
         self.from_file = from_file
+        self.forms: TextForms | None = None
 
     def batches(
         self,
@@ -102,6 +110,29 @@ class Source(ABC):
         chunk_rows = check_integer("batches", "chunk_rows", chunk_rows, minimum=1)
         keep = frozenset(encoded)
         return _reported(rechunk(self._settled(wanted, chunk_rows, keep), chunk_rows), reading(self.n_rows))
+
+    def read_texts(self, forms: TextForms, declared: Collection[str] = ()) -> None:
+        """Read columns of texts in these forms, where all their cells fit.
+
+        Columns whose type was declared keep it; what does not fit is an error that names the row.
+        """
+        self.forms = forms
+        fits = {
+            name: ColumnFit(name, forms)
+            for name, kind in self.columns.items()
+            if (kind == pa.string()) != (name in declared)
+        }
+        with self._without_cells():
+            for batch in self._read(list(fits), DEFAULT_CHUNK_ROWS, frozenset()) if fits else ():
+                for name, fit in fits.items():
+                    texts = _texts(batch.column(name))
+                    if texts is not None:
+                        fit.see(texts)
+        for name, fit in fits.items():
+            if name in declared:
+                fit.check(self.name, self.columns[name])
+            else:
+                self.columns[name] = fit.settle(self.name) or self.columns[name]
 
     def category_order(self, column: str) -> pa.Array | None:
         """Return the categories of a column in order, in the column's type; None unless it declares an order.
@@ -155,6 +186,12 @@ class Source(ABC):
         target = self.columns[name]
         if array.type == target:
             return array
+        texts = None if self.forms is None else _texts(array)
+        if texts is not None and self.forms is not None and self.forms.cover(target):
+            read = self.forms.convert(texts, target)
+            if read is None:
+                raise self._misfit(name)
+            return read
         try:
             plain = pc.run_end_decode(array) if pa.types.is_run_end_encoded(array.type) else array
             if pa.types.is_dictionary(plain.type):  # its values may be views, which Arrow does not decode
@@ -164,20 +201,36 @@ class Source(ABC):
         except pa.ArrowException as error:
             if lacks_memory(error):
                 raise not_enough_memory(self.name) from None
-            # The cause is left out on purpose: Arrow quotes the cell.
-            raise SchemaError(
-                self.name, f"must hold values that can be read as {target}", column=name, got="others"
-            ).with_hint(
-                say("{}Leave its type out, or declare {}.", _WRITTEN.get(str(target)), Setting("types", (name, "text")))
-            ) from None
+            raise self._misfit(name) from None  # the cause is left out on purpose: Arrow quotes the cell
+
+    def _misfit(self, name: str) -> SchemaError:
+        target = self.columns[name]
+        written = None if self.forms is not None and self.forms.cover(target) else _WRITTEN.get(str(target))
+        return SchemaError(
+            self.name, f"must hold values that can be read as {target}", column=name, got="others"
+        ).with_hint(say("{}Leave its type out, or declare {}.", written, Setting("types", (name, "text"))))
 
 
 _WRITTEN: Final = {
-    "double": "Fractions are written with a point, as in 2.5. ",
-    "date32[day]": "Days are written as 2020-01-31. ",
+    "double": say(
+        "Fractions are written with a point, as in 2.5, unless {} is given. ",
+        Setting("decimal", ",", python="read={'decimal': ','}"),
+    ),
+    "date32[day]": say(
+        "Days are written as 2020-01-31, unless another form is named, such as {}. ",
+        Setting("date_format", "dmy", python="read={'date_format': 'dmy'}"),
+    ),
     "bool": "Booleans are written as true and false. ",
 }
 """How to write values of a type for which other ways are common."""
+
+
+def _texts(array: pa.Array) -> pa.Array | None:
+    """The cells as plain texts; None when they are no texts."""
+    plain = pc.run_end_decode(array) if pa.types.is_run_end_encoded(array.type) else array
+    if plain_type(plain.type) != pa.string():
+        return None
+    return plain if plain.type == pa.string() else pc.cast(plain, pa.string())
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
@@ -16,15 +17,36 @@ from ldiversity.base.typed import (
 )
 from ldiversity.errors import ParameterError
 from ldiversity.sentences import Parameter, say
+from ldiversity.tables._read_options import GivenReadOptions, ReadOptions, as_read_options
 from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive
 from ldiversity.tables._type_names import TYPE_WORDS
 
-__all__ = ["ColumnTexts", "Roles", "read_roles", "read_types", "role_words"]
+__all__ = [
+    "ColumnTexts",
+    "Reading",
+    "ReadingTexts",
+    "Roles",
+    "read_reading",
+    "read_roles",
+    "reading_words",
+    "role_words",
+]
 
 _BINS_FORM: Final = "width:10, width:10,low:0,high:100, edges:0/10/20 or quantiles:5"
 
 
-class ColumnTexts(TypedDict):
+class ReadingTexts(TypedDict):
+    """The texts of the options that say how a table is read; None or nothing where one was not given."""
+
+    types: Sequence[str]
+    sheet: str | None
+    encoding: str | None
+    decimal: str | None
+    date_format: str | None
+    skip_rows: int | None
+
+
+class ColumnTexts(ReadingTexts):
     """The texts of the options about columns, one for each time that an option was given."""
 
     quasi: Sequence[str]
@@ -34,17 +56,22 @@ class ColumnTexts(TypedDict):
     domains: Sequence[str]
     missing: Sequence[str]
     bins: Sequence[str]
-    types: Sequence[str]
 
 
-class Roles(TypedDict):
+class Reading(TypedDict):
+    """How a table is read, as arguments of the functions that read one."""
+
+    types: dict[str, str]
+    read: ReadOptions
+
+
+class Roles(Reading):
     """The roles of columns, as arguments of the functions that read a table."""
 
     quasi: list[str]
     sensitive: list[Sensitive]
     drop: list[str]
     plain: list[str]
-    types: dict[str, str]
 
 
 def read_roles(texts: ColumnTexts) -> Roles:
@@ -74,16 +101,30 @@ def read_roles(texts: ColumnTexts) -> Roles:
         "sensitive": sensitive,
         "drop": split_names(texts["drop"], "drop"),
         "plain": split_names(texts["plain"], "plain"),
-        "types": read_types(texts["types"]),
+        **read_reading(texts),
     }
 
 
-def read_types(texts: Sequence[str]) -> dict[str, str]:
+def read_reading(texts: ReadingTexts) -> Reading:
+    """Read the options that say how a table is read.
+
+    Examples
+    --------
+    >>> empty = dict.fromkeys(ReadingTexts.__annotations__)
+    >>> read_reading({**empty, "types": ["zip=text"], "sheet": "2"})["read"].given
+    {'sheet': '2'}
+    """
+    given = {one.name: texts.get(one.name) for one in fields(ReadOptions)}
+    read = as_read_options("ReadOptions", {name: value for name, value in given.items() if value not in {None, ()}})
+    return {"types": _read_types(texts["types"] or ()), "read": read}
+
+
+def _read_types(texts: Sequence[str]) -> dict[str, str]:
     """Read ``column=type`` texts.
 
     Examples
     --------
-    >>> read_types(["zip=text"])
+    >>> _read_types(["zip=text"])
     {'zip': 'text'}
     """
     what = f"one of {', '.join(TYPE_WORDS)}"
@@ -102,6 +143,7 @@ def role_words(
     drop: Sequence[str] = (),
     plain: Sequence[str] = (),
     types: Mapping[str, str] | None = None,
+    read: GivenReadOptions = None,
 ) -> tuple[str, ...]:
     """Write roles, domains, bins, types and the treatment of missing values as the options that all commands share.
 
@@ -122,9 +164,19 @@ def role_words(
             words += ["--domain", start + join_names([str(value) for value in column.domain if value is not None])]
         if column.bins is not None:
             words += ["--bins", start + _bins_text(column)]
-    for name, kind in (types or {}).items():
-        words += ["--type", f"{join_assignment(name)}={kind}"]
-    return tuple(words)
+    return (*words, *reading_words(types, read))
+
+
+def reading_words(types: Mapping[str, str] | None, read: GivenReadOptions) -> tuple[str, ...]:
+    """Write how a table is read as options of the command line.
+
+    Examples
+    --------
+    >>> reading_words({"zip": "text"}, {"sheet": 2})
+    ('--type', 'zip=text', '--sheet', '2')
+    """
+    declared = [word for name, kind in (types or {}).items() for word in ("--type", f"{join_assignment(name)}={kind}")]
+    return (*declared, *as_read_options("reading_words", read).words)
 
 
 def _missing(names: Sequence[str], texts: Sequence[str]) -> dict[str, Any]:

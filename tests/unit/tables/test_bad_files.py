@@ -138,7 +138,7 @@ def test_pages_damaged_after_opening_are_told_while_reading(tmp_path: Path) -> N
 def test_an_empty_sheet_is_refused(tmp_path: Path) -> None:
     openpyxl.Workbook().save(tmp_path / "t.xlsx")
 
-    with pytest.raises(SchemaError, match="first sheet must have a row of column names, got an empty sheet"):
+    with pytest.raises(SchemaError, match="sheet must have a row of column names, got an empty one"):
         open_source(tmp_path / "t.xlsx")
 
 

@@ -22,7 +22,7 @@ from ldiversity.evaluation.measures import code_sensitive, read_columns
 from ldiversity.release import Release, check_release
 from ldiversity.schema import Role
 from ldiversity.sentences import Parameter, say
-from ldiversity.tables import open_source
+from ldiversity.tables import GivenReadOptions, open_source
 
 __all__ = ["attack"]
 
@@ -43,6 +43,7 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     known: Any = None,  # noqa: ANN401 - a path or any frame
     targets: int | None = None,
     types: Mapping[str, str] | None = None,
+    read: GivenReadOptions = None,
 ) -> AttackReport:
     """Attack a release, and compare what attackers achieve with its claim and with guessing.
 
@@ -72,6 +73,8 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
         about everyone, such as the order of the source.
     types
         Types of columns of a text file, as for `anonymize`.
+    read
+        How to read the original, as for `Publication`.
 
     Raises
     ------
@@ -97,7 +100,7 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
         check_release("attack", second, "second")
     given = Knowledge(release, names[0], second, exclude, distance, d, known)
     chosen, by_name = _chosen(attacks, release, given)
-    source = None if original is None else open_source(original, types=types)
+    source = None if original is None else open_source(original, types=types, read=read)
     most = None if targets is None else check_integer("attack", "targets", targets, minimum=1)
     results, skipped = [], []
     for attribute in names:

@@ -22,7 +22,16 @@ from ldiversity.evaluation.audit._views import ClassView
 from ldiversity.evaluation.audit._words import say
 from ldiversity.models import PrivacyModel, Verdict, parse_model
 from ldiversity.release import Release, load_release
-from ldiversity.tables import Sensitive, as_sensitive, open_source, role_words
+from ldiversity.tables import (
+    GivenReadOptions,
+    Reading,
+    Sensitive,
+    as_read_options,
+    as_sensitive,
+    open_source,
+    options_for,
+    role_words,
+)
 
 __all__ = ["audit", "check"]
 
@@ -43,6 +52,7 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     population: Any = None,  # noqa: ANN401 - any frame or path
     threshold: float = 0.2,
     types: Mapping[str, str] | None = None,
+    read: GivenReadOptions = None,
     drop: str | Sequence[str] = (),
     plain: str | Sequence[str] = (),
 ) -> Audit:
@@ -73,6 +83,8 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
         A record with a greater probability of being recognized counts as at risk.
     types
         Types of columns of text files, to replace the inferred ones, for the table and the population.
+    read
+        How to read them, as for `Publication`. The population takes those of the options that its kind of file has.
     drop, plain
         As for `anonymize`. They do not change the figures; the advised command names them.
 
@@ -89,8 +101,9 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     threshold = check_number("audit", "threshold", threshold, minimum=0, maximum=1)
     left, kept = column_names("audit", "drop", drop), column_names("audit", "plain", plain)
     attributes = as_sensitive("audit", sensitive)
+    reading: Reading = {"types": dict(types or {}), "read": as_read_options("audit", read)}
     seen, release = _see(
-        data, quasi, attributes, missing, joint_knowledge=joint_knowledge, types=types, others=[*left, *kept]
+        data, quasi, attributes, missing, reading, joint_knowledge=joint_knowledge, others=[*left, *kept]
     )
     wanted, texts = _models(models)
     _check_looked_at(seen, wanted)
@@ -98,10 +111,11 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     outside = None
     if population is not None:
         known = {name: kind for name, kind in (types or {}).items() if name in seen.quasi}
-        outside = count_table(open_source(population, types=known), quasi=list(seen.quasi), missing=missing)
+        people = open_source(population, types=known, read=options_for(population, read))
+        outside = count_table(people, quasi=list(seen.quasi), missing=missing)
     risk = reidentification_risk(seen, outside, threshold)
     learned = {name: attribute_risk(view) for name, view in seen.views.items()}
-    roles = role_words(quasi=seen.quasi, sensitive=attributes, drop=left, plain=kept, types=types)
+    roles = role_words(quasi=seen.quasi, sensitive=attributes, drop=left, plain=kept, types=types, read=read)
     return Audit(
         kind=seen.kind,
         name=seen.name,
@@ -131,6 +145,7 @@ def check(
     sensitive: str | Sensitive | None = None,
     missing: MissingQuasi = "category",
     types: Mapping[str, str] | None = None,
+    read: GivenReadOptions = None,
 ) -> Verdict:
     """Check one privacy model on a table or a release, for one sensitive attribute.
 
@@ -140,7 +155,7 @@ def check(
         The model, or its text form.
     data
         A path or frame, or a release or its folder.
-    quasi, missing, types
+    quasi, missing, types, read
         As for `audit`.
     sensitive
         The attribute. It may be left out for k-anonymity, and for a release that has only one.
@@ -160,7 +175,8 @@ def check(
     """
     (wanted,), _ = _models(model)
     given = () if sensitive is None else sensitive
-    seen, _ = _see(data, quasi, as_sensitive("check", given), missing, joint_knowledge=False, types=types)
+    reading: Reading = {"types": dict(types or {}), "read": as_read_options("check", read)}
+    seen, _ = _see(data, quasi, as_sensitive("check", given), missing, reading, joint_knowledge=False)
     if not wanted.of_people and len(seen.views) != 1:
         named = f"one of {name_some(seen.views)}" if seen.views else "the sensitive column"
         raise ParameterError("check", "sensitive", f"must name {named} to check {wanted.name!r}")
@@ -172,9 +188,9 @@ def _see(
     quasi: str | Sequence[str],
     attributes: Sequence[Sensitive],
     missing: MissingQuasi,
+    reading: Reading,
     *,
     joint_knowledge: bool,
-    types: Mapping[str, str] | None,
     others: Sequence[str] = (),
 ) -> tuple[AttackerView, Release | None]:
     names = column_names("audit", "quasi", quasi)
@@ -186,7 +202,7 @@ def _see(
                 "audit", "joint_knowledge", "must be left out for a release, which hides each attribute on its own"
             ).with_hint("The attack 'joint' shows what attributes say about each other.")
         return see_release(data, quasi=names, sensitive=[one.name for one in attributes]), data
-    source = open_source(data, types=types)
+    source = open_source(data, **reading)
     check_others(source, others, [*names, *(one.name for one in attributes)])
     found = count_table(source, quasi=names, sensitive=attributes, missing=missing, joint_knowledge=joint_knowledge)
     seen = AttackerView(

@@ -81,7 +81,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     seed
         Makes draws, queries and targets repeatable. This is safe, because no release is kept.
     columns
-        Decisions about the columns, as for `Publication`: `quasi`, `sensitive`, `drop`, `plain`, `types`,
+        Decisions about the columns, as for `Publication`: `quasi`, `sensitive`, `drop`, `plain`, `types`, `read`,
         `hierarchies`, `person`. `drop` and `plain` do not change what is measured.
 
     Returns

@@ -86,7 +86,7 @@ class Measures:
 
 def make_setting(data: Any, columns: Columns, measures: Measures) -> Setting:  # noqa: ANN401 - any frame or path
     """Read the table, and check everything that all runs share."""
-    source = open_source(data, types=columns.types)
+    source = open_source(data, types=columns.types, read=columns.read)
     names, attributes, person = columns.quasi, columns.sensitive, columns.person
     if not names:
         raise ParameterError("compare", "quasi", "must name at least one column by which people are recognized")

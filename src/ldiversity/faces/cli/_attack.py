@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
@@ -12,7 +12,7 @@ from ldiversity.base.numbers import number, percent
 from ldiversity.base.registry import registered
 from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
-from ldiversity.faces.cli._holder import type_option
+from ldiversity.faces.cli._holder import reading_options
 from ldiversity.faces.cli._paths import READ
 from ldiversity.faces.cli._show import Page, json_option, show
 
@@ -72,7 +72,7 @@ _HEADS: Final = (
     metavar="N",
     help="How many people are attacked, drawn at random; all by default.",
 )
-@type_option
+@reading_options
 @json_option
 @click.pass_context
 def command(
@@ -81,7 +81,6 @@ def command(
     release: Path,
     *,
     as_json: bool,
-    types: tuple[str, ...],
     **given: Any,  # noqa: ANN401 - options by name
 ) -> None:
     """Attack the folder RELEASE, and compare what attackers achieve with its claim and with guessing.
@@ -96,7 +95,7 @@ def command(
     """  # noqa: D301 - click reads the backspace
     import ldiversity as ld
     from ldiversity.distances import parse_distance
-    from ldiversity.tables import read_types
+    from ldiversity.tables import ReadingTexts, read_reading
 
     report = ld.attack(
         ld.load_release(release),
@@ -109,7 +108,7 @@ def command(
         d=given["d"],
         known=given["known"],
         targets=given["targets"],
-        types=read_types(types),
+        **read_reading(cast("ReadingTexts", given)),
     )
     show(replace(report, release=release.name), _render, as_json=as_json)
     if report.broken:

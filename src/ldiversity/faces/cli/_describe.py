@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from ldiversity.base.numbers import number, percent
 from ldiversity.base.typed import join_assignment, join_names
 from ldiversity.faces.cli._command import Command
-from ldiversity.faces.cli._holder import type_option
+from ldiversity.faces.cli._holder import reading_options
 from ldiversity.faces.cli._input import opened_table, read_as_option, read_as_words
 from ldiversity.faces.cli._paths import TABLE
 from ldiversity.faces.cli._show import Page, json_option, show
@@ -26,9 +27,9 @@ __all__ = ["command"]
 @click.command("describe", cls=Command, short_help="Columns, suggested roles, the largest l.")
 @click.argument("table", type=TABLE)
 @read_as_option
-@type_option
+@reading_options
 @json_option
-def command(table: Path, read_as: str | None, types: tuple[str, ...], *, as_json: bool) -> None:
+def command(table: Path, read_as: str | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options by name
     """Show a TABLE's columns, suggested roles, and the largest l each method can reach.
 
     It shows true frequencies: what it prints is for the data holder.
@@ -38,16 +39,17 @@ def command(table: Path, read_as: str | None, types: tuple[str, ...], *, as_json
     gunzip -c patients.dat.gz | ldiversity describe - --read-as tsv
     """  # noqa: D301 - click reads the backspace
     import ldiversity as ld
-    from ldiversity.tables import read_types
+    from ldiversity.tables import ReadingTexts, read_reading, reading_words
 
+    reading = read_reading(cast("ReadingTexts", given))
     with opened_table(table, read_as) as path:
-        description = ld.describe(path, types=read_types(types))
+        description = ld.describe(path, **reading)
     words = [table, *read_as_words(read_as)]
-    answer = replace(description, table=table.name, next=_next(words, description, types))
+    answer = replace(description, table=table.name, next=_next(words, description, reading_words(**reading)))
     show(answer, _render, as_json=as_json)
 
 
-def _next(table: list[object], description: Description, types: tuple[str, ...]) -> str | None:
+def _next(table: list[object], description: Description, reading: Sequence[str]) -> str | None:
     """The plan to make next, or None when no plan could work."""
     from ldiversity.schema import Role
 
@@ -66,9 +68,7 @@ def _next(table: list[object], description: Description, types: tuple[str, ...])
             words += ["--missing", f"{join_assignment(column.name)}=category"]
     reached = [column.reach[0].l for column in sensitive if column.reach and not column.needs_bins]
     words += ["-l", max(2, min([3, *reached]))]
-    for text in types:
-        words += ["--type", text]
-    return shell_line(*words)
+    return shell_line(*words, *reading)
 
 
 def _render(found: Description, page: Page) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
@@ -12,7 +12,7 @@ from ldiversity.base.answers import Answer
 from ldiversity.base.numbers import number
 from ldiversity.base.typed import join_assignment
 from ldiversity.faces.cli._command import Command
-from ldiversity.faces.cli._holder import type_option
+from ldiversity.faces.cli._holder import reading_options
 from ldiversity.faces.cli._input import opened_table, read_as_option
 from ldiversity.faces.cli._paths import READ, TABLE, WRITTEN
 from ldiversity.faces.cli._show import Page, json_option, show
@@ -73,7 +73,7 @@ class LookedAt(Answer, schema="hierarchy", version=1):
 @click.option("--overwrite", is_flag=True, help="Replace a file that is already there.")
 @click.option("--show", "shown", type=READ, metavar="FILE", help="Only look at a hierarchy file.")
 @read_as_option
-@type_option
+@reading_options
 @json_option
 def command(table: Path | None, shown: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options
     """Make a hierarchy for a COLUMN of a TABLE, by the kind of its values or as you say; look at it and save it.
@@ -131,9 +131,9 @@ def _caution(tree: Hierarchy, *, ranged: bool) -> str | None:
 
 def _read(path: Path, given: Mapping[str, Any]) -> tuple[list[Any], list[int]]:
     """The distinct values of the column and how often each occurs."""
-    from ldiversity.tables import column_values, open_source, read_types
+    from ldiversity.tables import ReadingTexts, column_values, open_source, read_reading
 
-    found = column_values(open_source(path, types=read_types(given["types"])), given["column"])
+    found = column_values(open_source(path, **read_reading(cast("ReadingTexts", given))), given["column"])
     return found.values, found.counts
 
 

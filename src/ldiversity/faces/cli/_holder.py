@@ -25,20 +25,32 @@ __all__ = [
     "holder_options",
     "policy_option",
     "population_option",
-    "type_option",
+    "reading_options",
 ]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 _NAMES: Final = "names separated by commas, or the option again"
 
-type_option: Final = click.option(
-    "--type",
-    "types",
-    multiple=True,
-    metavar="COLUMN=TYPE",
-    help="Read a column as text, integer, number, boolean or date, if another type would be inferred.",
+_READING_OPTIONS: Final = (
+    click.option(
+        "--type",
+        "types",
+        multiple=True,
+        metavar="COLUMN=TYPE",
+        help="Read a column as text, integer, number, boolean or date, if another type would be inferred.",
+    ),
+    click.option("--sheet", metavar="NAME", help="The sheet of an Excel workbook, by name or by number from 1."),
+    click.option(
+        "--encoding", metavar="NAME", help="The encoding of a text file, such as cp1252, latin-1 or utf-16; else UTF-8."
+    ),
+    click.option("--decimal", metavar="MARK", help="What stands before decimals in texts: a point, or a comma."),
+    click.option(
+        "--date-format", metavar="FORM", help="How dates are written, if not as 2020-01-31: dmy, mdy, ymd or %d.%m.%Y."
+    ),
+    click.option("--skip-rows", type=click.IntRange(min=0), metavar="N", help="Lines or rows above the column names."),
 )
+"""How a table is read: the same options for every command that reads one."""
 
 population_option: Final = click.option(
     "--population",
@@ -82,7 +94,7 @@ _COLUMN_OPTIONS: Final = (
         metavar="COLUMN=BINS",
         help="Cut numbers: width:10, width:10,low:0,high:100, edges:0/10/20 or quantiles:5.",
     ),
-    type_option,
+    *_READING_OPTIONS,
 )
 """What the holder says about the columns of a table: the same options for every command that reads it."""
 
@@ -130,6 +142,11 @@ def asked_policy(
     if policy.publication.key is not None:
         raise click.UsageError("--key must be left out with --policy: the policy says it.")
     return replace(policy, publication=replace(policy.publication, key=key))
+
+
+def reading_options(command: Decorated) -> Decorated:
+    """Add the options that say how a table is read."""
+    return _add(command, _READING_OPTIONS)
 
 
 def column_options(command: Decorated) -> Decorated:

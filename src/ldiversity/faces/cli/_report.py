@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from ldiversity.base.numbers import counted, number, percent
 from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
-from ldiversity.faces.cli._holder import population_option, type_option
+from ldiversity.faces.cli._holder import population_option, reading_options
 from ldiversity.faces.cli._paths import FOLDER, READ, WRITTEN
 from ldiversity.faces.cli._show import Page, show
 
@@ -54,7 +54,7 @@ __all__ = ["command"]
     type=FOLDER,
     help="Also write every picture as PNG, SVG and PDF, and its table as CSV, into this folder.",
 )
-@type_option
+@reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print the facts of the page as JSON.")
 def command(
     release: Path,
@@ -93,20 +93,22 @@ def command(
 
 def _made(release: Path, **given: Any) -> Report:  # noqa: ANN401 - options by name
     import ldiversity as ld
-    from ldiversity.tables import read_types
+    from ldiversity.tables import ReadingTexts, read_reading
 
+    reading = read_reading(cast("ReadingTexts", given))
     asked: dict[str, Any] = {
         "by": ",".join(given["by"]) or None,
         "sensitive": split_names(given["sensitive"], "sensitive") or None,
         "attacks": given["attacks"],
         "threshold": given["threshold"],
         "population": given["population"],
-        "types": read_types(given["types"]),
+        **reading,
     }
     if given["original"] is not None:
         return ld.holder_report(release, given["original"], **asked)
-    if asked["types"] and given["population"] is None:
-        raise click.UsageError("--type must be left out without --original or --population, whose columns it is about.")
+    told = ["--type"] if reading["types"] else reading["read"].words
+    if told and given["population"] is None:
+        raise click.UsageError(f"{told[0]} must be left out without --original or --population, which it is about.")
     return ld.user_report(release, **asked)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ldiversity.base.answers import HIDDEN, Answer, fact, fit_screen, keyed
 from ldiversity.base.numbers import counted
 from ldiversity.schema import Role
-from ldiversity.tables import ColumnSummary, open_source, summarize_columns
+from ldiversity.tables import ColumnSummary, GivenReadOptions, open_source, summarize_columns
 
 __all__ = ["ColumnDescription", "Description", "Frequency", "Reach", "describe"]
 
@@ -146,7 +146,12 @@ class Description(Answer, schema="description", version=1):
         return fit_screen([f"{self.table}: {counted(self.n_rows, 'row')}", *self.problems, *rows])
 
 
-def describe(data: Any, *, types: Mapping[str, str] | None = None) -> Description:  # noqa: ANN401 - frame or path
+def describe(
+    data: Any,  # noqa: ANN401 - frame or path
+    *,
+    types: Mapping[str, str] | None = None,
+    read: GivenReadOptions = None,
+) -> Description:
     """Look at a table before publishing it: types, missing values, suggested roles, what can be reached.
 
     Parameters
@@ -155,6 +160,8 @@ def describe(data: Any, *, types: Mapping[str, str] | None = None) -> Descriptio
         A data frame (pandas, polars, pyarrow, or anything that supports Arrow) or the path of a file.
     types
         Types of columns where the inferred one is not wanted, for example ``{"zip": "text"}``.
+    read
+        How to read what a file does not say, as for `Publication`.
 
     Examples
     --------
@@ -165,7 +172,7 @@ def describe(data: Any, *, types: Mapping[str, str] | None = None) -> Descriptio
     >>> [(reach.method, reach.l) for reach in describe(patients).columns[1].reach]
     [('randomized-addition', 2), ('grouping', 2)]
     """
-    source = open_source(data, types=types)
+    source = open_source(data, types=types, read=read)
     summaries = summarize_columns(source)
     columns = [ColumnDescription(summary, summary.role, summary.reason) for summary in summaries]
     if not any(column.role is Role.SENSITIVE for column in columns):

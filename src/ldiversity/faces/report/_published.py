@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ldiversity.base.typed import join_assignment, join_names, number_text
+from ldiversity.base.typed import join_names, number_text
 from ldiversity.faces.report._cells import Division
 from ldiversity.faces.report._parts import Command, Promise, Published, PublishedColumn
 from ldiversity.release import Claim, ClassClaim, Release
 from ldiversity.schema import Role
+from ldiversity.tables import USUAL_READING, ReadOptions, reading_words
 
 __all__ = ["Again", "commands", "published"]
 
@@ -47,8 +48,8 @@ class Again:
         The attributes that were asked for; empty when all were.
     attacks
         Whether attacks were run.
-    types
-        Types of columns of the original.
+    types, read
+        Types of columns of the original, and how it is read.
     threshold
         The probability from which being recognized counts as a risk.
     population
@@ -61,6 +62,7 @@ class Again:
     sensitive: tuple[str, ...] = ()
     attacks: bool = False
     types: tuple[tuple[str, str], ...] = ()
+    read: ReadOptions = USUAL_READING
     threshold: float = THRESHOLD
     population: str | None = None
 
@@ -88,7 +90,7 @@ def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str])
     folder, output = again.release, "holder-report.html" if again.original else "report.html"
     asked = ("--sensitive", join_names(again.sensitive)) if again.sensitive else ()
     original = ("--original", again.original) if again.original else ()
-    types = tuple(word for name, kind in again.types for word in ("--type", f"{join_assignment(name)}={kind}"))
+    types = reading_words(dict(again.types), again.read)
     by = ("--by", again.by) if again.by else ()
     run = ("--attacks",) if again.attacks else ()
     limit = () if again.threshold == THRESHOLD else ("--threshold", number_text(again.threshold))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ldiversity.faces.report._cells import Division
     from ldiversity.faces.report._distributions import Truth
     from ldiversity.faces.report._published import Again
+    from ldiversity.tables import GivenReadOptions, Reading
 
 __all__ = ["Report", "holder_report", "user_report"]
 
@@ -169,7 +170,7 @@ class Report(Answer, schema="report", version=1):
         return tuple(written)
 
 
-def user_report(
+def user_report(  # noqa: PLR0913 - a question has these parts, each with a name
     release: Release | str | os.PathLike[str],
     *,
     by: ByLike = None,
@@ -178,6 +179,7 @@ def user_report(
     threshold: float = 0.2,
     population: Any = None,  # noqa: ANN401 - a path or any frame
     types: Mapping[str, str] | None = None,
+    read: GivenReadOptions = None,
 ) -> Report:
     """Make a report for those who use a release, from the release alone: it may be handed out with it.
 
@@ -198,6 +200,8 @@ def user_report(
         A table of the people among whom a journalist searches, as for `audit`: a frame or a path.
     types
         Types of columns of the population, where it is a text file.
+    read
+        How to read the population, as for `audit`.
 
     Examples
     --------
@@ -211,7 +215,7 @@ def user_report(
     """
     opened, _ = _opened("user_report", release)
     # The paths of the holder may tell what nobody may learn, so the commands of this report name none.
-    return _made("user_report", opened, None, by, sensitive, population, _again(attacks, threshold, types))
+    return _made("user_report", opened, None, by, sensitive, population, _again(attacks, threshold, types, read))
 
 
 def holder_report(  # noqa: PLR0913 - a question has these parts, each with a name
@@ -224,6 +228,7 @@ def holder_report(  # noqa: PLR0913 - a question has these parts, each with a na
     threshold: float = 0.2,
     population: Any = None,  # noqa: ANN401 - a path or any frame
     types: Mapping[str, str] | None = None,
+    read: GivenReadOptions = None,
 ) -> Report:
     """Make a report for the holder of the original: it shows true counts, and must not be handed out.
 
@@ -237,6 +242,8 @@ def holder_report(  # noqa: PLR0913 - a question has these parts, each with a na
         As for `user_report`; attacks are scored with the original.
     types
         Types of columns of text files, as for `anonymize`: of the original, and of the population.
+    read
+        How to read them, as for `audit`.
 
     Examples
     --------
@@ -247,7 +254,7 @@ def holder_report(  # noqa: PLR0913 - a question has these parts, each with a na
     1.0
     """
     opened, name = _opened("holder_report", release)
-    again = replace(_again(attacks, threshold, types), release=name, original=_path(original, "TABLE"))
+    again = replace(_again(attacks, threshold, types, read), release=name, original=_path(original, "TABLE"))
     return _made("holder_report", opened, original, by, sensitive, population, again)
 
 
@@ -259,10 +266,17 @@ def _opened(owner: str, release: Any) -> tuple[Release, str]:  # noqa: ANN401 - 
     return load_release(release), os.fspath(release)
 
 
-def _again(attacks: bool, threshold: float, types: Mapping[str, str] | None) -> Again:  # noqa: FBT001 - as above
+def _again(
+    attacks: bool,  # noqa: FBT001 - as above
+    threshold: float,
+    types: Mapping[str, str] | None,
+    read: GivenReadOptions,
+) -> Again:
     from ldiversity.faces.report._published import Again
+    from ldiversity.tables import as_read_options
 
-    return Again(attacks=attacks, threshold=threshold, types=tuple((types or {}).items()))
+    options = as_read_options("report", read)
+    return Again(attacks=attacks, threshold=threshold, types=tuple((types or {}).items()), read=options)
 
 
 def _made(
@@ -289,9 +303,9 @@ def _made(
         sensitive=() if sensitive is None else chosen,
         population=None if population is None else _path(population, "POPULATION") if holder else "POPULATION",
     )
-    types = dict(again.types)
-    truth = None if original is None else _truth(owner, release, original, chosen, divided, types)
-    audited = audit(release, sensitive=chosen, threshold=again.threshold, population=population, types=types)
+    reading: Reading = {"types": dict(again.types), "read": again.read}
+    truth = None if original is None else _truth(owner, release, original, chosen, divided, reading)
+    audited = audit(release, sensitive=chosen, threshold=again.threshold, population=population, **reading)
     distributions = tuple(distribution(release, attribute, truth) for attribute in chosen)
     guessed = {one.attribute: one.largest_share if truth is None else one.true_largest_share for one in distributions}
     cells, skipped = [], []
@@ -310,7 +324,7 @@ def _made(
         class_sizes=class_sizes(release),
         risks=gauges(audited, {name: release.claim(name).posterior for name in chosen}, guessed),
         audit=audited,
-        attacks=attack(release, original, sensitive=chosen, types=types) if again.attacks else None,
+        attacks=attack(release, original, sensitive=chosen, **reading) if again.attacks else None,
         skipped=tuple(skipped),
         not_protected=tuple(release.not_protected),
         commands=commands(again, divided, chosen),
@@ -334,7 +348,7 @@ def _truth(
     original: Any,  # noqa: ANN401 - a path or any frame
     chosen: tuple[str, ...],
     divided: tuple[Division, ...],
-    types: dict[str, str],
+    reading: Reading,
 ) -> Truth:
     from ldiversity.evaluation.measures import read_columns
     from ldiversity.faces.report._distributions import Truth
@@ -344,4 +358,4 @@ def _truth(
     unknown = [name for name in columns if name not in release.schema.names(Role.QUASI, Role.PLAIN, Role.SENSITIVE)]
     if unknown:
         raise ParameterError(owner, "by", "must name columns of the release", got=name_some(unknown))
-    return Truth(read_columns(owner, open_source(original, types=types), list(columns), release))
+    return Truth(read_columns(owner, open_source(original, **reading), list(columns), release))
