@@ -185,7 +185,7 @@ def _described(publication: Publication, folder: Path) -> dict[str, Any]:
             sensitive[name] = {"method": chosen.name, **chosen.to_dict(folder), **sensitive[name]}
     key = None if publication.key is None else relative(publication.key, folder)
     output = {
-        "format": None if publication.data_format == "parquet" else publication.data_format,
+        "format": publication.data_format,
         "layout": publication.layout,
         "marginals": publication.marginals,
     }

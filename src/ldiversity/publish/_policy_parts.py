@@ -223,7 +223,9 @@ class OutputPolicy(Part):
     """Where the release goes, and in which form."""
 
     folder: str | None = Field(default=None, min_length=1, description="The folder of the release.")
-    format: Literal["parquet", "csv"] = Field(default="parquet", description="How rows are stored.")
+    format: Literal["parquet", "csv"] | None = Field(
+        default=None, description="How rows are stored; as the table is by default: csv for CSV and TSV, else parquet."
+    )
     layout: Literal["sets", "exploded"] | None = Field(
         default=None,
         description="sets (the default): one row per record; exploded: one row per member of a record's set. "

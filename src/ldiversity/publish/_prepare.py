@@ -23,7 +23,7 @@ from ldiversity.publish._columns_read import published_type
 from ldiversity.publish._draw import HiddenAttribute
 from ldiversity.publish._hierarchies import is_made, read_hierarchies
 from ldiversity.publish._notes import holder_notes, is_declared, naming_notes, plain_notes
-from ldiversity.release import check_publishable, no_records_left
+from ldiversity.release import Format, check_publishable, no_records_left
 from ldiversity.schema import Attribute, Domain, Role, Schema
 from ldiversity.tables import (
     Coder,
@@ -73,6 +73,11 @@ class Preparation:
         if self.question.grouping is None:
             raise TypeError(self.question)
         return self.question.grouping
+
+    @property
+    def data_format(self) -> Format:
+        """How rows are stored: as was chosen, or else as the table is."""
+        return self.question.data_format or self.source.published_as
 
     @property
     def n_rows(self) -> int:

@@ -44,7 +44,7 @@ class Decisions(ColumnDecisions, total=False):
     marginals: bool
     key: Key | str | os.PathLike[str] | None
     record_id: str | Sequence[str] | None
-    data_format: Format
+    data_format: Format | None
     layout: SetLayout | None
 
 
@@ -99,7 +99,8 @@ class Publication(Columns):
         one does (``docs/guides/republishing.md``). `key` is the path of a key file; a `Key` itself goes to `publish`.
         `record_id` names the columns that identify records.
     data_format
-        ``"parquet"`` or ``"csv"``, for a release that is written to a folder.
+        ``"parquet"`` or ``"csv"``, for a release that is written to a folder. When None, the format follows the table:
+        CSV for CSV and TSV files, Parquet for everything else, frames included.
     layout
         ``"sets"``, the default, or ``"exploded"`` for one row per member, as in the paper on semantic diversity. The
         method decides the layout of a grouped release.
@@ -119,13 +120,14 @@ class Publication(Columns):
     marginals: bool
     key: Path | None
     record_id: tuple[str, ...]
-    data_format: Format
+    data_format: Format | None
     layout: SetLayout | None
 
     def __init__(self, **said: Unpack[Decisions]) -> None:
         check_keywords(Decisions, said, ("sensitive", "method"))
         super().__init__(**{name: said[name] for name in ColumnDecisions.__annotations__ if name in said})  # type: ignore[literal-required]
         key, layout, record_id = said.get("key"), said.get("layout"), said.get("record_id")
+        form = said.get("data_format")
         if isinstance(key, Key):
             raise ParameterError(
                 _OWNER, "key", "must be the path of a key file: a publication holds no secret"
@@ -135,7 +137,7 @@ class Publication(Columns):
             marginals=bool(said.get("marginals")),
             key=None if key is None else Path(locate(Key.check_path(_OWNER, key))),
             record_id=tuple(column_names(_OWNER, "record_id", () if record_id is None else record_id)),
-            data_format=check_choice(_OWNER, "data_format", said.get("data_format", "parquet"), ("parquet", "csv")),
+            data_format=None if form is None else check_choice(_OWNER, "data_format", form, ("parquet", "csv")),
             layout=None if layout is None else check_choice(_OWNER, "layout", layout, ("sets", "exploded")),
         )
         self._check_family()
@@ -273,7 +275,7 @@ class Publication(Columns):
         words += ["--marginals"] if self.marginals else []
         words += [] if self.key is None else ["--key", shorten(self.key)]
         words += [word for name in self.record_id for word in ("--record-id", name)]
-        words += [] if self.data_format == "parquet" else ["--format", self.data_format]
+        words += [] if self.data_format is None else ["--format", self.data_format]
         words += [] if self.layout is None else ["--layout", self.layout]
         return [*words, "-o", output]
 

@@ -47,7 +47,7 @@ def publish_classes(
     preparation: Preparation, output: Path | None, *, overwrite: bool, secrets: Secrets
 ) -> ClassRelease:
     """Group the records of a table, and publish the classes."""
-    frame_kind, data_format = preparation.source.frame_kind, preparation.question.data_format
+    frame_kind, data_format = preparation.source.frame_kind, preparation.data_format
     if output is None:
         made = _make(preparation, secrets.words())
         with stage("checking", until=1.0):

@@ -43,7 +43,7 @@ def publish_sets(preparation: Preparation, output: Path | None, *, overwrite: bo
         scratch.mkdir(mode=0o700)
         rows = _draw(preparation, secrets, scratch=scratch, until=0.6)
         write_release(
-            staging, description, rows, data_format=preparation.question.data_format, storage=preparation.engine.storage
+            staging, description, rows, data_format=preparation.data_format, storage=preparation.engine.storage
         )
         scratch.rmdir()
         tell(1.0, "writing")

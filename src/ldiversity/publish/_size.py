@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from ldiversity.base.randomness import FreshWords, random_order
+from ldiversity.release import Format
 from ldiversity.tables import decode_sets
 
 if TYPE_CHECKING:
@@ -23,13 +26,14 @@ _MANIFEST_BYTES: Final = 1_800
 
 
 def estimate_bytes(preparation: Preparation) -> int:
-    """Estimate the size of the folder, as Parquet with sets.
+    """Estimate the size of the folder, with sets.
 
     Some rows from the beginning of the table are written to memory with drawn sets, once half of them and once all.
     The difference shows what every further row costs.
     """
     rows = _sample(preparation)
-    whole, half = _written(rows), _written(rows.slice(0, rows.num_rows // 2))
+    form = preparation.data_format
+    whole, half = _written(rows, form), _written(rows.slice(0, rows.num_rows // 2), form)
     per_row = (whole - half) / max(rows.num_rows - rows.num_rows // 2, 1)
     described = [
         {"domain": attribute.coder.domain.to_dict(), "mechanism": attribute.mechanism.to_dict()}
@@ -64,7 +68,22 @@ def _sample(preparation: Preparation) -> pa.Table:
     return rows
 
 
-def _written(rows: pa.Table) -> int:
+def _written(rows: pa.Table, data_format: Format) -> int:
     stream = io.BytesIO()
-    pq.write_table(rows, stream, compression="snappy")
+    if data_format == "parquet":
+        pq.write_table(rows, stream, compression="snappy")
+    else:
+        pa_csv.write_csv(_in_columns(rows), stream)
     return stream.tell()
+
+
+def _in_columns(rows: pa.Table) -> pa.Table:
+    """The rows with a column for each member of a set, as CSV has them."""
+    cells: dict[str, pa.ChunkedArray] = {}
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        if pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type):
+            members = len(column[0]) if len(column) else 0
+            cells |= {f"{name}_{place + 1}": pc.list_element(column, place) for place in range(members)}
+        else:
+            cells[name] = column
+    return pa.table(cells)

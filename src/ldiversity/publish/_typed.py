@@ -34,7 +34,7 @@ class TypedPublication(TypedColumns, total=False):
     marginals: bool
     key: str | os.PathLike[str] | None
     record_id: Sequence[str]
-    data_format: Format
+    data_format: Format | None
     layout: SetLayout | None
 
 
@@ -55,7 +55,7 @@ def typed_publication(typed: TypedPublication) -> Publication:
         marginals=typed.get("marginals", False),
         key=typed.get("key"),
         record_id=split_names(typed.get("record_id", ()), "record_id"),
-        data_format=typed.get("data_format", "parquet"),
+        data_format=typed.get("data_format"),
         layout=typed.get("layout"),
     )
 

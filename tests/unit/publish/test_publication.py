@@ -232,3 +232,45 @@ def test_a_publication_is_saved_over_another(tmp_path: Path) -> None:
         ld.Publication(quasi="age", sensitive="disease", method=f"anatomy:l={l}").save(tmp_path / "policy.toml")
 
     assert "l = 3" in (tmp_path / "policy.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("ending", "chosen", "stored"),
+    [
+        ("csv", None, "csv"),
+        ("tsv", None, "csv"),
+        ("csv", "parquet", "parquet"),
+        ("parquet", None, "parquet"),
+        ("parquet", "csv", "csv"),
+        ("arrow", None, "parquet"),
+        ("jsonl", None, "parquet"),
+        ("xlsx", None, "parquet"),
+        (None, None, "parquet"),
+    ],
+)
+@pytest.mark.parametrize("method", ["randomized-addition:l=2", "anatomy:l=2"])
+def test_the_format_follows_the_table_unless_it_is_chosen(
+    tmp_path: Path, ending: str | None, chosen: Any, stored: str, method: str
+) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"age": [41, 50, 68, 20], "disease": ["flu", "cut", "flu", "cold"]})
+    file = tmp_path / f"table.{ending}"
+    writers: dict[str | None, Any] = {
+        "csv": lambda: frame.to_csv(file, index=False),
+        "tsv": lambda: frame.to_csv(file, index=False, sep="\t"),
+        "parquet": lambda: frame.to_parquet(file),
+        "arrow": lambda: frame.to_feather(file),
+        "jsonl": lambda: frame.to_json(file, orient="records", lines=True),
+        "xlsx": lambda: frame.to_excel(file, index=False),
+        None: lambda: None,
+    }
+    writers[ending]()
+    asked = ld.Publication(quasi="age", sensitive="disease", method=method, data_format=chosen)
+
+    release = asked.publish(frame if ending is None else file, tmp_path / "release")
+
+    assert [one.name for one in (tmp_path / "release").glob("data.*")] == [f"data.{stored}"]
+    assert release.n_rows == 4
+    asked.save(tmp_path / "policy.toml")
+    assert ld.Publication.load(tmp_path / "policy.toml") == asked

@@ -38,8 +38,8 @@ _OF_ONE_RUN: Final = (
 @click.option("--key", type=READ, help="Your key file: makes publishing again safe.")
 @click.option("--record-id", multiple=True, metavar="COLUMNS", help="With --key: columns that tell records apart.")
 @click.option(
-    "--format", "data_format", type=click.Choice(["parquet", "csv"]), default="parquet", show_default=True,
-    help="How rows are stored.",
+    "--format", "data_format", type=click.Choice(["parquet", "csv"]),
+    help="How rows are stored; as the table is by default: csv for CSV and TSV, else parquet.",
 )  # fmt: skip
 @click.option(
     "--layout", type=click.Choice(["sets", "exploded"]),
@@ -83,7 +83,9 @@ def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **give
         raise click.UsageError(f"-o must name the folder of the release{named}.")
     release = _publish(asked, folder, given, quiet=as_json)
     keyed = bool(asked.publication.record_id)
-    show(written(release, str(folder), _next(release, folder), keyed=keyed), render, as_json=as_json)
+    stored = next((file.suffix[1:] for file in folder.glob("data.*")), None)
+    answer = written(release, str(folder), _next(release, folder), keyed=keyed, data_format=stored)
+    show(answer, render, as_json=as_json)
 
 
 def _publish(asked: Policy, folder: Path, given: dict[str, Any], *, quiet: bool) -> Release:

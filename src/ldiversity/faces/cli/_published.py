@@ -72,8 +72,8 @@ class Written(Answer, schema="published", version=1):
 
     Attributes
     ----------
-    folder, records, layout, columns
-        What was written.
+    folder, records, layout, format, columns
+        What was written; the format is ``"csv"`` or ``"parquet"``, None when the release is in no folder.
     claims, not_protected
         What is promised, and what is not.
     notes, next
@@ -92,6 +92,7 @@ class Written(Answer, schema="published", version=1):
     notes: tuple[str, ...]
     not_protected: tuple[str, ...]
     next: str
+    format: str | None = field(default=None, metadata=OPTIONAL)
     keyed: bool | None = field(default=None, metadata=OPTIONAL)
     suppressed: int | None = field(default=None, metadata=OPTIONAL)
     forms: tuple[ColumnForm, ...] | None = field(default=None, metadata=OPTIONAL)
@@ -103,7 +104,7 @@ class Written(Answer, schema="published", version=1):
         )
 
 
-def written(release: Release, folder: str, following: str, *, keyed: bool) -> Written:
+def written(release: Release, folder: str, following: str, *, keyed: bool, data_format: str | None = None) -> Written:
     """What is to be said about a release."""
     from ldiversity.release import USE_A_KEY
 
@@ -119,6 +120,7 @@ def written(release: Release, folder: str, following: str, *, keyed: bool) -> Wr
         notes=tuple(release.notes),
         not_protected=tuple(not_protected),
         next=following,
+        format=data_format,
         keyed=None if grouped else keyed,
         suppressed=release.suppressed if grouped else None,
         forms=tuple(ColumnForm(name, form.kind) for name, form in release.forms.items()) if grouped else None,
@@ -156,8 +158,10 @@ def render(found: Written, page: Page) -> None:
     """Show what was written, what is promised and what is not, and how to go on."""
     left = "" if found.suppressed is None else f", {number(found.suppressed) if found.suppressed else 'none'} left out"
     rows = {"sets": "one row per record", "exploded": "one row per member of a record's set"}
+    form = {"csv": ", as CSV", "parquet": ", as Parquet"}.get(found.format or "", "")
     page.title(
-        f"Published in {found.folder}: {number(found.records)} records, {rows.get(found.layout, found.layout)}{left}"
+        f"Published in {found.folder}: {number(found.records)} records, "
+        f"{rows.get(found.layout, found.layout)}{left}{form}"
     )
     for warning in found.warnings or ():
         page.warning(f"Warning: {warning}")
