@@ -74,6 +74,8 @@ class MethodEntry:
         Names in `OPTIONS`, the fields of the class.
     brought
         Those of them that only this method has, where the catalog does not list them.
+    for_comparison
+        Whether it is kept to compare others with, and not meant for publishing.
     """
 
     name: str
@@ -82,6 +84,7 @@ class MethodEntry:
     summary: str
     options: tuple[str, ...]
     brought: tuple[Option, ...] = ()
+    for_comparison: bool = False
 
     @property
     def class_name(self) -> str:
@@ -169,6 +172,7 @@ _METHODS = (
         "classes",
         "Classes from the fullest cells of a grid of several sensitive columns.",
         ("l",),
+        for_comparison=True,
     ),
     MethodEntry(
         "anatomy",
@@ -278,7 +282,8 @@ def _described(name: str, method: type) -> MethodEntry:
     brought = tuple(_option(name, field, types[key]) for key, field in own.items() if key not in LISTED_OPTIONS)
     summary = (method.__doc__ or name).strip().partition("\n")[0]
     home = f"{method.__module__}:{method.__qualname__}"
-    return MethodEntry(name, home, method.family, summary, tuple(own), brought)  # type: ignore[attr-defined]
+    kept = bool(getattr(method, "for_comparison", False))
+    return MethodEntry(name, home, method.family, summary, tuple(own), brought, kept)  # type: ignore[attr-defined]
 
 
 _KINDS: Final[tuple[tuple[type, Literal["switch", "integer", "number", "text", "file", "shares"]], ...]] = (

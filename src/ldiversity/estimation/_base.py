@@ -40,6 +40,9 @@ class Estimator(ABC):
     summary: ClassVar[str]
     """What it does, in one sentence."""
 
+    meaning: ClassVar[str] = ""
+    """The same for people who know no statistics; glossaries of reports show it."""
+
     needs_sets: ClassVar[bool] = False
     """Whether it needs whole sets; else published counts are enough."""
 

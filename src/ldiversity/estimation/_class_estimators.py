@@ -60,6 +60,9 @@ class ClassEstimator(ABC):
     summary: ClassVar[str]
     """What it does, in one sentence."""
 
+    meaning: ClassVar[str] = ""
+    """The same for people who know no statistics; glossaries of reports show it."""
+
     @abstractmethod
     def solve(self, cells: ClassCells) -> ClassSolution:
         """Estimate the counts of every cell."""
@@ -89,6 +92,9 @@ class ClassLinear(ClassEstimator):
 
     name: ClassVar[str] = "linear"
     summary: ClassVar[str] = "Unbiased where classes were formed blindly; counts may be negative."
+    meaning: ClassVar[str] = (
+        "An estimate that is right on average over what chance may draw; a single one may be off, or even negative."
+    )
 
     def solve(self, cells: ClassCells) -> ClassSolution:
         """Multiply the sums of shares by the inverse of the mixing."""

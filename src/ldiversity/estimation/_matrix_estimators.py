@@ -24,6 +24,9 @@ class Linear(MatrixEstimator):
 
     name: ClassVar[str] = "linear"
     summary: ClassVar[str] = "Unbiased: the exact inverse of the inclusion matrix; counts may be negative."
+    meaning: ClassVar[str] = (
+        "An estimate that is right on average over what chance may draw; a single one may be off, or even negative."
+    )
 
     def matrix(self, mechanism: SetMechanism) -> FloatArray:
         """Give the exact inverse."""

@@ -28,6 +28,7 @@ class MaximumLikelihood(CautiousEstimator):
 
     name: ClassVar[str] = "mle"
     summary: ClassVar[str] = "Maximum likelihood of the published sets; best with many records per cell."
+    meaning: ClassVar[str] = "The counts that make what was published most likely."
     needs_sets: ClassVar[bool] = True
 
     def _solve(self, cells: CellData) -> Solution:
@@ -44,6 +45,7 @@ class MaximumPosterior(CautiousEstimator):
 
     name: ClassVar[str] = "map"
     summary: ClassVar[str] = "Likelihood and the whole release's distribution as prior; for small cells."
+    meaning: ClassVar[str] = "The likeliest counts for few records, drawn towards the counts of all records."
     needs_sets: ClassVar[bool] = True
 
     def _solve(self, cells: CellData) -> Solution:

@@ -47,6 +47,10 @@ class Method(ABC):
     """The whole number among its parameters by which people choose how much is hidden: comparisons and plans vary it
     from 2 on. None when there is no such parameter."""
 
+    for_comparison: ClassVar[bool] = False
+    """Whether it is kept to compare others with, and not meant for publishing: a comparison recommends another method
+    where the two cannot be told apart."""
+
     @property
     def level(self) -> int | None:
         """The parameter that `strength` names; None when there is none, or none was given.

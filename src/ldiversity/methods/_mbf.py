@@ -51,6 +51,7 @@ class MBF(GroupingMethod):
 
     name: ClassVar[str] = "mbf"
     strength: ClassVar[str | None] = "l"
+    for_comparison: ClassVar[bool] = True
     layout: ClassVar[Literal["generalized", "bucketized"]] = "bucketized"
     blind: ClassVar[bool] = True
 

@@ -67,3 +67,20 @@ def test_the_catalog_loads_no_method() -> None:
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
 
     assert {name.split(".")[1] for name in loaded} == {"base", "catalog", "entries", "errors", "sentences"}
+
+
+@pytest.mark.parametrize("name", CATALOG)
+def test_the_entry_says_which_methods_are_kept_for_comparison(name: str) -> None:
+    assert CATALOG[name].for_comparison == METHODS[name].for_comparison
+
+
+def test_a_stranger_s_method_says_it_itself() -> None:
+    class Kept(METHODS["anatomy"]):  # type: ignore[misc]
+        """Like Anatomy."""
+
+        name = "kept"
+        for_comparison = True
+
+    with METHODS.registered("kept", Kept):
+        assert CATALOG["kept"].for_comparison
+        assert not CATALOG["anatomy"].for_comparison

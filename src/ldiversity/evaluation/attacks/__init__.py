@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ldiversity.evaluation.attacks._attack import attack
 from ldiversity.evaluation.attacks._background import BackgroundKnowledge
-from ldiversity.evaluation.attacks._base import Attack, AttackResult, Beliefs, Knowledge, Targets
+from ldiversity.evaluation.attacks._base import Attack, AttackResult, Beliefs, Criterion, Knowledge, Targets
 from ldiversity.evaluation.attacks._definetti import DeFinetti
 from ldiversity.evaluation.attacks._homogeneity import Homogeneity
 from ldiversity.evaluation.attacks._joint import JointAttributes
@@ -25,6 +25,7 @@ __all__ = [
     "BackgroundKnowledge",
     "Beliefs",
     "Composition",
+    "Criterion",
     "DeFinetti",
     "Homogeneity",
     "Intersection",

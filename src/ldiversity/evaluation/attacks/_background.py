@@ -39,6 +39,9 @@ class BackgroundKnowledge(Attack):
     """
 
     name: ClassVar[str] = "background"
+    attacker: ClassVar[str] = (
+        "An attacker who can rule out some values of a person, and guesses among those that are left."
+    )
 
     exclude: int = 1
     choice: Literal["strongest", "random"] = "strongest"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,11 @@ from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray
 from ldiversity.distances import Distance
 from ldiversity.release import Release
 
-__all__ = ["Attack", "AttackResult", "Beliefs", "Knowledge", "Targets"]
+__all__ = ["Attack", "AttackResult", "Beliefs", "Criterion", "Knowledge", "Targets"]
+
+Criterion: TypeAlias = Literal["singling-out", "linkability", "inference"]
+"""The three questions of the Article 29 Working Party (Opinion 05/2014): can one person's record be singled out, can
+records of one person be linked, and can a person's value be inferred?"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +150,8 @@ class AttackResult:
         What the reference does not know, such as ``the order``.
     caution
         Why the attacker's own expectation cannot be trusted; None when it can, or when the original was used.
+    criterion
+        Which of the three questions of Opinion 05/2014 it informs.
     """
 
     attack: str
@@ -167,6 +173,7 @@ class AttackResult:
     left_out: int = 0
     extra: str | None = None
     caution: str | None = None
+    criterion: Criterion = "inference"
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +209,12 @@ class Attack(ABC):
 
     caution: ClassVar[str | None] = None
     """Why the attacker's own expectation cannot be trusted, in one sentence; None when it can."""
+
+    criterion: ClassVar[Criterion] = "inference"
+    """Which of the three questions of Opinion 05/2014 it informs: reports have a section for each."""
+
+    attacker: ClassVar[str] = ""
+    """Who the attacker is, in one sentence for people who know no statistics; glossaries show it."""
 
     @classmethod
     def from_knowledge(cls, knowledge: Knowledge) -> tuple[Attack, ...]:  # noqa: ARG003 - subclasses use it

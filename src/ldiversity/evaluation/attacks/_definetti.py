@@ -60,6 +60,9 @@ class DeFinetti(Attack):
     """
 
     name: ClassVar[str] = "definetti"
+    attacker: ClassVar[str] = (
+        "An attacker who learns from all classes how values go with quasi-identifiers, and guesses within each."
+    )
     compared: ClassVar[bool] = True
     caution: ClassVar[str | None] = (
         "They expect far too much where there is nothing to learn: in each round the classifier confirms its earlier "

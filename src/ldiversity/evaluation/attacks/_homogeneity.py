@@ -33,6 +33,9 @@ class Homogeneity(Attack):
     """
 
     name: ClassVar[str] = "homogeneity"
+    attacker: ClassVar[str] = (
+        "An attacker who finds the place of a person in the release, and names the most frequent value there."
+    )
     compared: ClassVar[bool] = True
 
     @property

@@ -40,6 +40,7 @@ class MechanismAware(Attack):
     """
 
     name: ClassVar[str] = "mechanism"
+    attacker: ClassVar[str] = "An attacker who knows how the sets were drawn and how frequent values are."
     compared: ClassVar[bool] = True
 
     prior: Literal["uniform", "marginal"] = "uniform"

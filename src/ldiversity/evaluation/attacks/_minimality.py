@@ -49,6 +49,7 @@ class Minimality(Attack):
     """
 
     name: ClassVar[str] = "minimality"
+    attacker: ClassVar[str] = "An attacker who concludes from what the method did which values it must have seen."
 
     @property
     def knowledge(self) -> str:

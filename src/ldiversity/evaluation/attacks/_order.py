@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray, FloatArray
-from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
+from ldiversity.evaluation.attacks._base import Attack, Beliefs, Criterion, Targets
 from ldiversity.evaluation.attacks._homogeneity import Homogeneity
 from ldiversity.evaluation.attacks._matching import Matches, match_evidence, match_rows
 from ldiversity.evaluation.attacks._posterior import belief_matrix
@@ -36,6 +36,8 @@ class OrderLinkage(Attack):
     """
 
     name: ClassVar[str] = "order"
+    criterion: ClassVar[Criterion] = "linkability"
+    attacker: ClassVar[str] = "An attacker who knows the order of the original table, and looks for it in the release."
     extra: ClassVar[str | None] = "the order"
 
     @property

@@ -103,6 +103,7 @@ def score(
         left_out=release.suppressed,
         extra=None if reference is None else attack.extra,
         caution=attack.caution if truth is None else None,
+        criterion=attack.criterion,
     )
 
 

@@ -39,6 +39,7 @@ class Similarity(Attack):
     """
 
     name: ClassVar[str] = "similarity"
+    attacker: ClassVar[str] = "An attacker who is content with a value that is close to the true one."
     needs: ClassVar[str] = "a distance and d"
 
     d: float

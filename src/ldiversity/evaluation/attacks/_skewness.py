@@ -34,6 +34,7 @@ class Skewness(Attack):
     """
 
     name: ClassVar[str] = "skewness"
+    attacker: ClassVar[str] = "An attacker who knows how frequent each value is in the whole table."
 
     @property
     def knowledge(self) -> str:

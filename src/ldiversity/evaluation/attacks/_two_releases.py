@@ -9,7 +9,7 @@ import numpy as np
 
 from ldiversity.base.arrays import FloatArray
 from ldiversity.errors import ParameterError
-from ldiversity.evaluation.attacks._base import Attack, Beliefs, Knowledge, Targets
+from ldiversity.evaluation.attacks._base import Attack, Beliefs, Criterion, Knowledge, Targets
 from ldiversity.evaluation.attacks._consistent import fit_cells, make_cells, only_class
 from ldiversity.evaluation.attacks._matching import match_evidence
 from ldiversity.evaluation.attacks._posterior import marginal_of, plain_beliefs
@@ -26,6 +26,7 @@ class _TwoReleases(Attack):
     """What both attacks share; `second` is another release about the same people, with the same public values."""
 
     needs: ClassVar[str] = "a second release"
+    criterion: ClassVar[Criterion] = "linkability"
     extra: ClassVar[str | None] = "the other release"
     grouped: ClassVar[bool]
     noun: ClassVar[str]
@@ -100,6 +101,7 @@ class Intersection(_TwoReleases):
     """
 
     name: ClassVar[str] = "intersection"
+    attacker: ClassVar[str] = "An attacker who keeps the values that two releases both allow for a person."
     grouped: ClassVar[bool] = False
     noun: ClassVar[str] = "releases of sets"
 
@@ -128,6 +130,7 @@ class Composition(_TwoReleases):
     """
 
     name: ClassVar[str] = "composition"
+    attacker: ClassVar[str] = "An attacker who weighs what two releases say about a person."
     grouped: ClassVar[bool] = True
     noun: ClassVar[str] = "grouped releases"
 

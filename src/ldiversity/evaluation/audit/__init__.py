@@ -6,7 +6,8 @@ from ldiversity.evaluation.audit._advice import Advice
 from ldiversity.evaluation.audit._audit import audit, check
 from ldiversity.evaluation.audit._classes import CountedTable, count_table
 from ldiversity.evaluation.audit._figures import Asked, Figure
-from ldiversity.evaluation.audit._html import fragment, risk_rows
+from ldiversity.evaluation.audit._html import fragment, risk_rows, risk_words
+from ldiversity.evaluation.audit._population import PopulationUsed, Recognition, RecognitionChoices
 from ldiversity.evaluation.audit._result import Audit
 from ldiversity.evaluation.audit._risk import AttributeRisk, Belief, ClassSizes, RecordRisk
 from ldiversity.evaluation.audit._words import learned
@@ -20,6 +21,9 @@ __all__ = [
     "ClassSizes",
     "CountedTable",
     "Figure",
+    "PopulationUsed",
+    "Recognition",
+    "RecognitionChoices",
     "RecordRisk",
     "audit",
     "check",
@@ -27,4 +31,5 @@ __all__ = [
     "fragment",
     "learned",
     "risk_rows",
+    "risk_words",
 ]

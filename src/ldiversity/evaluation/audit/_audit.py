@@ -8,13 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from ldiversity.base.checks import check_number, column_names, name_some
+from ldiversity.base.checks import column_names, name_some
 from ldiversity.base.numbers import counted
+from ldiversity.base.thresholds import DEFAULT_THRESHOLD, Threshold
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.evaluation.audit._advice import advise
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._classes import MissingQuasi, check_others, count_table
 from ldiversity.evaluation.audit._figures import Asked, all_figures, ask
+from ldiversity.evaluation.audit._population import Recognition, look_outside
 from ldiversity.evaluation.audit._releases import see_release
 from ldiversity.evaluation.audit._result import Audit, ClassIdRisk
 from ldiversity.evaluation.audit._risk import attribute_risk, class_figures, reidentification_risk
@@ -50,7 +52,9 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     missing: MissingQuasi = "category",
     joint_knowledge: bool = False,
     population: Any = None,  # noqa: ANN401 - any frame or path
-    threshold: float = 0.2,
+    sample_fraction: float | None = None,
+    threshold: float | str | Threshold = DEFAULT_THRESHOLD,
+    rationale: str = "",
     types: Mapping[str, str] | None = None,
     read: GivenReadOptions = None,
     drop: str | Sequence[str] = (),
@@ -79,8 +83,14 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
         Whether an attacker who asks for one sensitive attribute of a table knows the others.
     population
         A table of all people among whom an attacker searches, with the same quasi-identifiers.
+    sample_fraction
+        Instead of a population: which share of it is in the table, drawn at random. How many people look alike there is
+        estimated from that share alone; no model of the population is fitted.
     threshold
-        A record with a greater probability of being recognized counts as at risk.
+        A record with a greater probability of being recognized counts as at risk: a number from 0 to 1, or a name
+        among `THRESHOLDS`, such as ``"ema-0070"``.
+    rationale
+        Why that threshold was chosen.
     types
         Types of columns of text files, to replace the inferred ones, for the table and the population.
     read
@@ -98,7 +108,15 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     >>> print(found.verdict[0])
     1 of 2 classes hold one value of 'disease' only; 2 people can be read off.
     """
-    threshold = check_number("audit", "threshold", threshold, minimum=0, maximum=1)
+    asked_risk = Recognition.of(
+        "audit",
+        {
+            "population": population,
+            "sample_fraction": sample_fraction,
+            "threshold": threshold,
+            "rationale": rationale,
+        },
+    )
     left, kept = column_names("audit", "drop", drop), column_names("audit", "plain", plain)
     attributes = as_sensitive("audit", sensitive)
     reading: Reading = {"types": dict(types or {}), "read": as_read_options("audit", read)}
@@ -108,12 +126,13 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     wanted, texts = _models(models)
     _check_looked_at(seen, wanted)
     asked = ask(seen, wanted) if wanted or release is None else _claims(seen, release)
-    outside = None
+    people = None
     if population is not None:
         known = {name: kind for name, kind in (types or {}).items() if name in seen.quasi}
-        people = open_source(population, types=known, read=options_for(population, read))
-        outside = count_table(people, quasi=list(seen.quasi), missing=missing)
-    risk = reidentification_risk(seen, outside, threshold)
+        source = open_source(population, types=known, read=options_for(population, read))
+        people = count_table(source, quasi=list(seen.quasi), missing=missing)
+    outside = look_outside(seen, people, asked_risk.sample_fraction)
+    risk = reidentification_risk(seen, outside, asked_risk.threshold.limit)
     learned = {name: attribute_risk(view) for name, view in seen.views.items()}
     roles = role_words(quasi=seen.quasi, sensitive=attributes, drop=left, plain=kept, types=types, read=read)
     return Audit(
@@ -128,11 +147,13 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
         asked=asked,
         classes=class_figures(seen),
         risk=risk,
+        threshold=asked_risk.threshold,
+        population=outside.used,
         attribute_risk=learned,
         by_class_id=_by_class_id(seen),
         verdict=tuple(say(seen, asked, risk, learned)),
         advice=advise(seen, asked, texts, roles),
-        notes=(*seen.notes, *_notes(seen, population_given=population is not None)),
+        notes=(*seen.notes, *_notes(seen), *((outside.used.meaning,) if seen.quasi else ())),
         frame_kind=seen.frame_kind,
     )
 
@@ -266,13 +287,11 @@ def _claims(seen: AttackerView, release: Release) -> tuple[Asked, ...]:
     return tuple(one for place, one in enumerate(asked) if one not in asked[:place])
 
 
-def _notes(seen: AttackerView, *, population_given: bool) -> list[str]:
+def _notes(seen: AttackerView) -> list[str]:
     notes = []
     if seen.n_dropped:
         notes.append(f"{counted(seen.n_dropped, 'row was', 'rows were')} left out because something was missing.")
     if seen.n_suppressed:
         notes.append(f"{counted(seen.n_suppressed, 'record', 'records')} had been left out by the holder.")
     notes += [f"{counted(n, 'row shows', 'rows show')} no value of {name!r}." for name, n in seen.unseen.items() if n]
-    if seen.quasi and not population_given:
-        notes.append("No population was given, so the journalist's risk equals the prosecutor's.")
     return notes

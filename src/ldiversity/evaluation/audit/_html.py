@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ldiversity.base.html import bullets, document, escape, table
-from ldiversity.base.numbers import figure, level, number, percent
+from ldiversity.base.numbers import counted, figure, level, number, percent
 from ldiversity.evaluation.audit._words import learned
 
 if TYPE_CHECKING:
     from ldiversity.evaluation.audit._result import Audit
 
-__all__ = ["fragment", "page", "risk_rows"]
+__all__ = ["fragment", "page", "risk_rows", "risk_words"]
 
 
 def page(audit: Audit) -> str:
@@ -52,7 +52,8 @@ def _models(audit: Audit) -> str:
 def _risks(audit: Audit) -> str:
     heads, rows = risk_rows(audit)
     sizes = table(["records in a class", "classes"], [[k, number(v)] for k, v in audit.classes.sizes.items()], {1})
-    return f"<h2>Recognizing people</h2>{table(heads, rows, numbers={1, 2, 3})}{sizes}"
+    said = "".join(f"<p>{escape(text)}</p>" for text in risk_words(audit))
+    return f"<h2>Recognizing people</h2>{table(heads, rows, numbers={1, 2, 3})}{said}{sizes}"
 
 
 def risk_rows(audit: Audit) -> tuple[list[str], list[list[str]]]:
@@ -64,6 +65,17 @@ def risk_rows(audit: Audit) -> tuple[list[str], list[list[str]]]:
     ]
     heads = ["attacker", "greatest", "mean", f"records above {level(risk.threshold)}"]
     return heads, [*rows, ["marketer", percent(None), percent(risk.marketer.mean), number(None)]]
+
+
+def risk_words(audit: Audit) -> tuple[str, ...]:
+    """What the table of attackers is held against: the limit with its source, and who is alone in the population."""
+    limit = f"Limit: {level(audit.threshold.limit)}. {audit.threshold.reason}"
+    alone, exact = audit.risk.journalist.uniques, audit.population.known == "table"
+    if audit.population.known == "none":
+        return (limit,)
+    about = counted(round(alone), "person", "people")
+    verb = "is" if round(alone) == 1 else "are"
+    return (limit, f"{about if exact else f'About {about}'} of the table {verb} alone in the population too.")
 
 
 def _attributes(audit: Audit) -> str:

@@ -10,8 +10,10 @@ import pyarrow as pa
 
 from ldiversity.base.answers import BESIDE, HIDDEN, Answer, fact, fit_screen
 from ldiversity.base.notebook import ShownInNotebooks
+from ldiversity.base.thresholds import Threshold
 from ldiversity.evaluation.audit._advice import Advice
 from ldiversity.evaluation.audit._figures import Asked, Figure
+from ldiversity.evaluation.audit._population import PopulationUsed
 from ldiversity.evaluation.audit._risk import AttributeRisk, ClassSizes, RecordRisk
 from ldiversity.models import Figures
 from ldiversity.tables import to_native
@@ -62,6 +64,8 @@ class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
         How many classes there are, and how large they are.
     risk
         How likely people are to be recognized.
+    threshold, population
+        How likely that may be and why, and the people among whom attackers search.
     attribute_risk
         By attribute: the values of how many people can be read off, and how sure an attacker can be of others.
     by_class_id
@@ -85,6 +89,8 @@ class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
     asked: tuple[Asked, ...]
     classes: ClassSizes
     risk: RecordRisk
+    threshold: Threshold
+    population: PopulationUsed
     attribute_risk: Mapping[str, AttributeRisk]
     by_class_id: Mapping[str, ClassIdRisk]
     verdict: tuple[str, ...]

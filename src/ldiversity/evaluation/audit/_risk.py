@@ -8,17 +8,13 @@ from itertools import pairwise
 from typing import Final
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.answers import OPTIONAL
 from ldiversity.base.typed import number_text
-from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.evaluation.audit._attacker_view import AttackerView
-from ldiversity.evaluation.audit._classes import CountedTable
-from ldiversity.evaluation.audit._numbering import number_rows
+from ldiversity.evaluation.audit._population import Outside
 from ldiversity.evaluation.audit._views import View
-from ldiversity.sentences import Setting, say
 
 __all__ = [
     "AttributeRisk",
@@ -92,13 +88,16 @@ class JournalistRisk(LinkRisk):
     Attributes
     ----------
     population
-        Whether a population was given; else the table replaces it.
+        Whether something is known about the population; else the table replaces it.
     classes_not_in_population
         How many classes have more records than people of the population who look like them.
+    uniques
+        How many records are alone in the population too; the expected number where it is estimated.
     """
 
     population: bool
     classes_not_in_population: int
+    uniques: float
 
 
 @dataclass(frozen=True)
@@ -210,7 +209,7 @@ def class_figures(seen: AttackerView) -> ClassSizes:
     )
 
 
-def reidentification_risk(seen: AttackerView, population: CountedTable | None, threshold: float) -> RecordRisk:
+def reidentification_risk(seen: AttackerView, outside: Outside, threshold: float) -> RecordRisk:
     """The risk that a record is linked to its person.
 
     The prosecutor knows that someone is in the table: their risk is 1 over the size of the class. The journalist knows
@@ -218,14 +217,14 @@ def reidentification_risk(seen: AttackerView, population: CountedTable | None, t
     risks is the expected share of right links. Without a population, the table replaces it.
     """
     sizes = seen.sizes
-    outside = sizes if population is None else _population_sizes(seen, population)
-    found, journalist = recognized(sizes, threshold), _link_risk(1 / np.maximum(outside, sizes), sizes, threshold)
+    found, journalist = recognized(sizes, threshold), _link_risk(outside.risks, sizes, threshold)
     return RecordRisk(
         **vars(found),
         journalist=JournalistRisk(
             **vars(journalist),
-            population=population is not None,
-            classes_not_in_population=int(np.count_nonzero(outside < sizes)),
+            population=outside.used.known != "none",
+            classes_not_in_population=int(np.count_nonzero(outside.fewer)),
+            uniques=float(outside.unique @ sizes),
         ),
         marketer=MarketerRisk(journalist.mean, journalist.mean * seen.n_records),
     )
@@ -291,27 +290,3 @@ def _link_risk(risks: NDArray[np.float64], sizes: NDArray[np.int64], threshold: 
     above = sizes[risks > threshold + _ROUNDING]
     mean = float(risks @ sizes / max(int(sizes.sum()), 1))
     return LinkRisk(float(risks.max(initial=0.0)), mean, int(above.sum()), len(above))
-
-
-def _population_sizes(seen: AttackerView, population: CountedTable) -> NDArray[np.int64]:
-    """Shape (classes,): how many people of the population look like each class; 0 when none does."""
-    if seen.keys is None:
-        raise UnsupportedError(
-            "audit", "population", "must be left out for a release with generalized quasi-identifiers"
-        ).with_hint("People cannot be matched with regions; the risk without a population is at least as great.")
-    names = list(seen.quasi)
-    if not names:
-        return population.sizes
-    for name in names:
-        own, other = seen.keys.schema.field(name).type, population.keys.schema.field(name).type
-        if own != other:
-            raise SchemaError("population", f"must have the type {own}", column=name, got=other).with_hint(
-                say("Declare the types of both tables, for example {}.", Setting("types", ("zip", "text")))
-            )
-    both = pa.concat_tables([seen.keys.select(names), population.keys.select(names)])
-    ids, _ = number_rows(both, names)
-    sizes = np.zeros(int(ids.max(initial=-1)) + 1, dtype=np.int64)
-    n_own = seen.keys.num_rows
-    sizes[ids[n_own:]] = population.sizes
-    found: NDArray[np.int64] = sizes[ids[:n_own]]
-    return found

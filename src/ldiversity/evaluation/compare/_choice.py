@@ -145,13 +145,27 @@ def choose(
             )
         chosen = min(within, key=lambda run: _place(run)[::-1])
         reason = f"it has the least error of the {kind} whose best attacker gains at most {_points(risk)} over guessing"
+        pool = tuple(within)
+    first, chosen = chosen, _meant_for_use(chosen, pool)
+    also = f" {first.label} came first: {reason}." if chosen is not first else ""
+    if also:
+        reason = f"within chance it is as good as {first.label}, which is kept for comparison, not for publishing"
     cautions = _cautions(chosen)
     if _place(chosen)[1] >= uninformed:
         useless = (
             "Its answers are no better than those of someone who knows only how frequent the values of each column"
         )
         cautions += (f"{useless} are; these are off by {percent(uninformed)}.",)
-    return Choice(chosen, f"Publish {chosen.label}: {reason}; {_figures(chosen)}.", cautions)
+    return Choice(chosen, f"Publish {chosen.label}: {reason}; {_figures(chosen)}.{also}", cautions)
+
+
+def _meant_for_use(chosen: ComparedRun, pool: Sequence[ComparedRun]) -> ComparedRun:
+    """The best run of a method meant for publishing that cannot be told apart from `chosen`; else `chosen` itself."""
+    if not chosen.for_comparison:
+        return chosen
+    alike = [run for run in pool if not run.for_comparison and run.like(chosen)]
+    here = _place(chosen)
+    return min(alike, key=lambda run: (max(0.0, _place(run)[0] - here[0]), _place(run)[1]), default=chosen)
 
 
 def _place(run: ComparedRun) -> tuple[float, float]:
@@ -179,8 +193,8 @@ def _nearest(pool: Sequence[ComparedRun], most_risk: float, kind: str) -> tuple[
     measured_by = f"{_points(scale)}, what the raw table gives away," if most_risk > 0 else _points(scale)
     return chosen, (
         f"of the {len(front)} {kind} that no other{'' if kind == 'runs' else ' such run'} beats in both risk and "
-        f"error, it is nearest to no risk and no error, if {measured_by} and an error of {percent(greatest)}, their "
-        "greatest, weigh the same"
+        f"error, it is the best compromise: a risk of {measured_by} counts as much as an error of {percent(greatest)}, "
+        "the greatest of these runs"
     )
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import pyarrow as pa
 
 from ldiversity.base.checks import check_integer, check_number
-from ldiversity.base.numbers import number
+from ldiversity.base.numbers import level, number, percent
 from ldiversity.base.progress import reports_progress, stage, tell
 from ldiversity.evaluation.attacks import Attack
+from ldiversity.evaluation.audit import Recognition, RecognitionChoices
 from ldiversity.evaluation.compare._candidates import candidates, left_out
 from ldiversity.evaluation.compare._measure import identity, run_candidate
 from ldiversity.evaluation.compare._result import Comparison
@@ -25,6 +26,10 @@ from ldiversity.publish import ColumnDecisions, Columns, Publication
 from ldiversity.tables import Sensitive
 
 __all__ = ["compare"]
+
+
+class ComparedDecisions(ColumnDecisions, RecognitionChoices, total=False):
+    """Decisions about the columns, and about how likely being recognized may be."""
 
 
 @reports_progress
@@ -42,7 +47,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     folder: str | os.PathLike[str] | None = None,
     progress: Callable[[float, str], None] | None = None,  # noqa: ARG001 - heard of at the door
     seed: int | None = None,
-    **columns: Unpack[ColumnDecisions],
+    **decisions: Unpack[ComparedDecisions],
 ) -> Comparison:
     """Run several methods on a table, measure each release, and say which one to publish. For the holder only.
 
@@ -80,9 +85,10 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         Called with the share of the work that is done and the name of the step.
     seed
         Makes draws, queries and targets repeatable. This is safe, because no release is kept.
-    columns
+    decisions
         Decisions about the columns, as for `Publication`: `quasi`, `sensitive`, `drop`, `plain`, `types`, `read`,
-        `hierarchies`, `person`. `drop` and `plain` do not change what is measured.
+        `hierarchies`, `person`; `drop` and `plain` do not change what is measured. And about being recognized, as for
+        `audit`: `population`, `sample_fraction`, `threshold`, `rationale`.
 
     Returns
     -------
@@ -107,8 +113,9 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         check_integer("compare", "seed", seed, minimum=0)
     limit = None if risk is None else check_number("compare", "risk", risk, minimum=0, maximum=1)
     with stage("reading", until=0.1):
+        columns, recognition = _divided(decisions)
         said = Columns(**columns)
-        setting = make_setting(data, said, Measures(queries, attacks, targets, seed))
+        setting = make_setting(data, said, Measures(queries, attacks, targets, seed, recognition))
     store = RunStore.open(folder)
     shared = store.mark(**setting.decides)
     rows: list[ComparedRun] = []
@@ -117,7 +124,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         row = store.load(mark)
         if row is not None:
             now = identity(candidate)  # files may have been renamed since
-            rows.append(replace(row, label=now.label, method=now.method, options=now.options, words=now.words))
+            row = replace(row, label=now.label, method=now.method, options=now.options, words=now.words)
+            rows.append(replace(row, for_comparison=now.for_comparison))
             continue
         with stage(candidate.label, until=0.1 + 0.9 * (place + 1) / len(runs)):
             row, lasting = run_candidate(candidate, setting)
@@ -135,6 +143,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         guessing=setting.guessing,
         uninformed=setting.uninformed,
         risk_limit=limit,
+        threshold=recognition.threshold,
         notes=(*_how(setting), *(left_out(options or {}) if methods is None else [])),
         # As the holder said it, not as it was measured: a domain that was read off the whole table would be declared
         # then, and publish values of records that are dropped or left out.
@@ -144,9 +153,29 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     )
 
 
+def _divided(decisions: ComparedDecisions) -> tuple[ColumnDecisions, Recognition]:
+    """Decisions about the columns, and about being recognized."""
+    about = {name: value for name, value in decisions.items() if name in RecognitionChoices.__annotations__}
+    others = {name: value for name, value in decisions.items() if name not in about}
+    return cast("ColumnDecisions", others), Recognition.of("compare", cast("RecognitionChoices", about))
+
+
 def _with_value(table: pa.Table, one: Sensitive) -> int:
     """How many records have a value; a missing value counts when it is a category."""
     return int(table.num_rows - (table[one.name].null_count if one.missing == "drop" else 0))
+
+
+def _found(asked: Recognition) -> str:
+    """Who searches among whom for the figures about being recognized."""
+    among = (
+        "the population that was given"
+        if asked.population is not None
+        else "the table itself, because no population was given"
+        if asked.sample_fraction is None
+        else f"a population of which the table is {percent(asked.sample_fraction)}, drawn at random"
+    )
+    limit = f"Limit: {level(asked.threshold.limit)}. {asked.threshold.reason}"
+    return f"Found at worst: by someone who searches {among}. {limit}"
 
 
 def _how(setting: Setting) -> list[str]:
@@ -170,7 +199,8 @@ def _how(setting: Setting) -> list[str]:
         "A run is sound when it makes a promise, no attack except those that learn beats it, and no value is certain. "
         "An unsound run is recommended only when no other is worth publishing."
     )
-    notes = [risk, error, sound, "Publishing draws anew, so its figures will differ slightly from these."]
+    found = _found(setting.recognition)
+    notes = [risk, error, sound, found, "Publishing draws anew, so its figures will differ slightly from these."]
     if len(setting.sensitive) > 1:
         notes.append("With several sensitive columns, the worst of them counts.")
     return notes

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from ldiversity.evaluation.attacks import AttackResult, attack
 from ldiversity.evaluation.audit import audit
 from ldiversity.evaluation.compare._candidates import Candidate
 from ldiversity.evaluation.compare._run import ComparedAttack, ComparedRun
-from ldiversity.evaluation.compare._setting import Setting, relative_error
+from ldiversity.evaluation.compare._setting import Setting, median_interval, relative_errors
 from ldiversity.evaluation.measures import QueryWorkload, distribution_mse, ncp
 from ldiversity.publish import ChosenMethod, Publication
 from ldiversity.release import Release
@@ -73,7 +73,21 @@ def _publish(chosen: ChosenMethod, setting: Setting) -> Release:
 def _measured(candidate: Candidate, setting: Setting, release: Release, seconds: float) -> ComparedRun:
     notes: list[str] = []
     names = [one.name for one in setting.sensitive]
-    found = _attempt("audit", notes, lambda: audit(release))
+    asked = setting.recognition
+    counted = asked.population if not release.generalized else None
+    if asked.population is not None and counted is None:
+        notes.append("People of the population cannot be matched with regions, so the table replaces the population.")
+    found = _attempt(
+        "audit",
+        notes,
+        lambda: audit(
+            release,
+            population=counted,
+            sample_fraction=asked.sample_fraction,
+            threshold=asked.threshold,
+            **setting.reading,
+        ),
+    )
     figures = {} if found is None else {name: figure.value for name, figure in found.models.items()}
     models = {name: _number(value) for name, value in figures.items() if not isinstance(value, Mapping)}
     error = _attempt("queries", notes, lambda: _query_error(setting, release))
@@ -88,13 +102,17 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
         promised=promised,
         records=release.n_rows,
         uniques=None if found is None else found.risk.uniques,
+        recognized=None if found is None else found.risk.journalist.max,
+        records_at_risk=None if found is None else found.risk.journalist.records_above,
         models=models,
         audit_passed=None if found is None else found.passed,
         attacks=_attacked(setting, release, notes),
         ncp=_attempt("ncp", notes, lambda: ncp(setting.table, release)),
         suppression=_left_out(setting, release),
-        relative_error=None if error is None else error[0],
-        estimator=None if error is None else error[1],
+        relative_error=None if error is None else error.median,
+        error_low=None if error is None else error.low,
+        error_high=None if error is None else error.high,
+        estimator=None if error is None else error.estimator,
         distribution_mse=spread,
         cpu_seconds=round(seconds, 3),
         notes=tuple(notes),
@@ -117,18 +135,29 @@ def _why(what: str, error: Exception) -> str:
     return f"{what}: an internal error of this package ({type(error).__name__})."
 
 
-def _query_error(setting: Setting, release: Release) -> tuple[float, str]:
+@dataclass(frozen=True)
+class _QueryError:
+    """The median error of queries, its interval, and the estimator that reaches it."""
+
+    median: float
+    low: float
+    high: float
+    estimator: str
+
+
+def _query_error(setting: Setting, release: Release) -> _QueryError:
     """The median relative error of the worst attribute, with the best estimator that a user has."""
-    worst, used = -1.0, ""
+    worst: _QueryError | None = None
     for workload, answers in zip(setting.workloads, setting.answers, strict=True):
-        medians = {
-            estimator: relative_error(estimates, answers, setting.sanity)
+        found = [
+            _QueryError(*median_interval(relative_errors(estimates, answers, setting.sanity)), estimator)
             for estimator, estimates in _estimates(release, workload).items()
-        }
-        best = min(medians, key=lambda estimator: medians[estimator])
-        if medians[best] > worst:
-            worst, used = medians[best], best
-    return worst, used
+        ]
+        best = min(found, key=lambda one: one.median)
+        worst = best if worst is None or best.median > worst.median else worst
+    if worst is None:
+        raise InternalError("compare", "there must be queries")
+    return worst
 
 
 def _estimates(release: Release, workload: QueryWorkload) -> dict[str, FloatArray]:
@@ -187,7 +216,8 @@ def identity(candidate: Candidate) -> ComparedRun:
         for name, value in candidate.options.items()
     }
     words = None if candidate.words is None else tuple(candidate.words)
-    return ComparedRun(candidate.label, candidate.name, options, words)
+    kept = candidate.method is not None and candidate.method.for_comparison
+    return ComparedRun(candidate.label, candidate.name, options, words, for_comparison=kept)
 
 
 def _failed(candidate: Candidate, reason: str, hint: str | None = None) -> ComparedRun:

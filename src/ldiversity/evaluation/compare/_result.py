@@ -14,6 +14,7 @@ import pyarrow as pa
 from ldiversity._version import __version__
 from ldiversity.base.answers import BESIDE, HIDDEN, Answer, fact, fit_screen, keyed, named_fact
 from ldiversity.base.numbers import percent, points
+from ldiversity.base.thresholds import DEFAULT_THRESHOLD, THRESHOLDS, Threshold
 from ldiversity.errors import UnsupportedError
 from ldiversity.evaluation.compare._choice import Choice, choose, eligible, flaws, pareto_set
 from ldiversity.evaluation.compare._run import ComparedRun
@@ -50,6 +51,8 @@ _COLUMNS: Final[Mapping[str, pa.DataType]] = {
     "beta": pa.float64(),
     "disclosed": pa.float64(),
     "uniques": pa.int64(),
+    "recognized": pa.float64(),
+    "records_at_risk": pa.int64(),
     "ncp": pa.float64(),
     "suppression": pa.float64(),
     "relative_error": pa.float64(),
@@ -112,6 +115,8 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
         error.
     risk_limit
         The greatest acceptable gain over guessing, when one was given.
+    threshold
+        The greatest acceptable probability of being recognized, and where it comes from.
     notes
         How runs were measured, where that is not obvious.
     publications
@@ -133,6 +138,7 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
     guessing: Mapping[str, float] = field(default_factory=dict)
     uninformed: float = 1.0
     risk_limit: float | None = None
+    threshold: Threshold = THRESHOLDS[DEFAULT_THRESHOLD]
     notes: tuple[str, ...] = ()
     publications: Mapping[str, Publication] = field(default_factory=dict, repr=False, metadata=HIDDEN)
     file: str = field(default="TABLE", repr=False, metadata=HIDDEN)

@@ -88,8 +88,13 @@ class ComparedRun:
         What each attack achieved.
     ncp, suppression
         Detail of quasi-identifiers lost, and share of the table's records left out; 0 to 1.
+    recognized, records_at_risk
+        How likely someone who searches the population links a record, at worst, and how many records they link with a
+        greater probability than the threshold.
     relative_error, estimator
         The median relative error of the queries, and the estimator that reaches it.
+    error_low, error_high
+        The 95 % interval of that median: another draw of queries would lie within it.
     distribution_mse
         Mean squared error of the distribution given each quasi-identifier.
     cpu_seconds
@@ -98,6 +103,8 @@ class ComparedRun:
         What else to know, including warnings.
     reused
         Whether an earlier comparison had run it.
+    for_comparison
+        Whether the method is kept to compare others with, and not meant for publishing.
     """
 
     label: str
@@ -122,6 +129,11 @@ class ComparedRun:
     cpu_seconds: float | None = None
     notes: tuple[str, ...] = ()
     reused: bool = False
+    recognized: float | None = None
+    records_at_risk: int | None = None
+    error_low: float | None = None
+    error_high: float | None = None
+    for_comparison: bool = False
 
     @property
     def failed(self) -> bool:
@@ -181,10 +193,31 @@ class ComparedRun:
         promised = 1.0 if self.promised is None else self.promised
         return tuple(one for one in self.attacks if one.attack in LEARNERS and (one.low or 0.0) > promised)
 
+    def like(self, other: ComparedRun) -> bool:
+        """Whether two measured runs cannot be told apart: their intervals of risk overlap, and those of error too."""
+        return _overlap(self._risk_ends, other._risk_ends) and _overlap(self._error_ends, other._error_ends)
+
+    @property
+    def _risk_ends(self) -> tuple[float, float]:
+        best = self.best_attack
+        return (0.0, 0.0) if best is None else (max(0.0, best.end("low")), max(0.0, best.end("high")))
+
+    @property
+    def _error_ends(self) -> tuple[float, float]:
+        error = self.error or 0.0
+        return (
+            error if self.error_low is None else self.error_low,
+            error if self.error_high is None else self.error_high,
+        )
+
     @property
     def measured(self) -> bool:
         """Whether it has a place on the map, and keeps its claim."""
         return not self.failed and self.audit_passed is not False and self.risk is not None and self.error is not None
+
+
+def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]
 
 
 def run_from_document(described: object) -> ComparedRun | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -16,13 +17,13 @@ from ldiversity.base.arrays import FloatArray
 from ldiversity.base.checks import check_integer, name_some
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.evaluation.attacks import ATTACKS, Attack
-from ldiversity.evaluation.audit import audit
+from ldiversity.evaluation.audit import Recognition, audit
 from ldiversity.evaluation.measures import QueryWorkload
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.publish import Columns, read_hierarchies
-from ldiversity.tables import Sensitive, Source, check_roles, fit_coder, open_source
+from ldiversity.tables import Reading, Sensitive, Source, check_roles, fit_coder, open_source
 
-__all__ = ["Measures", "Setting", "make_setting", "relative_error"]
+__all__ = ["Measures", "Setting", "make_setting", "median_interval", "relative_errors"]
 
 _MOST_DIMENSIONS: Final = 3
 _SANITY: Final = 0.001
@@ -48,6 +49,8 @@ class Setting:
     attacks: tuple[str | Attack, ...]
     targets: int
     seed: int | None
+    recognition: Recognition
+    reading: Reading
     unprotected: Mapping[str, float] = field(default_factory=dict)
     guessing: Mapping[str, float] = field(default_factory=dict)
     uninformed: float = 1.0
@@ -70,6 +73,7 @@ class Setting:
             "attacks": tuple(name if isinstance(name, str) else [name.name, name] for name in self.attacks),
             "targets": self.targets,
             "seed": self.seed,
+            "recognition": (self.recognition, _content(self.recognition.population)),
             "learner": _learner(),
         }
 
@@ -82,6 +86,7 @@ class Measures:
     attacks: str | Attack | Sequence[str | Attack] | None
     targets: int
     seed: int | None
+    recognition: Recognition
 
 
 def make_setting(data: Any, columns: Columns, measures: Measures) -> Setting:  # noqa: ANN401 - any frame or path
@@ -122,18 +127,45 @@ def make_setting(data: Any, columns: Columns, measures: Measures) -> Setting:  #
         attacks=chosen,
         targets=min(table.num_rows, check_integer("compare", "targets", measures.targets, minimum=1)),
         seed=measures.seed,
+        recognition=measures.recognition,
+        reading={
+            "types": {name: kind for name, kind in (columns.types or {}).items() if name in names},
+            "read": columns.read,
+        },
         unprotected=unprotected,
         guessing=guessing,
         uninformed=max(
-            relative_error(workload.uninformed(table), true, _sanity(table))
+            float(np.median(relative_errors(workload.uninformed(table), true, _sanity(table))))
             for workload, true in zip(workloads, answers, strict=True)
         ),
     )
 
 
-def relative_error(estimates: FloatArray, answers: FloatArray, sanity: float) -> float:
-    """The median error of answers, relative to the true ones, or to `sanity` where that is more."""
-    return float(np.median(np.abs(estimates - answers) / np.maximum(answers, sanity)))
+def relative_errors(estimates: FloatArray, answers: FloatArray, sanity: float) -> FloatArray:
+    """The errors of answers, relative to the true ones, or to `sanity` where that is more."""
+    errors: FloatArray = np.abs(estimates - answers) / np.maximum(answers, sanity)
+    return errors
+
+
+def median_interval(errors: FloatArray) -> tuple[float, float, float]:
+    """The median of errors, and the 95 % interval of the median that they were drawn from.
+
+    The number of errors below that median is binomial with one half, whatever their distribution, so two of the sorted
+    errors are the ends; with fewer than six, the least and the greatest.
+
+    Examples
+    --------
+    >>> median_interval(np.arange(101.0))
+    (50.0, 40.0, 60.0)
+    """
+    ordered, n = np.sort(errors), len(errors)
+    low = max(0, int(np.floor((n - 1.96 * np.sqrt(n)) / 2)))
+    return float(np.median(ordered)), float(ordered[low]), float(ordered[n - 1 - low])
+
+
+def _content(population: Any) -> object:  # noqa: ANN401 - any frame or path
+    """What decides figures about a population; a path stands for the content of its file."""
+    return Path(population) if isinstance(population, str) else population
 
 
 def _sanity(table: pa.Table) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ldiversity.base.numbers import number, percent, points, seconds
+from ldiversity.base.numbers import level, number, percent, points, seconds
 
 if TYPE_CHECKING:
     from ldiversity.evaluation.compare._result import Comparison, JudgedRun
@@ -41,7 +41,9 @@ def figures_table(comparison: Comparison) -> TextTable:
 
 def exposure_table(comparison: Comparison) -> TextTable:
     """What the audits found that the mean over people may hide."""
-    heads = ("run", "k", "unique records", "worst belief", "times likelier", "sure of", "distribution MSE")
+    above = f"found above {level(comparison.threshold.limit)}"
+    found = ("k", "unique records", "found at worst", above)
+    heads = ("run", *found, "worst belief", "times likelier", "sure of", "distribution MSE")
     return TextTable(heads, [_exposure(run) for run in comparison.rows if not run.failed], range(1, len(heads)))
 
 
@@ -75,6 +77,8 @@ def _exposure(run: ComparedRun) -> list[str]:
         run.label,
         number(run.models.get("k_anonymity")),
         number(run.uniques),
+        percent(run.recognized),
+        number(run.records_at_risk),
         percent(run.models.get("frequency")),
         number(None if beta is None else 1 + beta, 3),
         percent(run.disclosed),

@@ -10,9 +10,10 @@ import click
 
 from ldiversity.base.numbers import counted, figure, number
 from ldiversity.faces.cli._command import Command
-from ldiversity.faces.cli._holder import column_options, population_option
+from ldiversity.faces.cli._holder import column_options
 from ldiversity.faces.cli._input import advised_words, opened_table, read_as_option
 from ldiversity.faces.cli._paths import TABLE, WRITTEN
+from ldiversity.faces.cli._recognition import recognition_choices, recognition_options
 from ldiversity.faces.cli._show import Page, json_option, show
 
 if TYPE_CHECKING:
@@ -49,14 +50,7 @@ EXIT_FAILED: Final = 1
     is_flag=True,
     help="Assume that an attacker who asks for one sensitive column knows the others.",
 )
-@population_option
-@click.option(
-    "--threshold",
-    type=click.FloatRange(0, 1),
-    default=0.2,
-    show_default=True,
-    help="The probability from which a record counts as at risk of being recognized.",
-)
+@recognition_options
 @click.option("--html", type=WRITTEN, help="Also write the audit as a page.")
 @json_option
 @click.pass_context
@@ -94,8 +88,7 @@ def command(
             models=list(given["models"]),
             missing=given["missing_quasi"],
             joint_knowledge=given["joint_knowledge"],
-            population=given["population"],
-            threshold=given["threshold"],
+            **recognition_choices(given),
         )
     advice = replace(found.advice, words=advised_words(found.advice.words, table, given["read_as"]))
     answer = replace(found, name=table.name, advice=advice)
@@ -116,7 +109,7 @@ def _write(file: Path, answer: Audit) -> None:
 
 
 def _render(audit: Audit, page: Page) -> None:
-    from ldiversity.evaluation.audit import learned, risk_rows
+    from ldiversity.evaluation.audit import learned, risk_rows, risk_words
 
     what = "" if audit.kind == "table" else f" ({audit.kind})"
     records, classes = counted(audit.records, "record"), counted(audit.classes.count, "class", "classes")
@@ -142,6 +135,8 @@ def _render(audit: Audit, page: Page) -> None:
     )
     page.title("Recognizing people")
     page.table(*risk_rows(audit), right={1, 2, 3})
+    for text in risk_words(audit):
+        page.text(text)
     page.text("How many records look alike:")
     sizes = [[name, number(count)] for name, count in audit.classes.sizes.items()]
     page.table(["records in a class", "classes"], sizes, right={1})

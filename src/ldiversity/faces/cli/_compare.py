@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
-from ldiversity.base.numbers import counted, number, percent
+from ldiversity.base.numbers import counted, percent
 from ldiversity.base.typed import split_names
 from ldiversity.catalog import LISTED_OPTIONS, OPTIONS, methods_with
 from ldiversity.faces.cli._holder import column_options, grouping_options
@@ -18,6 +18,7 @@ from ldiversity.faces.cli._input import advised_words, opened_table, read_as_opt
 from ldiversity.faces.cli._method import METHOD_OPTIONS, MethodCommand, given_options
 from ldiversity.faces.cli._paths import TABLE, WRITTEN
 from ldiversity.faces.cli._progress import progress_bar
+from ldiversity.faces.cli._recognition import recognition_choices, recognition_options
 from ldiversity.faces.cli._show import Page, json_option, show
 from ldiversity.faces.cli._words import in_words
 
@@ -42,8 +43,10 @@ EXIT_NOTHING: Final = 1
 _MOST_LEVELS: Final = 200
 _PICTURES: Final = (".png", ".svg", ".pdf")
 _EXPOSURE: Final = (
-    "k: the smallest class of equal quasi-identifiers. worst belief: the likeliest value of anybody. times likelier: "
-    "how much a value gains at most over its overall share. sure of: people whose value the release itself gives away."
+    "k: the smallest class of equal quasi-identifiers. found at worst: how surely someone finds a person's record, and "
+    "how many records are found more surely than the limit. worst belief: the likeliest value of anybody. times "
+    "likelier: how much a value gains at most over its overall share. sure of: people whose value the release itself "
+    "gives away."
 )
 
 
@@ -80,6 +83,7 @@ def _method_options(command: Decorated) -> Decorated:
     help="The greatest acceptable gain of an attacker over guessing, from 0 to 1, chance included; decides what is "
     "recommended.",
 )
+@recognition_options
 @click.option("--folder", type=WRITTEN, help="Keep finished runs here, so that they are not repeated.")
 @click.option("--plot", type=WRITTEN, help="Also write the map: .png, .svg or .pdf.")
 @click.option("--save", type=WRITTEN, help="Also write what is recommended as a policy, for anonymize --policy.")
@@ -109,6 +113,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
         found = ld.compare(
             path,
             **columns,
+            **recognition_choices(given),
             l=levels,
             methods=names,
             models=[_together(text) for text in given["models"]],
@@ -203,14 +208,14 @@ def _render(found: Comparison, page: Page) -> None:
     from ldiversity.evaluation.compare import LEGEND, exposure_table, failures, figures_table
 
     page.warning(found.holder_only)
-    page.title(f"{found.table}: {counted(len(found.rows), 'run')} on {number(found.records)} records")
+    page.title(f"{found.table}: {counted(len(found.rows), 'run')} on {counted(found.records, 'record')}")
     for name, share in found.unprotected.items():
         page.text(
             f"As it is, the table gives away {name!r} of {percent(share)} of the people to those who know the rest."
         )
     page.text(
         "Someone who knows only how frequent the values of each column are answers the queries with an error of "
-        f" {percent(found.uninformed)}."
+        f"{percent(found.uninformed)}."
     )
     if not all(run.failed for run in found.rows):
         for texts, below in ((figures_table(found), LEGEND), (exposure_table(found), _EXPOSURE)):

@@ -24,7 +24,6 @@ __all__ = [
     "grouping_options",
     "holder_options",
     "policy_option",
-    "population_option",
     "reading_options",
 ]
 
@@ -51,12 +50,6 @@ _READING_OPTIONS: Final = (
     click.option("--skip-rows", type=click.IntRange(min=0), metavar="N", help="Lines or rows above the column names."),
 )
 """How a table is read: the same options for every command that reads one."""
-
-population_option: Final = click.option(
-    "--population",
-    type=READ,
-    help="A table of the people among whom a journalist searches, with the same quasi-identifiers.",
-)
 
 _COLUMN_OPTIONS: Final = (
     click.option(

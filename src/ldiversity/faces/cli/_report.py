@@ -10,12 +10,13 @@ import click
 from ldiversity.base.numbers import counted, number, percent
 from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
-from ldiversity.faces.cli._holder import population_option, reading_options
+from ldiversity.faces.cli._holder import reading_options
 from ldiversity.faces.cli._paths import FOLDER, READ, WRITTEN
+from ldiversity.faces.cli._recognition import recognition_choices, recognition_options
 from ldiversity.faces.cli._show import Page, show
 
 if TYPE_CHECKING:
-    from ldiversity.faces.report import Report
+    from ldiversity.faces.report import Report, ReportChoices
 
 __all__ = ["command"]
 
@@ -40,15 +41,8 @@ __all__ = ["command"]
     type=READ,
     help="The table that the release was made from: a report for its holder alone, with true counts.",
 )
-@population_option
+@recognition_options
 @click.option("--attacks", is_flag=True, help="Also run attacks; with --original they are scored.")
-@click.option(
-    "--threshold",
-    type=click.FloatRange(0, 1),
-    default=0.2,
-    show_default=True,
-    help="The probability from which being recognized counts as a risk.",
-)
 @click.option(
     "--pictures",
     type=FOLDER,
@@ -96,12 +90,11 @@ def _made(release: Path, **given: Any) -> Report:  # noqa: ANN401 - options by n
     from ldiversity.tables import ReadingTexts, read_reading
 
     reading = read_reading(cast("ReadingTexts", given))
-    asked: dict[str, Any] = {
+    asked: ReportChoices = {
+        **recognition_choices(given),
         "by": ",".join(given["by"]) or None,
         "sensitive": split_names(given["sensitive"], "sensitive") or None,
         "attacks": given["attacks"],
-        "threshold": given["threshold"],
-        "population": given["population"],
         **reading,
     }
     if given["original"] is not None:

@@ -1,8 +1,9 @@
 """Pages about a table or a release, for the data holder and the data user."""
 
 from ldiversity.faces.report._describe import ColumnDescription, Description, Frequency, Reach, describe
+from ldiversity.faces.report._make import ReportChoices, holder_report, user_report
 from ldiversity.faces.report._notebook import fragment as notebook_page
-from ldiversity.faces.report._report import Report, holder_report, user_report
+from ldiversity.faces.report._report import Report
 
 __all__ = [
     "ColumnDescription",
@@ -10,6 +11,7 @@ __all__ = [
     "Frequency",
     "Reach",
     "Report",
+    "ReportChoices",
     "describe",
     "holder_report",
     "notebook_page",

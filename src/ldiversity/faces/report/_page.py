@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from ldiversity.base.html import STYLE, bullets, document, escape
 from ldiversity.base.numbers import counted, decimal, number, percent, points
-from ldiversity.faces.report._phrases import glossary, interval_words, setting_words, short, type_words
+from ldiversity.faces.report._glossary import glossary
+from ldiversity.faces.report._phrases import interval_words, setting_words, short, type_words
 from ldiversity.faces.report._tables import data_table, figures, not_run, paragraph
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def body(report: Report) -> str:
     drawn = figures(report, taken=sum(len(made.encode("utf-8")) for made in text.values()))
     # The glossary comes last: it explains the words that the other parts use, captions included.
     read = _SOURCE.sub("", " ".join([*text.values(), *drawn.values()]))
-    text["words"] = _words(read)
+    text["words"] = _words(report, read)
     titles = {part: title for part, title, _ in _PARTS} | {"words": "Words"}
     contents = "".join(f'<li><a href="#{part}">{escape(title)}</a></li>' for part, title in titles.items())
     parts = [
@@ -219,8 +220,10 @@ def _again(report: Report) -> str:
     return f"<dl>{lines}</dl>"
 
 
-def _words(text: str) -> str:
-    entries = (f"<dt><strong>{escape(word)}</strong></dt><dd>{escape(said)}</dd>" for word, said in glossary(text))
+def _words(report: Report, text: str) -> str:
+    entries = (
+        f"<dt><strong>{escape(word)}</strong></dt><dd>{escape(said)}</dd>" for word, said in glossary(report, text)
+    )
     return f"<dl>{''.join(entries)}</dl>"
 
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ldiversity.base.typed import join_names, number_text
+from ldiversity.base.typed import join_names
+from ldiversity.evaluation.audit import Recognition
 from ldiversity.faces.report._cells import Division
 from ldiversity.faces.report._parts import Command, Promise, Published, PublishedColumn
 from ldiversity.release import Claim, ClassClaim, Release
@@ -25,7 +26,7 @@ _LAYOUTS: Final = {
     "bucketized": "Records are grouped into classes. Quasi-identifiers are published as they are; the sensitive values "
     "of each class stand in a table of their own, and nothing says which belongs to whom.",
 }
-THRESHOLD: Final = 0.2
+_USUAL: Final = Recognition.of("report", {})
 _FORMS: Final = {
     "exact": "as it was",
     "interval": "as an interval",
@@ -50,10 +51,8 @@ class Again:
         Whether attacks were run.
     types, read
         Types of columns of the original, and how it is read.
-    threshold
-        The probability from which being recognized counts as a risk.
-    population
-        The path of the population among which a journalist searches; None without one.
+    recognition
+        How likely being recognized may be, and among whom a journalist searches; a path for a population.
     """
 
     release: str = "RELEASE"
@@ -63,8 +62,7 @@ class Again:
     attacks: bool = False
     types: tuple[tuple[str, str], ...] = ()
     read: ReadOptions = USUAL_READING
-    threshold: float = THRESHOLD
-    population: str | None = None
+    recognition: Recognition = _USUAL
 
 
 def published(release: Release, name: str, chosen: Sequence[str]) -> Published:
@@ -93,9 +91,8 @@ def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str])
     types = reading_words(dict(again.types), again.read)
     by = ("--by", again.by) if again.by else ()
     run = ("--attacks",) if again.attacks else ()
-    limit = () if again.threshold == THRESHOLD else ("--threshold", number_text(again.threshold))
-    among = () if again.population is None else ("--population", again.population)
-    last = (*by, *asked, *original, *types, *among, *limit, *run)
+    among = again.recognition.words
+    last = (*by, *asked, *original, *types, *among, *run)
     found = [("This report", ("report", folder, "-o", output, *last))]
     words = ("report", folder, "--pictures", "pictures", *last)
     found.append(("Every picture, and all rows of its table as CSV", words))
@@ -106,7 +103,9 @@ def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str])
             (f"{name!r} by {' and '.join(division.columns)}", ("estimate", folder, *one, "--by", division.text))
             for division in divisions
         ]
-    found.append(("Models and risks", ("audit", folder, *asked, *(types if among else ()), *among, *limit)))
+    found.append(
+        ("Models and risks", ("audit", folder, *asked, *(types if again.recognition.population else ()), *among))
+    )
     found.append(("Attacks", ("attack", folder, *asked, *original, *types)))
     return tuple(Command(what, shlex.join(("ldiversity", *words))) for what, words in found)
 

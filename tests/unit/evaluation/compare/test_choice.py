@@ -8,6 +8,7 @@ import numpy as np
 
 from ldiversity.evaluation.compare import ComparedRun, choose, pareto_set
 from ldiversity.evaluation.compare._choice import flaws
+from ldiversity.evaluation.compare._setting import median_interval
 
 Make = Callable[..., ComparedRun]
 CLAIMS = [("sets", None), ("classes", 0.5)]
@@ -255,3 +256,33 @@ def test_answers_that_are_no_better_than_the_shares_of_columns_are_a_caution(mad
         "Its answers are no better than those of someone who knows only how frequent the values of each"
     )
     assert said.endswith("these are off by 10 %.")
+
+
+def test_of_runs_that_cannot_be_told_apart_the_method_meant_for_publishing_is_recommended(made_run: Make) -> None:
+    kept = made_run("mbf", 0.20, 0.20, high=0.30, for_comparison=True, error_low=0.15, error_high=0.25)
+    meant = made_run("anatomy", 0.22, 0.22, high=0.32, error_low=0.17, error_high=0.27)
+    worse = made_run("tp", 0.29, 0.24, high=0.40, error_low=0.19, error_high=0.29)
+
+    chosen = choose([kept, worse, meant])
+
+    assert chosen.run is meant
+    assert chosen.sentence.startswith(
+        "Publish anatomy: within chance it is as good as mbf, which is kept for comparison, not for publishing; "
+    )
+    assert choose([kept, worse, meant], 0.3).run is meant
+
+
+def test_a_method_kept_for_comparison_is_recommended_where_it_is_better_beyond_chance(made_run: Make) -> None:
+    kept = made_run("mbf", 0.20, 0.20, for_comparison=True)
+
+    assert choose([kept, made_run("anatomy", 0.22, 0.22)]).run is kept
+    assert choose([kept, made_run("anatomy", 0.20, 0.22)]).run is kept
+    assert choose([kept, made_run("anatomy", 0.20, 0.20)]).run is not kept
+
+
+def test_the_interval_of_a_median_holds_the_true_one_as_often_as_it_says() -> None:
+    """500 draws: fewer than 453 hits have a probability below 1e-5 when each hits with 0.95."""
+    drawn = np.random.default_rng(5).exponential(size=(500, 300))
+    ends = [median_interval(row)[1:] for row in drawn]
+
+    assert sum(low <= np.log(2) <= high for low, high in ends) >= 453

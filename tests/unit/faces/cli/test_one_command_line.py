@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -121,3 +122,27 @@ def test_types_of_other_columns_are_not_asked_of_the_population(run: Run, table:
     result = run("audit", table, *COLUMNS, *MORE, "--population", town)
 
     assert result.exit_code == 0, result.stderr
+
+
+LIMITS = ["--sample-fraction", "0.1", "--threshold", "health-canada", "--rationale", "anyone may read it"]
+
+
+def test_audit_report_and_compare_take_a_fraction_a_limit_and_its_reason(run: Run, release: Path, table: Path) -> None:
+    audit = json.loads(run("audit", release, *LIMITS, "--json").stdout)
+    report = json.loads(run("report", release, *LIMITS, "--json").stdout)
+    some = ["-l", "2", "--methods", "anatomy", "--queries", "5", "--attacks", "homogeneity", "--seed", "1"]
+    result = run("compare", table, *COLUMNS, *MORE, *some, *LIMITS, "--json")
+    compared = json.loads(result.stdout)
+
+    assert report["audit"]["risk"] == audit["risk"]
+    assert audit["threshold"]["name"] == report["audit"]["threshold"]["name"] == compared["threshold"]["name"]
+    assert compared["threshold"]["rationale"] == "anyone may read it"
+    assert shlex.join(LIMITS) in report["commands"][0]["line"]
+    assert 0 < compared["rows"][0]["recognized"] < 1
+
+
+def test_a_table_and_a_fraction_are_refused_together(run: Run, release: Path, town: Path) -> None:
+    result = run("audit", release, "--population", town, "--sample-fraction", "0.1")
+
+    assert result.exit_code == 2
+    assert "--population and --sample-fraction must not be given together" in result.stderr

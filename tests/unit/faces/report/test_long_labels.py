@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ldiversity as ld
-from ldiversity.faces.report._phrases import glossary
+from ldiversity.faces.report._glossary import words_in
 from ldiversity.methods import GroupingMethod
 from ldiversity.pictures._figures import shorten, text_width
 
@@ -69,7 +69,7 @@ def test_shortening_takes_off_one_character_after_the_other(label: str, most: in
 )
 def test_the_glossary_looks_at_each_character_a_few_times(text: str) -> None:
     start = time.process_time()
-    words = [word for word, _ in glossary(text)]
+    words = [word for word, _ in words_in(text)]
 
     assert words == []
     assert time.process_time() - start < 1
@@ -77,5 +77,5 @@ def test_the_glossary_looks_at_each_character_a_few_times(text: str) -> None:
 
 def test_the_glossary_still_finds_intervals() -> None:
     for text in ("[0, 10)", "from [1,5, 2,5] on", "a [b, c] d"):
-        assert [word for word, _ in glossary(text)][:1] == ["[20, 30)"]
-    assert not glossary("[0,10)")
+        assert [word for word, _ in words_in(text)][:1] == ["[20, 30)"]
+    assert not words_in("[0,10)")
