@@ -195,3 +195,37 @@ def test_what_no_file_can_say_is_refused_when_saved(folder: Path, given: dict[st
         publication.save(folder / "saved.toml")
 
     assert not (folder / "saved.toml").exists()
+
+
+def test_levels_are_the_same_in_python_on_the_command_line_and_in_files(folder: Path) -> None:
+    patients_tree().save(folder / "jobs.csv")
+    texts = {
+        "age": "width:5,bottom:20,top:90",
+        "zip": "prefix:3",
+        "born": "year,bottom:1930-01-01",
+        "job": "jobs.csv:2",
+    }
+    common: dict[str, Any] = {"quasi": list(texts), "sensitive": "disease", "method": "randomized-addition:l=2"}
+    asked = ld.Publication(**common, levels=texts)
+    saved = ld.Publication(**common, levels=asked.levels)
+    saved.save("saved.toml")
+    described = tomllib.loads(Path("saved.toml").read_text(encoding="utf-8"))
+    assert described["table"]["publish"] == texts
+    jsonschema.validate(described, SCHEMA)
+    assert ld.Publication.load("saved.toml") == asked == pickle.loads(pickle.dumps(asked))  # noqa: S301 - our own
+    words = asked.command() or []
+    assert [words[at + 1] for at, word in enumerate(words) if word == "--publish"] == [
+        f"{name}={text}" for name, text in texts.items()
+    ]
+
+
+@pytest.mark.parametrize("text", ["century", "width:0"])
+def test_every_face_says_what_is_wrong_with_a_level(folder: Path, text: str) -> None:
+    Path("t.csv").write_text("age,disease\n30,flu\n40,cut\n", encoding="utf-8")
+    flags = ["--quasi", "age", "--sensitive", "disease", "-l", "2", "--publish", f"age={text}"]
+    told = CliRunner().invoke(cli, ["anonymize", "t.csv", *flags, "-o", "r"])
+    assert told.exit_code == 2
+    assert "--publish" in told.output
+    described = {"table": {"quasi": ["age"], "publish": {"age": text}}, "sensitive": {"disease": {"l": 2}}}
+    with pytest.raises(ld.ParameterError, match=r"table\.publish"):
+        ld.Policy.from_dict(described)

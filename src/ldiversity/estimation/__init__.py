@@ -9,6 +9,7 @@ from ldiversity.estimation._calendar import CalendarColumn
 from ldiversity.estimation._cells import CellData
 from ldiversity.estimation._class_cells import ClassCells
 from ldiversity.estimation._class_estimators import ClassEstimator, ClassSolution
+from ldiversity.estimation._coarse import true_cells
 from ldiversity.estimation._estimate import estimate
 from ldiversity.estimation._exchange import Exchange
 from ldiversity.estimation._likelihood import global_marginal
@@ -46,4 +47,5 @@ __all__ = [
     "groups",
     "parse_by",
     "parse_where",
+    "true_cells",
 ]

@@ -65,7 +65,7 @@ class ClassQuestion:
     @property
     def generalized(self) -> tuple[str, ...]:
         """The columns of the question that are published as regions."""
-        forms = self.release.forms
+        forms = self.release.forms if self.release.generalized else {}
         return tuple(name for name in self.columns if name in forms and forms[name].kind != "exact")
 
 

@@ -20,6 +20,7 @@ from ldiversity.estimation._by import By, ByLike, as_by
 from ldiversity.estimation._cells import CellData, CellIndex, count_cells, index_cells
 from ldiversity.estimation._class_estimate import SPREADS, ClassQuestion, estimate_classes
 from ldiversity.estimation._class_estimators import ClassEstimator
+from ldiversity.estimation._coarse import ask_labels
 from ldiversity.estimation._errors import Asked, Errors
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
@@ -135,6 +136,7 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
         raise ParameterError("estimate", "confidence", "must be between 0 and 1", got=repr(confidence))
     check_integer("estimate", "min_records", min_records, minimum=0)
     _check_columns(release, divided, filters)
+    divided, filters = ask_labels(release, divided, filters)
     _check_joint(release, names)
     if release.grouped:
         grouped = (

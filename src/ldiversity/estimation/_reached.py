@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ldiversity.estimation._where import Filter
     from ldiversity.release import Form, Reach
 
-__all__ = ["Beginnings", "label_beginnings", "parted"]
+__all__ = ["Beginnings", "check_group", "decide", "label_beginnings", "parted"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def label_beginnings(name: str, form: Form, by: By | None, filters: tuple[Filter
     cells = pa.array([None if label == MISSING_LABEL else label for label in form.labels], pa.string())
     if isinstance(by, GroupedColumn):
         for label in np.array(form.labels, dtype=object)[matches]:
-            _check_group(name, form, label, by)
+            check_group(name, (form.reaches or {}).get(label), label, by)
         by.check(pa.chunked_array([cells]))
     coded = by.encode(pa.chunked_array([cells.filter(pa.array(matches))]))
     codes[matches] = coded.codes
@@ -68,12 +68,12 @@ def label_beginnings(name: str, form: Form, by: By | None, filters: tuple[Filter
 def _matches(form: Form, label: str, condition: Filter) -> bool | None:
     reach = (form.reaches or {}).get(label)
     if reach is not None:
-        return _decide(reach, label, condition)
+        return decide(reach, label, condition)
     cell = pa.chunked_array([pa.array([None if label == MISSING_LABEL else label], pa.string())])
     return bool(condition.mask(cell)[0])
 
 
-def _decide(reach: Reach, label: str, condition: Filter) -> bool | None:
+def decide(reach: Reach, label: str, condition: Filter) -> bool | None:
     """Whether all texts under a node match (True), none (False), or possibly some (None)."""
     operator, values = condition.operator, condition.values
     if operator.endswith("missing"):
@@ -93,8 +93,8 @@ def _decide(reach: Reach, label: str, condition: Filter) -> bool | None:
     return None
 
 
-def _check_group(name: str, form: Form, label: str, by: GroupedColumn) -> None:
-    reach = (form.reaches or {}).get(label)
+def check_group(name: str, reach: Reach | None, label: str, by: GroupedColumn) -> None:
+    """Refuse groups that hold some of the texts under a node: their number is not public."""
     if reach is None or label in by.group_of:
         return
     if any(text.startswith(start) for text in by.group_of for start in reach.starts):

@@ -21,6 +21,7 @@ from ldiversity.hierarchies._semilattice import SemiLattice
 from ldiversity.hierarchies._text import MATCHED_BY_TEXT, check_unique, text_of
 from ldiversity.hierarchies._tree import MAX_LEAVES, Hierarchy, Node
 from ldiversity.hierarchies._unambiguous import check_unambiguous, free_label
+from ldiversity.hierarchies._widths import decimal_text
 
 __all__ = [
     "HIERARCHY_MAKERS",
@@ -42,6 +43,7 @@ __all__ = [
     "check_unambiguous",
     "check_unique",
     "days_of",
+    "decimal_text",
     "free_label",
     "icd_hierarchy",
     "read_cells",

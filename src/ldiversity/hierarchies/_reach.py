@@ -58,13 +58,15 @@ def span_of(label: str) -> Span:
 
 
 def days_of(label: str) -> Days:
-    """Read a year, quarter, month or day, as `Hierarchy.by_date` writes it.
+    """Read a decade, year, quarter, month or day, as `Hierarchy.by_date` and levels write it.
 
     Examples
     --------
-    >>> [day.isoformat() for day in days_of("2020-Q1")]
-    ['2020-01-01', '2020-03-31']
+    >>> [day.isoformat() for day in days_of("2020-Q1")], days_of("1980s").last.isoformat()
+    (['2020-01-01', '2020-03-31'], '1989-12-31')
     """
+    if label.endswith("s"):
+        return Days(dt.date(max(int(label[:-1]), 1), 1, 1), dt.date(int(label[:-1]) + 9, 12, 31))
     year, rest = int(label[:4]), label[5:]
     if len(rest) >= len("MM-DD"):
         day = dt.date.fromisoformat(label[:10])

@@ -2,9 +2,11 @@
 
 from ldiversity.publish._anonymize import anonymize, plan
 from ldiversity.publish._check import Checked
+from ldiversity.publish._coarse import check_levels
 from ldiversity.publish._columns_said import ColumnDecisions, Columns
 from ldiversity.publish._draw import draw_sets
 from ldiversity.publish._hierarchies import is_made, read_hierarchies
+from ldiversity.publish._levels import Level
 from ldiversity.publish._method import ChosenMethod, method_words
 from ldiversity.publish._plan_result import (
     AttributePlan,
@@ -29,6 +31,7 @@ __all__ = [
     "ColumnDecisions",
     "Columns",
     "Decisions",
+    "Level",
     "Outlook",
     "Plan",
     "Policy",
@@ -37,6 +40,7 @@ __all__ = [
     "TypedPublication",
     "UniformViolation",
     "anonymize",
+    "check_levels",
     "draw_sets",
     "is_made",
     "method_words",

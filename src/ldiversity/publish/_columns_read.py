@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,15 @@ from ldiversity.schema import MISSING_LABEL
 from ldiversity.sentences import Parameter, Setting, say
 from ldiversity.tables import time_texts
 
-__all__ = ["CategoryReader", "NumberReader", "PersonReader", "is_number", "published_type"]
+__all__ = [
+    "CategoryReader",
+    "NumberReader",
+    "PersonReader",
+    "is_number",
+    "leaf_texts",
+    "published_type",
+    "with_missing_leaf",
+]
 
 
 def published_type(name: str, kind: pa.DataType) -> pa.DataType:
@@ -200,7 +208,7 @@ class CategoryReader:
             place = {label: code for code, label in enumerate(labels)}
             return labels, None, np.array([place[text] for text in texts], dtype=np.int32)
         self.added_missing = missing and MISSING_LABEL not in hierarchy
-        tree = _with_missing(hierarchy) if self.added_missing else hierarchy
+        tree = with_missing_leaf(hierarchy) if self.added_missing else hierarchy
         _named(self.name, lambda: check_unambiguous(tree))
         if len(tree) > MOST_VALUES and not self.exact:
             raise self._too_many(len(tree))
@@ -208,8 +216,7 @@ class CategoryReader:
 
     def _places(self, tree: Hierarchy, texts: Sequence[str]) -> CodeArray:
         place = {leaf: code for code, leaf in enumerate(tree.leaves)}
-        whole = {text: text.removesuffix(".0") for text in texts} if pa.types.is_floating(self.kind) else {}
-        found = [place.get(text, place.get(whole.get(text, text), -1)) for text in texts]
+        found = [place.get(text, -1) for text in _known_texts(texts, self.kind, place)]
         lacking = found.count(-1)
         if lacking:
             raise SchemaError(
@@ -272,7 +279,19 @@ def _texts(values: pa.Array) -> list[str]:
     return [str(value) for value in values.to_pylist()]
 
 
-def _with_missing(tree: Hierarchy) -> Hierarchy:
+def leaf_texts(values: pa.Array, leaves: Collection[str]) -> list[str]:
+    """The text by which a hierarchy with these leaves names each value: 1.0 is 1 where only that is a leaf."""
+    return _known_texts(_texts(values), values.type, leaves)
+
+
+def _known_texts(texts: Sequence[str], kind: pa.DataType, leaves: Collection[str]) -> list[str]:
+    if not pa.types.is_floating(kind):
+        return list(texts)
+    return [text if text in leaves else text.removesuffix(".0") for text in texts]
+
+
+def with_missing_leaf(tree: Hierarchy) -> Hierarchy:
+    """The hierarchy with a category of missing values under its root."""
     root = tree.rows[0][-1]
     rows = [*tree.rows, (*[MISSING_LABEL] * max(tree.depth - 1, 1), root)]
     return Hierarchy.from_rows(rows, origin=tree.origin)

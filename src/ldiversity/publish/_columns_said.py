@@ -13,6 +13,8 @@ from ldiversity.base.typed import join_assignment
 from ldiversity.errors import ParameterError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.publish._hierarchies import is_made
+from ldiversity.publish._level_texts import GivenLevel, as_level
+from ldiversity.publish._levels import Level
 from ldiversity.publish._method import locate, shorten
 from ldiversity.tables import (
     TYPE_NAMES,
@@ -41,6 +43,7 @@ class ColumnDecisions(TypedDict, total=False):
     types: Mapping[str, str] | None
     read: GivenReadOptions
     hierarchies: Mapping[str, GivenHierarchy] | None
+    levels: Mapping[str, GivenLevel] | None
     person: str | None
 
 
@@ -70,6 +73,7 @@ class Columns:
     types: Mapping[str, str]
     read: ReadOptions
     hierarchies: Mapping[str, Hierarchy | str | Path]
+    levels: Mapping[str, Level]
     person: str | None
 
     def __init__(self, **said: Unpack[ColumnDecisions]) -> None:
@@ -83,6 +87,7 @@ class Columns:
             types={column: _type(column, word) for column, word in (said.get("types") or {}).items()},
             read=as_read_options(_OWNER, said.get("read")),
             hierarchies={column: _hierarchy(one) for column, one in (said.get("hierarchies") or {}).items()},
+            levels={column: as_level(column, one) for column, one in (said.get("levels") or {}).items()},
             person=None if person is None else column_name(_OWNER, "person", person),
         )
 
@@ -108,6 +113,8 @@ class Columns:
                 f"{name}.csv" if isinstance(given, Hierarchy) else given if isinstance(given, str) else shorten(given)
             )
             words += ["--hierarchy", f"{join_assignment(name)}={text}"]
+        for name, level in self.levels.items():
+            words += ["--publish", f"{join_assignment(name)}={level}"]
         return [*words, *([] if self.person is None else ["--person", self.person])]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +16,7 @@ from ldiversity.publish._columns_read import is_number
 from ldiversity.release import Form, Reach, numbers_in
 from ldiversity.schema import MISSING_LABEL
 
-__all__ = ["cut_forms"]
+__all__ = ["cut_forms", "reach_of_days", "reach_of_label"]
 
 _OTHER: Final = "{} (other)"
 _ANYTHING: Final = Reach(starts=("",))
@@ -54,7 +55,7 @@ def _cut(form: Form, tree: Hierarchy, origin: Origin, cells: pa.ChunkedArray, ki
     reaches: dict[str, Reach] = {}
     for label in sorted(above, key=lambda label: _place(label, above[label], parents, first)):
         upper = above[label]
-        reach = _ANYTHING if label == root else _reach(origin, label, level_of[label], kind)
+        reach = _ANYTHING if label == root else reach_of_label(origin, label, kind, level=level_of[label])
         chain = () if label == root else upper
         # Where nodes under this one are shown too, the rest of it is a value of its own, so that readers count it once.
         other = label in parents
@@ -83,7 +84,7 @@ def _place(label: str, upper: tuple[str, ...], parents: set[str], first: Mapping
     return (*(first[node] for node in path), *([math.inf] if label in parents else []))
 
 
-def _reach(origin: Origin, label: str, level: int, kind: pa.DataType) -> Reach | None:
+def reach_of_label(origin: Origin, label: str, kind: pa.DataType, *, level: int = 1) -> Reach | None:
     """What a node stands for; None for a single text, and for the missing values."""
     if label == MISSING_LABEL:
         return None
@@ -94,7 +95,7 @@ def _reach(origin: Origin, label: str, level: int, kind: pa.DataType) -> Reach |
         # An interval may reach beyond the largest number that a value can be.
         return Reach(max(low, -LARGEST_NUMBER), min(high, LARGEST_NUMBER))
     if origin.kind == "date" and pa.types.is_temporal(kind):
-        return _days(label, kind)
+        return reach_of_days(*days_of(label), kind)
     return Reach(starts=starts_of(origin, label))
 
 
@@ -103,8 +104,8 @@ def _point(label: str, kind: pa.DataType) -> Reach:
     return Reach(number, number)
 
 
-def _days(label: str, kind: pa.DataType) -> Reach:
-    first, last = days_of(label)
+def reach_of_days(first: dt.date, last: dt.date, kind: pa.DataType) -> Reach:
+    """The days from the first to the last, or all instants in them."""
     if pa.types.is_date32(kind):
         low, high = numbers_in(pa.array([first, last], pa.date32())).tolist()
         return Reach(low, high)

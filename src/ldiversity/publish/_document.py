@@ -41,6 +41,8 @@ from ldiversity.catalog import OPTIONS
 from ldiversity.errors import ParameterError, StorageError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.publish._hierarchies import is_made
+from ldiversity.publish._level_texts import as_level
+from ldiversity.publish._levels import Level, TreeLevel
 from ldiversity.publish._method import ChosenMethod, relative, usual_method
 from ldiversity.publish._policy_parts import (
     BinsPolicy,
@@ -74,6 +76,7 @@ _KEYS: Final = {
     **{name: f"table.{name}" for name in TablePolicy.model_fields},
     **{name: f"output.{name}" for name in OutputPolicy.model_fields},
     **dict.fromkeys(("key", "record_id"), "key"),
+    "levels": "table.publish",
 }
 """The key of the file for each argument in Python."""
 
@@ -127,10 +130,11 @@ def publication_of(described: Mapping[str, Any], folder: Path) -> tuple[Document
     _check_sections(document)
     table, output, key = document.table, document.output, document.key
     decisions = {
-        **table.model_dump(exclude={"file", *_READING}),
+        **table.model_dump(exclude={"file", "publish", *_READING}),
         "read": table.model_dump(include=_READING),
         **output.model_dump(include={"marginals", "layout"}),
         "hierarchies": {name: text if is_made(text) else folder / text for name, text in table.hierarchies.items()},
+        "levels": _levels(table.publish, folder),
         "sensitive": [_column(name, entry) for name, entry in document.sensitive.items()],
         "method": _methods(document, folder),
         "data_format": output.format,
@@ -172,9 +176,10 @@ def _is_publication(path: Path) -> bool:
 
 def _described(publication: Publication, folder: Path) -> dict[str, Any]:
     """The content of the file, without what is left at its default."""
-    named = {"file", *_READING}
+    named = {"file", "publish", *_READING}
     table = {name: getattr(publication, name) for name in TablePolicy.model_fields if name not in named}
     table |= publication.read.given
+    levels = {name: _level_text(name, level, folder) for name, level in publication.levels.items()}
     hierarchies = {name: _hierarchy_text(name, one, folder) for name, one in publication.hierarchies.items()}
     sensitive = {one.name: _column_dict(one) for one in publication.sensitive}
     method: dict[str, Any] = {}
@@ -190,7 +195,7 @@ def _described(publication: Publication, folder: Path) -> dict[str, Any]:
         "marginals": publication.marginals,
     }
     sections: dict[str, dict[str, Any]] = {
-        "table": _said({**table, "hierarchies": hierarchies}),
+        "table": _said({**table, "hierarchies": hierarchies, "publish": levels}),
         "sensitive": sensitive,
         "method": method,
         "output": _said(output),
@@ -212,6 +217,19 @@ def _hierarchy_text(name: str, given: Hierarchy | str | Path, folder: Path) -> s
             hint="Write it with Hierarchy.save, and name that file instead.",
         )
     return given if isinstance(given, str) else relative(given, folder)
+
+
+def _level_text(name: str, level: Level, folder: Path) -> str:
+    if not isinstance(level, TreeLevel):
+        return str(level)
+    return f"{_hierarchy_text(name, level.tree, folder)}:{level.level}"
+
+
+def _levels(given: Mapping[str, str], folder: Path) -> dict[str, Level]:
+    try:
+        return {name: as_level(name, text, folder) for name, text in given.items()}
+    except ParameterError as error:
+        raise ParameterError("policy", "table.publish", error.rule, got=error.got, hint=error.hint) from None
 
 
 def _column_dict(one: Sensitive) -> dict[str, Any]:

@@ -172,6 +172,11 @@ class TablePolicy(Part):
             {"zip": "zip.csv", "age": "width:5/10/20", "born": "date", "ward": "prefix", "pay": "quantiles:16/4"}
         ],
     )
+    publish: dict[str, Annotated[str, Field(min_length=1)]] = Field(
+        default={},
+        description="How coarsely each record shows a quasi-identifier, for methods that do not generalize them.",
+        examples=[{"age": "width:5,bottom:20,top:90", "zip": "prefix:3", "born": "year", "job": "jobs.csv:2"}],
+    )
     person: str | None = Field(
         default=None,
         min_length=1,

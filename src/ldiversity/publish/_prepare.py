@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,18 +12,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray
+from ldiversity.base.limits import MOST_VALUES
 from ldiversity.base.randomness import FreshWords
 from ldiversity.engines import Engine
 from ldiversity.errors import LDiversityError, SchemaError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.methods import GroupingMethod, Method, RandomizingMethod
+from ldiversity.publish._coarse import CoarseColumns, check_levels
 from ldiversity.publish._coding import Reading, read_table
 from ldiversity.publish._columns_read import published_type
 from ldiversity.publish._draw import HiddenAttribute
 from ldiversity.publish._hierarchies import is_made, read_hierarchies
+from ldiversity.publish._levels import Level
 from ldiversity.publish._notes import holder_notes, is_declared, naming_notes, plain_notes
-from ldiversity.release import Format, check_publishable, no_records_left
+from ldiversity.release import Form, Format, check_publishable, no_records_left, parse_type
 from ldiversity.schema import Attribute, Domain, Role, Schema
 from ldiversity.tables import (
     Coder,
@@ -54,6 +57,8 @@ class Preparation:
         The columns that will be published.
     coders, counts
         How each sensitive column is coded, and how often each value occurs. The counts are never published.
+    levels
+        How coarsely records show quasi-identifiers, with the hierarchies of files.
     notes
         What the holder should know.
     """
@@ -64,6 +69,7 @@ class Preparation:
     coders: Mapping[str, Coder]
     counts: Mapping[str, NDArray[np.int64]]
     hierarchies: Mapping[str, Hierarchy]
+    levels: Mapping[str, Level]
     engine: Engine
     notes: tuple[str, ...] = ()
 
@@ -93,7 +99,34 @@ class Preparation:
     def published_types(self) -> dict[str, pa.DataType]:
         """The columns that are published as they are, with their types."""
         names = self.schema.names(Role.QUASI, Role.PLAIN)
-        return {name: published_type(name, self.source.columns[name]) for name in names}
+        return {name: published_type(name, self.shown.columns[name]) for name in names}
+
+    @property
+    def shown(self) -> Source:
+        """The table as it is read from here on: columns with a level hold its labels."""
+        return CoarseColumns(self.source, self.levels) if self.levels else self.source
+
+    def forms(self, shown: Mapping[str, Iterable[str]]) -> dict[str, Form]:
+        """How each quasi-identifier is published, given the labels that published records show."""
+        return {
+            name: self.levels[name].form(name, shown[name], parse_type(self.schema[name].type))
+            if name in self.levels
+            else Form("exact")
+            for name in self.schema.names(Role.QUASI)
+        }
+
+    @cached_property
+    def labels(self) -> dict[str, list[str]]:
+        """The labels of each column with a level that records of the table show."""
+        found = {}
+        for name in self.levels:
+            counted = self.engine.count(self.shown, [name], most=MOST_VALUES)
+            if counted is None:
+                raise SchemaError(
+                    "table", f"must have at most {MOST_VALUES} different labels", column=name, got="more"
+                ).with_hint("Choose a coarser level.")
+            found[name] = counted.column(name).cast(pa.string()).to_pylist()
+        return found
 
     @cached_property
     def hidden(self) -> tuple[HiddenAttribute, ...]:
@@ -117,7 +150,7 @@ class Preparation:
     def read(self, words: FreshWords) -> Reading:
         """Read the table as the method sees it."""
         return read_table(
-            self.source,
+            self.shown,
             engine=self.engine,
             quasi=self.schema.names(Role.QUASI),
             plain=self.schema.names(Role.PLAIN),
@@ -145,8 +178,11 @@ def prepare(question: Publication, source: Source, engine: Engine) -> Preparatio
         record_id=ids,
     )
     whole = source
-    source, missing = _with_values(source, wanted, needed=groups or len(wanted) > 1)
+    # Labels are public, so with levels rows that are dropped must not be seen.
+    source, missing = _with_values(source, wanted, needed=groups or len(wanted) > 1 or bool(question.levels))
+    levels = check_levels(question.levels, source, question.quasi)
     trees = read_hierarchies(question.hierarchies, source, question.quasi)
+    trees = {name: tree for name, tree in trees.items() if name not in levels}
 
     def count(rows: Source, column: str, most: int) -> pa.Table | None:
         return engine.count(rows, [column], most=most)
@@ -154,7 +190,7 @@ def prepare(question: Publication, source: Source, engine: Engine) -> Preparatio
     fitted = {one.name: fit_coder(source, one, count=count) for one in wanted}
     coders = {name: coder for name, (coder, _) in fitted.items()}
     counts = {name: own for name, (_, own) in fitted.items()}
-    schema = _schema(source, question.quasi, question.plain, coders)
+    schema = _schema(source, question.quasi, question.plain, coders, levels)
     if groups:
         _check_free(schema)
         # A method sees sensitive columns in the order of the table.
@@ -173,7 +209,7 @@ def prepare(question: Publication, source: Source, engine: Engine) -> Preparatio
         {name: suggest_role(name, source.columns[name], 0, 0) for name in published if name not in ids}
     )
     notes += plain_notes(question.plain) if groups else ()
-    return Preparation(question, source, schema, coders, counts, trees, engine, notes)
+    return Preparation(question, source, schema, coders, counts, trees, levels, engine, notes)
 
 
 def fit_mechanism(method: Method, domain: Domain, *, named: str | None) -> SetMechanism:
@@ -206,7 +242,13 @@ def _with_values(
     return (source if rows.all() or not rows.any() else SelectedRows(source, rows)), missing
 
 
-def _schema(source: Source, quasi: Sequence[str], plain: Sequence[str], coders: Mapping[str, Coder]) -> Schema:
+def _schema(
+    source: Source,
+    quasi: Sequence[str],
+    plain: Sequence[str],
+    coders: Mapping[str, Coder],
+    levels: Collection[str],
+) -> Schema:
     attributes = []
     for name, kind in source.columns.items():
         if name in coders:
@@ -214,7 +256,10 @@ def _schema(source: Source, quasi: Sequence[str], plain: Sequence[str], coders: 
             attributes.append(Attribute(name, Role.SENSITIVE, str(coder.type), coder.domain))
         elif name in quasi or name in plain:
             role = Role.QUASI if name in quasi else Role.PLAIN
-            attributes.append(_described(source, name, role, published_type(name, kind)))
+            described = _described(source, name, role, published_type(name, kind))
+            # Categories were those of the exact values.
+            plainly = name in levels and described.dtype in {"category", "ordered"}
+            attributes.append(replace(described, dtype=None, categories=()) if plainly else described)
     schema = Schema(tuple(attributes))
     check_publishable(schema)
     return schema

@@ -84,6 +84,12 @@ class Publication(Columns):
         Of quasi-identifiers, for methods that group, by column: a `Hierarchy`, the path of its file, or how to make it
         from the values, as on the command line (``"prefix:3/2"``, ``"width:5/10/20"``, ``"auto"``). Columns with one
         are generalized to its nodes, others to intervals of numbers or lists of values.
+    levels
+        How coarsely each record shows a quasi-identifier, by column, for methods that do not generalize them:
+        ``"width:5"``, ``"prefix:3"``, ``"year"`` (or decade, quarter, month), ``"jobs.csv:2"`` for level 2 of a
+        hierarchy file, or a pair of a `Hierarchy` and a level. ``"bottom:18"`` and ``"top:90"`` make one label of
+        all numbers below, and of all from there on; also ``"width:5,bottom:20,top:90"``. Labels follow from this rule
+        alone. The command line and policies call it ``publish``, which is a verb here.
     person
         The column that says whose row it is, when a person may have several; for methods that group. No class then
         holds two rows of one person.
@@ -147,6 +153,7 @@ class Publication(Columns):
         """A publication of these columns by a method, without decisions that only the other family takes."""
         said = {name: getattr(columns, name) for name in ColumnDecisions.__annotations__}
         alone = {} if method.groups else {"hierarchies": None, "person": None}
+        alone |= {"levels": None} if method.generalizes else {}
         return cls(**{**said, **alone}, method=method)
 
     @property
@@ -316,6 +323,17 @@ class Publication(Columns):
         misplaced = [name for name, value in given.items() if value]
         if misplaced:
             raise self._misplaced(misplaced[0])
+        if self.levels and self.grouping is not None and self.grouping.layout == "generalized":
+            raise ParameterError(
+                _OWNER,
+                "levels",
+                f"must be left out with {self.grouping.name}, which generalizes quasi-identifiers itself",
+            ).with_hint(
+                say(
+                    "Give the coarser values as a hierarchy, as in {}.",
+                    Setting("hierarchies", ("age", "width:5/10/20")),
+                )
+            )
         if self.layout == "exploded" and len(self.sensitive) > 1:
             raise UnsupportedError(
                 _OWNER, "layout", "must be 'sets' when there are several sensitive columns"

@@ -9,6 +9,7 @@ from typing import cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
@@ -99,7 +100,9 @@ def _make(preparation: Preparation, words: FreshWords) -> _Made:
     if method.layout == "generalized":
         forms, rows = _generalized(public, grouping, by_column, order, words, marginals=marginals)
     else:
-        forms, rows = _bucketized(public, by_column, class_columns, order)
+        rows = _bucketized(public, by_column, class_columns, order)
+        shown = {name: pc.unique(rows.plain.column(name)).to_pylist() for name in preparation.levels}
+        forms = preparation.forms(shown)
     # Keeping the records of one person apart chooses among records with the same values, so chance is not all.
     blind = method.blind and reading.table.person is None
     several = {} if reading.table.person is None else {"person": True}
@@ -190,7 +193,7 @@ def _bucketized(
     by_column: Mapping[str, Partition],
     class_columns: Mapping[str, str],
     order: NDArray[np.int32],
-) -> tuple[dict[str, Form], MemoryClassRows]:
+) -> MemoryClassRows:
     counts = {}
     for column in reading.table.sensitive:
         partition = by_column[class_columns[column.name]]
@@ -199,7 +202,7 @@ def _bucketized(
     for quasi in reading.table.quasi:
         cells = reading.exact(quasi, order)
         plain = plain.append_column(quasi.name, cells) if plain.num_columns else pa.table({quasi.name: cells})
-    rows = MemoryClassRows(
+    return MemoryClassRows(
         sizes={column: partition.n_classes for column, partition in by_column.items()},
         classes={column: partition.class_of[order] for column, partition in by_column.items()},
         plain=plain,
@@ -207,7 +210,6 @@ def _bucketized(
         codes={},
         class_counts=counts,
     )
-    return {column.name: Form("exact") for column in reading.table.quasi}, rows
 
 
 def _take(table: pa.Table, order: NDArray[np.int32]) -> pa.Table:

@@ -59,12 +59,12 @@ def _draw(preparation: Preparation, secrets: Secrets, *, scratch: Path | None, u
     record_id = preparation.question.record_id
     factory = DrawSets(preparation.published_types, preparation.hidden, record_id, exploded)
     needed = {*factory.published, *(a.name for a in preparation.hidden), *record_id}
-    columns = [name for name in preparation.source.columns if name in needed]
+    columns = [name for name in preparation.shown.columns if name in needed]
     n_rows = preparation.n_rows * (preparation.hidden[0].mechanism.l if exploded else 1)
     ids = DistinctIds()
     with (
         stage("drawing", until=until, passes=1),
-        closing(engine.map(factory, preparation.source, columns, secrets=secrets)) as drawn,
+        closing(engine.map(factory, preparation.shown, columns, secrets=secrets)) as drawn,
     ):
         shuffled = engine.order(ids.taken_off(drawn), n_rows=n_rows, scratch=scratch, secrets=secrets)
     # Now all ids are known, and nothing has been written yet.
@@ -79,4 +79,5 @@ def _describe(preparation: Preparation) -> ReleaseDescription:
         mechanisms={a.name: a.mechanism for a in hidden},
         claims=tuple(claim_of(a.name, a.mechanism) for a in hidden),
         layout=preparation.question.layout or "sets",
+        forms=preparation.forms(preparation.labels),
     )

@@ -11,6 +11,7 @@ from ldiversity.catalog import OPTIONS
 from ldiversity.errors import ParameterError
 from ldiversity.publish._columns_said import ColumnDecisions
 from ldiversity.publish._hierarchies import hierarchy_forms
+from ldiversity.publish._level_texts import LEVEL_FORMS
 from ldiversity.publish._method import ChosenMethod, usual_method
 from ldiversity.publish._publication import Publication
 from ldiversity.release import Format, SetLayout
@@ -23,6 +24,7 @@ class TypedColumns(ColumnTexts):
     """The texts of the options about columns, one for each time an option was given."""
 
     hierarchies: Sequence[str]
+    levels: Sequence[str]
     person: str | None
 
 
@@ -68,7 +70,8 @@ def typed_columns(typed: TypedColumns) -> ColumnDecisions:
             "Publication", "sensitive", "must name at least one column: the one nobody may learn about a person"
         )
     hierarchies = split_assignments(typed["hierarchies"], "hierarchies", hierarchy_forms())
-    return {**roles, "hierarchies": hierarchies, "person": typed["person"]}
+    levels = split_assignments(typed["levels"], "levels", LEVEL_FORMS)
+    return {**roles, "hierarchies": hierarchies, "levels": levels, "person": typed["person"]}
 
 
 def typed_options(given: Mapping[str, object]) -> dict[str, object]:

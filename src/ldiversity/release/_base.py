@@ -25,6 +25,7 @@ from ldiversity.release._dtypes import to_frame
 from ldiversity.release._evidence import Evidence, EvidenceTally
 from ldiversity.release._flat import flatten
 from ldiversity.release._forms import Form
+from ldiversity.release._own_cells import label_column, to_shown
 from ldiversity.release._regions import Region, whole_array
 from ldiversity.schema import Domain, Role, Schema
 
@@ -112,6 +113,12 @@ class Release(ShownInNotebooks, ABC):
     def generalized(self) -> bool:
         """Whether the records of a class share one region of the quasi-identifiers."""
         return self.layout == "generalized"
+
+    @property
+    def coarse(self) -> tuple[str, ...]:
+        """Quasi-identifiers that every record shows at a level which the holder declared, as a label of its own."""
+        coarse = (name for name, form in self.forms.items() if form.kind != "exact")
+        return () if self.generalized else tuple(coarse)
 
     @property
     def rows_per_record(self) -> int:
@@ -206,7 +213,29 @@ class Release(ShownInNotebooks, ABC):
     def region(self, name: str) -> Region:
         """What the release says about a quasi-identifier: exact values, intervals, nodes or lists of values."""
         column, kind = whole_array(self.columns([name])[name]), parse_type(self.schema[name].type)
+        if name in self.coarse:
+            cells = column.dictionary_encode()
+            return Region(name, self.forms[name], kind, cells.dictionary, lambda: np.asarray(cells.indices))
         return Region(name, Form("exact"), kind, column, lambda: np.arange(len(column), dtype=np.int32))
+
+    def as_published(self, people: pa.Table) -> pa.Table:
+        """Quasi-identifiers of people as this release shows them, so that they can be compared with its `columns`.
+
+        Columns at a declared level become its labels, missing where no record shows the label; others stay.
+        """
+        for name in self.coarse:
+            if name in people.column_names:
+                region = self.region(name)
+                shown = to_shown(name, people.column(name), region.form, region.kind, region.column)
+                people = people.set_column(people.column_names.index(name), name, shown)
+        return people
+
+    def _ordered(self, table: pa.Table) -> pa.Table:
+        """The published table with ordered categories in the columns that have a declared level."""
+        for name in self.coarse:
+            cells = label_column(table.column(name), self.region(name).ordered_texts)
+            table = table.set_column(table.column_names.index(name), name, cells)
+        return table
 
     def _has_no(self, attribute: str, what: str, hint: str) -> UnsupportedError:
         self.schema.domain(attribute)

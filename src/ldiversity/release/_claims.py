@@ -8,9 +8,15 @@ from typing import Final
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.models import PrivacyModel
 
-__all__ = ["NOT_PROTECTED", "USE_A_KEY", "Claim", "ClassClaim", "claim_of"]
+__all__ = ["COARSE", "NOT_PROTECTED", "USE_A_KEY", "Claim", "ClassClaim", "claim_of"]
 
 USE_A_KEY: Final = "Use a key to publish again."
+
+COARSE: Final = (
+    "Quasi-identifiers and plain columns are published as they are, or as coarsely as the holder declared: who is in "
+    "the table may be recognized."
+)
+"""What is said first where a quasi-identifier is published at a declared level."""
 
 NOT_PROTECTED: Final = (
     "Quasi-identifiers and plain columns are published as they are: who is in the table may be recognized.",

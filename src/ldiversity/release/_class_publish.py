@@ -17,6 +17,7 @@ from ldiversity.release._coded import parse_type
 from ldiversity.release._damage import damage
 from ldiversity.release._description import ClassDescription
 from ldiversity.release._forms import Form
+from ldiversity.release._own_cells import own_type
 from ldiversity.release._regions import whole_array
 from ldiversity.release._sinks import not_given_back
 from ldiversity.schema import Role
@@ -50,7 +51,8 @@ def publish_rows(description: ClassDescription, rows: ClassRows, *, as_texts: bo
             elif name in regions:
                 columns[name] = regions[name].take(pa.array(classes[class_columns[0]][part]))
             elif attribute.role is not Role.SENSITIVE:
-                columns[name] = plain.column(name).slice(start, part.stop - start).cast(kind)
+                kept = own_type(name, description.schema, description.forms)
+                columns[name] = plain.column(name).slice(start, part.stop - start).cast(kept)
         yield pa.table(columns)
 
 
@@ -68,8 +70,9 @@ def publish_counts(description: ClassDescription, attribute: str, classes: Class
 
 
 def _plain_columns(description: ClassDescription) -> list[str]:
-    exact = [name for name, form in description.forms.items() if form.kind == "exact"]
-    named = {*exact, *description.schema.names(Role.PLAIN)}
+    apart = description.layout == "bucketized"
+    own = [name for name, form in description.forms.items() if apart or form.kind == "exact"]
+    named = {*own, *description.schema.names(Role.PLAIN)}
     return [name for name in description.schema.names() if name in named]
 
 

@@ -20,6 +20,7 @@ from ldiversity.release._damage import damage, damaged
 from ldiversity.release._description import ClassDescription, Format
 from ldiversity.release._files import DataFile, Identity, Reader, gather, identity_of, typed
 from ldiversity.release._manifest import Manifest, TableEntry
+from ldiversity.release._own_cells import own_cells, own_type
 from ldiversity.schema import Attribute, Role
 
 __all__ = ["FolderClassRows", "SharedCells"]
@@ -54,8 +55,10 @@ class FolderClassRows:
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Columns that are published as they were, in row order."""
-        types = {name: parse_type(self.description.schema[name].type) for name in names}
-        return gather(self.file.batches(list(names)), types, self.manifest.data.rows)
+        schema, forms = self.description.schema, self.description.forms
+        types = {name: own_type(name, schema, forms) for name in names}
+        batches = (own_cells(batch, types, schema, forms) for batch in self.file.batches(list(names)))
+        return gather(batches, types, self.manifest.data.rows)
 
     def values(self, attribute: str) -> CodeArray:
         """The code of each row."""
@@ -90,13 +93,13 @@ class FolderClassRows:
         self, names: Sequence[str], class_columns: Mapping[str, str], *, with_values: bool
     ) -> Iterator[RowBatch]:
         """Columns as they were, and classes of attributes (by their class column), some rows at a time."""
-        schema = self.description.schema
-        types = {name: parse_type(schema[name].type) for name in names}
+        schema, forms = self.description.schema, self.description.forms
+        types = {name: own_type(name, schema, forms) for name in names}
         values = list(class_columns) if with_values else []
         for batch in self.file.batches([*names, *dict.fromkeys(class_columns.values()), *values]):
             yield RowBatch(
                 n_rows=batch.num_rows,
-                columns=typed(batch, types),
+                columns=own_cells(batch, types, schema, forms),
                 codes={name: self._codes_in(batch, name) for name in values},
                 classes={name: self._classes_in(batch, column) for name, column in class_columns.items()},
             )

@@ -238,7 +238,7 @@ class ClassRelease(Release):
 
     def region(self, name: str) -> Region:
         """What the release says about a quasi-identifier, with a cell for each class where it is generalized."""
-        if name not in self.forms or self.forms[name].kind == "exact":
+        if not self.generalized or name not in self.forms or self.forms[name].kind == "exact":
             return super().region(name)
         column, kind = whole_array(self.regions()[name]), parse_type(self.schema[name].type)
         return Region(name, self.forms[name], kind, column, lambda: self.class_of(self.sensitive[0]))
@@ -263,7 +263,7 @@ class ClassRelease(Release):
     @cached_property
     def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
         """The published table as a data frame, with the class of each row."""
-        return to_frame(self._flat_rows(), self.schema, self.frame_kind)
+        return to_frame(self._ordered(self._flat_rows()), self.schema, self.frame_kind)
 
     def _flat_rows(self) -> pa.Table:
         return pa.concat_tables(publish_rows(self._description, self._rows))
@@ -306,7 +306,7 @@ class ClassRelease(Release):
     def _check_exact(self, names: Sequence[str]) -> None:
         self._check_not_sensitive(names, "Ask for its classes instead.")
         generalized = [name for name in names if name in self.forms and self.forms[name].kind != "exact"]
-        if generalized:
+        if generalized and self.generalized:
             raise SchemaError("table", "is generalized", column=generalized[0], hint="Use regions() and class_of().")
 
     def _n_classes(self, attribute: str) -> int:

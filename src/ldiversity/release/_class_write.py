@@ -10,12 +10,11 @@ from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_rows import ClassRows
 from ldiversity.release._class_verify import verify_class_rows
 from ldiversity.release._description import ClassDescription, Format
-from ldiversity.release._forms import Form
+from ldiversity.release._form_entries import form_entry
 from ldiversity.release._manifest import (
     MANIFEST_NAME,
     ClassesEntry,
     DataEntry,
-    FormEntry,
     Manifest,
     TableEntry,
     manifest_of,
@@ -105,7 +104,7 @@ def _manifest(description: ClassDescription, rows: ClassRows, data: DataEntry, t
             columns=class_columns,
             numbers={column: rows.n_classes(column) for column in class_columns.values()},
             suppressed=description.suppressed,
-            forms=[_form_entry(name, form) for name, form in description.forms.items()],
+            forms=[form_entry(name, form) for name, form in description.forms.items()],
             tables=tables,
             warnings=list(description.warnings),
         ),
@@ -117,20 +116,3 @@ def _text(manifest: Manifest) -> str:
     """The manifest without the list of further claims where there are none, as it has always been written."""
     several = any(entry.further_claims for entry in manifest.sensitive)
     return manifest_text(manifest, exclude=None if several else {"sensitive": {"__all__": {"further_claims"}}})
-
-
-def _form_entry(name: str, form: Form) -> FormEntry:
-    said: dict[str, object] = {"column": name, "kind": form.kind, "low": form.low, "high": form.high}
-    if form.hierarchy is not None:
-        said["hierarchy"] = form.hierarchy.to_rows()
-    if form.reaches is not None:
-        said["nodes"] = [
-            {"label": label, "low": reach.low, "high": reach.high, "starts": list(reach.starts)}
-            for label, reach in form.reaches.items()
-        ]
-    if form.kind == "values":
-        said["labels"] = list(form.labels)
-    if form.marginal is not None:
-        values, counts = form.marginal.values.tolist(), form.marginal.counts.tolist()
-        said["marginal"] = {"values": values, "counts": counts, "missing": form.marginal.missing}
-    return FormEntry.model_validate(said)

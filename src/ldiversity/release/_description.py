@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
-from ldiversity.release._claims import NOT_PROTECTED, Claim, ClassClaim
+from ldiversity.release._claims import COARSE, NOT_PROTECTED, Claim, ClassClaim
 from ldiversity.release._class_limits import class_not_protected
 from ldiversity.release._forms import Form
 from ldiversity.schema import Schema
@@ -32,11 +32,12 @@ class ReleaseDescription:
     mechanisms: Mapping[str, SetMechanism]
     claims: tuple[Claim, ...]
     layout: SetLayout = "sets"
+    forms: Mapping[str, Form] = field(default_factory=dict)
 
     @property
     def not_protected(self) -> tuple[str, ...]:
         """What is not protected, in plain words."""
-        return NOT_PROTECTED
+        return (COARSE, *NOT_PROTECTED[1:]) if _coarse(self.forms) else NOT_PROTECTED
 
 
 @dataclass(frozen=True)
@@ -59,4 +60,9 @@ class ClassDescription:
     def not_protected(self) -> tuple[str, ...]:
         """What is not protected, in plain words."""
         several = any("person" in mechanism.parameters for mechanism in self.mechanisms.values())
-        return class_not_protected(self.layout, left_out=self.suppressed > 0, several_records=several)
+        said = class_not_protected(self.layout, left_out=self.suppressed > 0, several_records=several)
+        return (COARSE, *said[1:]) if self.layout == "bucketized" and _coarse(self.forms) else said
+
+
+def _coarse(forms: Mapping[str, Form]) -> bool:
+    return any(form.kind != "exact" for form in forms.values())

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity.release._regions import Region, to_numbers
+from ldiversity.release._regions import Region
 
 __all__ = ["flatten", "free_name"]
 
@@ -46,26 +45,8 @@ def _parts(region: Region) -> dict[str, pa.Array]:
 
 def _labels(region: Region) -> pa.DictionaryArray:
     """The text of each cell, as an ordered category: by its ends, or by the first and the last public value in it."""
-    texts = region.texts
-    first, last = _extremes(region)
-    _, place = np.unique(np.asarray(pc.fill_null(texts, "")).astype(str), return_index=True)
-    place = place[~np.asarray(texts.is_null())[place]]
-    ordered = place[np.lexsort((last[place], first[place]))]
-    categories = texts.take(pa.array(ordered))
+    texts, categories = region.texts, region.ordered_texts
     return pa.DictionaryArray.from_arrays(pc.index_in(texts, value_set=categories), categories, ordered=True)
-
-
-def _extremes(region: Region) -> tuple[np.ndarray, np.ndarray]:
-    low, high = region.ends
-    # Intervals have an order even if every one of them says nothing; there is no list of values then.
-    if region.form.kind == "interval" or low.null_count < len(low):
-        (first, known), (last, _) = to_numbers(low), to_numbers(high)
-        # Cells without ends, such as missing values, come last.
-        return np.where(known, first.astype(np.float64), np.inf), np.where(known, last.astype(np.float64), np.inf)
-    lists = region.lists
-    pieces = (reduce.reduceat(lists.values, lists.starts[:-1]) for reduce in (np.minimum, np.maximum))
-    first, last = (piece[lists.region_of] for piece in pieces)
-    return first, last
 
 
 def free_name(name: str, taken: set[str]) -> str:

@@ -1,4 +1,4 @@
-"""How the quasi-identifiers of a grouped release are published."""
+"""How the quasi-identifiers of a release are published."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ldiversity.schema import MISSING_LABEL
 __all__ = ["Form", "FormKind", "Marginal", "Reach"]
 
 FormKind: TypeAlias = Literal["exact", "interval", "node", "values"]
+UnboundedEnd: TypeAlias = Literal["low", "high"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,8 @@ class Reach:
     starts
         Beginnings of texts: a text that begins with one of them is under it. An empty beginning is anything, a
         missing value included.
+    unbounded
+        The end, ``"low"`` or ``"high"``, beyond which numbers are under it too, where a column is top- or bottom-coded.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class Reach:
     low: float | None = None
     high: float | None = None
     starts: tuple[str, ...] = ()
+    unbounded: UnboundedEnd | None = None
 
     @property
     def anything(self) -> bool:
@@ -84,7 +88,8 @@ class Form:
     kind
         ``exact``: as it was. ``interval``: least and greatest number of a class, ``{low, high}``; both missing when
         the number of a record of the class is missing or was suppressed. ``node``: the label of a node of the
-        hierarchy above all values of a class. ``values``: the list of the values of a class.
+        hierarchy above all values of a class. ``values``: the list of the values of a class. Where records share no
+        class of quasi-identifiers, each shows its own node.
     hierarchy
         Of a ``node``: its leaves are the public values. Each label names one set of leaves. Where leaves were read off
         the table, only nodes that the rows show are in it.

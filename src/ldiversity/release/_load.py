@@ -18,6 +18,8 @@ from ldiversity.release._coded import parse_type
 from ldiversity.release._damage import damaged
 from ldiversity.release._dtypes import check_categories
 from ldiversity.release._files import identity_of
+from ldiversity.release._form_entries import check_own_forms, form_of
+from ldiversity.release._forms import Form
 from ldiversity.release._load_classes import check_size, load_classes
 from ldiversity.release._manifest import DataEntry, Manifest, SensitiveEntry, TableEntry, read_manifest
 from ldiversity.release._read import FolderData
@@ -86,6 +88,7 @@ def _load_sets(folder: Path, manifest: Manifest, schema: Schema, *, frame: str) 
         for entry in manifest.sensitive
     }
     _check_counts(manifest, mechanisms)
+    forms = _forms(manifest, schema)
     return SetRelease(
         schema=schema,
         mechanisms=mechanisms,
@@ -93,8 +96,19 @@ def _load_sets(folder: Path, manifest: Manifest, schema: Schema, *, frame: str) 
         n_rows=manifest.records,
         layout="exploded" if manifest.data.layout == "exploded" else "sets",
         frame_kind=frame,
-        _rows=FolderData(folder, manifest, schema, mechanisms),
+        forms=forms,
+        _rows=FolderData(folder, manifest, schema, mechanisms, forms),
     )
+
+
+def _forms(manifest: Manifest, schema: Schema) -> dict[str, Form]:
+    entries = manifest.forms
+    if entries is None:
+        return {}
+    if [entry.column for entry in entries] != list(schema.names(Role.QUASI)):
+        raise damaged("every quasi-identifier must have one form")
+    check_own_forms(entries)
+    return {entry.column: form_of(entry, schema, manifest.records) for entry in entries}
 
 
 def _claim(entry: SensitiveEntry, mechanism: SetMechanism) -> Claim:

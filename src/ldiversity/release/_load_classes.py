@@ -6,23 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-import pyarrow as pa
-
-from ldiversity.base.limits import LARGEST_NUMBER
-from ldiversity.errors import SchemaError
-from ldiversity.hierarchies import Hierarchy
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.models import model_from_dict
 from ldiversity.release._claims import ClassClaim
 from ldiversity.release._class_limits import SEPARATE_CLASSES
 from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_release import ClassRelease
-from ldiversity.release._coded import parse_type
 from ldiversity.release._damage import damaged
 from ldiversity.release._description import ClassDescription, ClassLayout
-from ldiversity.release._forms import Form, Marginal, Reach
-from ldiversity.release._manifest import ClassesEntry, FormEntry, Manifest, SensitiveEntry
+from ldiversity.release._form_entries import check_own_forms, form_of
+from ldiversity.release._manifest import ClassesEntry, Manifest, SensitiveEntry
 from ldiversity.schema import Role, Schema
 
 __all__ = ["check_size", "load_classes"]
@@ -45,7 +38,7 @@ def load_classes(folder: Path, manifest: Manifest, schema: Schema, *, frame: str
         mechanisms={entry.attribute: ClassMechanism.from_dict(entry.mechanism) for entry in manifest.sensitive},
         claims=tuple(claim for entry in manifest.sensitive for claim in _claims(entry)),
         layout=layout,
-        forms={entry.column: _form(entry, schema, manifest.records) for entry in classes.forms},
+        forms={entry.column: form_of(entry, schema, manifest.records) for entry in classes.forms},
         class_columns=classes.columns,
         suppressed=classes.suppressed,
         warnings=_warnings(classes),
@@ -78,8 +71,8 @@ def _check_parts(manifest: Manifest, classes: ClassesEntry, schema: Schema, layo
     sensitive = schema.names(Role.SENSITIVE)
     if [entry.column for entry in classes.forms] != list(schema.names(Role.QUASI)):
         raise damaged("every quasi-identifier must have one form")
-    if layout == "bucketized" and any(entry.kind != "exact" for entry in classes.forms):
-        raise damaged("bucketized quasi-identifiers must be exact")
+    if layout == "bucketized":
+        check_own_forms(classes.forms)
     named = sorted(table.attribute for table in classes.tables)
     if named != (sorted(sensitive) if layout == "bucketized" else []):
         raise damaged("tables of values must be those of the sensitive attributes")
@@ -102,68 +95,3 @@ def _warnings(classes: ClassesEntry) -> tuple[str, ...]:
     """What every reader must know, even if it was removed from the file; then what the publisher adds."""
     ours = (SEPARATE_CLASSES,) if len(classes.numbers) > 1 else ()
     return (*ours, *(text for text in classes.warnings if text not in ours))
-
-
-def _form(entry: FormEntry, schema: Schema, n_records: int) -> Form:
-    name = entry.column
-    hierarchy = None
-    labels: tuple[str, ...] = ()
-    if entry.kind == "node":
-        try:
-            hierarchy = Hierarchy(tuple(tuple(row) for row in entry.hierarchy or []))
-        except SchemaError as error:
-            raise damaged(f"column {name!r}: {error.message.rstrip('.')}") from None
-        labels = hierarchy.leaves
-        if not labels:
-            raise damaged(f"column {name!r} must have a hierarchy")
-    elif entry.kind == "values":
-        labels = tuple(entry.labels or ())
-        if not labels or len(set(labels)) != len(labels):
-            raise damaged(f"column {name!r} must have public values, each once")
-    elif entry.kind == "interval":
-        _check_range(entry, parse_type(schema[name].type))
-    reaches = _reaches(entry, hierarchy, parse_type(schema[name].type))
-    return Form(entry.kind, hierarchy, entry.low, entry.high, labels, _marginal(entry, len(labels), n_records), reaches)
-
-
-def _reaches(entry: FormEntry, hierarchy: Hierarchy | None, kind: pa.DataType) -> dict[str, Reach] | None:
-    if entry.nodes is None:
-        return None
-    known = set() if hierarchy is None else {label for labels in hierarchy.labels for label in labels}
-    found = {node.label: Reach(node.low, node.high, tuple(node.starts)) for node in entry.nodes}
-    if not found.keys() <= known or len(found) < len(entry.nodes) or entry.marginal is not None:
-        raise damaged(f"column {entry.column!r} must say what its nodes stand for, each once")
-    for reach in found.values():
-        if (reach.low is None) == (not reach.starts) or (reach.low is None) != (reach.high is None):
-            raise damaged(f"column {entry.column!r} must have nodes that are intervals or beginnings")
-    if any(reach.low is not None for reach in found.values()):
-        _check_range(entry, kind)
-        low, high = entry.low, entry.high
-        ends = [(reach.low, reach.high) for reach in found.values() if reach.low is not None and reach.high is not None]
-        if low is None or high is None or any(not low <= a <= b <= high for a, b in ends):
-            raise damaged(f"column {entry.column!r} must have intervals within its range")
-    return found
-
-
-def _check_range(entry: FormEntry, kind: pa.DataType) -> None:
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_temporal(kind)):
-        raise damaged(f"column {entry.column!r} must be of numbers or times to have intervals")
-    if (entry.low is None) != (entry.high is None) or (
-        entry.low is not None and entry.high is not None and entry.low > entry.high
-    ):
-        raise damaged(f"column {entry.column!r} must have a range whose low end is not above the high one")
-    if entry.low is not None and entry.high is not None and max(-entry.low, entry.high) > LARGEST_NUMBER:
-        raise damaged(f"column {entry.column!r} must have a range from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}")
-
-
-def _marginal(entry: FormEntry, n_labels: int, n_records: int) -> Marginal | None:
-    if entry.marginal is None:
-        return None
-    values, counts = np.asarray(entry.marginal.values), np.asarray(entry.marginal.counts, dtype=np.int64)
-    known = entry.kind == "interval" or (n_labels and all(isinstance(v, int) for v in entry.marginal.values))
-    inside = entry.kind == "interval" or not len(values) or (values.min() >= 0 and values.max() < n_labels)
-    if not known or not inside or len(values) != len(counts) or (np.diff(values) <= 0).any():
-        raise damaged(f"column {entry.column!r} must have counts of its values, each once and in their order")
-    if sum(entry.marginal.counts) + entry.marginal.missing != n_records:
-        raise damaged(f"column {entry.column!r} must have counts of all records")
-    return Marginal(values, counts, entry.marginal.missing)

@@ -170,6 +170,14 @@ class NodeEntry(_Entry):
     starts: Annotated[list[_Text], Field(max_length=MOST_LEVELS, fail_fast=True)] = Field(
         default=[], description="Beginnings of the texts under it; an empty one is anything."
     )
+    unbounded: Literal["low", "high"] | None = Field(
+        default=None, description="The end beyond which numbers are under it too: top- and bottom-coding."
+    )
+
+    @model_serializer(mode="wrap")
+    def _bounded(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
+        # Readers of the first version know no such end.
+        return {key: value for key, value in serialize(self).items() if key != "unbounded" or value is not None}
 
 
 class FormEntry(_Entry):
@@ -219,8 +227,16 @@ class Manifest(_Entry):
     sensitive: Annotated[list[SensitiveEntry], Field(min_length=1, max_length=MOST_COLUMNS, fail_fast=True)]
     data: DataEntry
     classes: ClassesEntry | None = None
+    forms: Annotated[list[FormEntry], Field(max_length=MOST_COLUMNS, fail_fast=True)] | None = Field(
+        default=None, description="Of sets: how quasi-identifiers are published, where not all are as they were."
+    )
     order: _Text = "Rows are in a uniformly random order; members of a set are in domain order."
     not_protected: _Texts
+
+    @model_serializer(mode="wrap")
+    def _without_forms(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
+        # As it has always been written where every column is as it was.
+        return {key: value for key, value in serialize(self).items() if key != "forms" or value is not None}
 
     @property
     def files(self) -> set[str]:

@@ -94,11 +94,13 @@ def _place_numbers(name: str, form: Form, values: pa.Array, kind: pa.DataType) -
         reach = reaches[form.labels[place]]
         inside = np.ones(len(numbers), dtype=np.bool_)
         if reach.low is not None and reach.high is not None:
-            inside = (numbers >= reach.low) & (numbers <= reach.high)
+            inside = (numbers >= reach.low) | (reach.unbounded == "low")
+            inside &= (numbers <= reach.high) | (reach.unbounded == "high")
         found[inside] = place
     return found
 
 
 def _width(form: Form, place: int) -> float:
     reach = (form.reaches or {})[form.labels[place]]
-    return float("inf") if reach.low is None or reach.high is None else reach.high - reach.low
+    endless = reach.low is None or reach.high is None or reach.unbounded is not None
+    return float("inf") if endless else float(reach.high - reach.low)  # type: ignore[operator]

@@ -14,8 +14,10 @@ from ldiversity.mechanisms import SetMechanism
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._coded import code_column, code_set_columns, member_names, parse_type
 from ldiversity.release._damage import damage, damaged
-from ldiversity.release._files import DataFile, Identity, Reader, gather, identity_of, typed
+from ldiversity.release._files import DataFile, Identity, Reader, gather, identity_of
+from ldiversity.release._forms import Form
 from ldiversity.release._manifest import Manifest
+from ldiversity.release._own_cells import own_cells, own_type
 from ldiversity.schema import Role, Schema
 from ldiversity.tables import encode_sets
 
@@ -30,6 +32,7 @@ class FolderData:
     manifest: Manifest
     schema: Schema
     mechanisms: Mapping[str, SetMechanism]
+    forms: Mapping[str, Form] = field(default_factory=dict)
     reader: Reader | None = None
     _seen: Identity | None = field(init=False, repr=False, compare=False)
 
@@ -38,7 +41,9 @@ class FolderData:
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Published columns that are not sensitive, in row order."""
-        return gather(self.file.batches(list(names)), self._arrow_types(names), self.manifest.data.rows)
+        types = self._arrow_types(names)
+        batches = (own_cells(batch, types, self.schema, self.forms) for batch in self.file.batches(list(names)))
+        return gather(batches, types, self.manifest.data.rows)
 
     def sets(self, attribute: str) -> SetArray:
         """All sets of an attribute, shape (n, l), members in code order."""
@@ -61,7 +66,7 @@ class FolderData:
         published = [column for attribute in attributes for column in self.published(attribute)]
         for batch in self.file.batches([*names, *published]):
             codes = {attribute: self._codes_in(batch, attribute) for attribute in attributes}
-            yield RowBatch(batch.num_rows, typed(batch, types), codes)
+            yield RowBatch(batch.num_rows, own_cells(batch, types, self.schema, self.forms), codes)
 
     def published(self, attribute: str) -> list[str]:
         """The columns of the file that hold an attribute."""
@@ -114,11 +119,11 @@ class FolderData:
             if attribute.role is Role.SENSITIVE and self.manifest.data.layout == "sets":
                 types.update(dict.fromkeys(member_names(attribute.name, self.mechanisms[attribute.name].l), kind))
             else:
-                types[attribute.name] = kind
+                types[attribute.name] = own_type(attribute.name, self.schema, self.forms)
         return types
 
     def _arrow_types(self, names: Sequence[str]) -> dict[str, pa.DataType]:
-        return {name: parse_type(self.schema[name].type) for name in names}
+        return {name: own_type(name, self.schema, self.forms) for name in names}
 
 
 def _ascending(sets: SetArray, attribute: str) -> SetArray:

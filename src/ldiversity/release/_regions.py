@@ -66,7 +66,8 @@ class Region:
     kind
         The type of its cells before.
     column
-        What is published: one cell for each class, or for each row where it is exact.
+        What is published: one cell for each class, for each label of a declared level, or for each row where it is
+        exact.
     link
         Gives the cell of each row, when it is asked for.
 
@@ -141,8 +142,12 @@ class Region:
             return self.intervals.ends
         if self.form.spans:
             intervals, missing = self.spans
-            nothing = intervals.unknown | missing
-            return tuple(pc.if_else(pa.array(nothing), pa.nulls(1, self.kind)[0], end) for end in intervals.ends)
+            nothing, none = intervals.unknown | missing, pa.nulls(1, self.kind)[0]
+            low, high = (
+                pc.if_else(pa.array(nothing | self.unbounded(which)), none, end)
+                for which, end in zip(("low", "high"), intervals.ends, strict=True)
+            )
+            return low, high
         values = label_array(self.form.labels, self.kind)
         if self.form.reaches is not None or values.type != self.kind or pa.types.is_string(self.kind):
             return pa.nulls(len(self.column), self.kind), pa.nulls(len(self.column), self.kind)
@@ -155,6 +160,31 @@ class Region:
         # A region with a missing value in it has no greatest one.
         ends = [values.take(pa.array(order[end][lists.region_of])) for end in (least, most)]
         return pc.if_else(ends[1].is_null(), ends[1], ends[0]), ends[1]
+
+    @property
+    def ordered_texts(self) -> pa.Array:
+        """The different texts of cells, by their ends, or by the first and the last public value in them."""
+        texts = self.texts
+        first, last = self._extremes()
+        _, place = np.unique(np.asarray(pc.fill_null(texts, "")).astype(str), return_index=True)
+        place = place[~np.asarray(texts.is_null())[place]]
+        return texts.take(pa.array(place[np.lexsort((last[place], first[place]))]))
+
+    def _extremes(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        if self.form.spans:
+            intervals, missing = self.spans
+            nothing = missing | intervals.unknown
+            return np.where(nothing, np.inf, intervals.low), np.where(nothing, np.inf, intervals.high)
+        low, high = self.ends
+        # Intervals have an order even if every one of them says nothing; there is no list of values then.
+        if self.form.kind == "interval" or low.null_count < len(low):
+            (first, known), (last, _) = to_numbers(low), to_numbers(high)
+            # Cells without ends, such as missing values, come last.
+            return np.where(known, first.astype(np.float64), np.inf), np.where(known, last.astype(np.float64), np.inf)
+        lists = self.lists
+        pieces = (reduce.reduceat(lists.values, lists.starts[:-1]) for reduce in (np.minimum, np.maximum))
+        first, last = (piece[lists.region_of] for piece in pieces)
+        return first, last
 
     @cached_property
     def spans(self) -> tuple[Intervals, BoolArray]:
@@ -170,6 +200,13 @@ class Region:
         missing = np.array([label == MISSING_LABEL for label in labels], dtype=np.bool_)[codes]
         ends = number_array(low, self.kind), number_array(high, self.kind)
         return Intervals(low, high, unknown, ends), missing
+
+    def unbounded(self, end: str) -> BoolArray:
+        """Which cells reach beyond this end, ``"low"`` or ``"high"``, without a limit."""
+        labels = [label for label, reach in (self.form.reaches or {}).items() if reach.unbounded == end]
+        if self.form.kind != "node" or not labels:
+            return np.zeros(len(self.column), dtype=np.bool_)
+        return np.asarray(pc.is_in(self.column, value_set=pa.array(labels, pa.string())))
 
     @cached_property
     def says_nothing(self) -> BoolArray:

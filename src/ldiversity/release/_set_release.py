@@ -19,7 +19,7 @@ from ldiversity.mechanisms import SetMechanism
 from ldiversity.models import DistinctDiversity, PrivacyModel, SemanticClassDiversity
 from ldiversity.release._base import Release
 from ldiversity.release._batches import BLOCK_ROWS, RowBatch
-from ldiversity.release._claims import NOT_PROTECTED, Claim, claim_of
+from ldiversity.release._claims import Claim, claim_of
 from ldiversity.release._coded import codes_of, member_names, publish_batch, sets_of, wrap_sets
 from ldiversity.release._description import Format, ReleaseDescription, SetLayout
 from ldiversity.release._dtypes import keep_shown, to_frame
@@ -64,7 +64,7 @@ class _MemoryRows:
 
 @dataclass(frozen=True, eq=False)
 class SetRelease(Release):
-    """A published table: quasi-identifiers as they were, and a set of values for every sensitive cell.
+    """A published table: quasi-identifiers as they were or at a declared level, and a set for every sensitive cell.
 
     Made by `anonymize` or `load_release`, not by hand.
     """
@@ -124,7 +124,7 @@ class SetRelease(Release):
     @property
     def not_protected(self) -> tuple[str, ...]:
         """What is not protected, in plain words."""
-        return NOT_PROTECTED
+        return self._description.not_protected
 
     def method(self, attribute: str) -> str:
         """The kind of mechanism that draws the sets."""
@@ -212,7 +212,7 @@ class SetRelease(Release):
     def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
         """The published table as a data frame, with one list column per sensitive attribute."""
         published = publish_batch(self._coded(), self.schema, layout=self.layout, as_columns=False)
-        return to_frame(_plain_lists(published), self.schema, self.frame_kind)
+        return to_frame(self._ordered(_plain_lists(published)), self.schema, self.frame_kind)
 
     def explode(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
         """The rows as paper 004 shows them (Table 7): one row per member of a record's set.
@@ -227,7 +227,7 @@ class SetRelease(Release):
         coded = self.columns(self._other_columns())
         exploded = explode_rows(coded, attribute, self.sets(attribute))
         rows = publish_batch(exploded, self.schema, layout="exploded", as_columns=False)
-        return to_frame(rows, self.schema, self.frame_kind)
+        return to_frame(self._ordered(rows), self.schema, self.frame_kind)
 
     # --- files --------------------------------------------------------------------------------------
 
@@ -246,7 +246,7 @@ class SetRelease(Release):
 
     @property
     def _description(self) -> ReleaseDescription:
-        return ReleaseDescription(self.schema, self.mechanisms, self.claims, self.layout)
+        return ReleaseDescription(self.schema, self.mechanisms, self.claims, self.layout, self.forms)
 
     def _flat_rows(self) -> pa.Table:
         rows = publish_batch(self._coded(), self.schema, layout=self.layout, as_columns=True)

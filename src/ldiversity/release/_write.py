@@ -13,6 +13,7 @@ from ldiversity.base.progress import stage
 from ldiversity.release._coded import check_member_names, publish_batch
 from ldiversity.release._description import Format, ReleaseDescription
 from ldiversity.release._dtypes import ShownCategories
+from ldiversity.release._form_entries import form_entry
 from ldiversity.release._manifest import (
     MANIFEST_NAME,
     DataEntry,
@@ -62,7 +63,7 @@ def write_release(
         raise no_records_left()
     with no_cell_in_faults():
         manifest = _manifest(replace(description, schema=shown.schema()), describe_file(file, description.layout, rows))
-    written = FolderData(staging, manifest, schema, dict(description.mechanisms), storage.read_back)
+    written = FolderData(staging, manifest, schema, dict(description.mechanisms), description.forms, storage.read_back)
     members = {member: name for name in schema.names(Role.SENSITIVE) for member in written.published(name)}
     with stage("checking what was written"):
         check_survival(written.file, content, members)
@@ -82,4 +83,6 @@ def check_description(description: ReleaseDescription, n_rows: int) -> None:
 
 def _manifest(description: ReleaseDescription, data: DataEntry) -> Manifest:
     rows_per_record = 1 if description.layout == "sets" else description.claims[0].l
-    return manifest_of(description, data, records=data.rows // rows_per_record)
+    coarse = any(form.kind != "exact" for form in description.forms.values())
+    forms = [form_entry(name, form) for name, form in description.forms.items()] if coarse else None
+    return manifest_of(description, data, records=data.rows // rows_per_record, forms=forms)

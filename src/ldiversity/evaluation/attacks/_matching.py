@@ -86,7 +86,8 @@ def match_rows(release: Release, targets: Targets) -> Matches:
     if not names:
         weights = csr_array(np.full((1, n_rows), 1.0 / n_rows))
         return Matches(np.zeros(targets.n, dtype=np.int64), weights)
-    of_row, of_target = number_alike([release.columns(names), targets.columns.select(names)], names)
+    people = release.as_published(targets.columns.select(names))
+    of_row, of_target = number_alike([release.columns(names), people], names)
     wanted = np.zeros(int(max(of_row.max(initial=-1), of_target.max(initial=-1))) + 1, dtype=bool)
     wanted[of_target] = True
     here = np.zeros_like(wanted)

@@ -91,7 +91,8 @@ def _group(release: Release, targets: Targets) -> tuple[NDArray[np.int64], NDArr
     if population is None or not names:
         n = 0 if population is None else population.num_rows
         return np.zeros(targets.n, np.int64), np.array([n]), np.zeros(1, np.int64)
-    everyone, of_target = number_alike([population, targets.columns], names)
+    # People who look alike in the release: a column may be published at a coarser level.
+    everyone, of_target = number_alike([release.as_published(one) for one in (population, targets.columns)], names)
     n_groups = int(everyone.max()) + 1
     _, first = np.unique(everyone, return_index=True)
     return of_target, np.bincount(everyone, minlength=n_groups), first
@@ -134,7 +135,7 @@ def _published(release: Release, someone: Targets, names: tuple[str, ...]) -> ND
     """The group of each published row; -1 when nobody looks like it."""
     if not names:
         return np.zeros(release.n_rows, dtype=np.int64)
-    of_row, of_group = number_alike([release.columns(names), someone.columns], names)
+    of_row, of_group = number_alike([release.columns(names), release.as_published(someone.columns)], names)
     group = np.full(int(max(of_row.max(), of_group.max())) + 1, -1, dtype=np.int64)
     group[of_group] = np.arange(len(of_group))
     return group[of_row]

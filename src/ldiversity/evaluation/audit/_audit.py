@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
+
 from ldiversity.base.checks import column_names, name_some
 from ldiversity.base.numbers import counted
 from ldiversity.base.thresholds import DEFAULT_THRESHOLD, Threshold
@@ -130,6 +132,9 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     if population is not None:
         known = {name: kind for name, kind in (types or {}).items() if name in seen.quasi}
         source = open_source(population, types=known, read=options_for(population, read))
+        if release is not None and release.coarse:
+            table = pa.Table.from_batches(list(source.batches(list(seen.quasi))))
+            source = open_source(release.as_published(table))
         people = count_table(source, quasi=list(seen.quasi), missing=missing)
     outside = look_outside(seen, people, asked_risk.sample_fraction)
     risk = reidentification_risk(seen, outside, asked_risk.threshold.limit)

@@ -29,13 +29,11 @@ _REGION: Final = "\0region"
 _NOBODY: Final = "\0nobody"
 """Columns of tallies; no column of a table has such a name."""
 
-_OF_SETS: Final = (
-    "Quasi-identifiers are published as they were. Classes of equal ones say who can be recognized; the sets say what "
-    "can then be learned."
-)
+_AS_THEY_WERE: Final = "Quasi-identifiers are published as they were."
+_OF_SETS: Final = "Classes of equal quasi-identifiers say who can be recognized; the sets say what can then be learned."
 _OF_CLASSES: Final = (
-    "Quasi-identifiers are published as they were. Classes of equal ones say who can be recognized; the published "
-    "classes of values say what can then be learned."
+    "Classes of equal quasi-identifiers say who can be recognized; the published classes of values say what can then "
+    "be learned."
 )
 
 
@@ -80,9 +78,16 @@ def _see_exact(release: Release, quasi: tuple[str, ...], sensitive: tuple[str, .
         views=views,
         n_suppressed=release.suppressed,
         frame_kind=release.frame_kind,
-        notes=(_OF_CLASSES if release.grouped else _OF_SETS,),
+        notes=(f"{_shown_as(release, quasi)} {_OF_CLASSES if release.grouped else _OF_SETS}",),
         unseen=unseen,
     )
+
+
+def _shown_as(release: Release, quasi: Sequence[str]) -> str:
+    coarse = [name for name in quasi if name in release.coarse]
+    if not coarse:
+        return _AS_THEY_WERE
+    return f"Coarser than they were: {name_some(coarse)}. Other quasi-identifiers are published as they were."
 
 
 def _see_regions(release: Release, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> AttackerView:

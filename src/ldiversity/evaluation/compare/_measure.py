@@ -65,6 +65,7 @@ def _publish(chosen: ChosenMethod, setting: Setting) -> Release:
         sensitive=setting.sensitive,
         method=chosen,
         hierarchies=setting.hierarchies if chosen.groups else None,
+        levels=None if chosen.generalizes else setting.levels,
         person=setting.person if chosen.groups else None,
     )
     return publication.publish(setting.table, insecure_seed=setting.seed)

@@ -20,7 +20,7 @@ from ldiversity.evaluation.attacks import ATTACKS, Attack
 from ldiversity.evaluation.audit import Recognition, audit
 from ldiversity.evaluation.measures import QueryWorkload
 from ldiversity.hierarchies import Hierarchy
-from ldiversity.publish import Columns, read_hierarchies
+from ldiversity.publish import Columns, Level, check_levels, read_hierarchies
 from ldiversity.tables import Reading, Sensitive, Source, check_roles, fit_coder, open_source
 
 __all__ = ["Measures", "Setting", "make_setting", "median_interval", "relative_errors"]
@@ -43,6 +43,7 @@ class Setting:
     quasi: tuple[str, ...]
     sensitive: tuple[Sensitive, ...]
     hierarchies: Mapping[str, Hierarchy]
+    levels: Mapping[str, Level]
     person: str | None
     workloads: tuple[QueryWorkload, ...] = field(repr=False)
     answers: tuple[FloatArray, ...] = field(repr=False)
@@ -68,6 +69,7 @@ class Setting:
             "quasi": self.quasi,
             "sensitive": self.sensitive,
             "hierarchies": self.hierarchies,
+            "levels": self.levels,
             "person": self.person,
             "workloads": self.workloads,
             "attacks": tuple(name if isinstance(name, str) else [name.name, name] for name in self.attacks),
@@ -121,6 +123,7 @@ def make_setting(data: Any, columns: Columns, measures: Measures) -> Setting:  #
         quasi=names,
         sensitive=attributes,
         hierarchies=known,
+        levels=check_levels(columns.levels, source, names),
         person=person,
         workloads=workloads,
         answers=answers,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.estimation import Exchange
-from ldiversity.evaluation.measures._axes import Axis, reach_of
+from ldiversity.evaluation.measures._axes import Axis, Reach, reach_of
 from ldiversity.mechanisms import SINGULAR_CONDITION
 
 if TYPE_CHECKING:
@@ -56,10 +56,21 @@ def count_estimated(
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The position of each record on some axes."""
+    """The position of each record on some axes, or the label by which it is spread over one."""
 
     positions: Mapping[str, NDArray[np.intp]]
     n_rows: int
+    reaches: Mapping[str, tuple[Reach, CodeArray]] = field(default_factory=dict)
+
+    def weighted(self, query: Chosen) -> tuple[NDArray[np.int64], FloatArray]:
+        """The rows that a query selects, and the share of each that it selects."""
+        rows = self.selected({name: chosen for name, chosen in query.items() if name in self.positions})
+        weights = np.ones(len(rows))
+        for name, chosen in query.items():
+            if name in self.reaches:
+                reach, of_row = self.reaches[name]
+                weights *= reach.shares(chosen)[of_row[rows]]
+        return rows, weights
 
     def selected(self, query: Chosen) -> NDArray[np.int64]:
         """The rows that a query selects."""
@@ -73,8 +84,11 @@ class _Rows:
 
 
 def _rows(release: Release, axes: Mapping[str, Axis], names: Sequence[str]) -> _Rows:
-    table = release.columns(names)
-    return _Rows({name: axes[name].codes(table[name]) for name in names}, table.num_rows)
+    table = release.columns([name for name in names if name not in release.coarse])
+    positions = {name: axes[name].codes(table[name]) for name in table.column_names}
+    regions = {name: release.region(name) for name in names if name in release.coarse}
+    reaches = {name: (reach_of(axes[name], region), region.of_row) for name, region in regions.items()}
+    return _Rows(positions, release.n_rows * release.rows_per_record, reaches)
 
 
 def _count_sets(queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Release, name: str) -> FloatArray:
@@ -84,10 +98,11 @@ def _count_sets(queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Re
         raise UnsupportedError("QueryWorkload", f"the matrix of {name!r} has no inverse, so no count can be estimated")
     rows = _rows(release, axes, _named(queries))
     n_values = mechanism.n_values
-    counts = [
-        np.bincount(evidence.sets[evidence.of_row[rows.selected(query)]].ravel(), minlength=n_values)
-        for query in queries
-    ]
+    counts = []
+    for query in queries:
+        selected, weights = rows.weighted(query)
+        members = evidence.sets[evidence.of_row[selected]]
+        counts.append(np.bincount(members.ravel(), np.repeat(weights, members.shape[1]), minlength=n_values))
     return np.stack(counts) @ mechanism.inverse.T
 
 
@@ -131,7 +146,7 @@ def _weigher(
     unknown = [column for column in names if column not in release.forms]
     if unknown:
         raise SchemaError("QueryWorkload", "must be a quasi-identifier of the release", column=unknown[0])
-    exact = [column for column in names if release.forms[column].kind == "exact"]
+    exact = [column for column in names if not release.generalized or release.forms[column].kind == "exact"]
     generalized = [column for column in names if column not in exact]
     reaches = {column: reach_of(axes[column], release.region(column)) for column in generalized}
     class_of = release.evidence(name).of_row
@@ -141,8 +156,10 @@ def _weigher(
         weights: Any = np.ones(len(sizes))
         within = {column: chosen for column, chosen in query.items() if column in exact}
         if rows is not None and within:
-            of_selected = class_of[rows.selected(within)]
-            weights = np.bincount(of_selected[of_selected >= 0], minlength=len(sizes)) / sizes
+            selected, shares = rows.weighted(within)
+            of_selected = class_of[selected]
+            shown = of_selected >= 0
+            weights = np.bincount(of_selected[shown], shares[shown], minlength=len(sizes)) / sizes
         for column, chosen in query.items():
             if column in reaches:
                 weights = weights * reaches[column].shares(chosen)

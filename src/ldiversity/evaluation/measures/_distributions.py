@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from ldiversity.base.checks import check_choice, check_number
 from ldiversity.errors import ParameterError
-from ldiversity.estimation import as_by, bins, estimate
+from ldiversity.estimation import as_by, bins, estimate, true_cells
 from ldiversity.evaluation.measures._errors import squared_errors
 from ldiversity.evaluation.measures._original import as_type, chosen_sensitive, code_sensitive, read_columns
 from ldiversity.release import to_numbers
@@ -178,7 +178,9 @@ def _compare(
     table, codes = table.take(pa.array(kept)), codes[kept]
     if not len(codes):
         raise ParameterError(owner, "original", "must have at least one record", got="none")
-    divisions: Sequence[tuple[By, ...]] = [parts] if by is not None else [(_cut(column, table),) for column in quasi]
+    divisions: Sequence[tuple[By, ...]] = (
+        [parts] if by is not None else [(_cut(column, table, release),) for column in quasi]
+    )
     if not divisions:
         raise ParameterError(
             owner,
@@ -195,7 +197,7 @@ def _compare_once(
     estimated = estimate(release, by=by, sensitive=name, estimator=estimator)
     true_keys, estimated_keys = np.zeros(len(codes), dtype=np.int64), np.zeros(estimated.n_cells, dtype=np.int64)
     for part in by:
-        coded = part.encode(table[part.column])
+        coded = true_cells(release, part, table)
         labels = estimated.labels[part.column]
         known = as_type(part.column, coded.labels, labels.type)
         every = pc.unique(pa.chunked_array([known, *labels.chunks]))  # the true ones first, in their order
@@ -209,10 +211,11 @@ def _compare_once(
     return _Cells(truth.reshape(-1, n_values).astype(np.float64), counts)
 
 
-def _cut(column: str, table: pa.Table) -> By:
+def _cut(column: str, table: pa.Table, release: Release) -> By:
     """The cells that a quasi-identifier makes by default."""
     cells = table[column]
     numeric = pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)
+    numeric = numeric and column not in release.coarse
     if not numeric or len(pc.unique(cells)) <= _MANY_NUMBERS:
         (plain,) = as_by(column)
         return plain

@@ -101,6 +101,14 @@ _GROUPING_OPTIONS: Final = (
         "prefix, width:5/10/20 or quantiles:16/4, which are made from its values.",
     ),
     click.option(
+        "--publish",
+        "levels",
+        multiple=True,
+        metavar="COLUMN=LEVEL",
+        help="For methods that do not generalize: how coarsely each record shows a quasi-identifier, as width:5, "
+        "prefix:3, year, quarter, month, decade, file.csv:2, bottom:18, top:90, or width:5,bottom:20,top:90.",
+    ),
+    click.option(
         "--person",
         metavar="COLUMN",
         help="For methods that group: says whose row it is, if a person may have several rows; never published.",

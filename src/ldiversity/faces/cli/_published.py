@@ -123,7 +123,9 @@ def written(release: Release, folder: str, following: str, *, keyed: bool, data_
         format=data_format,
         keyed=None if grouped else keyed,
         suppressed=release.suppressed if grouped else None,
-        forms=tuple(ColumnForm(name, form.kind) for name, form in release.forms.items()) if grouped else None,
+        forms=tuple(ColumnForm(name, form.kind) for name, form in release.forms.items())
+        if grouped or release.coarse
+        else None,
         warnings=tuple(release.warnings) if grouped else None,
     )
 
@@ -203,6 +205,8 @@ def _render_claims(found: Written, page: Page) -> None:
 
 
 def _form(column: PublishedColumn, forms: Mapping[str, str], layout: str) -> str:
+    if column.role == "sensitive" and layout in {"sets", "exploded"}:
+        return "a set of values"
     if column.role == "sensitive":
         return "counts of its class" if layout == "bucketized" else "shuffled within its class"
     return _FORMS[forms.get(column.name, "exact")]

@@ -24,6 +24,9 @@ _COMMAND: Final = "ldiversity.command"
 _POLICY: Final = "ldiversity.policy"
 """The key under which they keep whether a policy file holds the decisions."""
 
+_IN_POLICIES: Final = {"levels": "publish"}
+"""Keys of policies that Python calls by another name, because `publish` is a verb there."""
+
 _JSON: Final = "ldiversity.json"
 """The key under which they keep whether a program reads the output."""
 
@@ -90,7 +93,7 @@ class _Words:
     def _written(self, name: str) -> str | None:
         """A parameter as it is written here; None where there is no such option."""
         if self._policy:
-            return name
+            return _IN_POLICIES.get(name, name)
         if name in self._options:
             return self._options[name].opts[0]
         written = OPTIONS[name].flag if name in OPTIONS else None
@@ -132,7 +135,7 @@ def _is_room(path: str) -> bool:
 def _in_policy(setting: Setting) -> str:
     value = setting.value
     if isinstance(value, tuple):
-        return f'{setting.name} = {{ "{value[0]}" = "{value[1]}" }}'
+        return f'{_IN_POLICIES.get(setting.name, setting.name)} = {{ "{value[0]}" = "{value[1]}" }}'
     if isinstance(value, bool):
         return f"{setting.name} = {'true' if value else 'false'}"
     return f'{setting.name} = "{value}"' if isinstance(value, str) else f"{setting.name} = {_plain(value)}"

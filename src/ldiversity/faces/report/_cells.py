@@ -59,6 +59,8 @@ def divisions(release: Release, by: ByLike, *, paths: bool = True) -> tuple[Divi
 def _suits(release: Release, name: str) -> By | None:
     """A way to cut one column into few cells; None when there is none that means something."""
     form = release.forms[name]
+    if name in release.coarse and len(release.region(name).column) <= _MOST_CELLS:
+        return PlainColumn(name)
     if form.kind == "interval" or form.spans:
         dated = "date" in release.schema[name].type or "time" in release.schema[name].type
         return None if dated or form.low is None or form.high is None else _cut(name, form.low, form.high)

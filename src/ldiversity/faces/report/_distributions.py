@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray
 from ldiversity.base.numbers import points
-from ldiversity.estimation import By, Estimate
+from ldiversity.estimation import By, Estimate, true_cells
 from ldiversity.evaluation.measures import as_type, code_sensitive
 from ldiversity.faces.report._cells import Division
 from ldiversity.faces.report._parts import Accuracy, Cell, Contingency, Distribution, Exactness, LeftOut, ShownValue
@@ -182,7 +182,7 @@ def _true_counts(
     rows, cells = np.zeros(len(codes), dtype=np.int64), np.zeros(found.n_cells, dtype=np.int64)
     # True rows and estimated cells get numbers on one scale, so that a sorted search matches them.
     for part in by:
-        coded, labels = part.encode(table[part.column]), found.labels[part.column]
+        coded, labels = true_cells(release, part, table), found.labels[part.column]
         known = as_type(part.column, coded.labels, labels.type)
         every = pc.unique(pa.chunked_array([known, *labels.chunks]))
         place = np.asarray(pc.index_in(known, value_set=every), dtype=np.int64)

@@ -23,8 +23,8 @@ _LAYOUTS: Final = {
     "the others.",
     "generalized": "Records are grouped into classes. Quasi-identifiers are made so coarse that all records of a class "
     "share them, and nothing says which sensitive value of a class belongs to whom.",
-    "bucketized": "Records are grouped into classes. Quasi-identifiers are published as they are; the sensitive values "
-    "of each class stand in a table of their own, and nothing says which belongs to whom.",
+    "bucketized": "Records are grouped into classes. Each record keeps its quasi-identifiers; the sensitive values of "
+    "each class stand in a table of their own, and nothing says which belongs to whom.",
 }
 _USUAL: Final = Recognition.of("report", {})
 _FORMS: Final = {
@@ -115,6 +115,8 @@ def _published(release: Release, name: str) -> str:
     if role is Role.SENSITIVE:
         return "shuffled within its class" if release.grouped else "as a set, one of which is true"
     form = release.forms.get(name)
+    if name in release.coarse:
+        return "as a label of a declared level"
     return "as it was" if form is None else _FORMS[form.kind]
 
 
