@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ldiversity.hierarchies._automatic import automatic_hierarchy
+from ldiversity.hierarchies._automatic import are_codes, automatic_hierarchy
 from ldiversity.hierarchies._dates import are_dates, calendar_level
 from ldiversity.hierarchies._files import read_cells
 from ldiversity.hierarchies._icd import icd_hierarchy
@@ -21,7 +21,7 @@ from ldiversity.hierarchies._semilattice import SemiLattice
 from ldiversity.hierarchies._text import MATCHED_BY_TEXT, check_unique, text_of
 from ldiversity.hierarchies._tree import MAX_LEAVES, Hierarchy, Node
 from ldiversity.hierarchies._unambiguous import check_unambiguous, free_label
-from ldiversity.hierarchies._widths import decimal_text
+from ldiversity.hierarchies._widths import decimal_text, doubling_widths
 
 __all__ = [
     "HIERARCHY_MAKERS",
@@ -37,6 +37,7 @@ __all__ = [
     "QuantileMaker",
     "SemiLattice",
     "WidthMaker",
+    "are_codes",
     "are_dates",
     "automatic_hierarchy",
     "calendar_level",
@@ -44,6 +45,7 @@ __all__ = [
     "check_unique",
     "days_of",
     "decimal_text",
+    "doubling_widths",
     "free_label",
     "icd_hierarchy",
     "read_cells",

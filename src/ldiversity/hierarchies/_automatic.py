@@ -13,7 +13,7 @@ from ldiversity.hierarchies._widths import check_sizes, doubling_widths
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["automatic_hierarchy"]
+__all__ = ["are_codes", "automatic_hierarchy"]
 
 _OWNER: Final = "automatic_hierarchy"
 _MASKS: Final = "*#?~_"
@@ -75,7 +75,7 @@ def automatic_hierarchy(
     if not column:
         raise ParameterError(_OWNER, "values", "must hold at least one value", got="none")
     mask = _mask(distinct.values)
-    if distinct.kind == "text" and mask is not None and _are_codes(distinct.values):
+    if distinct.kind == "text" and mask is not None and are_codes(distinct.values):
         return Hierarchy.by_prefix(column, mask=mask)
     return Hierarchy.flat(column)
 
@@ -85,7 +85,8 @@ def _widths(numbers: Sequence[float], low: float | None, high: float | None, *, 
     return doubling_widths(first, last, whole=whole)
 
 
-def _are_codes(texts: Sequence[str]) -> bool:
+def are_codes(texts: Sequence[str]) -> bool:
+    """Whether texts look like codes whose beginnings mean something: all of one length, each with a digit."""
     one_length = len({len(text) for text in texts}) == 1 and _SHORTEST_CODE <= len(texts[0]) <= _LONGEST_CODE
     return one_length and all(any(character.isdigit() for character in text) for text in texts)
 

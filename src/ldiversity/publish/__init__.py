@@ -20,6 +20,7 @@ from ldiversity.publish._plan_result import (
 from ldiversity.publish._policy import Policy
 from ldiversity.publish._publication import Decisions, Publication
 from ldiversity.publish._typed import TypedColumns, TypedPublication, typed_columns, typed_options, typed_publication
+from ldiversity.publish._uniqueness import ColumnUniqueness, LevelUniqueness, count_unique
 
 __all__ = [
     "AttributePlan",
@@ -29,9 +30,11 @@ __all__ = [
     "ClassOutlook",
     "ClassPlan",
     "ColumnDecisions",
+    "ColumnUniqueness",
     "Columns",
     "Decisions",
     "Level",
+    "LevelUniqueness",
     "Outlook",
     "Plan",
     "Policy",
@@ -41,6 +44,7 @@ __all__ = [
     "UniformViolation",
     "anonymize",
     "check_levels",
+    "count_unique",
     "draw_sets",
     "is_made",
     "method_words",

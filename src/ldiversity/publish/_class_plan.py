@@ -59,6 +59,7 @@ def plan_classes(preparation: Preparation, cautions: Mapping[str, Sequence[str]]
         exact=method.blind,
         notes=preparation.notes,
         not_protected=class_not_protected(method.layout),
+        uniqueness=() if method.layout == "generalized" else preparation.uniqueness(),
     )
 
 

@@ -42,7 +42,7 @@ from ldiversity.errors import ParameterError, StorageError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.publish._hierarchies import is_made
 from ldiversity.publish._level_texts import as_level
-from ldiversity.publish._levels import Level, TreeLevel
+from ldiversity.publish._levels import Level
 from ldiversity.publish._method import ChosenMethod, relative, usual_method
 from ldiversity.publish._policy_parts import (
     BinsPolicy,
@@ -55,6 +55,7 @@ from ldiversity.publish._policy_parts import (
     check_method,
     completed,
 )
+from ldiversity.publish._text_levels import TreeLevel
 from ldiversity.publish._toml import write_toml
 from ldiversity.sentences import Setting, say
 from ldiversity.tables import ReadOptions, Sensitive

@@ -14,12 +14,15 @@ from ldiversity.base.limits import LARGEST_NUMBER
 from ldiversity.base.typed import point_hint
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.hierarchies import Hierarchy
-from ldiversity.publish._levels import UNITS, CalendarLevel, Level, NumberLevel, PrefixLevel, TreeLevel
+from ldiversity.publish._levels import UNITS, CalendarLevel, Level, NumberLevel
 from ldiversity.publish._method import locate
+from ldiversity.publish._text_levels import PrefixLevel, SuppressLevel, TreeLevel
 
 __all__ = ["LEVEL_FORMS", "GivenLevel", "as_level"]
 
-LEVEL_FORMS: Final = "width:5, width:5,bottom:20,top:90, top:90, prefix:3, month, quarter, year, decade or file.csv:2"
+LEVEL_FORMS: Final = (
+    "width:5, width:5,bottom:20,top:90, top:90, prefix:3, month, quarter, year, decade, file.csv:2 or suppress"
+)
 """What may stand for a level, for messages."""
 
 End = TypeVar("End", float, dt.date)
@@ -58,6 +61,8 @@ def _parse(text: str, folder: Path | None) -> Level:
     if word == "prefix":
         _refuse_more(rest)
         return PrefixLevel(check_integer("Publication", "levels", int(argument), minimum=1))
+    if text == "suppress":
+        return SuppressLevel()
     if word in UNITS:
         _refuse_more(argument)
         return _calendar(word, _ends(rest, _day))

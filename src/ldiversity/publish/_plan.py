@@ -44,7 +44,9 @@ def plan_publication(preparation: Preparation) -> Plan | ClassPlan:
     )
     feasible = all(attribute.outlook.feasible for attribute in attributes)
     size = estimate_bytes(preparation) if feasible and preparation.n_rows else None
-    return Plan(preparation.source.name, preparation.n_rows, attributes, size, preparation.notes)
+    return Plan(
+        preparation.source.name, preparation.n_rows, attributes, size, preparation.notes, preparation.uniqueness()
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ldiversity.base.answers import BESIDE, Answer, fact, fit_screen, keyed
 from ldiversity.base.numbers import counted
+from ldiversity.publish._uniqueness import ColumnUniqueness
 from ldiversity.release import NOT_PROTECTED
 
 __all__ = ["AttributePlan", "ClassAttributePlan", "ClassOutlook", "ClassPlan", "Outlook", "Plan", "UniformViolation"]
@@ -125,6 +126,7 @@ class Plan(Answer, schema="plan", version=1):
     attributes: tuple[AttributePlan, ...]
     n_bytes: int | None = field(metadata=keyed("bytes"))
     notes: tuple[str, ...]
+    uniqueness: tuple[ColumnUniqueness, ...] = ()
 
     @fact
     def feasible(self) -> bool:
@@ -231,6 +233,8 @@ class ClassPlan(Answer, schema="class-plan", version=1):
         Whether feasibility was decided, and not only what can be decided before the table is grouped.
     notes, not_protected
         What the holder should know.
+    uniqueness
+        How many are unique at each level of each quasi-identifier, where records keep their own.
     """
 
     table: str
@@ -244,6 +248,7 @@ class ClassPlan(Answer, schema="class-plan", version=1):
     exact: bool
     notes: tuple[str, ...]
     not_protected: tuple[str, ...]
+    uniqueness: tuple[ColumnUniqueness, ...] = ()
 
     @property
     def feasible(self) -> bool:  # a part of the outlook, which stands beside it

@@ -26,6 +26,7 @@ from ldiversity.publish._draw import HiddenAttribute
 from ldiversity.publish._hierarchies import is_made, read_hierarchies
 from ldiversity.publish._levels import Level
 from ldiversity.publish._notes import holder_notes, is_declared, naming_notes, plain_notes
+from ldiversity.publish._uniqueness import ColumnUniqueness, LookAlikes
 from ldiversity.release import Form, Format, check_publishable, no_records_left, parse_type
 from ldiversity.schema import Attribute, Domain, Role, Schema
 from ldiversity.tables import (
@@ -105,6 +106,16 @@ class Preparation:
     def shown(self) -> Source:
         """The table as it is read from here on: columns with a level hold its labels."""
         return CoarseColumns(self.source, self.levels) if self.levels else self.source
+
+    def uniqueness(self) -> tuple[ColumnUniqueness, ...]:
+        """How many are unique at each level of each quasi-identifier, the others as declared."""
+        looks = LookAlikes.read(self.source, self.schema.names(Role.QUASI), person=self.question.person)
+        return looks.by_level(self.levels, self.declared_trees)
+
+    @property
+    def declared_trees(self) -> dict[str, Hierarchy]:
+        """Hierarchies that were not made from the values of the table."""
+        return {name: tree for name, tree in self.hierarchies.items() if tree.origin is None}
 
     def forms(self, shown: Mapping[str, Iterable[str]]) -> dict[str, Form]:
         """How each quasi-identifier is published, given the labels that published records show."""

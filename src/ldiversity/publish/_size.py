@@ -51,7 +51,7 @@ def _sample(preparation: Preparation) -> pa.Table:
     size = min(preparation.n_rows, _SAMPLE_ROWS)
     rows = pa.table({})
     if types:
-        batch = next(iter(preparation.source.batches(list(types), chunk_rows=4 * _SAMPLE_ROWS)))
+        batch = next(iter(preparation.shown.batches(list(types), chunk_rows=4 * _SAMPLE_ROWS)))
         chosen = random_order(batch.num_rows, FreshWords())[:size]
         size = len(chosen)
         taken = batch.take(pa.array(chosen))

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import ldiversity as ld
 from ldiversity.hierarchies import span_of
 from ldiversity.publish._level_texts import as_level
-from ldiversity.publish._levels import CalendarLevel, Level, NumberLevel, PrefixLevel, TreeLevel
+from ldiversity.publish._levels import CalendarLevel, Level, NumberLevel
+from ldiversity.publish._text_levels import PrefixLevel, SuppressLevel, TreeLevel
 from ldiversity.release import Region
 from ldiversity.schema import MISSING_LABEL
 
@@ -42,6 +43,7 @@ def texts(level: Level, cells: pa.Array) -> list[str]:
         ("quarter", [DAY], ["1984-Q2"]),
         ("year", [DAY], ["1984"]),
         ("decade", [DAY], ["1980s"]),
+        ("suppress", [1, None], ["*", "*"]),
         ("year,bottom:1985,top:2000-01-01", [DAY, dt.date(2000, 1, 1)], ["< 1985-01-01", ">= 2000-01-01"]),
     ],
 )
@@ -82,6 +84,8 @@ def test_intervals_are_exact_for_the_decimals_of_a_number(numbers: list[float], 
         (CalendarLevel("month"), pa.array([dt.datetime(2020, 1, 31, 23, 59), dt.datetime(2020, 2, 1)])),  # noqa: DTZ001
         (PrefixLevel(3), pa.array(["13053", "130", "13", "14850"])),
         (TreeLevel(JOBS, 1), pa.array(["cook", "nurse", "doctor"])),
+        (SuppressLevel(), pa.array(["cook", None])),
+        (SuppressLevel(), pa.array([1, 2])),
     ],
     ids=str,
 )
@@ -131,7 +135,6 @@ def test_an_open_end_is_no_end() -> None:
         "year,top:2000-02-01",
         "decade,bottom:1935",
         "width:5,width:6",
-        "suppress",
         "width:nan",
     ],
 )

@@ -18,7 +18,17 @@ from ldiversity.faces.cli._show import Page, json_option, show
 from ldiversity.faces.cli._words import in_words
 
 if TYPE_CHECKING:
-    from ldiversity.publish import AttributePlan, ClassOutlook, ClassPlan, Outlook, Plan, UniformViolation
+    from collections.abc import Sequence
+
+    from ldiversity.publish import (
+        AttributePlan,
+        ClassOutlook,
+        ClassPlan,
+        ColumnUniqueness,
+        Outlook,
+        Plan,
+        UniformViolation,
+    )
 
 __all__ = ["command"]
 
@@ -83,8 +93,28 @@ def _render(plan: Plan, page: Page) -> None:
     page.bullets(plan.notes)
     for attribute in plan.attributes:
         _render_attribute(attribute, page)
+    _render_uniqueness(plan.uniqueness, page)
     page.title("Not protected")
     page.bullets(plan.not_protected)
+
+
+def _render_uniqueness(found: Sequence[ColumnUniqueness], page: Page) -> None:
+    """Say how many people are unique at each level of each column, so that the holder can choose one."""
+    if not found:
+        return
+    page.title("Unique with each column at a level, the others as planned")
+    rows = [
+        [
+            one.column if place == 0 else "",
+            "as it is" if level.level is None else level.level,
+            number(level.labels),
+            number(level.unique),
+            "planned" if level.planned else "",
+        ]
+        for one in found
+        for place, level in enumerate(one.levels)
+    ]
+    page.table(["column", "--publish", "different", "unique", ""], rows, right={2, 3})
 
 
 def _render_attribute(plan: AttributePlan, page: Page) -> None:
@@ -191,6 +221,7 @@ def _render_classes(plan: ClassPlan, page: Page) -> None:
     if plan.choices:
         rows = [_class_choice(choice, outlook.l) for choice in plan.choices]
         page.table([strength, "classes at most", "left out at least", ""], rows, right={0, 1, 2})
+    _render_uniqueness(plan.uniqueness, page)
     page.title("Not protected")
     page.bullets(plan.not_protected)
 

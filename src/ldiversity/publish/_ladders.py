@@ -1,0 +1,91 @@
+"""Ladders: the levels at which a quasi-identifier can be published, each coarser than the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ldiversity.hierarchies import Hierarchy, are_codes, doubling_widths
+from ldiversity.publish._levels import UNITS, CalendarLevel, Level, NumberLevel
+from ldiversity.publish._text_levels import PrefixLevel, SuppressLevel, TreeLevel
+
+__all__ = ["ladder_of"]
+
+_MOST_RUNGS: Final = 24
+
+
+def ladder_of(values: pa.Array, declared: Level | None, tree: Hierarchy | None = None) -> tuple[Level, ...]:
+    """Levels of a column above its declared one, or above its exact values, up to the one that says nothing.
+
+    Every label of a level lies under one label of the next. `values` are the distinct values of the column. A column
+    with a hierarchy has its levels. Otherwise numbers have widths that double, dates the calendar, texts of one length
+    with a digit their beginnings, and others nothing in between.
+
+    Examples
+    --------
+    >>> [str(level) for level in ladder_of(pa.array([17, 90]), None)]
+    ['width:5', 'width:10', 'width:20', 'width:40', 'suppress']
+    >>> [str(level) for level in ladder_of(pa.array(["13053", "14850"]), PrefixLevel(3))]
+    ['prefix:2', 'prefix:1', 'suppress']
+    """
+    known = values.drop_null()
+    if isinstance(declared, SuppressLevel):
+        return ()
+    if isinstance(declared, TreeLevel):
+        above: Sequence[Level] = _nodes(declared.public_tree(missing=False), declared.level + 1)
+    elif tree is not None and declared is None:
+        above = _nodes(tree, 1)
+    elif pa.types.is_date(known.type) or pa.types.is_timestamp(known.type):
+        above = _calendar(declared if isinstance(declared, CalendarLevel) else None)
+    elif isinstance(declared, PrefixLevel) or (declared is None and _has_codes(known)):
+        longest = declared.length if isinstance(declared, PrefixLevel) else len(known[0].as_py())
+        above = [PrefixLevel(length) for length in range(longest - 1, 0, -1)]
+    elif pa.types.is_integer(known.type) or pa.types.is_floating(known.type):
+        above = _widths(known, declared if isinstance(declared, NumberLevel) else NumberLevel())
+    else:
+        above = []
+    return (*above, SuppressLevel())
+
+
+def _nodes(tree: Hierarchy, first: int) -> list[Level]:
+    # The root says as much as the level that says nothing.
+    return [TreeLevel(tree, level) for level in range(first, tree.depth - 1)]
+
+
+def _calendar(declared: CalendarLevel | None) -> list[Level]:
+    ends = CalendarLevel("month") if declared is None else declared
+    first = 0 if declared is None else list(UNITS).index(declared.unit) + 1
+    days = [day for day in (ends.bottom, ends.top) if day is not None]
+    return [
+        replace(ends, unit=unit)
+        for unit, months in list(UNITS.items())[first:]
+        # An end within a longer part of the calendar would cut it in two.
+        if all((day.year * 12 + day.month - 1) % months == 0 for day in days)
+    ]
+
+
+def _widths(known: pa.Array, declared: NumberLevel) -> list[Level]:
+    numbers = np.asarray(known)
+    numbers = numbers[np.isfinite(numbers)]
+    if not len(numbers):
+        return []
+    low, high = numbers.min().item(), numbers.max().item()
+    low = low if declared.bottom is None else max(low, declared.bottom)
+    high = high if declared.top is None else min(high, declared.top)
+    if declared.width is None:
+        widths = doubling_widths(low, high, whole=numbers.dtype.kind != "f") if high > low else []
+    else:
+        widths = [
+            declared.width * 2**step for step in range(1, _MOST_RUNGS) if declared.width * 2**step < 2 * (high - low)
+        ]
+    return [replace(declared, width=width) for width in widths]
+
+
+def _has_codes(known: pa.Array) -> bool:
+    texts = pa.types.is_string(known.type) or pa.types.is_large_string(known.type)
+    return texts and len(known) > 0 and are_codes(pc.unique(known).to_pylist())

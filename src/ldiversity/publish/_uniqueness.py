@@ -1,0 +1,170 @@
+"""How many records nobody else looks like: on the exact quasi-identifiers, and on what would be published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ldiversity.base.answers import fact
+from ldiversity.hierarchies import Hierarchy
+from ldiversity.methods import number_combinations
+from ldiversity.publish._ladders import ladder_of
+from ldiversity.publish._levels import Level
+from ldiversity.tables import Source
+
+__all__ = ["ColumnUniqueness", "LevelUniqueness", "LookAlikes", "count_unique"]
+
+Codes: TypeAlias = tuple[NDArray[np.integer], int]
+
+
+@dataclass(frozen=True)
+class LevelUniqueness:
+    """How many are unique with one column at a level, the others as declared.
+
+    Attributes
+    ----------
+    level
+        As ``--publish`` takes it; None for the exact values.
+    labels
+        How many different labels occur.
+    unique
+        Records that nobody else looks like; people, where a column says whose row it is.
+    planned
+        Whether this is the level that was declared.
+    """
+
+    level: str | None
+    labels: int
+    unique: int
+    planned: bool
+
+
+@dataclass(frozen=True)
+class ColumnUniqueness:
+    """How many are unique at each level of one quasi-identifier."""
+
+    column: str
+    levels: tuple[LevelUniqueness, ...]
+
+    @fact
+    def planned(self) -> int:
+        """How many are unique with what is planned."""
+        return next(one.unique for one in self.levels if one.planned)
+
+
+def count_unique(source: Source, columns: Sequence[str], *, person: str | None = None) -> int:
+    """Count the records whose cells in these columns nobody else has; people, if a column says whose row it is.
+
+    The source may be a table as it is, or as it would be published.
+
+    Examples
+    --------
+    >>> from ldiversity.tables import open_source
+    >>> table = open_source(pa.table({"age": [30, 30, 41], "id": ["a", "a", "b"]}))
+    >>> count_unique(table, ["age"]), count_unique(table, ["age"], person="id")
+    (1, 2)
+    """
+    return LookAlikes.read(source, columns, person=person).unique()
+
+
+@dataclass(frozen=True, eq=False)
+class LookAlikes:
+    """Quasi-identifiers as codes, by which records are compared.
+
+    Attributes
+    ----------
+    values, codes
+        The distinct values of each column, and the position of each record's among them; their number where it is
+        missing.
+    person
+        A number for whose row it is.
+    """
+
+    values: Mapping[str, pa.Array]
+    codes: Mapping[str, NDArray[np.int32]]
+    n_rows: int
+    person: NDArray[np.int32] | None = None
+
+    @classmethod
+    def read(cls, source: Source, columns: Iterable[str], *, person: str | None = None) -> LookAlikes:
+        """Read the columns of a table."""
+        names = list(dict.fromkeys(columns))
+        wanted = [*names, *([] if person is None or person in names else [person])]
+        parts: dict[str, list[pa.Array]] = {name: [] for name in wanted}
+        n_rows = 0
+        for batch in source.batches(wanted or list(source.columns)[:1]):
+            n_rows += batch.num_rows
+            for name, part in parts.items():
+                part.append(_comparable(batch.column(name)).dictionary_encode())
+        coded = {name: _unified(part, source.columns[name]) for name, part in parts.items()}
+        return cls(
+            {name: coded[name][0] for name in names},
+            {name: coded[name][1] for name in names},
+            n_rows,
+            None if person is None else coded[person][1],
+        )
+
+    def unique(self, levels: Mapping[str, Codes] | None = None) -> int:
+        """Count the records, or people, that nobody else looks like; some columns may be coded otherwise."""
+        given = levels or {}
+        columns = [given.get(name, (codes, len(self.values[name]) + 1)) for name, codes in self.codes.items()]
+        return self._alone(number_combinations(columns, self.n_rows)[0])
+
+    def at(self, name: str, level: Level) -> Codes:
+        """A column at a level, as codes."""
+        labels = level.labels(name, pa.concat_arrays([self.values[name], pa.nulls(1, self.values[name].type)]))
+        coded = labels.dictionary_encode()
+        return np.asarray(coded.indices)[self.codes[name]], len(coded.dictionary)
+
+    def by_level(self, declared: Mapping[str, Level], trees: Mapping[str, Hierarchy]) -> tuple[ColumnUniqueness, ...]:
+        """For each column: how many are unique at each of its levels, the other columns as declared."""
+        planned = {name: self.at(name, level) for name, level in declared.items()}
+        return tuple(self._ladder(name, declared.get(name), trees.get(name), planned) for name in self.codes)
+
+    def _ladder(
+        self, name: str, declared: Level | None, tree: Hierarchy | None, planned: Mapping[str, Codes]
+    ) -> ColumnUniqueness:
+        others = {**planned}
+        exact: Codes = self.codes[name], len(self.values[name]) + 1
+        rest = [others.get(one, (codes, len(self.values[one]) + 1)) for one, codes in self.codes.items() if one != name]
+        alike, n_alike = number_combinations(rest, self.n_rows)
+        rungs: list[tuple[Level | None, Codes]] = [(None, exact)]
+        if declared is not None:
+            rungs.append((declared, others[name]))
+        rungs += [(level, self.at(name, level)) for level in ladder_of(self.values[name], declared, tree)]
+        found = []
+        for level, (codes, size) in rungs:
+            numbers, _ = number_combinations([(alike, n_alike), (codes, size)], self.n_rows)
+            shown = int(np.count_nonzero(np.bincount(codes, minlength=size)))
+            text = None if level is None else str(level)
+            found.append(LevelUniqueness(text, shown, self._alone(numbers), planned=level == declared))
+        return ColumnUniqueness(name, tuple(found))
+
+    def _alone(self, numbers: NDArray[np.int64]) -> int:
+        if self.person is None:
+            return int(np.count_nonzero(np.bincount(numbers) == 1))
+        pairs = np.unique(numbers * (int(self.person.max(initial=0)) + 1) + self.person)
+        of_pair = pairs // (int(self.person.max(initial=0)) + 1)
+        people = np.bincount(of_pair)
+        return len(np.unique(self.person[people[numbers] == 1]))
+
+
+def _comparable(cells: pa.Array) -> pa.Array:
+    plain = cells.cast(cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
+    return (
+        pc.if_else(pc.is_nan(plain), pa.scalar(None, plain.type), plain) if pa.types.is_floating(plain.type) else plain
+    )
+
+
+def _unified(parts: Sequence[pa.Array], kind: pa.DataType) -> tuple[pa.Array, NDArray[np.int32]]:
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    whole = pa.chunked_array(parts, pa.dictionary(pa.int32(), plain)).unify_dictionaries()
+    values = whole.chunk(0).dictionary if whole.num_chunks else pa.array([], plain)
+    indices = pa.chunked_array([part.indices for part in whole.chunks], pa.int32())
+    return values, np.asarray(pc.fill_null(indices, len(values)))
