@@ -141,3 +141,24 @@ def test_every_command_that_reads_a_table_takes_the_options() -> None:
         names = {one.name for one in command.params}
         reads = bool(names & {"table", "original"})
         assert (options <= names) == reads, name
+
+
+def test_what_describe_advises_publishes_nobody_unique(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    people = ld.datasets.patients(2000, seed=5).to_pylist()
+    births = [f"{1 + n % 28:02}.{1 + n % 12:02}.{1930 + n % 70}" for n in range(len(people))]
+    lines = ["name;birth;sex;zip;disease"]
+    lines += [
+        f"{row['name']};{birth};{row['sex']};{row['zip']};{row['disease']}"
+        for row, birth in zip(people, births, strict=True)
+    ]
+    (tmp_path / "hospital.csv").write_text("\n".join(lines), encoding="utf-8")
+    advised = said("describe hospital.csv")["next"]
+
+    assert said(advised.removeprefix("ldiversity "))["feasible"]
+    said(advised.replace("ldiversity plan", "anonymize") + " -o release")
+
+    audited = ld.audit(tmp_path / "release")
+    assert audited.passed
+    assert audited.models["k_anonymity"].value >= 5
+    assert "date32[day]" in {one.type for one in ld.load_release(tmp_path / "release").schema.attributes}

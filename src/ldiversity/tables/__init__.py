@@ -14,12 +14,14 @@ from ldiversity.tables._guard import guarded
 from ldiversity.tables._ipc import IpcSource
 from ldiversity.tables._jsonl import JsonLinesSource
 from ldiversity.tables._matching import matcher
+from ldiversity.tables._noticed import Noticed, notice_texts
 from ldiversity.tables._open import open_source, options_for
 from ldiversity.tables._parquet import ParquetSource
 from ldiversity.tables._read_options import USUAL_READING, GivenReadOptions, ReadOptions, as_read_options
 from ldiversity.tables._roles import Suggestion, check_roles, suggest_role
 from ldiversity.tables._selected import SelectedRows, have_value
 from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive, as_sensitive
+from ldiversity.tables._separation import Combination, SampledRows, separate, smallest_combinations
 from ldiversity.tables._sets import decode_sets, encode_sets
 from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, unknown_column
 from ldiversity.tables._spreadsheet import write_spreadsheet
@@ -50,16 +52,19 @@ __all__ = [
     "ColumnSummary",
     "ColumnTexts",
     "ColumnValues",
+    "Combination",
     "CsvSource",
     "ExcelSource",
     "GivenReadOptions",
     "IpcSource",
     "JsonLinesSource",
+    "Noticed",
     "ParquetSource",
     "ReadOptions",
     "Reading",
     "ReadingTexts",
     "Roles",
+    "SampledRows",
     "SelectedRows",
     "Sensitive",
     "Source",
@@ -78,6 +83,7 @@ __all__ = [
     "have_value",
     "locate",
     "matcher",
+    "notice_texts",
     "numbers_of",
     "open_source",
     "options_for",
@@ -86,6 +92,8 @@ __all__ = [
     "read_roles",
     "reading_words",
     "role_words",
+    "separate",
+    "smallest_combinations",
     "suggest_role",
     "summarize_columns",
     "time_texts",

@@ -34,11 +34,17 @@ class ExcelSource(FrameSource):
     understands: ClassVar = frozenset({"sheet", "skip_rows"})
 
     def __init__(self, path: Path, types: Mapping[str, str] | None = None, read: ReadOptions = USUAL_READING) -> None:
-        rows = _read_rows(path, read.sheet)
+        names, rows = _read_rows(path, read.sheet)
         super().__init__(path.name, _table(path.name, rows, read.skip_rows), types=types, from_file=True)
+        if len(names) > 1 and read.sheet is None:
+            said = (
+                f"The workbook has {len(names)} sheets, {name_some(names)}, and the first was read; {{}} names another."
+            )
+            self.remarks = (say(said, Parameter("sheet")),)
 
 
-def _read_rows(path: Path, sheet: str | int | None) -> list[tuple[Any, ...]]:
+def _read_rows(path: Path, sheet: str | int | None) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The names of all sheets, and the rows of one."""
     try:
         import openpyxl
     except ImportError:
@@ -50,8 +56,9 @@ def _read_rows(path: Path, sheet: str | int | None) -> list[tuple[Any, ...]]:
         with warnings.catch_warnings(), path.open("rb") as file:
             warnings.simplefilter("ignore")  # some warnings quote cells
             with closing(openpyxl.load_workbook(file, read_only=True, data_only=True)) as book:
-                chosen = _choose(path.name, [one.title for one in book.worksheets], sheet)
-                return _rows(book.worksheets[chosen].iter_rows(values_only=True))
+                names = [one.title for one in book.worksheets]
+                chosen = _choose(path.name, names, sheet)
+                return names, _rows(book.worksheets[chosen].iter_rows(values_only=True))
     except LDiversityError:
         raise
     except Exception:  # noqa: BLE001 - openpyxl lets through whatever zip and XML readers raise

@@ -38,14 +38,19 @@ _WORDS: Final[dict[Role, frozenset[str]]] = {
 }
 _NEAR_UNIQUE: Final = 0.9
 _ENOUGH_ROWS: Final = 20
+_NOTHING: Final = "nothing in its name or values suggests a role"
+_MOST_CODES: Final = 50
+_ROWS_PER_CODE: Final = 5
+"""A code has few values, and each is shared by several rows on average; a measure is not."""
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A role that a column may have, and why; the data holder decides."""
+    """A role that a column may have, and why; the data holder decides. `by_name`: its name alone says so."""
 
     role: Role | None
     reason: str
+    by_name: bool = False
 
 
 def check_roles(
@@ -123,11 +128,23 @@ def suggest_role(name: str, kind: pa.DataType, n_distinct: int, n_rows: int) -> 
     for role, typical in _WORDS.items():
         hit = next((word for word in words if word in typical), None)
         if hit is not None:
-            return Suggestion(role, f'its name holds "{hit}"')
-    textual = pa.types.is_string(kind) or pa.types.is_integer(kind)
-    if textual and n_rows >= _ENOUGH_ROWS and n_distinct >= _NEAR_UNIQUE * n_rows:
+            return Suggestion(role, f'its name holds "{hit}"', by_name=True)
+    return _by_values(kind, n_distinct, n_rows) if n_rows >= _ENOUGH_ROWS else Suggestion(None, _NOTHING)
+
+
+def _by_values(kind: pa.DataType, n_distinct: int, n_rows: int) -> Suggestion:
+    texts, integers = pa.types.is_string(kind), pa.types.is_integer(kind)
+    if (texts or integers) and n_distinct >= _NEAR_UNIQUE * n_rows:
         return Suggestion(Role.IDENTIFIER, "almost every row has a different value")
-    return Suggestion(None, "nothing in its name or values suggests a role")
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return Suggestion(Role.QUASI, "a date, which others may know")
+    few = 1 < n_distinct <= _MOST_CODES and n_distinct * _ROWS_PER_CODE <= n_rows
+    if few and integers:
+        return Suggestion(Role.QUASI, "a few whole numbers, as of a code, which others may know")
+    if few and (texts or pa.types.is_boolean(kind)):
+        return Suggestion(Role.QUASI, "a category of few values, which others may know")
+    numbers = integers or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return Suggestion(None, f"many numbers, as of a measure; {_NOTHING}" if numbers and not few else _NOTHING)
 
 
 def _split(name: str) -> list[str]:

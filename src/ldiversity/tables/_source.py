@@ -56,6 +56,8 @@ class Source(ABC):
         show only names that the user nearly typed.
     forms
         The forms of numbers and dates in texts that the holder named; None for the usual ones.
+    remarks
+        What the holder should know about how it was read, one sentence each.
     published_as
         The format of a release that is made from the table, unless another is chosen.
     """
@@ -79,6 +81,7 @@ class Source(ABC):
         self.n_rows = n_rows
         self.from_file = from_file
         self.forms: TextForms | None = None
+        self.remarks: tuple[str, ...] = ()
 
     def batches(
         self,

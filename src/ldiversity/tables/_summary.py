@@ -38,6 +38,8 @@ class ColumnSummary:
         Whether there are more distinct values than were counted.
     role, reason
         A suggested role (None if nothing suggests one) and why.
+    by_name
+        Whether its name suggests the role.
     frequencies
         The most frequent values with their counts, for columns with few distinct values; else empty.
     largest_share
@@ -55,6 +57,7 @@ class ColumnSummary:
     reason: str
     frequencies: tuple[tuple[str, int], ...] = ()
     largest_share: float | None = None
+    by_name: bool = False
 
     @property
     def distinct(self) -> str:
@@ -108,6 +111,7 @@ def _summarize(name: str, kind: pa.DataType, tally: Tally) -> ColumnSummary:
         reason=suggestion.reason,
         frequencies=_largest(cells, counts) if few else (),
         largest_share=int(counts.max()) / n_filled if sensitive else None,
+        by_name=suggestion.by_name,
     )
 
 

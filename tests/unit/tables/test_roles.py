@@ -99,7 +99,7 @@ def test_a_period_of_pandas_cannot_be_published() -> None:
     ],
 )
 def test_names_suggest_roles(name: str, role: Role | None) -> None:
-    assert suggest_role(name, pa.string(), 5, 100).role is role
+    assert suggest_role(name, pa.string(), 5, 10).role is role
 
 
 def test_texts_that_differ_in_almost_every_row_suggest_an_identifier() -> None:

@@ -17,6 +17,7 @@ from ldiversity.faces.cli._input import opened_table, read_as_option, read_as_wo
 from ldiversity.faces.cli._paths import TABLE
 from ldiversity.faces.cli._show import Page, json_option, show
 from ldiversity.faces.cli._text import shell_line
+from ldiversity.faces.cli._words import in_words
 
 if TYPE_CHECKING:
     from ldiversity.faces.report import ColumnDescription, Description
@@ -39,13 +40,16 @@ def command(table: Path, read_as: str | None, *, as_json: bool, **given: Any) ->
     gunzip -c patients.dat.gz | ldiversity describe - --read-as tsv
     """  # noqa: D301 - click reads the backspace
     import ldiversity as ld
-    from ldiversity.tables import ReadingTexts, read_reading, reading_words
+    from ldiversity.tables import ReadingTexts, ReadOptions, read_reading, reading_words
 
     reading = read_reading(cast("ReadingTexts", given))
     with opened_table(table, read_as) as path:
         description = ld.describe(path, **reading)
     words = [table, *read_as_words(read_as)]
-    answer = replace(description, table=table.name, next=_next(words, description, reading_words(**reading)))
+    advised = ReadOptions(**{**description.advised_reading, **reading["read"].given})
+    following = _next(words, description, reading_words(reading["types"], advised))
+    said = tuple(map(in_words, description.reading))
+    answer = replace(description, table=table.name, next=following, reading=said)
     show(answer, _render, as_json=as_json)
 
 
@@ -66,9 +70,17 @@ def _next(table: list[object], description: Description, reading: Sequence[str])
             words += ["--bins", f"{join_assignment(column.name)}=width:WIDTH,low:LOW,high:HIGH"]
         if column.summary.n_missing:
             words += ["--missing", f"{join_assignment(column.name)}=category"]
-    reached = [column.reach[0].l for column in sensitive if column.reach and not column.needs_bins]
-    words += ["-l", max(2, min([3, *reached]))]
-    return shell_line(*words, *reading)
+    return shell_line(*words, *reading, *_method(description, sensitive))
+
+
+def _method(description: Description, sensitive: Sequence[ColumnDescription]) -> list[object]:
+    """How to publish: sets, unless quasi-identifiers single people out; then they must be generalized."""
+    kind = "grouping" if description.singles_out else "randomized-addition"
+    reached = [one.l for column in sensitive for one in column.reach if one.method == kind and not column.needs_bins]
+    least = min([3, *reached])
+    if not description.singles_out:
+        return ["-l", max(2, least)]
+    return ["--method", "mondrian", "--model", "k-anonymity:5", *(["-l", least] if least > 1 else [])]
 
 
 def _render(found: Description, page: Page) -> None:
@@ -76,20 +88,26 @@ def _render(found: Description, page: Page) -> None:
 
     page.title(f"{found.table}: {number(found.n_rows)} rows, {len(found.columns)} columns")
     page.table(
-        ["column", "type", "missing", "distinct", "suggested role", "because"],
+        ["column", "type", "missing", "distinct", "unique", "pairs told apart", "suggested role", "because"],
         [
             [
                 column.name,
                 column.type,
                 number(column.missing),
                 f"{'more than ' if column.more_distinct else ''}{number(column.distinct)}",
+                percent(column.unique),
+                percent(column.separation),
                 str(column.role or "none"),
                 column.reason,
             ]
             for column in found.columns
         ],
-        right={2, 3},
+        right={2, 3, 4, 5},
     )
+    if found.reading:
+        page.title("How it is read")
+        page.bullets(found.reading)
+    _render_together(found, page)
     for column in found.columns:
         if column.role is Role.SENSITIVE:
             _render_sensitive(column, page)
@@ -99,6 +117,10 @@ def _render(found: Description, page: Page) -> None:
     if found.next is not None:
         page.title("Next")
         page.text("The roles are suggestions; the decision is yours. Columns without a role are not published.")
+        if found.singles_out:
+            page.text(
+                "The quasi-identifiers single people out, so they are generalized: at least 5 records look alike."
+            )
         if "--missing" in found.next:
             page.text("Rows without a sensitive value get one of their own (category); with drop they are left out.")
         if "=width:WIDTH" in found.next:
@@ -106,6 +128,16 @@ def _render(found: Description, page: Page) -> None:
                 "Replace WIDTH, LOW and HIGH by public numbers: what a code book says, not what this table holds."
             )
         page.command(found.next)
+
+
+def _render_together(found: Description, page: Page) -> None:
+    from ldiversity.faces.report import told_apart
+
+    if found.together is None:
+        return
+    page.title("Who can be singled out")
+    page.text(f"All that look like quasi-identifiers: {told_apart(found.together, found.sampled)}")
+    page.bullets(told_apart(one, found.sampled) for one in found.combinations if one != found.together)
 
 
 def _render_sensitive(column: ColumnDescription, page: Page) -> None:

@@ -1,6 +1,6 @@
 """Pages about a table or a release, for the data holder and the data user."""
 
-from ldiversity.faces.report._describe import ColumnDescription, Description, Frequency, Reach, describe
+from ldiversity.faces.report._describe import ColumnDescription, Description, Frequency, Reach, describe, told_apart
 from ldiversity.faces.report._make import ReportChoices, holder_report, user_report
 from ldiversity.faces.report._notebook import fragment as notebook_page
 from ldiversity.faces.report._report import Report
@@ -15,5 +15,6 @@ __all__ = [
     "describe",
     "holder_report",
     "notebook_page",
+    "told_apart",
     "user_report",
 ]

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ldiversity.base.answers import HIDDEN, Answer, fact, fit_screen, keyed
-from ldiversity.base.numbers import counted
+from ldiversity.base.numbers import counted, percent
 from ldiversity.schema import Role
-from ldiversity.tables import ColumnSummary, GivenReadOptions, open_source, summarize_columns
+from ldiversity.sentences import Sentence
+from ldiversity.tables import (
+    ColumnSummary,
+    Combination,
+    GivenReadOptions,
+    Noticed,
+    SampledRows,
+    notice_texts,
+    open_source,
+    separate,
+    smallest_combinations,
+    summarize_columns,
+)
 
-__all__ = ["ColumnDescription", "Description", "Frequency", "Reach", "describe"]
+__all__ = ["ColumnDescription", "Description", "Frequency", "Reach", "describe", "told_apart"]
 
 _LEAST_VALUES: Final = 3
 _MANY_NUMBERS: Final = 50
 _GAPS: Final = (2, 3, 4)
+_MOST_UNIQUE: Final = 0.05
 _BINNABLE: Final = ("int", "uint", "float", "double", "halffloat", "decimal")
 _NUMBERS: Final = (*_BINNABLE, "date", "timestamp")
 
@@ -53,13 +66,26 @@ class Frequency:
 
 @dataclass(frozen=True)
 class ColumnDescription:
-    """One column, the role that is suggested for it, and, if it may be sensitive, what can be reached."""
+    """One column, the role that is suggested for it, and, if it may be sensitive, what can be reached.
+
+    Attributes
+    ----------
+    distinction, separation, unique
+        Different values over rows, the share of all pairs of rows that it tells apart, and the share of rows whose
+        value no other row has; None where they were not computed.
+    noticed
+        What its texts look like, and which option would read them.
+    """
 
     summary: ColumnSummary = field(metadata=HIDDEN)
     role: Role | None
     reason: str
     reach: tuple[Reach, ...] = ()
     advice: tuple[str, ...] = ()
+    distinction: float | None = None
+    separation: float | None = None
+    unique: float | None = None
+    noticed: str | None = None
 
     @fact
     def name(self) -> str:
@@ -116,6 +142,18 @@ class Description(Answer, schema="description", version=1):
         What was looked at.
     columns
         Each column, with the role that is suggested.
+    together
+        How far all columns that look like quasi-identifiers tell people apart together; None without any.
+    combinations
+        The smallest combinations of these, of up to three columns, that single out most people; if there are none, the
+        best of each size.
+    sampled
+        How many rows `together`, `combinations` and the figures of columns were counted on, drawn at random; None when
+        these are all. In a sample more rows are unique than in the table.
+    reading
+        How the table should perhaps be read, one sentence each.
+    advised_reading
+        The options that would do so, where nothing else contradicts them.
     next
         The command that plans a publication; None where it is not known, or none could work.
     """
@@ -124,6 +162,16 @@ class Description(Answer, schema="description", version=1):
     n_rows: int = field(metadata=keyed("rows"))
     columns: tuple[ColumnDescription, ...]
     next: str | None = None
+    together: Combination | None = None
+    combinations: tuple[Combination, ...] = ()
+    sampled: int | None = None
+    reading: tuple[str, ...] = ()
+    advised_reading: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def singles_out(self) -> bool:
+        """Whether quasi-identifiers single out so many people that they should not be published as they are."""
+        return self.together is not None and self.together.unique > _MOST_UNIQUE
 
     def names(self, role: Role) -> list[str]:
         """The columns for which a role is suggested."""
@@ -143,7 +191,8 @@ class Description(Answer, schema="description", version=1):
         rows = [
             f"{column.name}: {column.type}, {column.role or 'no role'} ({column.reason})" for column in self.columns
         ]
-        return fit_screen([f"{self.table}: {counted(self.n_rows, 'row')}", *self.problems, *rows])
+        told = [] if self.together is None else [told_apart(self.together, self.sampled)]
+        return fit_screen([f"{self.table}: {counted(self.n_rows, 'row')}", *self.problems, *told, *self.reading, *rows])
 
 
 def describe(
@@ -177,9 +226,61 @@ def describe(
     columns = [ColumnDescription(summary, summary.role, summary.reason) for summary in summaries]
     if not any(column.role is Role.SENSITIVE for column in columns):
         columns = _guess_sensitive(columns)
-    described = tuple(_with_reach(column) if column.role is Role.SENSITIVE else column for column in columns)
     n_rows = summaries[0].n_rows if summaries else 0
-    return Description(source.name, n_rows, described)
+    rows = SampledRows.of(source, [one.name for one in summaries if one.n_distinct is not None], n_rows)
+    columns = [_with_figures(column, rows) for column in columns]
+    described = tuple(_with_reach(column) if column.role is Role.SENSITIVE else column for column in columns)
+    quasi = [separate(rows, [column.name]) for column in described if column.role is Role.QUASI]
+    noticed = {column.name: found for column in described if (found := _noticed(column.name, rows)) is not None}
+    return Description(
+        source.name,
+        n_rows,
+        described,
+        together=separate(rows, [one.columns[0] for one in quasi]) if quasi and n_rows else None,
+        combinations=smallest_combinations(rows, quasi),
+        sampled=None if rows.whole else rows.n_rows,
+        reading=(*source.remarks, *(Sentence(f"{name}: ", one.text) for name, one in noticed.items())),
+        advised_reading=_advised(list(noticed.values())),
+    )
+
+
+def told_apart(found: Combination, sampled: int | None) -> str:
+    """How many people a combination singles out, as a sentence."""
+    names = " and ".join(filter(None, [", ".join(found.columns[:-1]), found.columns[-1]]))
+    where = "" if sampled is None else f" among {counted(sampled, 'sampled row')}"
+    s, alone = ("", "") if len(found.columns) > 1 else ("s", " alone")
+    shares = percent(found.unique), percent(found.separation)
+    return f"{names}{alone} single{s} out {shares[0]} of the rows{where}, and tell{s} apart {shares[1]} of all pairs."
+
+
+def _with_figures(column: ColumnDescription, rows: SampledRows) -> ColumnDescription:
+    if column.name not in rows.cells or not rows.n_rows:
+        return column
+    found, noticed = separate(rows, [column.name]), _noticed(column.name, rows)
+    dates = noticed is not None and noticed.option == "date_format" and column.role in {None, Role.IDENTIFIER}
+    by_name = column.summary.by_name
+    return replace(
+        column,
+        role=Role.QUASI if dates and not by_name else column.role,
+        reason="texts that look like dates, which others may know" if dates and not by_name else column.reason,
+        distinction=found.distinction,
+        separation=found.separation,
+        unique=found.unique,
+        noticed=None if noticed is None else noticed.text,
+    )
+
+
+def _noticed(name: str, rows: SampledRows) -> Noticed | None:
+    return notice_texts(rows.cells[name][0]) if name in rows.cells else None
+
+
+def _advised(noticed: Sequence[Noticed]) -> dict[str, str]:
+    """The options that all columns that need them agree on."""
+    values: dict[str, set[str]] = {}
+    for one in noticed:
+        if one.value is not None:
+            values.setdefault(one.option, set()).add(one.value)
+    return {option: next(iter(several)) for option, several in values.items() if len(several) == 1}
 
 
 def _guess_sensitive(columns: list[ColumnDescription]) -> list[ColumnDescription]:
@@ -187,7 +288,8 @@ def _guess_sensitive(columns: list[ColumnDescription]) -> list[ColumnDescription
     for position in reversed(range(len(columns))):
         column = columns[position]
         summary = column.summary
-        if column.role is None and summary.frequencies and (summary.n_distinct or 0) >= _LEAST_VALUES:
+        free = column.role is None or (column.role is Role.QUASI and not summary.by_name)
+        if free and summary.frequencies and (summary.n_distinct or 0) >= _LEAST_VALUES:
             reason = "a guess: the last column with few values and no other role"
             return [*columns[:position], replace(column, role=Role.SENSITIVE, reason=reason), *columns[position + 1 :]]
     return columns

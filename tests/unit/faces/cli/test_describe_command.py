@@ -38,7 +38,16 @@ def test_roles_are_suggested_with_their_reason(facts: Facts, patients: Path) -> 
 def test_the_next_command_plans_with_the_suggested_roles(facts: Facts, patients: Path) -> None:
     found = facts("describe", patients)
 
-    assert found["next"] == (f"ldiversity plan {patients} --quasi age,sex,zip,job --drop name --sensitive disease -l 3")
+    roles = "--quasi age,sex,zip,job --drop name --sensitive disease"
+    assert found["next"] == f"ldiversity plan {patients} {roles} --method mondrian --model k-anonymity:5 -l 3"
+    assert found["together"]["unique"] > 0.05
+
+
+def test_the_next_command_keeps_columns_that_single_nobody_out(facts: Facts, tmp_path: Path) -> None:
+    table = tmp_path / "few.csv"
+    table.write_text("sex,disease\n" + "f,flu\nm,flu\nf,cold\nm,cut\n" * 10)
+
+    assert facts("describe", table)["next"] == f"ldiversity plan {table} --quasi sex --sensitive disease -l 2"
 
 
 def test_the_next_command_can_be_run(facts: Facts, patients: Path) -> None:
@@ -96,7 +105,7 @@ def test_a_declared_type_is_kept_in_the_next_command(facts: Facts, tmp_path: Pat
     found = facts("describe", table, "--type", "zip=text")
 
     assert found["columns"][0]["type"] == "string"
-    assert found["next"].endswith("--type zip=text")
+    assert found["next"].endswith("--type zip=text -l 3")
 
 
 def test_without_a_sensitive_column_the_next_command_asks_for_one(facts: Facts, tmp_path: Path) -> None:

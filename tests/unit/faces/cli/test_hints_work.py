@@ -6,6 +6,7 @@ import random
 import re
 import shlex
 from collections.abc import Callable
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -95,8 +96,8 @@ def test_what_audit_says_can_be_run(run: Run, table: Path, how: str) -> None:
     described = printed(run("describe", table))
     if not described:
         return  # nothing of this table can be published, and describe says why
-    words = [word for word in shlex.split(described[0])[2:] if not word.startswith("-l")]
-    words = [word.replace("=category", f"={how}") for word in words if not word.isdigit()]
+    roles = takewhile(lambda word: word not in {"--method", "-l"}, shlex.split(described[0])[2:])
+    words = [word.replace("=category", f"={how}") for word in roles]
 
     audited = run("audit", *words)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -105,7 +106,9 @@ def test_a_description_is_json() -> None:
     described = ld.describe(ld.datasets.patients(50)).to_dict()
 
     assert json.loads(json.dumps(described)) == described
-    assert list(described) == ["schema", "version", "table", "rows", "columns", "next", "problems"]
+    first = ["schema", "version", "table", "rows", "columns", "next"]
+    added = ["together", "combinations", "sampled", "reading", "advised_reading"]
+    assert list(described) == [*first, *added, "problems"]
 
 
 def test_a_declared_type_is_used() -> None:
@@ -126,3 +129,73 @@ def test_reach_is_a_value() -> None:
         "d": None,
         "rule": "because",
     }
+
+
+def hospital(n: int = 2000) -> pa.Table:
+    """A table as a hospital exports it: nearly every birth date is unique."""
+    rng = np.random.default_rng(3)
+    born = pa.array(rng.integers(-14_000, 14_000, n).astype(np.int32)).cast(pa.date32())
+    return pa.table(
+        {
+            "patient": [f"P{place:05}" for place in range(n)],
+            "birth": [day.strftime("%d.%m.%Y") for day in born.to_pylist()],
+            "sex": rng.choice(["f", "m"], n).tolist(),
+            "site": rng.integers(1, 9, n).tolist(),
+            "weight_kg": [f"{value:.1f}".replace(".", ",") for value in rng.normal(75, 12, n).tolist()],
+            "score_raw": rng.normal(0, 1, n),
+            "icd": rng.choice(["A09", "B20", "C50", "E11", "F32"], n).tolist(),
+        }
+    )
+
+
+def test_columns_are_judged_by_their_values() -> None:
+    found = {column.name: column for column in ld.describe(hospital()).columns}
+
+    roles = {name: None if column.role is None else column.role.value for name, column in found.items()}
+    assert roles["patient"] == "identifier"
+    assert roles["birth"] == roles["sex"] == roles["site"] == "quasi"
+    assert "as of a code" in found["site"].reason
+    assert found["site"].distinction == pytest.approx(8 / 2000)
+    assert found["site"].separation == pytest.approx(7 / 8, abs=0.01)
+    assert (found["birth"].unique or 0) > 0.8
+
+
+def test_a_date_in_texts_is_no_name_although_every_row_has_its_own() -> None:
+    table = pa.table(
+        {"seen": [f"{1 + n % 28}.{1 + n % 12}.{1900 + n}" for n in range(60)], "icd": ["a", "b", "c"] * 20}
+    )
+
+    seen = ld.describe(table).columns[0]
+
+    assert (seen.role, seen.reason) == (Role.QUASI, "texts that look like dates, which others may know")
+
+
+def test_what_singles_people_out_is_told_with_its_figure() -> None:
+    found = ld.describe(hospital())
+
+    assert found.singles_out
+    assert found.together is not None
+    assert found.together.unique > 0.95
+    assert found.combinations[0].columns == ("birth",)
+    assert found.sampled is None
+    assert found.advised_reading == {"date_format": "dmy", "decimal": ","}
+    assert sum("read=" in text for text in found.reading) == 2
+
+
+def test_people_who_look_alike_are_not_singled_out() -> None:
+    table = pa.table({"sex": ["f", "m"] * 50, "site": [1, 1, 2, 2] * 25, "icd": ["a", "b", "c", "d"] * 25})
+
+    found = ld.describe(table)
+
+    assert not found.singles_out
+    assert found.combinations == ()
+
+
+def test_contradicting_dates_are_not_advised_away() -> None:
+    days = [f"{1 + n % 28:02}/{1 + n % 12:02}/{1990 + n % 9}" for n in range(60)]
+    turned = ["/".join([*reversed(day.split("/")[:2]), day[-4:]]) for day in days]
+
+    found = ld.describe(pa.table({"birth": days, "admission": turned, "icd": ["a", "b", "c"] * 20}))
+
+    assert found.advised_reading == {}
+    assert len(found.reading) == 2

@@ -1,0 +1,92 @@
+"""What the texts of a column look like, and which options would read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ldiversity.sentences import Sentence, Setting, say
+
+__all__ = ["Noticed", "notice_texts"]
+
+_ENOUGH: Final = 0.9
+_LEAST: Final = 3
+_MONTHS: Final = 12
+_COMMA: Final = r"^\s*-?[0-9]+(,[0-9]+)?\s*$"
+_COMMAS: Final = r"^\s*-?[0-9]+,[0-9]+\s*$"
+_TIME: Final = r"(?:[ T][0-9:]+)?\s*$"
+_DAY: Final = r"^\s*(?P<first>[0-9]{1,2})(?P<mark>[./-])(?P<second>[0-9]{1,2})[./-](?P<year>[0-9]{4}|[0-9]{2})" + _TIME
+_YEAR_FIRST: Final = r"^\s*[0-9]{4}[./][0-9]{1,2}[./][0-9]{1,2}" + _TIME
+_SHORT_YEAR: Final = 2
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """What was noticed about texts.
+
+    Attributes
+    ----------
+    option, value
+        The option of `ReadOptions` that would read them, and its value; None when nothing tells which.
+    text
+        The same in words, without a cell.
+    """
+
+    option: Literal["decimal", "date_format"]
+    value: str | None
+    text: Sentence
+
+
+def notice_texts(texts: pa.Array) -> Noticed | None:
+    """Look at the distinct texts of a column; None when they look like words.
+
+    Examples
+    --------
+    >>> notice_texts(pa.array(["31.12.2020", "1.2.2021", "5.6.2022"])).value
+    'dmy'
+    >>> notice_texts(pa.array(["1,5", "2,25", "3"])).text
+    "Its numbers have decimal commas: read={'decimal': ','} reads them."
+    """
+    known = texts.drop_null()
+    if len(known) < _LEAST or not pa.types.is_string(known.type):
+        return None
+    if _share(known, _COMMA) == 1 and _share(known, _COMMAS) > 0:
+        return Noticed("decimal", ",", say("Its numbers have decimal commas: {} reads them.", _setting("decimal", ",")))
+    if _share(known, _YEAR_FIRST) >= _ENOUGH:
+        return _dates("ymd", "with the year first")
+    if _share(known, _DAY) < _ENOUGH:
+        return None
+    parts = pc.extract_regex(known, _DAY).drop_null()
+    first, second = (pc.max(pc.cast(pc.struct_field(parts, name), pa.int64())).as_py() for name in ("first", "second"))
+    years = set(pc.unique(pc.utf8_length(pc.struct_field(parts, "year"))).to_pylist())
+    return _ordered(first, second, None if years != {_SHORT_YEAR} else pc.struct_field(parts, "mark")[0].as_py())
+
+
+def _ordered(first: int, second: int, mark: str | None) -> Noticed | None:
+    """Dates whose first two numbers go up to these; `mark` stands between them where years have two digits."""
+    forms = ("dmy", "mdy") if mark is None else (mark.join(("%d", "%m", "%y")), mark.join(("%m", "%d", "%y")))
+    if first > _MONTHS and second > _MONTHS:
+        return None
+    if first > _MONTHS:
+        return _dates(forms[0], "with the day first")
+    if second > _MONTHS:
+        return _dates(forms[1], "with the month first")
+    why = "Its texts look like dates, but no number is above 12, so nothing tells whether the day or the month is first"
+    text = say(f"{why}: {{}} or {{}}.", *(_setting("date_format", form) for form in forms))
+    return Noticed("date_format", None, text)
+
+
+def _dates(form: str, how: str) -> Noticed:
+    text = say(f"Its texts look like dates {how}: {{}} reads them.", _setting("date_format", form))
+    return Noticed("date_format", form, text)
+
+
+def _setting(option: str, value: str) -> Setting:
+    return Setting(option, value, python=f"read={{{option!r}: {value!r}}}")
+
+
+def _share(texts: pa.Array, pattern: str) -> float:
+    return float(pc.mean(pc.cast(pc.match_substring_regex(texts, pattern), pa.float64())).as_py())
