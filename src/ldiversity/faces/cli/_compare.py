@@ -61,7 +61,7 @@ def _method_options(command: Decorated) -> Decorated:
 @read_as_option
 @column_options
 @click.option(
-    "-l", "levels", default="2..7", show_default=True, metavar="NUMBERS", help="Values of l: 3, 2,4,6 or 2..7."
+    "-l", "diversities", default="2..7", show_default=True, metavar="NUMBERS", help="Values of l: 3, 2,4,6 or 2..7."
 )
 @click.option("--methods", multiple=True, metavar="NAMES", help="The methods; by default all that fit.")
 @click.option(
@@ -105,7 +105,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
 
     if plot is not None:
         _check_plot(plot)
-    levels = _levels(given["levels"])
+    diversities = _diversities(given["diversities"])
     names = split_names(given["methods"], "methods") or None
     options = _options(given, names)
     columns = typed_columns(cast("TypedColumns", given))
@@ -114,7 +114,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
             path,
             **columns,
             **recognition_choices(given),
-            l=levels,
+            l=diversities,
             methods=names,
             models=[_together(text) for text in given["models"]],
             options=options,
@@ -180,7 +180,7 @@ def _together(text: str) -> str | list[str]:
     return several if len(several) > 1 else text
 
 
-def _levels(text: str) -> list[int]:
+def _diversities(text: str) -> list[int]:
     """Read ``3``, ``2,4,6``, ``2..7`` or a mixture."""
     found: list[int] = []
     for part in text.split(","):
