@@ -50,7 +50,7 @@ class Threshold:
         """Where it comes from, in one sentence."""
         said = f" The holder says: {self.rationale}" if self.rationale else ""
         if self.source:
-            return f"The limit {self.name!r}. {self.source}.{said}"
+            return f"Its name is {self.name!r}. {self.source}.{said}"
         return f"The holder's own limit.{said}" if said else "The holder's own limit; no reason was given."
 
 

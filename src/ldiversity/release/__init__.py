@@ -17,7 +17,7 @@ from ldiversity.release._dtypes import keep_shown
 from ldiversity.release._evidence import Evidence
 from ldiversity.release._files import DataFile
 from ldiversity.release._forms import Form, Marginal, Reach
-from ldiversity.release._load import load_release
+from ldiversity.release._load import checksum_of, load_release
 from ldiversity.release._manifest import Manifest
 from ldiversity.release._posterior_bound import PosteriorBound
 from ldiversity.release._publishable import check_publishable
@@ -60,6 +60,7 @@ __all__ = [
     "check_description",
     "check_publishable",
     "check_release",
+    "checksum_of",
     "claim_of",
     "class_not_protected",
     "column_of",

@@ -21,14 +21,14 @@ from ldiversity.release._files import identity_of
 from ldiversity.release._form_entries import check_own_forms, form_of
 from ldiversity.release._forms import Form
 from ldiversity.release._load_classes import check_size, load_classes
-from ldiversity.release._manifest import DataEntry, Manifest, SensitiveEntry, TableEntry, read_manifest
+from ldiversity.release._manifest import MANIFEST_NAME, DataEntry, Manifest, SensitiveEntry, TableEntry, read_manifest
 from ldiversity.release._read import FolderData
 from ldiversity.release._set_release import SetRelease
 from ldiversity.release._sinks import sha256_of
 from ldiversity.schema import Attribute, Domain, Role, Schema
 from ldiversity.tables import domain_array
 
-__all__ = ["load_release"]
+__all__ = ["checksum_of", "load_release"]
 
 _ROUNDING: Final = 1e-6
 """Another processor computes the same claim with other last digits."""
@@ -63,6 +63,11 @@ def load_release(folder: str | os.PathLike[str], *, frame: str = "arrow") -> Rel
                 return release
         # The folder was replaced while it was read: what was seen may be parts of two releases.
     return _load(path, frame=frame)
+
+
+def checksum_of(folder: str | os.PathLike[str]) -> str:
+    """The SHA-256 of ``release.json``, which holds those of all other files of the release."""
+    return sha256_of(Path(folder) / MANIFEST_NAME)
 
 
 def _load(path: Path, *, frame: str) -> Release:

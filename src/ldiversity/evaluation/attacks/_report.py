@@ -69,7 +69,12 @@ class AttackReport(ShownInNotebooks, Answer, schema="attack", version=1):
     @fact
     def verdict(self) -> tuple[str, ...]:
         """What the attacks mean together, then one sentence about each, in the order of `ordered`."""
-        return (_summary(self.results), *map(_sentence, self.ordered))
+        return (_summary(self.results), *(text for _, text in self.sentences))
+
+    @property
+    def sentences(self) -> tuple[tuple[AttackResult, str], ...]:
+        """Each result with its sentence, in the order of `ordered`."""
+        return tuple((result, _sentence(result)) for result in self.ordered)
 
     def to_frame(self) -> Any:  # noqa: ANN401 - the kind of frame of the release
         """One row per attack, without details."""

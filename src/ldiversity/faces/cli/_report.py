@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
+def _print_template(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it
+    if value:
+        from ldiversity.faces.report import COMMITTEE_TEMPLATE
+
+        click.echo(COMMITTEE_TEMPLATE, nl=False)
+        ctx.exit()
+
+
 @click.command(
     "report",
     cls=Command,
@@ -43,6 +51,20 @@ __all__ = ["command"]
 )
 @recognition_options
 @click.option("--attacks", is_flag=True, help="Also run attacks; with --original they are scored.")
+@click.option(
+    "--committee",
+    type=READ,
+    metavar="FILE",
+    help="A TOML file that says who may receive the release, under which agreements, and until when.",
+)
+@click.option(
+    "--committee-template",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_template,
+    help="Print such a file to begin with, and end.",
+)
 @click.option(
     "--pictures",
     type=FOLDER,
@@ -96,6 +118,7 @@ def _made(release: Path, **given: Any) -> Report:  # noqa: ANN401 - options by n
         "sensitive": split_names(given["sensitive"], "sensitive") or None,
         "attacks": given["attacks"],
         **reading,
+        "committee": given["committee"],
     }
     if given["original"] is not None:
         return ld.holder_report(release, given["original"], **asked)
@@ -108,11 +131,12 @@ def _made(release: Path, **given: Any) -> Report:  # noqa: ANN401 - options by n
 def _render(report: Report, page: Page) -> None:
     if report.audience == "holder":
         page.warning("Made with the original: for the data holder alone, not to be handed out.")
+    summary = report.summary
+    (page.text if summary.verdict == "within" else page.warning)(summary.sentence)
+    page.bullets(summary.reasons)
+    page.text(f"Who may receive it: {summary.recipients}")
+    page.title("Promised")
     page.bullets(claim.statement for claim in report.release.claims)
-    if report.audit.passed is False:
-        page.warning("A promise does not hold on what was published.")
-    if report.attacks is not None and report.attacks.broken:
-        page.warning("An attack beats what the release promises.")
     rows = [[risk.name, percent(risk.value), percent(risk.threshold), risk.state] for risk in report.risks]
     page.table(["risk", "value", "threshold", "state"], rows, right={1, 2})
     for text in report.skipped:

@@ -25,7 +25,7 @@ from ldiversity.base.answers import Answer, Document, parts_of
 __all__ = ["answers", "documents", "json_schema", "schema_text", "write_schemas"]
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-_FILES: Final = ("publication", "release")
+_FILES: Final = ("committee", "publication", "release")
 _PLAIN: Final[Mapping[Any, str]] = MappingProxyType(
     {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null", dict: "object"}
 )
@@ -74,13 +74,17 @@ def json_schema(document: str) -> Document:
         from ldiversity.release import Manifest
 
         written = {"$schema": _DIALECT, **Manifest.model_json_schema()}
+    elif document == "committee":
+        from ldiversity.faces.report import Committee
+
+        written = _answer_schema(Committee)
     else:
         written = _answer_schema(answers()[document])
     plain: Document = _plain(written)
     return plain
 
 
-def _answer_schema(kind: type[Answer]) -> Document:
+def _answer_schema(kind: type) -> Document:
     parts: dict[str, Document] = {}
     top = _object(kind, parts)
     return {"$schema": _DIALECT, **top, **({"$defs": parts} if parts else {})}

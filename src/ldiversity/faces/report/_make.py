@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ldiversity._version import __version__
 from ldiversity.base.checks import column_names, name_some
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.evaluation.audit import Recognition, RecognitionChoices
+from ldiversity.faces.report._committee import Committee, read_committee
 from ldiversity.faces.report._report import Report
-from ldiversity.release import Release, load_release
+from ldiversity.release import Release, checksum_of, load_release
 from ldiversity.schema import Role
 from ldiversity.tables import Reading, as_read_options
 
@@ -39,6 +41,8 @@ class ReportChoices(RecognitionChoices, total=False):
         Whether attacks are run; without the original attackers say what they expect.
     types, read
         Types of columns of the original and of the population, as for `anonymize`, and how to read these files.
+    committee
+        Who may receive the release, and under which conditions: a TOML file, its content, or a `Committee`.
     """
 
     by: ByLike
@@ -46,6 +50,7 @@ class ReportChoices(RecognitionChoices, total=False):
     attacks: bool
     types: Mapping[str, str] | None
     read: GivenReadOptions
+    committee: str | os.PathLike[str] | Mapping[str, object] | Committee | None
 
 
 def user_report(release: Release | str | os.PathLike[str], **choices: Unpack[ReportChoices]) -> Report:
@@ -68,9 +73,9 @@ def user_report(release: Release | str | os.PathLike[str], **choices: Unpack[Rep
     >>> report.audience, [cell.cell for cell in report.contingency[0].cells]
     ('user', ['F', 'M'])
     """
-    opened, _ = _opened("user_report", release)
+    opened = _opened("user_report", release)
     # The paths of the holder may tell what nobody may learn, so the commands of this report name none.
-    return _made("user_report", opened, "RELEASE", None, choices)
+    return _made("user_report", replace(opened, name="RELEASE"), None, choices)
 
 
 def holder_report(
@@ -97,33 +102,45 @@ def holder_report(
     >>> holder_report(release, people, by="sex").distributions[0].accuracy.held
     1.0
     """
-    opened, name = _opened("holder_report", release)
-    return _made("holder_report", opened, name, original, choices)
+    return _made("holder_report", _opened("holder_report", release), original, choices)
 
 
-def _opened(owner: str, release: Any) -> tuple[Release, str]:  # noqa: ANN401 - a release or its folder
+@dataclass(frozen=True, eq=False)
+class _Opened:
+    """A release, what commands call it, and the checksum of its description, where it was read from a folder."""
+
+    release: Release
+    name: str = "RELEASE"
+    checksum: str | None = None
+
+
+def _opened(owner: str, release: Any) -> _Opened:  # noqa: ANN401 - a release or its folder
     if isinstance(release, Release):
-        return release, "RELEASE"
+        return _Opened(release)
     if not isinstance(release, str | os.PathLike):
         raise ParameterError(owner, "release", "must be a release or its folder", got=type(release).__name__)
-    return load_release(release), os.fspath(release)
+    loaded = load_release(release)
+    checksum = checksum_of(release)
+    return _Opened(loaded, os.fspath(release), checksum)
 
 
 def _made(
     owner: str,
-    release: Release,
-    name: str,
+    opened: _Opened,
     original: Any,  # noqa: ANN401 - a path or any frame
     choices: ReportChoices,
 ) -> Report:
     from ldiversity.evaluation.attacks import attack
     from ldiversity.evaluation.audit import audit
     from ldiversity.faces.report._cells import divisions
+    from ldiversity.faces.report._criteria import answer_criteria
     from ldiversity.faces.report._distributions import contingency, distribution
     from ldiversity.faces.report._published import Again, commands, published
     from ldiversity.faces.report._risks import class_sizes, gauges
+    from ldiversity.faces.report._summary import Found, summarize
 
     _check_names(owner, choices)
+    release, committee = opened.release, read_committee(choices.get("committee"))
     recognition = Recognition.of(owner, choices)
     by, sensitive, population = choices.get("by"), choices.get("sensitive"), recognition.population
     attacked = bool(choices.get("attacks", False))
@@ -134,13 +151,14 @@ def _made(
     chosen, holder = _chosen(owner, release, sensitive), original is not None
     divided = divisions(release, by, paths=holder)
     again = Again(
-        release=name,
+        release=opened.name,
         original=_path(original, "TABLE") if holder else None,
         by="" if by is None or not divided else divided[0].text,
         sensitive=() if sensitive is None else chosen,
         attacks=attacked,
         types=tuple(reading["types"].items()),
         read=reading["read"],
+        committee=None if committee is None else _path(choices.get("committee"), "FILE") if holder else "FILE",
         recognition=replace(
             recognition,
             population=None if population is None else _path(population, "POPULATION") if holder else "POPULATION",
@@ -164,16 +182,23 @@ def _made(
                 cells.append(contingency(release, attribute, division, truth))
             except UnsupportedError as error:
                 skipped.append(f"{attribute!r} by {division.text} is not shown: {error.message}")
+    promised = {name: float(release.claim(name).posterior) for name in chosen}
+    shown, risks = published(release, again.release, chosen), gauges(audited, promised, guessed)
+    achieved = attack(release, original, sensitive=chosen, **reading) if attacked else None
+    today = date.today().isoformat()  # noqa: DTZ011 - the day at the reader's place
     return Report(
         audience="holder" if holder else "user",
         package=__version__,
-        release=published(release, again.release, chosen),
+        summary=summarize(Found(shown, audited, achieved, committee, today, opened.checksum, promised)),
+        criteria=answer_criteria(audited, achieved),
+        committee=committee,
+        release=shown,
         distributions=distributions,
         contingency=tuple(cells),
         class_sizes=class_sizes(release),
-        risks=gauges(audited, {name: release.claim(name).posterior for name in chosen}, guessed),
+        risks=risks,
         audit=audited,
-        attacks=attack(release, original, sensitive=chosen, **reading) if attacked else None,
+        attacks=achieved,
         skipped=tuple(skipped),
         not_protected=tuple(release.not_protected),
         commands=commands(again, divided, chosen),

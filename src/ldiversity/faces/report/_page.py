@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ldiversity.base.html import STYLE, bullets, document, escape
 from ldiversity.base.numbers import counted, decimal, number, percent, points
+from ldiversity.faces.report._box import box, conditions, criterion
 from ldiversity.faces.report._glossary import glossary
 from ldiversity.faces.report._phrases import interval_words, setting_words, short, type_words
 from ldiversity.faces.report._tables import data_table, figures, not_run, paragraph
@@ -53,18 +54,20 @@ def page(report: Report) -> str:
 
 def body(report: Report) -> str:
     """Give the page without its head, for notebooks."""
-    text = {part: write(report) for part, _, write in _PARTS}
+    text: dict[str, str] = {one.criterion: criterion(one) for one in report.criteria}
+    text |= {part: write(report) for part, _, write in _PARTS}
     drawn = figures(report, taken=sum(len(made.encode("utf-8")) for made in text.values()))
     # The glossary comes last: it explains the words that the other parts use, captions included.
-    read = _SOURCE.sub("", " ".join([*text.values(), *drawn.values()]))
+    read = _SOURCE.sub("", " ".join([box(report), *text.values(), *drawn.values()]))
     text["words"] = _words(report, read)
-    titles = {part: title for part, title, _ in _PARTS} | {"words": "Words"}
+    titles: dict[str, str] = {one.criterion: one.title for one in report.criteria}
+    titles |= {part: title for part, title, _ in _PARTS} | {"words": "Words"}
     contents = "".join(f'<li><a href="#{part}">{escape(title)}</a></li>' for part, title in titles.items())
     parts = [
         f'<section id="{part}"><h2>{escape(title)}</h2>\n{text[part]}\n{drawn.get(part, "")}</section>'
         for part, title in titles.items()
     ]
-    return "\n".join([_head(report), _summary(report), f"<nav><ol>{contents}</ol></nav>", *parts])
+    return "\n".join([_head(report), box(report), f"<nav><ol>{contents}</ol></nav>", *parts])
 
 
 def _head(report: Report) -> str:
@@ -78,24 +81,6 @@ def _head(report: Report) -> str:
         "note",
         "Made from the release alone: it tells nothing that the release does not tell, and may be handed out with it.",
     )
-
-
-def _summary(report: Report) -> str:
-    release, passed = report.release, report.audit.passed
-    left = f"; {number(release.suppressed)} {'was' if release.suppressed == 1 else 'were'} left out"
-    counts = f"{counted(release.records, 'record')}{left if release.suppressed else ''}."
-    said = [f"<p>{escape(counts)} Made with ldiversity {escape(report.package)}.</p>"]
-    broken = report.attacks is not None and report.attacks.broken
-    if passed is False:
-        said.append(
-            paragraph("bad", "Checked on what was published: a promise does not hold. Do not use this release.")
-        )
-    elif passed and not broken and not release.warnings:
-        each = release.unit
-        said.append(paragraph("good", f"Checked on what was published: every {each} on its own is as promised."))
-    if broken:
-        said.append(paragraph("bad", "An attack beats what the release promises."))
-    return "".join(said)
 
 
 def _published(report: Report) -> str:
@@ -253,6 +238,7 @@ def _points(error: float) -> str:
 
 
 _PARTS: Final[tuple[tuple[str, str, Callable[[Report], str]], ...]] = (
+    ("conditions", "Recipients and agreements", conditions),
     ("published", "What was published, and what is promised", _published),
     ("distributions", "How often each value occurs", _distributions),
     ("contingency", "How values go together with other columns", _contingency),

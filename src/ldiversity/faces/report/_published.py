@@ -53,6 +53,8 @@ class Again:
         Types of columns of the original, and how it is read.
     recognition
         How likely being recognized may be, and among whom a journalist searches; a path for a population.
+    committee
+        The file that says who may receive the release; None without one.
     """
 
     release: str = "RELEASE"
@@ -63,6 +65,7 @@ class Again:
     types: tuple[tuple[str, str], ...] = ()
     read: ReadOptions = USUAL_READING
     recognition: Recognition = _USUAL
+    committee: str | None = None
 
 
 def published(release: Release, name: str, chosen: Sequence[str]) -> Published:
@@ -92,7 +95,8 @@ def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str])
     by = ("--by", again.by) if again.by else ()
     run = ("--attacks",) if again.attacks else ()
     among = again.recognition.words
-    last = (*by, *asked, *original, *types, *among, *run)
+    said = ("--committee", again.committee) if again.committee else ()
+    last = (*by, *asked, *original, *types, *among, *run, *said)
     found = [("This report", ("report", folder, "-o", output, *last))]
     words = ("report", folder, "--pictures", "pictures", *last)
     found.append(("Every picture, and all rows of its table as CSV", words))

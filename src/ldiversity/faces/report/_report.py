@@ -12,11 +12,14 @@ from typing import Final, Literal
 
 from ldiversity.base.answers import Answer, fit_screen
 from ldiversity.base.checks import name_some
-from ldiversity.base.numbers import counted, percent
+from ldiversity.base.numbers import counted
 from ldiversity.errors import LDiversityWarning, ParameterError, StorageError
 from ldiversity.evaluation.attacks import AttackReport
 from ldiversity.evaluation.audit import Audit
+from ldiversity.faces.report._committee import Committee
+from ldiversity.faces.report._criteria import AnsweredCriterion
 from ldiversity.faces.report._parts import Command, Contingency, Distribution, Gauge, Published, PublishedClasses
+from ldiversity.faces.report._summary import Summary
 
 __all__ = ["Report"]
 
@@ -35,6 +38,12 @@ class Report(Answer, schema="report", version=1):
         ``"user"``: made from the release alone; ``"holder"``: shows the original, and must not be handed out.
     package
         The version of this package.
+    summary
+        What the reader needs first: the verdict, and the worst figures of the whole report.
+    criteria
+        The three questions of Opinion 05/2014 (singling out, linkability, inference): what was measured, what is open.
+    committee
+        Who may receive the release, and under which conditions; None when the holder did not say.
     release
         What was published.
     distributions
@@ -57,6 +66,9 @@ class Report(Answer, schema="report", version=1):
 
     audience: Literal["user", "holder"]
     package: str
+    summary: Summary
+    criteria: tuple[AnsweredCriterion, ...]
+    committee: Committee | None
     release: Published
     distributions: tuple[Distribution, ...]
     contingency: tuple[Contingency, ...]
@@ -72,8 +84,8 @@ class Report(Answer, schema="report", version=1):
         return f"Report(for the {self.audience}, {counted(self.release.records, 'record')})"
 
     def __str__(self) -> str:
-        risks = [f"{risk.name}: {percent(risk.value)} ({risk.state})" for risk in self.risks]
-        return fit_screen([repr(self), *(claim.statement for claim in self.release.claims), *risks])
+        claims = (claim.statement for claim in self.release.claims)
+        return fit_screen([repr(self), self.summary.sentence, *self.summary.reasons, *claims])
 
     def to_html(self) -> str:
         """The page: it needs no network and no script, and is smaller than 1 MB."""

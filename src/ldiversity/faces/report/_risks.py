@@ -30,7 +30,7 @@ _RISKS: Final = {
         "At worst, how surely someone who does not know who is in the table finds a record's person in the population.",
     ),
     "known": (
-        "knowing the value, at worst",
+        "knowing the value, without prior knowledge",
         "At worst, how sure of one value of {} someone without prior knowledge is, once a person's record is found.",
     ),
     "guessed": (
@@ -41,7 +41,7 @@ _RISKS: Final = {
         ),
     ),
     "informed": (
-        "knowing it, if frequencies are known",
+        "knowing the value, if frequencies are known",
         "How sure of {} someone is who knows how frequent each value is. Nothing is promised against that.",
     ),
 }

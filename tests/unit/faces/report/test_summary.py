@@ -1,0 +1,132 @@
+"""The first box of a report: nothing further down is worse than it says, and no sentence contradicts another."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import ldiversity as ld
+from ldiversity.evaluation.attacks import AttackReport, AttackResult
+from ldiversity.evaluation.audit import audit
+from ldiversity.faces.report._parts import Published
+from ldiversity.faces.report._summary import Found, summarize
+
+ROLES = {"quasi": ["age"], "sensitive": "disease"}
+
+
+@pytest.fixture(scope="module")
+def people() -> pa.Table:
+    """One value is common: whoever knows that is surer than the sets alone allow."""
+    drawn = np.random.default_rng(3)
+    return pa.table(
+        {
+            "age": drawn.integers(20, 24, 400),
+            "disease": drawn.choice(["flu", "cold", "cut", "gout", "sty", "ache"], 400, p=[0.7, *[0.06] * 5]),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def release(people: pa.Table) -> ld.Release:
+    return ld.anonymize(people, **ROLES, method=ld.RandomizedAddition(l=3), insecure_seed=1)
+
+
+@pytest.fixture(scope="module")
+def safe() -> ld.Release:
+    people = pa.table({"age": [30, 40] * 60, "disease": ["flu", "cold", "cut", "gout", "sty", "ache"] * 20})
+    return ld.anonymize(people, **ROLES, method=ld.Mondrian(l=3), insecure_seed=1)
+
+
+def result(success: float, *, claim: float | None = 1 / 3, broken: bool = False, scored: bool = True) -> AttackResult:
+    return AttackResult(
+        attack="planted", knowledge="They know it.", attribute="disease", targets=9, found=9, success=success,
+        interval=None, certain=0.0, certain_success=None, mean_belief=success, claim=claim, baseline=0.1,
+        scored=scored, broken=broken,
+    )  # fmt: skip
+
+
+def found(release: ld.Release, *results: AttackResult, limit: float = 1.0) -> Found:
+    published = Published("r", release.layout, "Sets.", release.n_rows, 0, (), (), ())
+    attacks = AttackReport(tuple(results)) if results else None
+    promised = {name: float(release.claim(name).posterior) for name in release.sensitive}
+    return Found(published, audit(release, threshold=limit), attacks, None, "2026-01-02", None, promised)
+
+
+def test_the_box_shows_the_greatest_figure_of_the_audit_not_the_claim(release: ld.Release) -> None:
+    report = ld.user_report(release)
+    worst = {one.what: one for one in report.summary.worst}["Learning a person's 'disease'"]
+
+    assert report.audit.attribute_risk["disease"].largest_share == pytest.approx(1 / 3)
+    assert worst.value == report.audit.attribute_risk["disease"].informed.largest_share > 0.5
+    assert worst.state == "not covered"
+    assert report.summary.verdict == "decide"
+
+
+def test_an_attack_that_is_worse_than_the_audit_is_what_the_box_shows(safe: ld.Release) -> None:
+    without, planted = summarize(found(safe)), summarize(found(safe, result(0.9, broken=True)))
+
+    assert without.verdict == "within"
+    assert planted.verdict == "stop"
+    assert planted.worst[-1].value == 0.9
+    assert planted.reasons[0] == "An attack beats what the release promises: planted."
+    assert not any("as promised" in text for text in planted.reasons)
+
+
+def test_an_attack_within_chance_above_the_promise_is_no_green_box(safe: ld.Release) -> None:
+    assert summarize(found(safe, result(0.5))).verdict == "decide"
+    assert summarize(found(safe, result(0.5, claim=None))).worst[-1].state == "not covered"
+    assert summarize(found(safe, result(0.2))).verdict == "within"
+
+
+def test_an_audit_that_fails_stops_the_release(safe: ld.Release) -> None:
+    given = found(safe)
+    failing = replace(given, audit=audit(safe, models="k-anonymity:100"))
+
+    assert summarize(failing).verdict == "stop"
+
+
+def test_a_figure_above_the_limit_of_being_found_is_no_green_box(safe: ld.Release) -> None:
+    summary = summarize(found(safe, limit=0.001))
+
+    assert summary.verdict == "decide"
+    assert summary.worst[0].state == "above"
+
+
+@pytest.mark.parametrize("attacks", [False, True])
+def test_no_figure_of_a_report_is_worse_than_its_box(release: ld.Release, people: pa.Table, *, attacks: bool) -> None:
+    for report in (ld.user_report(release, attacks=attacks), ld.holder_report(release, people, attacks=attacks)):
+        worst = max(one.value for one in report.summary.worst)
+        every = [gauge.value for gauge in report.risks]
+        every += [] if report.attacks is None else [one.success for one in report.attacks.results]
+
+        assert worst >= max(every)
+
+
+def test_the_box_is_the_first_thing_on_the_page_and_says_at_worst_once_of_each(release: ld.Release) -> None:
+    page = ld.user_report(release, attacks=True).to_html()
+    box = page[page.index('id="summary"') : page.index("<nav>")]
+
+    assert page.index('id="summary"') < page.index("<h2>")
+    assert "To be decided" in box
+    said = re.findall(r"(Learning a person&#x27;s &#x27;disease&#x27;|Finding a person&#x27;s record): at worst", box)
+    assert sorted(said) == sorted(set(said))
+    assert "33.3 %" in box  # only as the promise that does not cover the attacker
+    assert "does not cover this attacker" in box
+
+
+def test_the_release_is_known_by_the_checksum_of_its_description(release: ld.Release, tmp_path: Path) -> None:
+    from hashlib import sha256
+
+    release.save(tmp_path / "r")
+    report = ld.user_report(tmp_path / "r")
+    checksum = sha256((tmp_path / "r" / "release.json").read_bytes()).hexdigest()
+
+    assert (report.summary.checksum, report.summary.release_id) == (checksum, checksum[:12])
+    assert ld.user_report(release).summary.checksum is None
+    assert checksum in report.to_html()
+    assert str(tmp_path) not in report.to_html()
