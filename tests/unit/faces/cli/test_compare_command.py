@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ldiversity.faces.cli import cli
-from ldiversity.faces.cli._compare import _levels
+from ldiversity.faces.cli._compare import _diversities
 
 Run = Callable[..., Result]
 ROLES = ["--quasi", "age,sex", "--sensitive", "disease", "--queries", "20", "--seed", "1"]
@@ -113,7 +113,7 @@ def test_a_limit_of_risk_that_nothing_keeps_recommends_nothing(run: Run, patient
     ("text", "levels"), [("3", [3]), ("2..2", [2]), ("2,4", [2, 4]), ("2..4", [2, 3, 4]), (" 2..3 , 6 ", [2, 3, 6])]
 )
 def test_levels_are_read(text: str, levels: list[int]) -> None:
-    assert _levels(text) == levels
+    assert _diversities(text) == levels
 
 
 @pytest.mark.parametrize("text", ["", "x", "2..", "5..2", "3,7..2", "2;3", "2.5"])
