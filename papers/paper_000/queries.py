@@ -36,7 +36,12 @@ def publish(table: pa.Table, quasi: list[str], sensitive: str, name: str, l: int
     """Publish by a method of the paper, or return the reason why it cannot."""
     try:
         return ld.anonymize(
-            table, quasi=quasi, sensitive=sensitive, method=PAPER_METHODS[name](l=l), insecure_seed=seed
+            table,
+            quasi=quasi,
+            sensitive=sensitive,
+            method=PAPER_METHODS[name](l=l),
+            grid="exact" if name == "TP" else None,  # as the paper publishes
+            insecure_seed=seed,
         )
     except ld.InfeasibleError as error:
         return error.message

@@ -193,7 +193,9 @@ def _randomized(surveys: Sequence[Survey], times: int, words: FreshWords) -> lis
 
 def _grouped(adult: pa.Table, surveys: Sequence[Survey], name: str, method: ld.Mondrian, seed: int) -> dict[str, Any]:
     sensitive = ld.Sensitive("education", domain=list(EDUCATION_TREE.leaves))
-    release: ld.ClassRelease = ld.anonymize(adult, quasi=QUASI, sensitive=sensitive, method=method, insecure_seed=seed)  # type: ignore[assignment]
+    release: ld.ClassRelease = ld.anonymize(  # type: ignore[assignment]
+        adult, quasi=QUASI, sensitive=sensitive, method=method, grid="exact", insecure_seed=seed
+    )
     by_age, by_job = surveys
     ages = _counts(release, by_age, [ld.bins("age", width=10), "sex"])
     jobs = _counts(release, by_job, ["workclass", "occupation"])

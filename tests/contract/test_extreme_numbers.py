@@ -148,7 +148,8 @@ def test_a_hierarchy_of_large_numbers_is_refused_without_their_digits() -> None:
 
 def test_a_release_that_names_a_range_without_a_length_is_refused(tmp_path: Any) -> None:
     table = table_with(EXTREMES["half of a double"])
-    ld.anonymize(table, quasi=["x"], sensitive="disease", method=ld.Mondrian(l=2), output=tmp_path / "r")
+    roles: dict[str, Any] = {"quasi": ["x"], "sensitive": "disease", "method": ld.Mondrian(l=2), "grid": "exact"}
+    ld.anonymize(table, **roles, output=tmp_path / "r")
     manifest = tmp_path / "r" / "release.json"
     low = min(table["x"].to_pylist())
     written = json.loads(

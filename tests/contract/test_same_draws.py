@@ -12,6 +12,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow.compute as pc
 import pytest
 
 import ldiversity as ld
@@ -36,6 +38,7 @@ SEEDED = {
     "semantic": "abe2055066f26caa",
     "tp": "b14ca229fcf23fb8",
 }
+EXACT = {"bsgi": "2587f00abf193c97", "mondrian": "86be39c747d7d549", "tp": "797d0d99ccd181b0"}
 KEYED = {"randomized-addition": "ddfadd7e55141edd", "semantic": "413048bfa9f9a997"}
 
 
@@ -69,6 +72,19 @@ def test_every_method_is_held_to_it() -> None:
 @pytest.mark.parametrize("method", SEEDED)
 def test_a_seeded_run_gives_the_same_rows(method: str, tmp_path: Path) -> None:
     assert digest(publish(method, insecure_seed=7), tmp_path) == SEEDED[method]
+
+
+@pytest.mark.parametrize("method", EXACT)
+def test_without_a_grid_the_rows_are_those_of_the_first_version(method: str, tmp_path: Path) -> None:
+    table = patients(300, seed=5)
+    wide = pc.add(pc.multiply(table["age"], 977), np.arange(300) * 31 % 1000)
+    roles: dict[str, Any] = {"quasi": ["wide", "sex"], "sensitive": "disease", "method": METHODS[method](l=2)}  # type: ignore[call-arg]
+
+    exact = ld.anonymize(table.append_column("wide", wide), **roles, grid="exact", insecure_seed=7)
+    rounded = ld.anonymize(table.append_column("wide", wide), **roles, insecure_seed=7)
+
+    assert digest(exact, tmp_path / "exact") == EXACT[method]
+    assert digest(rounded, tmp_path / "rounded") != EXACT[method]
 
 
 @pytest.mark.parametrize("method", KEYED)

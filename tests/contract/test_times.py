@@ -15,6 +15,7 @@ import pytest
 
 import ldiversity as ld
 from ldiversity.catalog import CATALOG, MethodEntry
+from ldiversity.publish import ChosenMethod
 from ldiversity.tables import to_native
 
 TREE = ld.Hierarchy.from_rows([("cold", "lungs"), ("asthma", "lungs"), ("cut", "skin"), ("burn", "skin")])
@@ -41,7 +42,9 @@ def people(kind: pa.DataType) -> pa.Table:
 def publish(frame: Any, entry: MethodEntry) -> ld.Release:
     module, _, name = entry.home.partition(":")
     method = getattr(import_module(module), name).of_level(2, **REQUIRED.get(entry.name, {}))
-    return ld.anonymize(frame, quasi="born", sensitive="disease", method=method)
+    # On a grid, times are those of a calendar, not of the table.
+    grid = "exact" if ChosenMethod.of(method).rounds else None
+    return ld.anonymize(frame, quasi="born", sensitive="disease", method=method, grid=grid)
 
 
 def times_in(frame: Any) -> list[Any]:

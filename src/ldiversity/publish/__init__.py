@@ -5,6 +5,7 @@ from ldiversity.publish._check import Checked
 from ldiversity.publish._coarse import check_levels
 from ldiversity.publish._columns_said import ColumnDecisions, Columns
 from ldiversity.publish._draw import draw_sets
+from ldiversity.publish._grids import GivenGrid
 from ldiversity.publish._hierarchies import is_made, read_hierarchies
 from ldiversity.publish._levels import Level
 from ldiversity.publish._method import ChosenMethod, method_words
@@ -33,6 +34,7 @@ __all__ = [
     "ColumnUniqueness",
     "Columns",
     "Decisions",
+    "GivenGrid",
     "Level",
     "LevelUniqueness",
     "Outlook",

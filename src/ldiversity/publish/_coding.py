@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,8 @@ from ldiversity.engines import Engine
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CodedTable, NumberColumn, QuasiColumn, SensitiveColumn
 from ldiversity.publish._columns_read import CategoryReader, NumberReader, PersonReader, is_number, published_type
-from ldiversity.release import numbers_out
+from ldiversity.publish._grids import Grids, snapped
+from ldiversity.release import Grid, grid_of, numbers_out
 from ldiversity.tables import Coder, Source
 
 __all__ = ["Reading", "read_table"]
@@ -37,6 +39,8 @@ class Reading:
         Shape (n,): which row of the source each row is.
     added_missing
         Columns whose hierarchy has missing values only because some record of the table has one.
+    steps
+        The step of the public grid of each column that has one.
     """
 
     table: CodedTable
@@ -46,6 +50,17 @@ class Reading:
     made: frozenset[str] = frozenset()
     order: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     added_missing: frozenset[str] = frozenset()
+    steps: Grids = field(default_factory=dict)
+
+    @cached_property
+    def grids(self) -> dict[str, Grid]:
+        """The public grid of each column that has one."""
+        return {name: grid_of(step, self.types[name]) for name, step in self.steps.items()}
+
+    @property
+    def grouped(self) -> CodedTable:
+        """The table as methods see it, on its grids."""
+        return snapped(self.table, self.grids)
 
     def exact(self, column: QuasiColumn, rows: NDArray[np.integer]) -> pa.Array:
         """The values of some rows as they were."""

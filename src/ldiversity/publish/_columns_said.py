@@ -12,6 +12,7 @@ from ldiversity.base.checks import column_name, column_names
 from ldiversity.base.typed import join_assignment
 from ldiversity.errors import ParameterError
 from ldiversity.hierarchies import Hierarchy
+from ldiversity.publish._grids import GivenGrid, check_grid, grid_words
 from ldiversity.publish._hierarchies import is_made
 from ldiversity.publish._level_texts import GivenLevel, as_level
 from ldiversity.publish._levels import Level
@@ -44,6 +45,7 @@ class ColumnDecisions(TypedDict, total=False):
     read: GivenReadOptions
     hierarchies: Mapping[str, GivenHierarchy] | None
     levels: Mapping[str, GivenLevel] | None
+    grid: GivenGrid | None
     person: str | None
 
 
@@ -74,6 +76,7 @@ class Columns:
     read: ReadOptions
     hierarchies: Mapping[str, Hierarchy | str | Path]
     levels: Mapping[str, Level]
+    grid: GivenGrid
     person: str | None
 
     def __init__(self, **said: Unpack[ColumnDecisions]) -> None:
@@ -88,6 +91,7 @@ class Columns:
             read=as_read_options(_OWNER, said.get("read")),
             hierarchies={column: _hierarchy(one) for column, one in (said.get("hierarchies") or {}).items()},
             levels={column: as_level(column, one) for column, one in (said.get("levels") or {}).items()},
+            grid=check_grid(_OWNER, said.get("grid")),
             person=None if person is None else column_name(_OWNER, "person", person),
         )
 
@@ -115,6 +119,7 @@ class Columns:
             words += ["--hierarchy", f"{join_assignment(name)}={text}"]
         for name, level in self.levels.items():
             words += ["--publish", f"{join_assignment(name)}={level}"]
+        words += grid_words(self.grid)
         return [*words, *([] if self.person is None else ["--person", self.person])]
 
 

@@ -13,6 +13,7 @@ from ldiversity.base.randomness import FreshWords
 from ldiversity.errors import ClaimError, InfeasibleError, InternalError, UnsupportedError
 from ldiversity.methods import Grouping, GroupingMethod, GroupingRun, Partition, SensitiveColumn
 from ldiversity.publish._coding import Reading
+from ldiversity.publish._grids import choose_steps
 from ldiversity.publish._prepare import Preparation
 from ldiversity.publish._public import keeps_rules, public_column, same_hierarchies
 
@@ -48,7 +49,7 @@ def group_records(preparation: Preparation, words: FreshWords) -> Grouped:
             reading = preparation.read(words)
         n_all = reading.table.n_rows if n_all is None else n_all
         with stage("grouping") as told:
-            grouping = preparation.method.group(reading.table, GroupingRun(preparation.engine.workers, told))
+            grouping = preparation.method.group(reading.grouped, GroupingRun(preparation.engine.workers, told))
         _check_grouping(grouping, reading, preparation.method)
         partitions = _partition_of(grouping, reading)
         columns = {
@@ -94,6 +95,9 @@ def tells_nothing(done: Grouped, alone: Preparation, kept: BoolArray, words: Fre
         promises = done.preparation.method.promises(column.domain)
         if not keeps_rules(promises, column, partition.class_of, partition.n_classes):
             return False
+    given = done.preparation.grid
+    if given is not None and choose_steps(given, done.reading, kept) != done.reading.steps:
+        return False
     return not done.reading.made or same_hierarchies(done.reading, kept, alone.read(words))
 
 

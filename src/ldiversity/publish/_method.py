@@ -91,6 +91,13 @@ class ChosenMethod:
         return isinstance(self.method, GroupingMethod)
 
     @property
+    def rounds(self) -> bool:
+        """Whether it publishes intervals that are not those of a hierarchy, so that their ends can be rounded."""
+        if not isinstance(self.method, GroupingMethod):
+            return False
+        return self.method.layout == "generalized" and not self.method.needs_hierarchies
+
+    @property
     def words(self) -> list[str] | None:
         """The options of the command line that ask for it; None when one cannot be written there."""
         return method_words(self.name, self.options)

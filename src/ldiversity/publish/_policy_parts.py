@@ -177,6 +177,12 @@ class TablePolicy(Part):
         description="How coarsely each record shows a quasi-identifier, for methods that do not generalize them.",
         examples=[{"age": "width:5,bottom:20,top:90", "zip": "prefix:3", "born": "year", "job": "jobs.csv:2"}],
     )
+    grid: Literal["exact"] | dict[str, float | str] = Field(
+        default={},
+        description="Where intervals may end, for methods that publish intervals: all ends are rounded outward to a "
+        'step, by default about 1 % of the range. "exact" leaves the ends of a column, or of all columns, as they are.',
+        examples=[{"age": 5, "born": "year", "weight": "exact"}, "exact"],
+    )
     person: str | None = Field(
         default=None,
         min_length=1,

@@ -23,11 +23,12 @@ from ldiversity.publish._coarse import CoarseColumns, check_levels
 from ldiversity.publish._coding import Reading, read_table
 from ldiversity.publish._columns_read import published_type
 from ldiversity.publish._draw import HiddenAttribute
+from ldiversity.publish._grids import Grids, check_steps, choose_steps
 from ldiversity.publish._hierarchies import is_made, read_hierarchies
 from ldiversity.publish._levels import Level
 from ldiversity.publish._notes import holder_notes, is_declared, naming_notes, plain_notes
 from ldiversity.publish._uniqueness import ColumnUniqueness, LookAlikes
-from ldiversity.release import Form, Format, check_publishable, no_records_left, parse_type
+from ldiversity.release import EXACT, Form, Format, check_publishable, no_records_left, parse_type
 from ldiversity.schema import Attribute, Domain, Role, Schema
 from ldiversity.tables import (
     Coder,
@@ -85,6 +86,13 @@ class Preparation:
     def data_format(self) -> Format:
         """How rows are stored: as was chosen, or else as the table is."""
         return self.question.data_format or self.source.published_as
+
+    @property
+    def grid(self) -> Grids | None:
+        """The steps that the holder declared; None when intervals have no grid."""
+        if self.method.layout == "bucketized" or self.question.grid == EXACT:
+            return None
+        return self.question.grid
 
     @property
     def n_rows(self) -> int:
@@ -160,7 +168,7 @@ class Preparation:
 
     def read(self, words: FreshWords) -> Reading:
         """Read the table as the method sees it."""
-        return read_table(
+        reading = read_table(
             self.shown,
             engine=self.engine,
             quasi=self.schema.names(Role.QUASI),
@@ -173,6 +181,7 @@ class Preparation:
             made=[name for name, given in self.question.hierarchies.items() if is_made(given)],
             exact=self.method.layout == "bucketized",
         )
+        return reading if self.grid is None else replace(reading, steps=choose_steps(self.grid, reading))
 
 
 def prepare(question: Publication, source: Source, engine: Engine) -> Preparation:
@@ -194,6 +203,7 @@ def prepare(question: Publication, source: Source, engine: Engine) -> Preparatio
     levels = check_levels(question.levels, source, question.quasi)
     trees = read_hierarchies(question.hierarchies, source, question.quasi)
     trees = {name: tree for name, tree in trees.items() if name not in levels}
+    check_steps(question.grid, {name: published_type(name, source.columns[name]) for name in question.quasi}, trees)
 
     def count(rows: Source, column: str, most: int) -> pa.Table | None:
         return engine.count(rows, [column], most=most)

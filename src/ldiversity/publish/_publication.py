@@ -33,6 +33,7 @@ _WHY_NOT: Final = {
     "key": _INTERSECTED,
     "record_id": _INTERSECTED,
     "layout": "The method decides the layout of a grouped release.",
+    "grid": "A grid is for methods that publish intervals, such as bsgi, mondrian and tp.",
 }
 _GivenMethod: TypeAlias = str | Method | ChosenMethod
 
@@ -90,6 +91,11 @@ class Publication(Columns):
         hierarchy file, or a pair of a `Hierarchy` and a level. ``"bottom:18"`` and ``"top:90"`` make one label of
         all numbers below, and of all from there on; also ``"width:5,bottom:20,top:90"``. Labels follow from this rule
         alone. The command line and policies call it ``publish``, which is a verb here.
+    grid
+        Where intervals of numbers and times may end, for methods that generalize to intervals: all ends are rounded
+        outward to a public step, so that no end is somebody's value. By default it is a round number, or a unit of the
+        calendar, of about 1 % of the range in which most records lie. ``{"age": 5, "born": "year"}`` declares steps,
+        ``{"age": "exact"}`` leaves the ends of a column as they are, and ``"exact"`` those of all columns.
     person
         The column that says whose row it is, when a person may have several; for methods that group. No class then
         holds two rows of one person.
@@ -154,6 +160,7 @@ class Publication(Columns):
         said = {name: getattr(columns, name) for name in ColumnDecisions.__annotations__}
         alone = {} if method.groups else {"hierarchies": None, "person": None}
         alone |= {"levels": None} if method.generalizes else {}
+        alone |= {} if method.rounds else {"grid": None}
         return cls(**{**said, **alone}, method=method)
 
     @property
@@ -274,7 +281,7 @@ class Publication(Columns):
 
     def command(self, table: str = "TABLE", output: str = "release") -> list[str] | None:
         """The command line that publishes, as words; None when an option cannot be written there."""
-        choices = [self.method] if isinstance(self.method, ChosenMethod) else list(self.method.values())
+        choices = self._choices
         method = choices[0].words if all(one == choices[0] for one in choices) else None
         if method is None:
             return None
@@ -285,6 +292,10 @@ class Publication(Columns):
         words += [] if self.data_format is None else ["--format", self.data_format]
         words += [] if self.layout is None else ["--layout", self.layout]
         return [*words, "-o", output]
+
+    @property
+    def _choices(self) -> list[ChosenMethod]:
+        return [self.method] if isinstance(self.method, ChosenMethod) else list(self.method.values())
 
     def _prepared(self, table: Any, engine: Engine | None = None) -> Preparation:  # noqa: ANN401 - any frame or path
         from ldiversity.engines import LocalEngine
@@ -320,6 +331,8 @@ class Publication(Columns):
             }
         else:
             given = {"key": self.key, "record_id": self.record_id, "layout": self.layout}
+        if not all(one.rounds for one in self._choices):
+            given["grid"] = self.grid
         misplaced = [name for name, value in given.items() if value]
         if misplaced:
             raise self._misplaced(misplaced[0])

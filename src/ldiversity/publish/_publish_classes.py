@@ -22,6 +22,7 @@ from ldiversity.methods import Grouping, Partition
 from ldiversity.models import count_classes
 from ldiversity.publish._coding import Reading
 from ldiversity.publish._cut import cut_forms
+from ldiversity.publish._grids import grid_notes
 from ldiversity.publish._grouping import Grouped, group_records
 from ldiversity.publish._notes import hierarchy_notes
 from ldiversity.publish._prepare import Preparation
@@ -128,6 +129,7 @@ def _make(preparation: Preparation, words: FreshWords) -> _Made:
         *hierarchy_notes([*preparation.hierarchies] if method.layout == "bucketized" else ()),
         *_left_out_notes(description.suppressed, done),
         *_marginal_notes(forms, wanted=marginals),
+        *grid_notes(reading.steps, preparation.grid),
     )
     return _Made(description, rows, len(order), n_records, notes)
 

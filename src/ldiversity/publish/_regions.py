@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ldiversity.errors import InternalError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CategoryColumn, NumberColumn
 from ldiversity.publish._coding import Reading
-from ldiversity.release import Cells, Form, Marginal, column_of, node_labels
+from ldiversity.release import Cells, Form, Grid, Marginal, column_of, node_labels
 from ldiversity.schema import MISSING_LABEL
 
 __all__ = ["ClassRowsInOrder", "make_forms", "make_regions"]
@@ -63,7 +63,8 @@ def make_forms(reading: Reading, rows: ClassRowsInOrder, *, marginals: bool) -> 
     forms = {}
     for column in reading.table.quasi:
         if isinstance(column, NumberColumn):
-            forms[column.name] = _interval_form(column, rows, marginals=marginals)
+            form = _interval_form(column, rows, marginals=marginals)
+            forms[column.name] = _rounded(form, reading, column.name)
         else:
             added = column.name in reading.added_missing
             forms[column.name] = _category_form(column, rows, marginals=marginals, added_missing=added)
@@ -78,7 +79,7 @@ def make_regions(
     levels: Mapping[str, int],
     suppress_differences: bool,
 ) -> pa.Table:
-    """One row per class: the tightest region that holds its records, or what the method asked for.
+    """One row per class: the tightest region on the grid that holds its records, or what the method asked for.
 
     Values of columns in `levels` are published as their ancestors at that level. With `suppress_differences`, a cell is
     published only when all records of the class agree on it.
@@ -87,7 +88,8 @@ def make_regions(
     for column in reading.table.quasi:
         form = forms[column.name]
         if isinstance(column, NumberColumn):
-            cells = _intervals(column, rows, suppress=suppress_differences)
+            grid = reading.grids.get(column.name)
+            cells = _intervals(column, rows, grid, suppress=suppress_differences)
         elif form.kind == "node":
             cells = _nodes(column, rows, form, level=levels.get(column.name), suppress=suppress_differences)
         else:
@@ -113,6 +115,15 @@ def _interval_form(column: NumberColumn, rows: ClassRowsInOrder, *, marginals: b
     return Form("interval", low=values.min().item(), high=values.max().item(), marginal=marginal)
 
 
+def _rounded(form: Form, reading: Reading, name: str) -> Form:
+    """The form with its range on the grid of its column, if it has one."""
+    grid = reading.grids.get(name)
+    if grid is None or form.low is None:
+        return form
+    low, high = grid.below(np.array([form.low])).item(), grid.above(np.array([form.high])).item()
+    return replace(form, low=low, high=high, grid=reading.steps[name])
+
+
 def _category_form(column: CategoryColumn, rows: ClassRowsInOrder, *, marginals: bool, added_missing: bool) -> Form:
     counts = np.bincount(column.codes[rows.order], minlength=len(column.labels))
     tree = column.hierarchy
@@ -132,13 +143,17 @@ def _category_form(column: CategoryColumn, rows: ClassRowsInOrder, *, marginals:
     return Form("node", hierarchy=public, labels=labels, marginal=marginal)
 
 
-def _intervals(column: NumberColumn, rows: ClassRowsInOrder, *, suppress: bool) -> Cells:
+def _intervals(column: NumberColumn, rows: ClassRowsInOrder, grid: Grid | None, *, suppress: bool) -> Cells:
     low, high = rows.ends(column.values)
+    differ = low != high
+    if grid is not None:
+        differ = grid.below(low) != grid.below(high)
+        low, high = grid.below(low), grid.above(high)
     unknown = np.zeros(rows.n_classes, dtype=bool)
     if column.missing is not None:
         unknown = np.logical_or.reduceat(column.missing[rows.order], rows.starts[:-1])
     if suppress:
-        unknown |= low != high
+        unknown |= differ
     starts = np.concatenate([[0], np.cumsum(np.where(unknown, 0, 2))]).astype(np.int64)
     return Cells(starts, np.column_stack([low[~unknown], high[~unknown]]).reshape(-1))
 

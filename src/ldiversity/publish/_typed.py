@@ -10,6 +10,7 @@ from ldiversity.base.typed import split_assignments, split_names, split_numbers
 from ldiversity.catalog import OPTIONS
 from ldiversity.errors import ParameterError
 from ldiversity.publish._columns_said import ColumnDecisions
+from ldiversity.publish._grids import read_grid
 from ldiversity.publish._hierarchies import hierarchy_forms
 from ldiversity.publish._level_texts import LEVEL_FORMS
 from ldiversity.publish._method import ChosenMethod, usual_method
@@ -25,6 +26,7 @@ class TypedColumns(ColumnTexts):
 
     hierarchies: Sequence[str]
     levels: Sequence[str]
+    grid: Sequence[str]
     person: str | None
 
 
@@ -71,7 +73,8 @@ def typed_columns(typed: TypedColumns) -> ColumnDecisions:
         )
     hierarchies = split_assignments(typed["hierarchies"], "hierarchies", hierarchy_forms())
     levels = split_assignments(typed["levels"], "levels", LEVEL_FORMS)
-    return {**roles, "hierarchies": hierarchies, "levels": levels, "person": typed["person"]}
+    grid = read_grid(typed["grid"])
+    return {**roles, "hierarchies": hierarchies, "levels": levels, "grid": grid, "person": typed["person"]}
 
 
 def typed_options(given: Mapping[str, object]) -> dict[str, object]:

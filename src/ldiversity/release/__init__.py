@@ -17,6 +17,8 @@ from ldiversity.release._dtypes import keep_shown
 from ldiversity.release._evidence import Evidence
 from ldiversity.release._files import DataFile
 from ldiversity.release._forms import Form, Marginal, Reach
+from ldiversity.release._grid import EXACT, SMALLEST_STEP, Grid, Step, grid_of
+from ldiversity.release._grid_calendar import CALENDAR_UNITS, is_calendar, units_per_day
 from ldiversity.release._load import checksum_of, load_release
 from ldiversity.release._manifest import Manifest
 from ldiversity.release._posterior_bound import PosteriorBound
@@ -28,8 +30,11 @@ from ldiversity.release._staging import staging_folder
 from ldiversity.release._write import check_description, write_release
 
 __all__ = [
+    "CALENDAR_UNITS",
+    "EXACT",
     "NOT_PROTECTED",
     "SEPARATE_CLASSES",
+    "SMALLEST_STEP",
     "THIS_MACHINE",
     "USE_A_KEY",
     "Cells",
@@ -41,6 +46,7 @@ __all__ = [
     "Evidence",
     "Form",
     "Format",
+    "Grid",
     "Intervals",
     "Layout",
     "Lists",
@@ -55,6 +61,7 @@ __all__ = [
     "RowBatch",
     "SetLayout",
     "SetRelease",
+    "Step",
     "Storage",
     "check_classes",
     "check_description",
@@ -65,6 +72,8 @@ __all__ = [
     "class_not_protected",
     "column_of",
     "explode_rows",
+    "grid_of",
+    "is_calendar",
     "keep_shown",
     "label_array",
     "load_release",
@@ -76,6 +85,7 @@ __all__ = [
     "parse_type",
     "staging_folder",
     "to_numbers",
+    "units_per_day",
     "verify_class_rows",
     "verify_classes",
     "verify_exploded",

@@ -19,6 +19,7 @@ from ldiversity.base.arrays import BoolArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.release._damage import damaged
 from ldiversity.release._forms import Form
+from ldiversity.release._grid import grid_of
 
 __all__ = [
     "Cells",
@@ -203,6 +204,8 @@ def _intervals(name: str, column: pa.Array, form: Form | None, kind: pa.DataType
         and (form.low is None or form.high is None or ends[0].min() < form.low or ends[1].max() > form.high)
     ):
         raise damaged(f"column {name!r} must hold intervals within its public range")
+    if form is not None and form.grid is not None and not grid_of(form.grid, kind).holds(*ends):
+        raise damaged(f"column {name!r} must hold intervals whose ends lie on its grid")
     starts = np.concatenate([[0], np.cumsum(np.where(missing, 0, _ENDS))]).astype(np.int64)
     return Cells(starts, np.column_stack(ends).reshape(-1))
 

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from ldiversity.errors import ClaimError, ReleaseFormatError
+from ldiversity.release._cells import cells_of
 from ldiversity.release._check_classes import verify_classes
 from ldiversity.release._class_rows import ClassRows
+from ldiversity.release._coded import parse_type
 from ldiversity.release._description import ClassDescription
+from ldiversity.release._regions import whole_array
 from ldiversity.schema import Role
 from ldiversity.sentences import say
 
@@ -54,3 +57,7 @@ def _verify(rows: ClassRows, description: ClassDescription, n_rows: int) -> None
             verify_classes(claims, **said, classes=row_classes, codes=rows.values(name))
         if description.layout == "generalized" and rows.regions().num_rows != n_classes:
             raise ClaimError("release", f"every class must have one region, and there must be {n_classes}")
+    for name, form in description.forms.items():
+        if form.grid is not None:  # every end must lie on it
+            kind = parse_type(description.schema[name].type)
+            cells_of(name, whole_array(rows.regions()[name]), form, kind)

@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.limits import LARGEST_NUMBER
-from ldiversity.errors import SchemaError
+from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.release._coded import parse_type
-from ldiversity.release._damage import damaged
+from ldiversity.release._damage import damage, damaged
 from ldiversity.release._forms import Form, Marginal, Reach
+from ldiversity.release._grid import grid_of
 from ldiversity.release._manifest import FormEntry
 from ldiversity.schema import Schema
 
@@ -22,6 +23,8 @@ __all__ = ["check_own_forms", "form_entry", "form_of"]
 def form_entry(name: str, form: Form) -> FormEntry:
     """The description of a form."""
     said: dict[str, object] = {"column": name, "kind": form.kind, "low": form.low, "high": form.high}
+    if form.grid is not None:
+        said["grid"] = form.grid
     if form.hierarchy is not None:
         said["hierarchy"] = form.hierarchy.to_rows()
     if form.reaches is not None:
@@ -68,8 +71,12 @@ def form_of(entry: FormEntry, schema: Schema, n_records: int) -> Form:
             raise damaged(f"column {name!r} must have public values, each once")
     elif entry.kind == "interval":
         _check_range(entry, parse_type(schema[name].type))
+        _check_grid(entry, parse_type(schema[name].type))
+    if entry.grid is not None and entry.kind != "interval":
+        raise damaged(f"column {name!r} must hold intervals to have a grid")
     reaches = _reaches(entry, hierarchy, parse_type(schema[name].type))
-    return Form(entry.kind, hierarchy, entry.low, entry.high, labels, _marginal(entry, len(labels), n_records), reaches)
+    marginal = _marginal(entry, len(labels), n_records)
+    return Form(entry.kind, hierarchy, entry.low, entry.high, labels, marginal, reaches, entry.grid)
 
 
 def _reaches(entry: FormEntry, hierarchy: Hierarchy | None, kind: pa.DataType) -> dict[str, Reach] | None:
@@ -102,6 +109,22 @@ def _check_range(entry: FormEntry, kind: pa.DataType) -> None:
         raise damaged(f"column {entry.column!r} must have a range whose low end is not above the high one")
     if entry.low is not None and entry.high is not None and max(-entry.low, entry.high) > LARGEST_NUMBER:
         raise damaged(f"column {entry.column!r} must have a range from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}")
+
+
+def _check_grid(entry: FormEntry, kind: pa.DataType) -> None:
+    """Refuse a grid that columns of this type cannot have, and a range that does not lie on it."""
+    if entry.grid is None:
+        return
+    try:
+        grid = grid_of(entry.grid, kind)
+    except ParameterError as error:
+        raise damaged(f"column {entry.column!r}: its grid {error.rule}") from None
+    if entry.low is None or entry.high is None:
+        return
+    with damage(entry.column):
+        ends = [np.array([end]).astype(np.float64 if grid.half_open else np.int64) for end in (entry.low, entry.high)]
+        if [end[0] for end in ends] != [entry.low, entry.high] or not grid.holds(*ends):
+            raise damaged(f"column {entry.column!r} must have a range whose ends lie on its grid")
 
 
 def _marginal(entry: FormEntry, n_labels: int, n_records: int) -> Marginal | None:

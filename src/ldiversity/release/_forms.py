@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.hierarchies import Hierarchy
+from ldiversity.release._grid import Step
 from ldiversity.schema import MISSING_LABEL
 
 __all__ = ["Form", "FormKind", "Marginal", "Reach"]
@@ -103,6 +104,9 @@ class Form:
     reaches
         Of a ``node``, where leaves are not public: what each label stands for. A label that is not in it is a value,
         or the category of missing values. None where leaves are the values themselves.
+    grid
+        Of an ``interval``: the step to which all ends are rounded outward, a number or a unit of the calendar. None
+        where ends are values of records.
 
     Examples
     --------
@@ -117,6 +121,7 @@ class Form:
     labels: tuple[str, ...] = ()
     marginal: Marginal | None = None
     reaches: Mapping[str, Reach] | None = None
+    grid: Step | None = None
 
     @property
     def spans(self) -> bool:

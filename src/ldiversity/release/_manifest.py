@@ -197,6 +197,16 @@ class FormEntry(_Entry):
         default=None, description="Of values: the public values."
     )
     marginal: MarginalEntry | None = None
+    grid: int | float | _Text | None = Field(
+        default=None,
+        description="Of intervals: the step to which all ends are rounded outward, a number or a unit of the calendar. "
+        "Intervals of integers and times end with the last number of a step; those of fractions do not hold their end.",
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_grid(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
+        # Without a grid, entries are written as they always were.
+        return {key: value for key, value in serialize(self).items() if key != "grid" or value is not None}
 
 
 class ClassesEntry(_Entry):

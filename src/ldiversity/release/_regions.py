@@ -17,6 +17,7 @@ from ldiversity.errors import SchemaError
 from ldiversity.release._cells import Cells, cells_of, node_labels, to_texts
 from ldiversity.release._damage import damaged
 from ldiversity.release._forms import Form
+from ldiversity.release._grid import grid_of
 from ldiversity.release._reached import places_of
 from ldiversity.schema import MISSING_LABEL
 from ldiversity.sentences import Setting, say
@@ -31,7 +32,8 @@ class Intervals:
     Parameters
     ----------
     low, high
-        Shape (cells,): integers (days and instants in their unit) or floats; zero where unknown.
+        Shape (cells,): the least and the greatest number of each, integers (days and instants in their unit) or
+        floats; zero where unknown.
     unknown
         Which cells say nothing: any number of the public range, or none.
     ends
@@ -104,6 +106,8 @@ class Region:
         low = np.zeros(len(cells), dtype=np.int64 if whole else np.float64)
         high, unknown = np.zeros_like(low), cells.lengths == 0
         low[~unknown], high[~unknown] = cells.flat[::2], cells.flat[1::2]
+        if self.form.grid is not None:
+            high = np.where(unknown, high, grid_of(self.form.grid, self.kind).closed(high))
         return Intervals(low, high, unknown, (ends[0], ends[1]))
 
     @cached_property

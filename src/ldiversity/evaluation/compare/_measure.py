@@ -66,6 +66,7 @@ def _publish(chosen: ChosenMethod, setting: Setting) -> Release:
         method=chosen,
         hierarchies=setting.hierarchies if chosen.groups else None,
         levels=None if chosen.generalizes else setting.levels,
+        grid=setting.grid if chosen.rounds else None,
         person=setting.person if chosen.groups else None,
     )
     return publication.publish(setting.table, insecure_seed=setting.seed)

@@ -20,7 +20,7 @@ from ldiversity.evaluation.attacks import ATTACKS, Attack
 from ldiversity.evaluation.audit import Recognition, audit
 from ldiversity.evaluation.measures import QueryWorkload
 from ldiversity.hierarchies import Hierarchy
-from ldiversity.publish import Columns, Level, check_levels, read_hierarchies
+from ldiversity.publish import Columns, GivenGrid, Level, check_levels, read_hierarchies
 from ldiversity.tables import Reading, Sensitive, Source, check_roles, fit_coder, open_source
 
 __all__ = ["Measures", "Setting", "make_setting", "median_interval", "relative_errors"]
@@ -44,6 +44,7 @@ class Setting:
     sensitive: tuple[Sensitive, ...]
     hierarchies: Mapping[str, Hierarchy]
     levels: Mapping[str, Level]
+    grid: GivenGrid
     person: str | None
     workloads: tuple[QueryWorkload, ...] = field(repr=False)
     answers: tuple[FloatArray, ...] = field(repr=False)
@@ -70,6 +71,7 @@ class Setting:
             "sensitive": self.sensitive,
             "hierarchies": self.hierarchies,
             "levels": self.levels,
+            "grid": self.grid,
             "person": self.person,
             "workloads": self.workloads,
             "attacks": tuple(name if isinstance(name, str) else [name.name, name] for name in self.attacks),
@@ -124,6 +126,7 @@ def make_setting(data: Any, columns: Columns, measures: Measures) -> Setting:  #
         sensitive=attributes,
         hierarchies=known,
         levels=check_levels(columns.levels, source, names),
+        grid=columns.grid,
         person=person,
         workloads=workloads,
         answers=answers,

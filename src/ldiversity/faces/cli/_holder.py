@@ -109,6 +109,14 @@ _GROUPING_OPTIONS: Final = (
         "prefix:3, year, quarter, month, decade, file.csv:2, bottom:18, top:90, or width:5,bottom:20,top:90.",
     ),
     click.option(
+        "--grid",
+        multiple=True,
+        metavar="COLUMN=STEP",
+        help="For methods that publish intervals: round their ends outward to multiples of a number, or to day, week, "
+        "month, quarter, year, decade or century; exact, or COLUMN=exact, leaves them as they are. Without it, the "
+        "step is about 1 % of the range; may be repeated.",
+    ),
+    click.option(
         "--person",
         metavar="COLUMN",
         help="For methods that group: says whose row it is, if a person may have several rows; never published.",
