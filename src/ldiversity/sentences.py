@@ -11,7 +11,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
 from typing import Any, Final, Self, TypeAlias, get_args
 
-__all__ = ["Mention", "Method", "Named", "Options", "Owner", "Parameter", "Sentence", "Setting", "say", "worded"]
+__all__ = [
+    "Listed",
+    "Mention",
+    "Method",
+    "Named",
+    "Options",
+    "Owner",
+    "Parameter",
+    "Sentence",
+    "Setting",
+    "say",
+    "worded",
+]
 
 
 @dataclass(frozen=True)
@@ -78,6 +90,23 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class Listed:
+    """A parameter with the names of columns.
+
+    Examples
+    --------
+    >>> str(Listed("drop", ("name",))), str(Listed("drop", ("name", "notes")))
+    ("drop='name'", "drop=['name', 'notes']")
+    """
+
+    name: str
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.columns[0]!r}" if len(self.columns) == 1 else f"{self.name}={list(self.columns)!r}"
+
+
+@dataclass(frozen=True)
 class Options:
     """The parameters that something has; a face lists those that it offers.
 
@@ -126,7 +155,7 @@ class Named:
         return self.python
 
 
-Mention: TypeAlias = Owner | Parameter | Setting | Options | Method | Named
+Mention: TypeAlias = Owner | Parameter | Setting | Listed | Options | Method | Named
 
 _MENTIONS: Final[dict[str, Callable[..., Mention]]] = {kind.__name__: kind for kind in get_args(Mention)}
 

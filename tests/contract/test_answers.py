@@ -140,7 +140,8 @@ def test_its_text_and_its_repr_fit_a_screen(answer: Answer) -> None:
 @pytest.mark.parametrize("method", [ld.RandomizedAddition(l=3), ld.Anatomy(l=3)], ids=["sets", "classes"])
 def test_a_release_fits_a_screen_too(method: Any) -> None:
     long = table().rename_columns([f"{name} {LONG[:400]}" for name in ("place", "age", "disease")])
-    release = ld.anonymize(long, quasi=long.column_names[:2], sensitive=long.column_names[2], method=method)
+    *shown, hidden = long.column_names
+    release = ld.anonymize(long, quasi=shown, sensitive=hidden, method=method, confirm=shown)
 
     assert fits(str(release))
     assert fits(repr(release))

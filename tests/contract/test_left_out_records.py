@@ -80,7 +80,7 @@ def method_of(name: str, options: Mapping[str, Any], values: list[str]) -> Group
 
 def publish(name: str, options: Mapping[str, Any], table: pa.Table, **given: Any) -> ld.ClassRelease:
     method = method_of(name, options, sorted(set(table["s"].to_pylist())))
-    arguments = {"sensitive": ["s", "t"], "quasi": ["age", "zip", "job"], "plain": "id", **given}
+    arguments = {"sensitive": ["s", "t"], "quasi": ["age", "zip", "job"], "plain": "id", "confirm": "id", **given}
     try:
         release = ld.anonymize(table, method=method, **arguments)
     except ld.UnsupportedError:  # some take one sensitive column only
@@ -230,6 +230,7 @@ def test_the_example_of_eight_people(seed: int, tmp_path: Path) -> None:
         table,
         quasi="age",
         plain="id",
+        confirm="id",
         sensitive=["s0", "s1"],
         method=ld.MBF(l=3),
         output=tmp_path / "release",
@@ -268,9 +269,8 @@ def test_nothing_public_tells_of_a_row_that_was_dropped(method: ld.Method, tmp_p
     table = table.set_column(table.schema.get_field_index("s"), "s", missing)
     wanted = [ld.Sensitive("s", missing="drop"), ld.Sensitive("t"), ld.Sensitive("pay", quantiles=4)]
 
-    release = ld.anonymize(
-        table, quasi=["age", "zip"], sensitive=wanted, plain="id", method=method, output=tmp_path / "release"
-    )
+    roles = {"quasi": ["age", "zip"], "sensitive": wanted, "plain": "id", "confirm": "id"}
+    release = ld.anonymize(table, **roles, method=method, output=tmp_path / "release")
 
     kept = [row for row, out in zip(table.to_pylist(), dropped, strict=True) if not out]
     assert release.n_rows <= len(kept)
@@ -287,7 +287,7 @@ def test_nothing_public_tells_of_a_row_that_was_dropped(method: ld.Method, tmp_p
 @pytest.mark.parametrize("model", ["t-closeness:0.4:ordered", "t-closeness:0.4", "beta-likeness:2", "frequency:2"])
 def test_the_claim_holds_on_what_is_published(model: str, tmp_path: Path) -> None:
     table = make_table(8, frequent=30)
-    given = {"quasi": ["age", "zip"], "sensitive": "s", "plain": "id"}
+    given = {"quasi": ["age", "zip"], "sensitive": "s", "plain": "id", "confirm": "id"}
     release = ld.anonymize(table, method=ld.Incognito(model=model, suppression=0.3), **given)  # type: ignore[assignment]
 
     release.verify()

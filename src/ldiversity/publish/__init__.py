@@ -1,5 +1,6 @@
 """The data holder's side: the way from a table to a release."""
 
+from ldiversity.base.findings import Confirmed, Finding
 from ldiversity.publish._anonymize import anonymize, plan
 from ldiversity.publish._check import Checked
 from ldiversity.publish._coarse import check_levels
@@ -33,7 +34,9 @@ __all__ = [
     "ColumnDecisions",
     "ColumnUniqueness",
     "Columns",
+    "Confirmed",
     "Decisions",
+    "Finding",
     "GivenGrid",
     "Level",
     "LevelUniqueness",

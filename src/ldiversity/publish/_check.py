@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ldiversity.base.answers import Answer, fit_screen
+from ldiversity.base.findings import Finding
 from ldiversity.base.numbers import counted
 from ldiversity.errors import InfeasibleError
 from ldiversity.publish._class_plan import judge
-from ldiversity.publish._notes import naming_notes
 from ldiversity.publish._prepare import Preparation
+from ldiversity.publish._screening import screen
 from ldiversity.release import claim_of
-from ldiversity.tables import Suggestion, summarize_columns
 
 __all__ = ["Checked", "check"]
 
@@ -33,6 +33,8 @@ class Checked(Answer, schema="checked", version=1):
         What would be promised, one sentence for each sensitive column and model.
     notes
         What deserves a second look.
+    findings
+        What the table would give away; nothing of it blocks, or `check` would have refused.
     """
 
     table: str
@@ -40,13 +42,15 @@ class Checked(Answer, schema="checked", version=1):
     roles: Mapping[str, str]
     promises: tuple[str, ...]
     notes: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
 
     def __str__(self) -> str:
-        return fit_screen([f"{self.table}: {counted(self.records, 'record')}", *self.promises, *self.notes])
+        head = f"{self.table}: {counted(self.records, 'record')}"
+        return fit_screen([head, *self.promises, *map(str, self.findings), *self.notes])
 
 
 def check(preparation: Preparation) -> Checked:
-    """Check what `prepare` leaves open: the promise, and columns that look like identifiers by their values."""
+    """Check what `prepare` leaves open: the promise, and what the table would give away."""
     source, question = preparation.source, preparation.question
     if question.grouping is None:
         promises = [claim_of(one.name, one.mechanism).statement for one in preparation.hidden]
@@ -59,13 +63,13 @@ def check(preparation: Preparation) -> Checked:
             for name, coder in preparation.coders.items()
             for model in question.grouping.promises(coder.domain)
         ]
-    shown = {*question.quasi, *question.plain} - {*question.record_id, question.person}
-    suggested = {one.name: Suggestion(one.role, one.reason) for one in summarize_columns(source) if one.name in shown}
-    notes = dict.fromkeys([*preparation.notes, *naming_notes(suggested)])
+    screening = screen(preparation)
+    screening.refuse(source.name, preparation.schema)
     return Checked(
         table=source.name,
         records=preparation.n_rows,
         roles={attribute.name: attribute.role.value for attribute in preparation.schema.attributes},
         promises=tuple(promises),
-        notes=tuple(notes),
+        notes=preparation.notes,
+        findings=screening.findings,
     )

@@ -18,6 +18,7 @@ from ldiversity.models import Population, PrivacyModel
 from ldiversity.publish._coding import read_table
 from ldiversity.publish._plan_result import ClassAttributePlan, ClassOutlook, ClassPlan
 from ldiversity.publish._prepare import Preparation
+from ldiversity.publish._screening import screen
 from ldiversity.release import class_not_protected
 from ldiversity.schema import Domain
 from ldiversity.sentences import Setting, say
@@ -60,6 +61,7 @@ def plan_classes(preparation: Preparation, cautions: Mapping[str, Sequence[str]]
         notes=preparation.notes,
         not_protected=class_not_protected(method.layout),
         uniqueness=() if method.layout == "generalized" else preparation.uniqueness(),
+        findings=screen(preparation).findings,
     )
 
 

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.checks import name_some
-from ldiversity.schema import Role
-from ldiversity.tables import Sensitive, Source, Suggestion
+from ldiversity.tables import Sensitive, Source
 
-__all__ = ["domain_notes", "hierarchy_notes", "holder_notes", "is_declared", "key_note", "naming_notes", "plain_notes"]
-
-_NEAR_UNIQUE: Final = 0.5
-_ENOUGH_ROWS: Final = 20
+__all__ = ["domain_notes", "hierarchy_notes", "holder_notes", "is_declared", "key_note", "plain_notes"]
 
 
 def is_declared(sensitive: Sensitive) -> bool:
@@ -37,7 +32,6 @@ def holder_notes(
     *,
     missing: Mapping[str, int] | None = None,
     without_role: Sequence[str],
-    ids: Sequence[str],
 ) -> tuple[str, ...]:
     """Everything that deserves a second look, one sentence each."""
     notes = []
@@ -46,25 +40,10 @@ def holder_notes(
     for sensitive in wanted:
         own = counts[sensitive.name]
         n_missing = None if source.n_rows is None else source.n_rows - int(own.sum())
-        notes += _about(sensitive, own, n_missing if missing is None else missing.get(sensitive.name))
-    if ids:
-        notes.append(f"Published, although they identify records: {name_some(ids)}.")
+        left_out = n_missing if missing is None else missing.get(sensitive.name)
+        if sensitive.missing == "drop" and left_out:
+            notes.append(f"{sensitive.name}: {left_out} rows are not published, because their value is missing.")
     return tuple(notes)
-
-
-def naming_notes(suggested: Mapping[str, Suggestion]) -> tuple[str, ...]:
-    """Which of the published columns look as if they name people.
-
-    Examples
-    --------
-    >>> naming_notes({"id": Suggestion(Role.IDENTIFIER, 'its name holds "id"')})[0]
-    'id: it is published, but may name people (its name holds "id"). Drop it, unless you know it does not.'
-    """
-    return tuple(
-        f"{name}: it is published, but may name people ({suggestion.reason}). Drop it, unless you know it does not."
-        for name, suggestion in suggested.items()
-        if suggestion.role is Role.IDENTIFIER
-    )
 
 
 def domain_notes(undeclared: Sequence[str]) -> tuple[str, ...]:
@@ -104,13 +83,3 @@ def key_note(undeclared: Sequence[str]) -> str:
         f"Draws are keyed, but the domain of {name_some(undeclared)} was read off the table. One new value changes "
         "the domain, all sets are drawn again, and the two releases can be intersected. Declare the domain."
     )
-
-
-def _about(sensitive: Sensitive, counts: NDArray[np.int64], n_missing: int | None) -> list[str]:
-    name, n_records = sensitive.name, int(counts.sum())
-    notes = []
-    if sensitive.missing == "drop" and n_missing:
-        notes.append(f"{name}: {n_missing} rows are not published, because their value is missing.")
-    if n_records >= _ENOUGH_ROWS and len(counts) > _NEAR_UNIQUE * n_records:
-        notes.append(f"{name}: there are {len(counts)} values for {n_records} records; is it an identifier?")
-    return notes

@@ -18,6 +18,7 @@ from ldiversity.publish._class_plan import plan_classes
 from ldiversity.publish._notes import is_declared
 from ldiversity.publish._plan_result import AttributePlan, ClassPlan, Outlook, Plan, UniformViolation
 from ldiversity.publish._prepare import Preparation, fit_mechanism
+from ldiversity.publish._screening import screen
 from ldiversity.publish._size import estimate_bytes
 from ldiversity.release import claim_of
 from ldiversity.schema import Domain
@@ -45,7 +46,13 @@ def plan_publication(preparation: Preparation) -> Plan | ClassPlan:
     feasible = all(attribute.outlook.feasible for attribute in attributes)
     size = estimate_bytes(preparation) if feasible and preparation.n_rows else None
     return Plan(
-        preparation.source.name, preparation.n_rows, attributes, size, preparation.notes, preparation.uniqueness()
+        table=preparation.source.name,
+        n_rows=preparation.n_rows,
+        attributes=attributes,
+        n_bytes=size,
+        notes=preparation.notes,
+        uniqueness=preparation.uniqueness(),
+        findings=screen(preparation).findings,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ldiversity.base.answers import BESIDE, Answer, fact, fit_screen, keyed
+from ldiversity.base.findings import Finding
 from ldiversity.base.numbers import counted
 from ldiversity.publish._uniqueness import ColumnUniqueness
 from ldiversity.release import NOT_PROTECTED
@@ -127,6 +128,12 @@ class Plan(Answer, schema="plan", version=1):
     n_bytes: int | None = field(metadata=keyed("bytes"))
     notes: tuple[str, ...]
     uniqueness: tuple[ColumnUniqueness, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @fact
+    def refused(self) -> bool:
+        """Whether nothing would be published until a column is dropped or confirmed."""
+        return any(one.blocking for one in self.findings)
 
     @fact
     def feasible(self) -> bool:
@@ -142,7 +149,8 @@ class Plan(Answer, schema="plan", version=1):
         told = [
             f"{one.attribute}: {one.claim if one.outlook.feasible else one.outlook.reason}" for one in self.attributes
         ]
-        return fit_screen([f"{self.table}: {counted(self.n_rows, 'record')}", *told, *self.notes])
+        head = f"{self.table}: {counted(self.n_rows, 'record')}"
+        return fit_screen([head, *told, *map(str, self.findings), *self.notes])
 
 
 @dataclass(frozen=True)
@@ -235,6 +243,8 @@ class ClassPlan(Answer, schema="class-plan", version=1):
         What the holder should know.
     uniqueness
         How many are unique at each level of each quasi-identifier, where records keep their own.
+    findings
+        What the table would give away.
     """
 
     table: str
@@ -249,6 +259,12 @@ class ClassPlan(Answer, schema="class-plan", version=1):
     notes: tuple[str, ...]
     not_protected: tuple[str, ...]
     uniqueness: tuple[ColumnUniqueness, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @fact
+    def refused(self) -> bool:
+        """Whether nothing would be published until a column is dropped or confirmed."""
+        return any(one.blocking for one in self.findings)
 
     @property
     def feasible(self) -> bool:  # a part of the outlook, which stands beside it
@@ -268,4 +284,5 @@ class ClassPlan(Answer, schema="class-plan", version=1):
 
     def __str__(self) -> str:
         told = [one.claim for one in self.attributes] if self.feasible else [f"Not feasible. {self.outlook.reason}"]
-        return fit_screen([f"{self.table}: {counted(self.n_rows, 'record')} by {self.method}", *told, *self.notes])
+        head = f"{self.table}: {counted(self.n_rows, 'record')} by {self.method}"
+        return fit_screen([head, *told, *map(str, self.findings), *self.notes])

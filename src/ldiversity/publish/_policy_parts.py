@@ -143,6 +143,10 @@ class TablePolicy(Part):
     plain: list[_Column] = Field(
         default=[], description="Columns published as they are, because the holder knows that they tell nothing."
     )
+    confirm: list[_Column] = Field(
+        default=[],
+        description="Columns published although they name people or give a sensitive value away; refused otherwise.",
+    )
     types: dict[str, Literal["text", "integer", "number", "boolean", "date"]] = Field(
         default={}, description="Types of columns where the inferred one is not wanted."
     )

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray
+from ldiversity.base.findings import Confirmed
 from ldiversity.base.limits import MOST_VALUES
 from ldiversity.base.randomness import FreshWords
 from ldiversity.engines import Engine
@@ -26,7 +27,7 @@ from ldiversity.publish._draw import HiddenAttribute
 from ldiversity.publish._grids import Grids, check_steps, choose_steps
 from ldiversity.publish._hierarchies import is_made, read_hierarchies
 from ldiversity.publish._levels import Level
-from ldiversity.publish._notes import holder_notes, is_declared, naming_notes, plain_notes
+from ldiversity.publish._notes import holder_notes, is_declared, plain_notes
 from ldiversity.publish._uniqueness import ColumnUniqueness, LookAlikes
 from ldiversity.release import EXACT, Form, Format, check_publishable, no_records_left, parse_type
 from ldiversity.schema import Attribute, Domain, Role, Schema
@@ -38,7 +39,6 @@ from ldiversity.tables import (
     check_roles,
     fit_coder,
     have_value,
-    suggest_role,
 )
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ class Preparation:
         How coarsely records show quasi-identifiers, with the hierarchies of files.
     notes
         What the holder should know.
+    confirmed
+        Columns that name people or give a value away, which the holder chose to publish.
     """
 
     question: Publication
@@ -74,6 +76,7 @@ class Preparation:
     levels: Mapping[str, Level]
     engine: Engine
     notes: tuple[str, ...] = ()
+    confirmed: tuple[Confirmed, ...] = ()
 
     @property
     def method(self) -> GroupingMethod:
@@ -216,19 +219,7 @@ def prepare(question: Publication, source: Source, engine: Engine) -> Preparatio
         _check_free(schema)
         # A method sees sensitive columns in the order of the table.
         coders = {name: coders[name] for name in schema.names(Role.SENSITIVE)}
-    published = [*question.quasi, *question.plain]
-    notes = holder_notes(
-        whole,
-        wanted,
-        counts,
-        missing=missing,
-        without_role=without_role,
-        ids=[name for name in ids if name in published],
-    )
-    # By their names alone. Counting values takes another pass over the table, which only `check` makes.
-    notes += naming_notes(
-        {name: suggest_role(name, source.columns[name], 0, 0) for name in published if name not in ids}
-    )
+    notes = holder_notes(whole, wanted, counts, missing=missing, without_role=without_role)
     notes += plain_notes(question.plain) if groups else ()
     return Preparation(question, source, schema, coders, counts, trees, levels, engine, notes)
 

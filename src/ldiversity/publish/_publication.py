@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Required, TypeAlias, TypedDict, Un
 from ldiversity.base.checks import check_choice, column_names, name_some
 from ldiversity.base.progress import reports_progress
 from ldiversity.base.randomness import FreshWords, Key
+from ldiversity.base.typed import join_names
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.methods import GroupingMethod, Method
 from ldiversity.publish._columns_said import ColumnDecisions, Columns, check_keywords
@@ -20,7 +21,7 @@ from ldiversity.sentences import Parameter, Setting, say
 from ldiversity.tables import open_source
 
 if TYPE_CHECKING:
-    from ldiversity.engines import Engine
+    from ldiversity.engines import Engine, Secrets
     from ldiversity.publish._check import Checked
     from ldiversity.publish._plan_result import ClassPlan, Plan
     from ldiversity.publish._prepare import Preparation
@@ -47,6 +48,7 @@ class Decisions(ColumnDecisions, total=False):
     record_id: str | Sequence[str] | None
     data_format: Format | None
     layout: SetLayout | None
+    confirm: str | Sequence[str]
 
 
 class RunOptions(TypedDict, total=False):
@@ -116,6 +118,9 @@ class Publication(Columns):
     layout
         ``"sets"``, the default, or ``"exploded"`` for one row per member, as in the paper on semantic diversity. The
         method decides the layout of a grouped release.
+    confirm
+        Columns that are published although they name people, or give a sensitive value away. Nothing is published
+        while such a column is not confirmed; the release says which ones were.
 
     Examples
     --------
@@ -134,6 +139,7 @@ class Publication(Columns):
     record_id: tuple[str, ...]
     data_format: Format | None
     layout: SetLayout | None
+    confirm: tuple[str, ...]
 
     def __init__(self, **said: Unpack[Decisions]) -> None:
         check_keywords(Decisions, said, ("sensitive", "method"))
@@ -151,6 +157,7 @@ class Publication(Columns):
             record_id=tuple(column_names(_OWNER, "record_id", () if record_id is None else record_id)),
             data_format=None if form is None else check_choice(_OWNER, "data_format", form, ("parquet", "csv")),
             layout=None if layout is None else check_choice(_OWNER, "layout", layout, ("sets", "exploded")),
+            confirm=tuple(column_names(_OWNER, "confirm", said.get("confirm", ()))),
         )
         self._check_family()
 
@@ -203,6 +210,18 @@ class Publication(Columns):
 
         return plan_publication(self._prepared(table))
 
+    def rehearse(self, table: Any, *, insecure_seed: int | None = None) -> Release:  # noqa: ANN401 - any frame or path
+        """Publish a table in memory to measure what comes out; it is not screened, so never hand the release out.
+
+        Parameters
+        ----------
+        table, insecure_seed
+            As for `publish`.
+        """
+        from ldiversity.publish._publish import rehearse
+
+        return rehearse(self._prepared(table), None, overwrite=False, secrets=self._secrets(None, insecure_seed))
+
     @reports_progress
     def publish(
         self,
@@ -236,19 +255,11 @@ class Publication(Columns):
         insecure_seed
             Draw from a seed that can be repeated. For tests: anyone who learns the seed learns the true values.
         """
-        from ldiversity.engines import Secrets
         from ldiversity.publish._publish import publish
 
-        secret = self._secret(key)
-        if secret is not None and insecure_seed is not None:
-            raise ParameterError(_OWNER, "insecure_seed", "must be left out when there is a key")
-        insecure = None if insecure_seed is None else FreshWords.from_insecure_seed(insecure_seed)
-        return publish(
-            self._prepared(table, engine),
-            None if output is None else Path(output),
-            overwrite=overwrite,
-            secrets=Secrets(secret, insecure=insecure),
-        )
+        secrets = self._secrets(key, insecure_seed)
+        target = None if output is None else Path(output)
+        return publish(self._prepared(table, engine), target, overwrite=overwrite, secrets=secrets)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Publication:
@@ -291,6 +302,7 @@ class Publication(Columns):
         words += [word for name in self.record_id for word in ("--record-id", name)]
         words += [] if self.data_format is None else ["--format", self.data_format]
         words += [] if self.layout is None else ["--layout", self.layout]
+        words += ["--confirm", join_names(self.confirm)] if self.confirm else []
         return [*words, "-o", output]
 
     @property
@@ -304,6 +316,15 @@ class Publication(Columns):
         if self.key is not None:
             Key.load(shorten(self.key))
         return prepare(self, open_source(table, types=self.types, read=self.read), engine or LocalEngine())
+
+    def _secrets(self, key: Key | None, insecure_seed: int | None) -> Secrets:
+        from ldiversity.engines import Secrets
+
+        secret = self._secret(key)
+        if secret is not None and insecure_seed is not None:
+            raise ParameterError(_OWNER, "insecure_seed", "must be left out when there is a key")
+        insecure = None if insecure_seed is None else FreshWords.from_insecure_seed(insecure_seed)
+        return Secrets(secret, insecure=insecure)
 
     def _secret(self, key: Key | None) -> Key | None:
         if key is not None and not isinstance(key, Key):

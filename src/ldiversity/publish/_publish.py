@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from ldiversity.base.progress import stage
 from ldiversity.base.warned import warn
 from ldiversity.engines import Secrets
 from ldiversity.errors import LDiversityWarning
@@ -13,13 +14,24 @@ from ldiversity.publish._prepare import Preparation
 from ldiversity.publish._publish_classes import publish_classes
 from ldiversity.publish._publish_sets import publish_sets
 from ldiversity.publish._replaced import caution_about_classes, caution_about_sets
+from ldiversity.publish._screening import screen
 from ldiversity.release import Release
 
-__all__ = ["publish"]
+__all__ = ["publish", "rehearse"]
 
 
 def publish(preparation: Preparation, output: Path | None, *, overwrite: bool, secrets: Secrets) -> Release:
     """Publish a table as `Publication.publish` says it; the holder is warned before the work begins."""
+    with stage("screening", until=0.3, passes=1):
+        screening = screen(preparation)
+    screening.refuse(preparation.source.name, preparation.schema)
+    screened = replace(preparation, confirmed=screening.confirmed)
+    made = rehearse(screened, output, overwrite=overwrite, secrets=secrets)
+    return replace(made, findings=screening.findings)
+
+
+def rehearse(preparation: Preparation, output: Path | None, *, overwrite: bool, secrets: Secrets) -> Release:
+    """Publish without looking at what the table would give away: for releases that are only measured."""
     replaced = output if overwrite else None
     undeclared = preparation.undeclared
     if preparation.question.grouping is not None:

@@ -122,6 +122,7 @@ def _make(preparation: Preparation, words: FreshWords) -> _Made:
         class_columns=class_columns,
         suppressed=n_records - len(order),
         warnings=grouping.warnings,
+        confirmed=preparation.confirmed,
     )
     notes = (
         *preparation.notes,

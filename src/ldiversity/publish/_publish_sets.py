@@ -80,4 +80,5 @@ def _describe(preparation: Preparation) -> ReleaseDescription:
         claims=tuple(claim_of(a.name, a.mechanism) for a in hidden),
         layout=preparation.question.layout or "sets",
         forms=preparation.forms(preparation.labels),
+        confirmed=preparation.confirmed,
     )

@@ -40,6 +40,7 @@ class TypedPublication(TypedColumns, total=False):
     record_id: Sequence[str]
     data_format: Format | None
     layout: SetLayout | None
+    confirm: Sequence[str]
 
 
 def typed_publication(typed: TypedPublication) -> Publication:
@@ -61,6 +62,7 @@ def typed_publication(typed: TypedPublication) -> Publication:
         record_id=split_names(typed.get("record_id", ()), "record_id"),
         data_format=typed.get("data_format"),
         layout=typed.get("layout"),
+        confirm=split_names(typed.get("confirm", ()), "confirm"),
     )
 
 

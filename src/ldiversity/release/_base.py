@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.arrays import CodeArray, SetArray
+from ldiversity.base.findings import Confirmed, Finding
 from ldiversity.base.notebook import ShownInNotebooks
 from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
@@ -62,8 +63,10 @@ class Release(ShownInNotebooks, ABC):
         How many records were left out.
     warnings
         What every reader must know.
-    notes
-        What the holder should know about how it was made; never saved.
+    confirmed
+        Columns that name people or give a value away, and that the holder chose to publish.
+    notes, findings
+        What the holder should know about how it was made, and what was found before; never saved.
     """
 
     schema: Schema
@@ -76,7 +79,9 @@ class Release(ShownInNotebooks, ABC):
     class_columns: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     suppressed: int = field(default=0, kw_only=True)
     warnings: tuple[str, ...] = field(default=(), kw_only=True)
+    confirmed: tuple[Confirmed, ...] = field(default=(), kw_only=True)
     notes: tuple[str, ...] = field(default=(), kw_only=True)
+    findings: tuple[Finding, ...] = field(default=(), kw_only=True)
     _evidence: dict[str, Evidence] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from ldiversity.base.findings import Confirmed
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
 from ldiversity.release._claims import COARSE, NOT_PROTECTED, Claim, ClassClaim
 from ldiversity.release._class_limits import class_not_protected
@@ -33,6 +34,7 @@ class ReleaseDescription:
     claims: tuple[Claim, ...]
     layout: SetLayout = "sets"
     forms: Mapping[str, Form] = field(default_factory=dict)
+    confirmed: tuple[Confirmed, ...] = ()
 
     @property
     def not_protected(self) -> tuple[str, ...]:
@@ -55,6 +57,7 @@ class ClassDescription:
     class_columns: Mapping[str, str]
     suppressed: int = 0
     warnings: tuple[str, ...] = field(default=())
+    confirmed: tuple[Confirmed, ...] = ()
 
     @property
     def not_protected(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from ldiversity.mechanisms import SetMechanism, mechanism_from_dict
 from ldiversity.release._base import Release
 from ldiversity.release._claims import Claim, claim_of
 from ldiversity.release._coded import parse_type
+from ldiversity.release._confirmed import confirmed_of
 from ldiversity.release._damage import damaged
 from ldiversity.release._dtypes import check_categories
 from ldiversity.release._files import identity_of
@@ -102,6 +103,7 @@ def _load_sets(folder: Path, manifest: Manifest, schema: Schema, *, frame: str) 
         layout="exploded" if manifest.data.layout == "exploded" else "sets",
         frame_kind=frame,
         forms=forms,
+        confirmed=confirmed_of(manifest, schema),
         _rows=FolderData(folder, manifest, schema, mechanisms, forms),
     )
 

@@ -12,6 +12,7 @@ from ldiversity.release._claims import ClassClaim
 from ldiversity.release._class_limits import SEPARATE_CLASSES
 from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_release import ClassRelease
+from ldiversity.release._confirmed import confirmed_of
 from ldiversity.release._damage import damaged
 from ldiversity.release._description import ClassDescription, ClassLayout
 from ldiversity.release._form_entries import check_own_forms, form_of
@@ -42,6 +43,7 @@ def load_classes(folder: Path, manifest: Manifest, schema: Schema, *, frame: str
         class_columns=classes.columns,
         suppressed=classes.suppressed,
         warnings=_warnings(classes),
+        confirmed=confirmed_of(manifest, schema),
     )
     rows = FolderClassRows(folder, manifest, description)
     return ClassRelease.of(description, rows, n_rows=manifest.records, frame_kind=frame)

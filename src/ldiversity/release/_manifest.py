@@ -42,6 +42,7 @@ __all__ = [
     "ClaimEntry",
     "ClassesEntry",
     "ColumnEntry",
+    "ConfirmedEntry",
     "DataEntry",
     "FormEntry",
     "Manifest",
@@ -226,6 +227,20 @@ class ClassesEntry(_Entry):
     warnings: _Texts = []
 
 
+class ConfirmedEntry(_Entry):
+    """A column that names people or gives a sensitive value away, and that the holder chose to publish."""
+
+    column: _Text
+    kind: Annotated[str, Field(pattern="^[a-z][a-z-]{0,39}$")] = Field(
+        description="What the holder was warned of: identifier, free-text, tells, ..."
+    )
+    attribute: _Text | None = Field(default=None, description="The sensitive attribute that the column tells.")
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {key: value for key, value in serialize(self).items() if value is not None}
+
+
 class Manifest(_Entry):
     """Everything a data user needs besides the rows."""
 
@@ -242,6 +257,14 @@ class Manifest(_Entry):
     )
     order: _Text = "Rows are in a uniformly random order; members of a set are in domain order."
     not_protected: _Texts
+    confirmed: Annotated[list[ConfirmedEntry], Field(max_length=MOST_COLUMNS, fail_fast=True)] = Field(
+        default=[], description="Columns that name people or give a value away, and were published knowingly."
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
+        # Readers of the first version know no such field.
+        return {key: value for key, value in serialize(self).items() if key != "confirmed" or value}
 
     @model_serializer(mode="wrap")
     def _without_forms(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
@@ -286,6 +309,7 @@ def manifest_of(
         sensitive=[SensitiveEntry.model_validate(entry) for entry in sensitive],
         data=data,
         not_protected=list(description.not_protected),
+        confirmed=[ConfirmedEntry(**vars(one)) for one in description.confirmed],
         **more,
     )
 

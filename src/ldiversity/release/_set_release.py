@@ -246,7 +246,7 @@ class SetRelease(Release):
 
     @property
     def _description(self) -> ReleaseDescription:
-        return ReleaseDescription(self.schema, self.mechanisms, self.claims, self.layout, self.forms)
+        return ReleaseDescription(self.schema, self.mechanisms, self.claims, self.layout, self.forms, self.confirmed)
 
     def _flat_rows(self) -> pa.Table:
         rows = publish_batch(self._coded(), self.schema, layout=self.layout, as_columns=True)

@@ -38,6 +38,7 @@ def release(request: pytest.FixtureRequest, methods: dict[str, Any], tmp_path: P
         TABLE,
         quasi="age",
         plain="id",
+        confirm="id",
         sensitive=["a", "b"],
         method=methods[request.param](),
         output=tmp_path / "release",
@@ -50,7 +51,7 @@ def release(request: pytest.FixtureRequest, methods: dict[str, Any], tmp_path: P
 def rows(methods: dict[str, Any]) -> pa.Table:
     """Rows class by class, in the order in which they were published."""
     # On a grid, the method would see several people at one place, and could not tell who are neighbors.
-    roles: dict[str, Any] = {"quasi": "age", "plain": "id", "sensitive": ["a", "b"], "grid": "exact"}
+    roles: dict[str, Any] = {"quasi": "age", "plain": "id", "confirm": "id", "sensitive": ["a", "b"], "grid": "exact"}
     made = ld.anonymize(TABLE, **roles, method=methods["neighbors"]())
     numbered = made.table.append_column("place", pa.array(np.arange(N)))
     return numbered.sort_by([("class_id", "ascending"), ("place", "ascending")])

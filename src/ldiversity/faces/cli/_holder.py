@@ -124,6 +124,14 @@ _GROUPING_OPTIONS: Final = (
 )
 
 
+_confirm_option: Final = click.option(
+    "--confirm",
+    multiple=True,
+    metavar="COLUMNS",
+    help="Columns to publish although they name people, or give a sensitive value away; refused otherwise.",
+)
+
+
 def policy_option(others: str) -> Callable[[Decorated], Decorated]:
     """The option that names a policy file; `others` says what may be given with it."""
     help_text = f"A reviewed file that replaces the options below; {others}."
@@ -170,7 +178,7 @@ def grouping_options(command: Decorated) -> Decorated:
 
 def holder_options(command: Decorated) -> Decorated:
     """Add the options that describe the table's columns and the method."""
-    return _add(command, (*_COLUMN_OPTIONS, *METHOD_OPTIONS, *_GROUPING_OPTIONS))
+    return _add(command, (*_COLUMN_OPTIONS, _confirm_option, *METHOD_OPTIONS, *_GROUPING_OPTIONS))
 
 
 def _add(command: Decorated, options: Sequence[Callable[[Decorated], Decorated]]) -> Decorated:

@@ -10,6 +10,7 @@ import click
 
 from ldiversity.base.numbers import in_bytes, number, percent, points, settings
 from ldiversity.faces.cli._faults import EXIT_REFUSED, complain
+from ldiversity.faces.cli._findings import finding_in_words, show_findings
 from ldiversity.faces.cli._holder import asked_policy, holder_options, policy_option
 from ldiversity.faces.cli._input import opened_if_given, read_as_option
 from ldiversity.faces.cli._method import MethodCommand
@@ -43,8 +44,8 @@ __all__ = ["command"]
 def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options by name
     """Say what publishing TABLE would promise and cost, before anything is published.
 
-    Exit code 2 and the nearest feasible choices when the goal cannot be met. It shows true frequencies: what it
-    prints is for the data holder.
+    Exit code 2 and the nearest feasible choices when the goal cannot be met, and exit code 2 when a column must be
+    dropped or confirmed first. It shows true frequencies: what it prints is for the data holder.
 
     \b
     ldiversity plan patients.csv --quasi age,sex,zip --sensitive disease -l 3
@@ -57,7 +58,8 @@ def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **give
     with opened_if_given(given["table"], given["read_as"]) as table:
         answer = asked.plan(table)
     named = given["table"] or asked.table
-    answer = replace(answer, table=answer.table if named is None else named.name)
+    found_before = tuple(map(finding_in_words, answer.findings))
+    answer = replace(answer, table=answer.table if named is None else named.name, findings=found_before)
     refused: list[tuple[str, Outlook | ClassOutlook]]
     if isinstance(answer, Plan):
         found = replace(answer, attributes=tuple(map(_in_flags, answer.attributes)))
@@ -70,7 +72,10 @@ def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **give
     for reason, outlook in refused:
         if not outlook.feasible:
             complain(reason, outlook.hint)
-    if not answer.feasible:
+    for finding in answer.findings:
+        if finding.blocking:
+            complain(f"{finding.column}: {finding.text}", finding.remedy)
+    if answer.refused or not answer.feasible:
         ctx.exit(EXIT_REFUSED)
 
 
@@ -90,6 +95,7 @@ def _in_flags(judged: Judged) -> Judged:
 def _render(plan: Plan, page: Page) -> None:
     size = "" if plan.n_bytes is None else f", about {in_bytes(plan.n_bytes)}"
     page.title(f"{plan.table}: {'a release of ' if size else ''}{number(plan.n_rows)} records{size}")
+    show_findings(plan.findings, page)
     page.bullets(plan.notes)
     for attribute in plan.attributes:
         _render_attribute(attribute, page)
@@ -187,6 +193,7 @@ def _render_classes(plan: ClassPlan, page: Page) -> None:
     strength = METHODS[plan.method].strength or "l"  # methods of other packages may call it otherwise
     level = "" if outlook.l is None else f", {settings({strength: outlook.l})}"
     page.title(f"{plan.table}: {number(plan.n_rows)} records by {plan.method}{level}")
+    show_findings(plan.findings, page)
     page.bullets(plan.notes)
     if outlook.feasible:
         page.text(_feasible(plan))

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ldiversity.base.answers import OPTIONAL, Answer, fit_screen
+from ldiversity.base.findings import Confirmed, Finding
 from ldiversity.base.numbers import counted, number, percent
+from ldiversity.faces.cli._findings import finding_in_words, show_findings
 from ldiversity.faces.cli._show import Page
 
 if TYPE_CHECKING:
@@ -76,8 +78,10 @@ class Written(Answer, schema="published", version=1):
         What was written; the format is ``"csv"`` or ``"parquet"``, None when the release is in no folder.
     claims, not_protected
         What is promised, and what is not.
-    notes, next
-        What the holder should know, and a command to try.
+    notes, findings, next
+        What the holder should know, what was found about the table, and a command to try.
+    confirmed
+        Columns that name people or give a value away, and were published knowingly.
     keyed
         Whether draws came from the holder's key; of sets alone.
     suppressed, forms, warnings
@@ -94,6 +98,8 @@ class Written(Answer, schema="published", version=1):
     next: str
     format: str | None = field(default=None, metadata=OPTIONAL)
     keyed: bool | None = field(default=None, metadata=OPTIONAL)
+    findings: tuple[Finding, ...] = ()
+    confirmed: tuple[Confirmed, ...] = ()
     suppressed: int | None = field(default=None, metadata=OPTIONAL)
     forms: tuple[ColumnForm, ...] | None = field(default=None, metadata=OPTIONAL)
     warnings: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
@@ -122,6 +128,8 @@ def written(release: Release, folder: str, following: str, *, keyed: bool, data_
         next=following,
         format=data_format,
         keyed=None if grouped else keyed,
+        findings=tuple(map(finding_in_words, release.findings)),
+        confirmed=release.confirmed,
         suppressed=release.suppressed if grouped else None,
         forms=tuple(ColumnForm(name, form.kind) for name, form in release.forms.items())
         if grouped or release.coarse
@@ -167,6 +175,7 @@ def render(found: Written, page: Page) -> None:
     )
     for warning in found.warnings or ():
         page.warning(f"Warning: {warning}")
+    show_findings(found.findings, page)
     forms = {one.column: one.form for one in found.forms or ()}
     heads = ["column", "role", "type", *(["published as"] if found.forms is not None else [])]
     page.table(heads, [[c.name, c.role, c.type, _form(c, forms, found.layout)][: len(heads)] for c in found.columns])

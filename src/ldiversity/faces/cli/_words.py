@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from ldiversity.base.typed import number_text
+from ldiversity.base.typed import join_names, number_text
 from ldiversity.catalog import CATALOG, OPTIONS
-from ldiversity.sentences import Method, Options, Owner, Parameter, Setting, worded
+from ldiversity.sentences import Listed, Method, Options, Owner, Parameter, Setting, worded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,6 +85,8 @@ class _Words:
             return self._owner(mention.name)
         if isinstance(mention, Setting):
             return _in_policy(mention) if self._policy else self._setting(mention)
+        if isinstance(mention, Listed):
+            return _list_in_policy(mention) if self._policy else self._listed(mention)
         if isinstance(mention, Parameter):
             return self._written(mention.name) or mention.name
         if isinstance(mention, Options):
@@ -105,6 +108,9 @@ class _Words:
             return f"{option.opts[0]}: "
         return "" if _is_python(name) else f"{name}: "
 
+    def _listed(self, listed: Listed) -> str:
+        return f"{self._written(listed.name) or f'--{listed.name}'} {join_names(listed.columns)}"
+
     def _setting(self, setting: Setting) -> str:
         value = setting.value
         written = self._written(setting.name) or f"--{setting.name.replace('_', '-')}"
@@ -113,6 +119,10 @@ class _Words:
             opposite = [] if option is None else option.secondary_opts
             return written if value or not opposite else opposite[0]
         return f"{written} {'='.join(value) if isinstance(value, tuple) else _plain(value)}"
+
+
+def _list_in_policy(listed: Listed) -> str:
+    return f"{listed.name} = [{', '.join(json.dumps(name, ensure_ascii=False) for name in listed.columns)}]"
 
 
 def _method_name(class_name: str) -> str:

@@ -1,0 +1,136 @@
+"""What one pass counted, gathered from all batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity.engines import Engine, Secrets
+from ldiversity.publish._screening._content import LOOKS, Looked
+from ldiversity.publish._screening._hashing import MISSING
+from ldiversity.publish._screening._sketch import PERSON_BITS, SPELLING_BITS, Sketch, SketchRows, bits_of
+from ldiversity.publish._screening._tally import HashCounts
+from ldiversity.tables import Source
+
+__all__ = ["Counted", "Spread", "count"]
+
+_HASHED: Final = ("values", "rounded", "spellings", "people", "without")
+
+
+class Spread(NamedTuple):
+    """How the values of a column are spread over its rows.
+
+    `distinct` and `alone`, the rows whose value no other row has, are estimates when `exact` is false.
+    """
+
+    filled: int
+    distinct: int
+    alone: int
+    exact: bool
+
+    @property
+    def variety(self) -> float:
+        """Different values over rows."""
+        return self.distinct / self.filled if self.filled else 0.0
+
+    @property
+    def share_alone(self) -> float:
+        """The share of rows whose value no other row has."""
+        return self.alone / self.filled if self.filled else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The counts of every sketch."""
+
+    n_rows: int
+    hashed: Mapping[Sketch, HashCounts]
+    summed: Mapping[Sketch, NDArray[np.int64]]
+    extremes: Mapping[Sketch, tuple[int, int]]
+    sampled: int
+    people: bool
+
+    def spread(self, column: str, attribute: str) -> Spread:
+        """How the values of a column are spread; `attribute` is any sensitive column beside which it was counted."""
+        own = self.hashed[Sketch("values", column, attribute)]
+        hashes, starts = own.groups()
+        totals = np.add.reduceat(own.counts, starts) if len(starts) else own.counts
+        known = hashes != MISSING >> np.uint64(own.bits)
+        missing = int(totals[~known].sum())
+        alone = int(np.count_nonzero(totals[known] == 1))
+        return Spread(
+            filled=self.n_rows - missing,
+            distinct=int(np.count_nonzero(known)) * own.scale,
+            alone=alone * own.scale,
+            exact=own.scale == 1,
+        )
+
+    def looked(self, column: str) -> Looked:
+        """What the texts of a column look like."""
+        *hits, n = self.summed[Sketch("looks", column)].tolist()
+        return Looked(n, tuple(hits))
+
+    def unique_people(self, without: str | None = None) -> tuple[int, bool]:
+        """How many people are alone with their quasi-identifiers, and whether that is exact."""
+        sketch = Sketch("people") if without is None else Sketch("without", without)
+        own = self.hashed[sketch]
+        scale = own.scale << (0 if without is None else self.sampled)
+        hashes, starts = own.groups()
+        sizes = np.diff(starts, append=len(own.keys))
+        if not self.people:
+            totals = np.add.reduceat(own.counts, starts) if len(starts) else own.counts
+            return int(np.count_nonzero(totals == 1)) * scale, scale == 1
+        alone = own.keys[starts[sizes == 1]] & np.uint64((1 << PERSON_BITS) - 1)
+        del hashes
+        return len(np.unique(alone)) * scale, scale == 1
+
+
+def count(choices: SketchRows, source: Source, engine: Engine) -> Counted:
+    """Read the table once, and gather the counts of all batches."""
+    needed = {
+        *choices.coders,
+        *choices.quasi,
+        *(sketch.column for sketch in choices.sketches if sketch.column),
+        *([] if choices.person is None else [choices.person]),
+    }
+    columns = [name for name in source.columns if name in needed]
+    hashed = {one: HashCounts(_bits(choices, one)) for one in choices.sketches if one.what in _HASHED}
+    with closing(engine.map(choices, source, columns, secrets=Secrets())) as batches:
+        n_rows, summed, extremes = _gather(choices, batches, hashed)
+    return Counted(n_rows, hashed, summed, extremes, choices.sampled, choices.person is not None)
+
+
+def _bits(choices: SketchRows, sketch: Sketch) -> int:
+    if sketch.what == "spellings":
+        return SPELLING_BITS
+    if sketch.what in {"people", "without"}:
+        return 0 if choices.person is None else PERSON_BITS
+    return bits_of(len(choices.coders[sketch.attribute].domain))
+
+
+def _gather(
+    choices: SketchRows, batches: Iterable[pa.RecordBatch], hashed: Mapping[Sketch, HashCounts]
+) -> tuple[int, dict[Sketch, NDArray[np.int64]], dict[Sketch, tuple[int, int]]]:
+    n_rows = 0
+    summed = {one: np.zeros(len(LOOKS) + 1, dtype=np.int64) for one in choices.sketches if one.what == "looks"}
+    extremes: dict[Sketch, tuple[int, int]] = {}
+    for batch in batches:
+        keys, counts = batch.column("key").to_numpy(), batch.column("count").to_numpy()
+        ends = np.searchsorted(batch.column("sketch").to_numpy(), np.arange(len(choices.sketches) + 1))
+        for place, sketch in enumerate(choices.sketches):
+            own = slice(ends[place], ends[place + 1])
+            if sketch in hashed:
+                hashed[sketch].add(keys[own], counts[own])
+            elif sketch in summed:
+                summed[sketch] += counts[own]
+            elif ends[place + 1] > ends[place]:
+                low, high = extremes.get(sketch, (counts[own][0], counts[own][1]))
+                extremes[sketch] = (min(low, counts[own][0]), max(high, counts[own][1]))
+        n_rows += int(counts[: ends[1]].sum())
+    return n_rows, summed, extremes

@@ -1,0 +1,231 @@
+"""One pass over the rows that would be published: everything that the screening counts, as numbers without cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ldiversity.base.arrays import CodeArray
+from ldiversity.engines import BatchFunction, NumberedBatch, Secrets
+from ldiversity.publish._screening._content import look_at
+from ldiversity.publish._screening._hashing import MISSING, HashArray, cell_hashes, mixed
+from ldiversity.publish._screening._spelling import plain_spelling
+from ldiversity.publish._screening._tally import counted_keys
+from ldiversity.tables import Coder
+
+__all__ = ["PERSON_BITS", "SPELLING_BITS", "Sketch", "SketchRows", "bits_of"]
+
+PERSON_BITS: Final = 32
+SPELLING_BITS: Final = 20
+_SEEN_TEXTS: Final = 400
+_MOST_SPELLINGS: Final = 5_000
+_ROUNDED_AWAY: Final = 46
+"""Bits of a float that are left out, so that numbers which differ by less than about 1 % get the same key."""
+
+Counted: TypeAlias = tuple[HashArray, NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """One thing to count.
+
+    Attributes
+    ----------
+    what
+        ``"values"`` of a column, each with the sensitive value beside it; ``"rounded"`` numbers of a column, the same
+        way; ``"looks"`` and ``"spellings"`` of its texts; ``"extremes"`` of its whole numbers; ``"people"``, the
+        combinations of all quasi-identifiers; ``"without"``, the combinations of all but one.
+    column
+        The column; empty for people.
+    attribute
+        The sensitive column, for values and rounded numbers.
+    """
+
+    what: Literal["values", "rounded", "looks", "spellings", "extremes", "people", "without"]
+    column: str = ""
+    attribute: str = ""
+
+
+def bits_of(n_values: int) -> int:
+    """How many bits hold the code of a value.
+
+    Examples
+    --------
+    >>> bits_of(2), bits_of(16), bits_of(17)
+    (1, 4, 5)
+    """
+    return max(n_values - 1, 1).bit_length()
+
+
+@dataclass(frozen=True)
+class SketchRows:
+    """Makes the function that counts a batch, on the worker that reads it. It holds no secret, and can be pickled.
+
+    Attributes
+    ----------
+    sketches
+        What to count; each count says by a position to which of them it belongs.
+    coders, merged
+        How sensitive values are coded, and the code that stands for all spellings of each value.
+    quasi
+        The columns by which people might be recognized.
+    person
+        The column that says whose row it is; None when every row is another person's.
+    sampled
+        ``"without"`` counts one of ``2 ** sampled`` combinations.
+    """
+
+    sketches: tuple[Sketch, ...]
+    coders: Mapping[str, Coder]
+    merged: Mapping[str, HashArray]
+    quasi: tuple[str, ...]
+    person: str | None = None
+    sampled: int = 0
+
+    def __call__(self, secrets: Secrets) -> BatchFunction:  # noqa: ARG002 - nothing is drawn
+        """The function; every worker counts alike."""
+        return self._count
+
+    def _count(self, rows: NumberedBatch) -> pa.RecordBatch:
+        """All counts of a batch: which sketch, the key, and the count."""
+        batch = rows.cells
+        codes = {name: coder.codes(batch.column(name)) for name, coder in self.coders.items()}
+        kept = np.logical_and.reduce([own >= 0 for own in codes.values()])
+        if not kept.all():
+            batch = batch.filter(pa.array(kept))
+            codes = {name: own[kept] for name, own in codes.items()}
+        counted = [*_Rows(self, batch, codes).counted()]
+        sizes = [len(keys) for keys, _ in counted]
+        places = np.repeat(np.arange(len(counted), dtype=np.int16), sizes)
+        return pa.record_batch(
+            {
+                "sketch": pa.array(places),
+                "key": pa.array(np.concatenate([np.zeros(0, dtype=np.uint64), *(keys for keys, _ in counted)])),
+                "count": pa.array(np.concatenate([np.zeros(0, dtype=np.int64), *(counts for _, counts in counted)])),
+            }
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The rows of one batch, with the hashes of their cells."""
+
+    choices: SketchRows
+    batch: pa.RecordBatch
+    codes: Mapping[str, CodeArray]
+    _hashes: dict[str, HashArray] = field(default_factory=dict)
+
+    def counted(self) -> Iterator[Counted]:
+        """What each sketch counts."""
+        for sketch in self.choices.sketches:
+            if sketch.what == "looks":
+                yield _looks(self.batch.column(sketch.column))
+            elif sketch.what == "spellings":
+                yield _spellings(self.batch.column(sketch.column))
+            elif sketch.what == "extremes":
+                yield _extremes(self.batch.column(sketch.column))
+            else:
+                yield counted_keys(self._keys(sketch))
+
+    def hashes(self, name: str) -> HashArray:
+        """The hash of each cell of a column."""
+        if name not in self._hashes:
+            codes = self.codes.get(name)
+            own = cell_hashes(self.batch.column(name)) if codes is None else mixed(self.choices.merged[name][codes])
+            self._hashes[name] = own
+        return self._hashes[name]
+
+    def _keys(self, sketch: Sketch) -> HashArray:
+        if sketch.what == "values":
+            return self._beside(self.hashes(sketch.column), sketch.attribute)
+        if sketch.what == "rounded":
+            return self._beside(_rounded(self.batch.column(sketch.column)), sketch.attribute)
+        together = self._together()
+        if sketch.what == "people":
+            return self._of_people(together)
+        others = together - self._salted(sketch.column)
+        sampled = others < np.uint64((1 << (64 - self.choices.sampled)) - 1)
+        return self._of_people(others, None if sampled.all() else sampled)
+
+    def _beside(self, hashes: HashArray, attribute: str) -> HashArray:
+        """The hash of each cell, with the code of the sensitive value in the lowest bits."""
+        bits = np.uint64(bits_of(len(self.choices.coders[attribute].domain)))
+        codes = self.choices.merged[attribute][self.codes[attribute]]
+        return (hashes >> bits << bits) | codes
+
+    def _together(self) -> HashArray:
+        """The hash of all quasi-identifiers of each row; a sum, from which one of them can be taken off."""
+        if "" not in self._hashes:
+            together = np.zeros(self.batch.num_rows, dtype=np.uint64)
+            for name in self.choices.quasi:
+                together += self._salted(name)
+            self._hashes[""] = together
+        return self._hashes[""]
+
+    def _salted(self, name: str) -> HashArray:
+        salted = f"\0{name}"
+        if salted not in self._hashes:
+            self._hashes[salted] = mixed(self.hashes(name), salt=2 + self.choices.quasi.index(name))
+        return self._hashes[salted]
+
+    def _of_people(self, hashes: HashArray, some: NDArray[np.bool_] | None = None) -> HashArray:
+        """The hashes, with some bits of the person in the lowest ones, where persons are known."""
+        chosen = hashes if some is None else hashes[some]
+        if self.choices.person is None:
+            return chosen
+        who = self.hashes(self.choices.person)
+        bits, rest = np.uint64(PERSON_BITS), np.uint64(64 - PERSON_BITS)
+        return (chosen >> bits << bits) | ((who if some is None else who[some]) >> rest)
+
+
+def _looks(cells: pa.Array) -> Counted:
+    """How many of some texts, evenly spaced, look like each of `LOOKS`; the last key counts the texts."""
+    texts = _some(cells)
+    seen = look_at([text for text in texts if text is not None])
+    counts = np.array([*seen.hits, seen.n], dtype=np.int64)
+    return np.arange(len(counts), dtype=np.uint64), counts
+
+
+def _some(cells: pa.Array) -> list[str | None]:
+    step = max(1, len(cells) // _SEEN_TEXTS)
+    texts: list[str | None] = cells.take(pa.array(np.arange(0, len(cells), step))).to_pylist()
+    return texts
+
+
+def _spellings(cells: pa.Array) -> Counted:
+    """Each spelling of a value, with the hash of its plain spelling; nothing where there are very many texts."""
+    coded = cells.dictionary_encode()
+    if len(coded.dictionary) > _MOST_SPELLINGS:
+        return np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
+    indices = coded.indices.drop_null().to_numpy()
+    counts = np.bincount(indices, minlength=len(coded.dictionary))
+    plain = cell_hashes(pa.array([plain_spelling(text) for text in coded.dictionary.to_pylist()], pa.string()))
+    bits, rest = np.uint64(SPELLING_BITS), np.uint64(64 - SPELLING_BITS)
+    keys = (plain >> bits << bits) | (cell_hashes(coded.dictionary) >> rest)
+    order = np.argsort(keys)
+    return keys[order], counts[order].astype(np.int64)
+
+
+def _extremes(cells: pa.Array) -> Counted:
+    """The least and the greatest of whole numbers."""
+    found = pc.min_max(cells).as_py()
+    if found["min"] is None:
+        return np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
+    inside = [min(max(found[end], -(1 << 62)), 1 << 62) for end in ("min", "max")]
+    return np.arange(2, dtype=np.uint64), np.array(inside, dtype=np.int64)
+
+
+def _rounded(cells: pa.Array) -> HashArray:
+    """A key of each number, which near numbers share; it tells nothing about the order."""
+    kind = cells.type
+    if pa.types.is_temporal(kind):
+        cells = cells.view(pa.int32() if kind.bit_width == 32 else pa.int64())  # noqa: PLR2004 - bits
+    missing = pc.is_null(cells, nan_is_null=True).to_numpy(zero_copy_only=False)
+    numbers = pc.fill_null(pc.cast(cells, pa.float64(), safe=False), 0.0).to_numpy() + 0.0
+    return np.where(missing, MISSING, mixed(numbers.view(np.uint64) >> np.uint64(_ROUNDED_AWAY)))
