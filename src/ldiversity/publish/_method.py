@@ -9,6 +9,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
+from ldiversity.base.checks import name_some
 from ldiversity.base.typed import join_assignment, number_text, split_numbers
 from ldiversity.catalog import OPTIONS, Option
 from ldiversity.distances import Distance, distance_text, place_distance
@@ -17,7 +18,7 @@ from ldiversity.methods import METHODS, GroupingMethod, Method
 from ldiversity.models import PrivacyModel, model_text, place_model
 from ldiversity.sentences import Setting, say
 
-__all__ = ["ChosenMethod", "locate", "method_words", "relative", "shorten", "usual_method"]
+__all__ = ["ChosenMethod", "choose_methods", "locate", "method_words", "relative", "shorten", "usual_method"]
 
 _TEXT: Final = "bsgi:l=4"
 _EXAMPLE: Final = Setting("method", "bsgi", python=f"method=ld.BSGI(l=4), or method={_TEXT!r}")
@@ -245,3 +246,24 @@ def _read_option(name: str, text: str) -> object:
         what = {"integer": "an integer", "number": "a number", "switch": "true or false"}[kind]
         raise ParameterError(_OWNER, "method", f"must have {what} for {name}", got=repr(text)) from None
     return split_numbers([text], name) if kind == "shares" else text
+
+
+def choose_methods(given: object, names: Sequence[str]) -> ChosenMethod | dict[str, ChosenMethod]:
+    """One method that groups, or one for each sensitive column."""
+    if not isinstance(given, Mapping):
+        chosen = ChosenMethod.of(given)
+        return chosen if chosen.groups else dict.fromkeys(names, chosen)
+    if set(given) != set(names):
+        raise ParameterError(_OWNER, "method", "must name every sensitive column and no other").with_hint(
+            f"Sensitive are {name_some(names)}."
+        )
+    by_column = {name: ChosenMethod.of(given[name]) for name in names}
+    if any(chosen.groups for chosen in by_column.values()):
+        raise ParameterError(
+            _OWNER, "a method that groups records must serve all sensitive columns together"
+        ).with_hint(
+            say(
+                "Give it alone, not by column, as in {}.", Setting("method", "anatomy", python="method=ld.Anatomy(l=3)")
+            )
+        )
+    return by_column

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Required, TypeAlias, TypedDict, Unpack
 
-from ldiversity.base.checks import check_choice, column_names, name_some
+from ldiversity.base.checks import check_choice, column_names
 from ldiversity.base.progress import reports_progress
 from ldiversity.base.randomness import FreshWords, Key
 from ldiversity.base.typed import join_names
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.methods import GroupingMethod, Method
 from ldiversity.publish._columns_said import ColumnDecisions, Columns, check_keywords
-from ldiversity.publish._method import ChosenMethod, locate, shorten
+from ldiversity.publish._method import ChosenMethod, choose_methods, locate, shorten
 from ldiversity.release import Format, Release, SetLayout
 from ldiversity.sentences import Parameter, Setting, say
 from ldiversity.tables import open_source
@@ -151,7 +151,7 @@ class Publication(Columns):
                 _OWNER, "key", "must be the path of a key file: a publication holds no secret"
             ).with_hint("Hand a Key to publish(..., key=...).")
         self._set(
-            method=_choose(said["method"], [one.name for one in self.sensitive]),
+            method=choose_methods(said["method"], [one.name for one in self.sensitive]),
             marginals=bool(said.get("marginals")),
             key=None if key is None else Path(locate(Key.check_path(_OWNER, key))),
             record_id=tuple(column_names(_OWNER, "record_id", () if record_id is None else record_id)),
@@ -379,24 +379,3 @@ class Publication(Columns):
         return ParameterError(
             _OWNER, name, f"must be left out with {chosen.name}, a method that {family}", hint=_WHY_NOT.get(name)
         )
-
-
-def _choose(given: object, names: Sequence[str]) -> ChosenMethod | dict[str, ChosenMethod]:
-    """One method that groups, or one for each sensitive column."""
-    if not isinstance(given, Mapping):
-        chosen = ChosenMethod.of(given)
-        return chosen if chosen.groups else dict.fromkeys(names, chosen)
-    if set(given) != set(names):
-        raise ParameterError(_OWNER, "method", "must name every sensitive column and no other").with_hint(
-            f"Sensitive are {name_some(names)}."
-        )
-    by_column = {name: ChosenMethod.of(given[name]) for name in names}
-    if any(chosen.groups for chosen in by_column.values()):
-        raise ParameterError(
-            _OWNER, "a method that groups records must serve all sensitive columns together"
-        ).with_hint(
-            say(
-                "Give it alone, not by column, as in {}.", Setting("method", "anatomy", python="method=ld.Anatomy(l=3)")
-            )
-        )
-    return by_column
