@@ -34,12 +34,17 @@ from ldiversity.evaluation.attacks import BackgroundKnowledge as BackgroundKnowl
 from ldiversity.evaluation.attacks import Composition as Composition
 from ldiversity.evaluation.attacks import DeFinetti as DeFinetti
 from ldiversity.evaluation.attacks import Homogeneity as Homogeneity
+from ldiversity.evaluation.attacks import Inference as Inference
 from ldiversity.evaluation.attacks import Intersection as Intersection
 from ldiversity.evaluation.attacks import JointAttributes as JointAttributes
+from ldiversity.evaluation.attacks import Linkability as Linkability
 from ldiversity.evaluation.attacks import MechanismAware as MechanismAware
 from ldiversity.evaluation.attacks import Minimality as Minimality
 from ldiversity.evaluation.attacks import OrderLinkage as OrderLinkage
+from ldiversity.evaluation.attacks import PrivacyRisk as PrivacyRisk
+from ldiversity.evaluation.attacks import RiskAttack as RiskAttack
 from ldiversity.evaluation.attacks import Similarity as Similarity
+from ldiversity.evaluation.attacks import SinglingOut as SinglingOut
 from ldiversity.evaluation.attacks import Skewness as Skewness
 from ldiversity.evaluation.attacks import attack as attack
 from ldiversity.evaluation.audit import Audit as Audit

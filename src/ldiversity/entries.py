@@ -54,6 +54,9 @@ ENTRIES: Final[Mapping[str, Mapping[str, str]]] = {
         "definetti": f"{_ATTACKS}:DeFinetti",
         "joint": f"{_ATTACKS}:JointAttributes",
         "order": f"{_ATTACKS}:OrderLinkage",
+        "singling-out": f"{_ATTACKS}:SinglingOut",
+        "linkability": f"{_ATTACKS}:Linkability",
+        "inference": f"{_ATTACKS}:Inference",
     },
     "estimators": {
         "auto": f"{_ESTIMATION}._set_estimators:Auto",

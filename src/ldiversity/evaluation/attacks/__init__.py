@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from ldiversity.evaluation.attacks._attack import attack
 from ldiversity.evaluation.attacks._background import BackgroundKnowledge
-from ldiversity.evaluation.attacks._base import Attack, AttackResult, Beliefs, Criterion, Knowledge, Targets
+from ldiversity.evaluation.attacks._base import AnyAttack, Attack, AttackResult, Beliefs, Criterion, Knowledge, Targets
 from ldiversity.evaluation.attacks._definetti import DeFinetti
 from ldiversity.evaluation.attacks._homogeneity import Homogeneity
+from ldiversity.evaluation.attacks._inference import Inference
 from ldiversity.evaluation.attacks._joint import JointAttributes
+from ldiversity.evaluation.attacks._linkability import Linkability
 from ldiversity.evaluation.attacks._mechanism import MechanismAware
 from ldiversity.evaluation.attacks._minimality import Minimality
 from ldiversity.evaluation.attacks._order import OrderLinkage
 from ldiversity.evaluation.attacks._registry import ATTACKS
 from ldiversity.evaluation.attacks._report import AttackReport
+from ldiversity.evaluation.attacks._risk import PrivacyRisk, Rate
+from ldiversity.evaluation.attacks._risk_attack import RiskAttack
+from ldiversity.evaluation.attacks._shown import People, Shown
 from ldiversity.evaluation.attacks._similarity import Similarity
+from ldiversity.evaluation.attacks._singling_out import SinglingOut
 from ldiversity.evaluation.attacks._skewness import Skewness
 from ldiversity.evaluation.attacks._two_releases import Composition, Intersection
 
 __all__ = [
     "ATTACKS",
+    "AnyAttack",
     "Attack",
     "AttackReport",
     "AttackResult",
@@ -28,13 +35,21 @@ __all__ = [
     "Criterion",
     "DeFinetti",
     "Homogeneity",
+    "Inference",
     "Intersection",
     "JointAttributes",
     "Knowledge",
+    "Linkability",
     "MechanismAware",
     "Minimality",
     "OrderLinkage",
+    "People",
+    "PrivacyRisk",
+    "Rate",
+    "RiskAttack",
+    "Shown",
     "Similarity",
+    "SinglingOut",
     "Skewness",
     "Targets",
     "attack",

@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from ldiversity.base.checks import check_integer, column_names, name_some
 from ldiversity.distances import Distance
 from ldiversity.errors import ParameterError, UnsupportedError
-from ldiversity.evaluation.attacks._base import Attack, Knowledge, Targets
+from ldiversity.evaluation.attacks._base import AnyAttack, Attack, Knowledge, Targets
 from ldiversity.evaluation.attacks._matching import pick_piece
 from ldiversity.evaluation.attacks._registry import ATTACKS
 from ldiversity.evaluation.attacks._report import AttackReport, Skipped
+from ldiversity.evaluation.attacks._risk_attack import RiskAttack
+from ldiversity.evaluation.attacks._risks import measure_risks
 from ldiversity.evaluation.attacks._score import score
+from ldiversity.evaluation.attacks._show import show_release
 from ldiversity.evaluation.measures import code_sensitive, read_columns
 from ldiversity.release import Release, check_release
 from ldiversity.schema import Role
@@ -26,6 +29,7 @@ from ldiversity.tables import GivenReadOptions, open_source
 
 __all__ = ["attack"]
 
+_TWO: Final = 2
 _MOST_NUMBERS: Final = 50_000_000
 """The most targets times values; with more, a sample of the targets is attacked."""
 
@@ -35,12 +39,15 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     original: Any = None,  # noqa: ANN401 - a path or any frame
     *,
     sensitive: str | Sequence[str] | None = None,
-    attacks: str | Attack | Sequence[str | Attack] | None = None,
+    attacks: str | AnyAttack | Sequence[str | AnyAttack] | None = None,
     second: Release | None = None,
     exclude: int = 1,
     distance: Distance | None = None,
     d: float | None = None,
     known: Any = None,  # noqa: ANN401 - a path or any frame
+    control: Any = None,  # noqa: ANN401 - a path or any frame
+    secret: str | Sequence[str] | None = None,
+    link: Sequence[str | Sequence[str]] | None = None,
     targets: int | None = None,
     types: Mapping[str, str] | None = None,
     read: GivenReadOptions = None,
@@ -68,9 +75,17 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     known
         A table that tells the attacker of ``joint`` how the sensitive columns depend on each other. When None, they
         learn it from the release.
+    control
+        People like those of the original who were not in it, a frame or a path. ``singling-out``, ``linkability``
+        and ``inference`` attack them too: what succeeds as often on them is no risk of taking part.
+        Split some off at random before publishing.
+    secret
+        For ``inference``: the columns to guess; the sensitive attributes when None.
+    link
+        For ``linkability``: the columns of two sources, as two lists; half of the quasi-identifiers each when None.
     targets
-        How many people to attack, drawn at random, the same each time; all when None. Attackers keep what they know
-        about everyone, such as the order of the source.
+        How many people to attack, drawn at random, the same each time. When None, all; those attacks that measure a
+        risk make 500 attacks. Attackers keep what they know about everyone, such as the order of the source.
     types
         Types of columns of a text file, as for `anonymize`.
     read
@@ -98,12 +113,12 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
         raise ParameterError("attack", rule)
     if second is not None:
         check_release("attack", second, "second")
-    given = Knowledge(release, names[0], second, exclude, distance, d, known)
-    chosen, by_name = _chosen(attacks, release, given)
+    given = Knowledge(release, names[0], second, exclude, distance, d, known, _secrets(secret, names), _sources(link))
+    chosen, risky, by_name = _chosen(attacks, release, given)
     source = None if original is None else open_source(original, types=types, read=read)
     most = None if targets is None else check_integer("attack", "targets", targets, minimum=1)
     results, skipped = [], []
-    for attribute in names:
+    for attribute in names if any(chosen.values()) else ():
         people = _targets(release, source, attribute, most)
         together = _together(release, people, attribute)
         for one in chosen[attribute]:
@@ -115,7 +130,28 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
                 continue
             believed = one.beliefs(release, people, attribute)
             results.append(score(one, release, people, attribute, believed, together))
-    return AttackReport(tuple(results), tuple(skipped), frame_kind=release.frame_kind)
+    tables = source, None if control is None else open_source(control, types=types, read=read)
+    risks, not_run = measure_risks(risky, show_release(release), tables, most, by_name=by_name)
+    return AttackReport(tuple(results), (*skipped, *not_run), risks, frame_kind=release.frame_kind)
+
+
+def _secrets(secret: str | Sequence[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:
+    return names if secret is None else tuple(column_names("attack", "secret", secret))
+
+
+def _sources(link: Sequence[str | Sequence[str]] | None) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The columns of two sources, which share none."""
+    if link is None:
+        return None
+    sides = [] if isinstance(link, str) else [tuple(column_names("attack", "link", side)) for side in link]
+    if len(sides) != _TWO or not all(sides) or set(sides[0]) & set(sides[1]):
+        raise ParameterError(
+            "attack",
+            "link",
+            "must have two lists of columns that share none",
+            hint="For example, one source knows the age and the sex, the other the job.",
+        )
+    return sides[0], sides[1]
 
 
 def _attributes(release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -142,31 +178,37 @@ def _together(release: Release, targets: Targets, attribute: str) -> NDArray[np.
 
 
 def _chosen(
-    attacks: str | Attack | Sequence[str | Attack] | None, release: Release, given: Knowledge
-) -> tuple[dict[str, list[Attack]], bool]:
-    """The attacks on each attribute, and whether they were asked for."""
-    asked = [attacks] if isinstance(attacks, str | Attack) else attacks
+    attacks: str | AnyAttack | Sequence[str | AnyAttack] | None, release: Release, given: Knowledge
+) -> tuple[dict[str, list[Attack]], list[RiskAttack], bool]:
+    """The attacks on each attribute, those that measure a risk, and whether they were asked for."""
+    asked = [attacks] if isinstance(attacks, str | AnyAttack) else attacks
     if asked is not None and not asked:
         raise ParameterError(
             "attack", "attacks", "must name at least one attack", hint=f"Known are {name_some(ATTACKS)}."
         )
-    found: dict[str, list[Attack]] = {}
-    for attribute in release.sensitive:
-        knowledge = replace(given, attribute=attribute)
-        found[attribute] = []
-        for one in ATTACKS if asked is None else asked:
-            if isinstance(one, Attack):
-                found[attribute].append(one)
-                continue
-            if one not in ATTACKS:
-                raise ParameterError("attack", "attacks", "must name known attacks", got=repr(one)).with_hint(
-                    f"Known are {name_some(ATTACKS, most=len(ATTACKS))}."
-                )
-            made = ATTACKS[one].from_knowledge(knowledge)
-            if not made and asked is not None:
-                raise ParameterError("attack", f"{one!r} needs {ATTACKS[one].needs}")
-            found[attribute].extend(made)
-    return found, asked is not None
+    found: dict[str, list[Attack]] = {attribute: [] for attribute in release.sensitive}
+    risky: list[RiskAttack] = []
+    for one in ATTACKS if asked is None else asked:
+        if isinstance(one, str) and one not in ATTACKS:
+            raise ParameterError("attack", "attacks", "must name known attacks", got=repr(one)).with_hint(
+                f"Known are {name_some(ATTACKS, most=len(ATTACKS))}."
+            )
+        for place, (attribute, several) in enumerate(found.items()):
+            made = _made(one, replace(given, attribute=attribute), asked=asked is not None)
+            several.extend(each for each in made if isinstance(each, Attack))
+            if place == 0:  # risks are those of the release, whatever the attribute
+                risky.extend(each for each in made if isinstance(each, RiskAttack))
+    return found, risky, asked is not None
+
+
+def _made(one: str | AnyAttack, knowledge: Knowledge, *, asked: bool) -> tuple[AnyAttack, ...]:
+    """An attack itself, or those of a name."""
+    if isinstance(one, AnyAttack):
+        return (one,)
+    made = ATTACKS[one].from_knowledge(knowledge)
+    if not made and asked:
+        raise ParameterError("attack", f"{one!r} needs {ATTACKS[one].needs}")
+    return made
 
 
 def _targets(release: Release, source: Any, attribute: str, wanted: int | None = None) -> Targets:  # noqa: ANN401

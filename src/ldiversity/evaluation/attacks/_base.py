@@ -16,7 +16,7 @@ from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray
 from ldiversity.distances import Distance
 from ldiversity.release import Release
 
-__all__ = ["Attack", "AttackResult", "Beliefs", "Criterion", "Knowledge", "Targets"]
+__all__ = ["AnyAttack", "Attack", "AttackResult", "Beliefs", "Criterion", "Knowledge", "Targets"]
 
 Criterion: TypeAlias = Literal["singling-out", "linkability", "inference"]
 """The three questions of the Article 29 Working Party (Opinion 05/2014): can one person's record be singled out, can
@@ -187,12 +187,15 @@ class Knowledge:
     distance: Distance | None = None
     d: float | None = None
     known: object = None
+    secrets: tuple[str, ...] = ()
+    link: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
 
-class Attack(ABC):
+class AnyAttack(ABC):
     """A frozen description of an attack; running it changes nothing.
 
-    An attack that finds nothing proves nothing: it shows what one attacker with one kind of knowledge can do.
+    An attack that finds nothing proves nothing: it shows what one attacker with one kind of knowledge can do. `Attack`
+    names values and is scored against the claim; `RiskAttack` is scored against people who were not in the table.
     """
 
     name: ClassVar[str]
@@ -204,12 +207,6 @@ class Attack(ABC):
     compared: ClassVar[bool] = False
     """Whether a comparison of methods runs it by default: for attacks that need only the release."""
 
-    extra: ClassVar[str | None] = None
-    """What the attackers in `Beliefs.without` do not know, such as ``the order``."""
-
-    caution: ClassVar[str | None] = None
-    """Why the attacker's own expectation cannot be trusted, in one sentence; None when it can."""
-
     criterion: ClassVar[Criterion] = "inference"
     """Which of the three questions of Opinion 05/2014 it informs: reports have a section for each."""
 
@@ -217,14 +214,9 @@ class Attack(ABC):
     """Who the attacker is, in one sentence for people who know no statistics; glossaries show it."""
 
     @classmethod
-    def from_knowledge(cls, knowledge: Knowledge) -> tuple[Attack, ...]:  # noqa: ARG003 - subclasses use it
+    def from_knowledge(cls, knowledge: Knowledge) -> tuple[AnyAttack, ...]:  # noqa: ARG003 - subclasses use it
         """The attacks of this name that the knowledge allows; none when it lacks what the attack `needs`."""
         return (cls(),)
-
-    @classmethod
-    def quick(cls) -> Attack | None:
-        """A quicker variant for comparisons of many releases, which tells nearly as much; None when there is none."""
-        return None
 
     @property
     def label(self) -> str:
@@ -235,6 +227,21 @@ class Attack(ABC):
     @abstractmethod
     def knowledge(self) -> str:
         """What the attacker is assumed to know, in one sentence."""
+
+
+class Attack(AnyAttack):
+    """An attack that says how likely each value is for each person; scored against the claim and guessing."""
+
+    extra: ClassVar[str | None] = None
+    """What the attackers in `Beliefs.without` do not know, such as ``the order``."""
+
+    caution: ClassVar[str | None] = None
+    """Why the attacker's own expectation cannot be trusted, in one sentence; None when it can."""
+
+    @classmethod
+    def quick(cls) -> Attack | None:
+        """A quicker variant for comparisons of many releases, which tells nearly as much; None when there is none."""
+        return None
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - subclasses use them
         """Say in one sentence why this attack does not apply; None when it does."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Matches",
+    "as_type",
     "match_evidence",
     "match_rows",
     "match_shown_rows",
@@ -64,7 +65,7 @@ def number_alike(tables: Sequence[pa.Table], names: Sequence[str]) -> list[NDArr
     for name in names:
         kind = tables[0].column(name).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        parts = [_as_type(table.column(name), kind, name) for table in tables]
+        parts = [as_type(table.column(name), kind, name) for table in tables]
         cells = pa.chunked_array([chunk for part in parts for chunk in part.chunks], kind)
         if pa.types.is_floating(kind):
             cells = pc.if_else(pc.is_nan(cells), pa.scalar(None, kind), cells)
@@ -198,7 +199,8 @@ def _draw_one(matches: Matches) -> NDArray[np.int64]:
     return picked
 
 
-def _as_type(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.ChunkedArray:
+def as_type(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.ChunkedArray:
+    """Convert a column of the original to the type of the release; the error quotes no cell."""
     try:
         return column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

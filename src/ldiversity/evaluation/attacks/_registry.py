@@ -6,9 +6,9 @@ from typing import Final
 
 from ldiversity.base.registry import Registry
 from ldiversity.entries import ENTRIES
-from ldiversity.evaluation.attacks._base import Attack
+from ldiversity.evaluation.attacks._base import AnyAttack
 
 __all__ = ["ATTACKS"]
 
-ATTACKS: Final = Registry[type[Attack]]("attacks", ENTRIES["attacks"])
+ATTACKS: Final = Registry[type[AnyAttack]]("attacks", ENTRIES["attacks"])
 """Every attack by the name under which users ask for it."""

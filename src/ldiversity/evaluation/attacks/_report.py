@@ -11,6 +11,7 @@ from ldiversity.base.answers import HIDDEN, Answer, fact, fit_screen
 from ldiversity.base.notebook import ShownInNotebooks
 from ldiversity.base.numbers import counted, number, percent, percent_between
 from ldiversity.evaluation.attacks._base import AttackResult
+from ldiversity.evaluation.attacks._risk import PrivacyRisk
 from ldiversity.tables import to_native
 
 __all__ = ["AttackReport", "Skipped"]
@@ -22,14 +23,15 @@ _ENOUGH: Final = 30
 
 @dataclass(frozen=True)
 class Skipped:
-    """An attack that was not run, and why."""
+    """An attack that was not run, and why; the attribute is None where it is about all columns."""
 
     attack: str
-    attribute: str
+    attribute: str | None
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.attack} on {self.attribute!r}: {self.reason}."
+        on = "" if self.attribute is None else f" on {self.attribute!r}"
+        return f"{self.attack}{on}: {self.reason}."
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,12 +44,16 @@ class AttackReport(ShownInNotebooks, Answer, schema="attack", version=1):
         One result per attack and attribute.
     skipped
         Attacks that do not apply here, and why.
+    risks
+        What attacks achieve on people of the table, and on others: singling out, linkability, inference and
+        downcoding. No release promises anything against them, so they break no promise.
     release
         The name of the release, where it was read from a folder.
     """
 
     results: tuple[AttackResult, ...]
     skipped: tuple[Skipped, ...] = ()
+    risks: tuple[PrivacyRisk, ...] = ()
     frame_kind: str = field(default="arrow", repr=False, metadata=HIDDEN)
     release: str | None = None
 
@@ -64,12 +70,14 @@ class AttackReport(ShownInNotebooks, Answer, schema="attack", version=1):
     @property
     def knowledge(self) -> dict[str, str]:
         """What each attacker is assumed to know, by the name of the attack."""
-        return {result.attack: result.knowledge for result in self.results}
+        of_risks = {one.attack: one.knowledge for one in self.risks}
+        return {**{result.attack: result.knowledge for result in self.results}, **of_risks}
 
     @fact
     def verdict(self) -> tuple[str, ...]:
-        """What the attacks mean together, then one sentence about each, in the order of `ordered`."""
-        return (_summary(self.results), *(text for _, text in self.sentences))
+        """What the attacks mean together, then one sentence about each, in the order of `ordered`, then each risk."""
+        first = _summary_of_risks(self.risks) if self.risks and not self.results else _summary(self.results)
+        return (first, *(text for _, text in self.sentences), *(risk.sentence for risk in self.risks))
 
     @property
     def sentences(self) -> tuple[tuple[AttackResult, str], ...]:
@@ -107,6 +115,19 @@ def _summary(results: tuple[AttackResult, ...]) -> str:
             "often than promised, which chance explains for so many people and classes."
         )
     return "No attack beats what the release promises. This does not prove that none can."
+
+
+def _summary_of_risks(risks: tuple[PrivacyRisk, ...]) -> str:
+    if all(one.control is None for one in risks):
+        return "Without a control table, nothing says how much of this holds for people outside the table."
+    found = sum(one.beyond_chance for one in risks)
+    if not found:
+        return (
+            "No attack does better on people of the table than on others beyond chance. This does not prove that none "
+            "can."
+        )
+    verb = "does" if found == 1 else "do"
+    return f"{found} of {len(risks)} attacks {verb} better on people of the table than on others, beyond chance."
 
 
 def _does_better(result: AttackResult) -> bool:

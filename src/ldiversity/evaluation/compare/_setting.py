@@ -213,8 +213,10 @@ def _learner() -> str | None:
 
 
 def _attacks(given: str | Attack | Sequence[str | Attack] | None) -> tuple[str | Attack, ...]:
-    known = list(ATTACKS)
-    usual = [name for name in known if ATTACKS[name].compared]
+    # A comparison sets attacks against promises; risks have none.
+    named = {name: kind for name in ATTACKS if issubclass(kind := ATTACKS[name], Attack)}
+    known = list(named)
+    usual = [name for name, kind in named.items() if kind.compared]
     several = usual if given is None else (given,) if isinstance(given, str | Attack) else tuple(given)
     for one in several:
         if not isinstance(one, Attack) and one not in known:
@@ -223,7 +225,7 @@ def _attacks(given: str | Attack | Sequence[str | Attack] | None) -> tuple[str |
             )
     if not several:
         raise ParameterError("compare", "attacks", "must name at least one attack")
-    return tuple((ATTACKS[one].quick() or one) if isinstance(one, str) else one for one in several)
+    return tuple((named[one].quick() or one) if isinstance(one, str) else one for one in several)
 
 
 def _workloads(

@@ -17,7 +17,7 @@ from ldiversity.faces.cli._paths import READ
 from ldiversity.faces.cli._show import Page, json_option, show
 
 if TYPE_CHECKING:
-    from ldiversity.evaluation.attacks import AttackReport, AttackResult
+    from ldiversity.evaluation.attacks import AttackReport, AttackResult, PrivacyRisk
 
 __all__ = ["EXIT_BROKEN", "command"]
 
@@ -37,6 +37,9 @@ _HEADS: Final = (
     "without",
 )
 """The last one is what attackers reach without the knowledge that the attack is about."""
+
+_RISK_HEADS: Final = ("attack", "attacks", "succeed", "on others", "guessing", "risk", "low (95 %)", "high")
+"""Others are the people of the control table."""
 
 
 @click.command("attack", cls=Command, short_help="What attackers achieve on a release.")
@@ -67,10 +70,27 @@ _HEADS: Final = (
 @click.option("-d", "d", type=float, help="For similarity: values closer than this count as one.")
 @click.option("--known", type=READ, help="For joint: a table that tells how the sensitive columns go together.")
 @click.option(
+    "--control",
+    type=READ,
+    help="People like those of the original who were not in it, to see which attacks succeed on anyone.",
+)
+@click.option(
+    "--secret",
+    multiple=True,
+    metavar="COLUMNS",
+    help="For inference: the columns to guess; the sensitive attributes by default.",
+)
+@click.option(
+    "--link",
+    multiple=True,
+    metavar="COLUMNS",
+    help="For linkability, given twice: what each of two sources knows; half of the quasi-identifiers each by default.",
+)
+@click.option(
     "--targets",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How many people are attacked, drawn at random; all by default.",
+    help="How many people are attacked, drawn at random; by default all, and 500 by attacks that measure a risk.",
 )
 @reading_options
 @json_option
@@ -89,9 +109,13 @@ def command(
     does, 2 when something is wrong with the options or files. To beat the claim, attackers must also do better than
     guessing, and better than without their additional knowledge ("without": the order, the other release).
 
+    singling-out, linkability and inference measure risks that no release makes promises about: they need
+    --original, and --control to tell what holds for anyone.
+
     \b
     ldiversity attack release
     ldiversity attack release --original patients.csv --attacks homogeneity,definetti
+    ldiversity attack release --original patients.csv --control others.csv --attacks singling-out,inference
     """  # noqa: D301 - click reads the backspace
     import ldiversity as ld
     from ldiversity.distances import parse_distance
@@ -107,6 +131,9 @@ def command(
         distance=None if given["distance"] is None else parse_distance(given["distance"]),
         d=given["d"],
         known=given["known"],
+        control=given["control"],
+        secret=split_names(given["secret"], "secret") or None,
+        link=[split_names([side], "link") for side in given["link"]] or None,
         targets=given["targets"],
         **read_reading(cast("ReadingTexts", given)),
     )
@@ -121,14 +148,31 @@ def _render(report: AttackReport, page: Page) -> None:
         page.table([*_HEADS, ""], map(_row, report.results), right=range(2, len(_HEADS)))
     first, *sentences = report.verdict
     page.text(first)
-    for result, sentence in zip(report.ordered, sentences, strict=True):
-        (page.warning if result.broken else page.bullet)(sentence)
-    if report.results:
+    marked = [*(result.broken for result in report.ordered), *(False for _ in report.risks)]
+    for bad, sentence in zip(marked, sentences, strict=True):
+        (page.warning if bad else page.bullet)(sentence)
+    if report.risks:
+        page.title("Risks, whatever is promised")
+        page.table(_RISK_HEADS, map(_risk_row, report.risks), right=range(1, len(_RISK_HEADS)))
+    if report.knowledge:
         page.title("What they know")
         page.bullets(f"{attack}: {known}" for attack, known in report.knowledge.items())
     if report.skipped:
         page.title("Not run")
         page.bullets(map(str, report.skipped))
+
+
+def _risk_row(risk: PrivacyRisk) -> list[str]:
+    return [
+        risk.attack,
+        number(risk.success.tries),
+        percent(risk.success.share),
+        percent(None if risk.control is None else risk.control.share),
+        percent(risk.baseline.share),
+        percent(risk.risk),
+        percent(risk.interval[0]),
+        percent(risk.interval[1]),
+    ]
 
 
 def _row(result: AttackResult) -> list[str]:

@@ -113,6 +113,7 @@ def _of_values(audit: Audit) -> Iterator[str]:
 def _achieved(criterion: Criterion, attacks: AttackReport | None) -> Iterator[str]:
     if attacks is not None:
         yield from (text for result, text in attacks.sentences if result.criterion == criterion)
+        yield from (risk.sentence for risk in attacks.risks if risk.criterion == criterion)
 
 
 def _not_run(criterion: Criterion, attacks: AttackReport | None) -> Iterator[str]:

@@ -77,5 +77,5 @@ def _entries(report: Report) -> Iterator[tuple[str, str]]:
         used |= {word for caveat in one.caveats for word in re.findall(r"[\w-]+", caveat)}
     for registry in (ESTIMATORS, CLASS_ESTIMATORS):
         yield from ((name, registry[name].meaning) for name in registry if name in used and registry[name].meaning)
-    run = set() if report.attacks is None else {result.attack.split()[0] for result in report.attacks.results}
+    run = set() if report.attacks is None else {attack.split()[0] for attack in report.attacks.knowledge}
     yield from ((name, ATTACKS[name].attacker) for name in ATTACKS if name in run and ATTACKS[name].attacker)

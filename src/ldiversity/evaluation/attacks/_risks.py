@@ -1,0 +1,72 @@
+"""Run the attacks that measure risks, on what is published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.evaluation.attacks._report import Skipped
+from ldiversity.evaluation.attacks._risk import PrivacyRisk
+from ldiversity.evaluation.attacks._risk_attack import RiskAttack
+from ldiversity.evaluation.attacks._shown import People, Shown
+from ldiversity.evaluation.measures import read_columns
+
+if TYPE_CHECKING:
+    from ldiversity.tables import Source
+
+__all__ = ["measure_risks"]
+
+_ATTACKS: Final = 500
+"""How many attacks are made of each kind; Giomi et al. find 500 to be enough."""
+
+
+def measure_risks(
+    attacks: Sequence[RiskAttack],
+    shown: Shown,
+    tables: tuple[Source | None, Source | None],
+    most: int | None,
+    *,
+    by_name: bool,
+) -> tuple[tuple[PrivacyRisk, ...], tuple[Skipped, ...]]:
+    """The risks, and the attacks that do not apply; an attack that was asked for by name is refused instead.
+
+    `tables` are the original, and people who were not in it.
+    """
+    source, other = tables
+    cannot = _unusable(shown, source)
+    reasons = {one: cannot or one.why_not(shown) for one in attacks}
+    for one, reason in reasons.items():
+        if reason is not None and by_name:
+            raise UnsupportedError("attack", f"{one.label!r} cannot be run: {reason}")
+    skipped = tuple(Skipped(one.label, None, reason) for one, reason in reasons.items() if reason is not None)
+    wanted = [one for one, reason in reasons.items() if reason is None]
+    if source is None or not wanted:
+        return (), skipped
+    original = _people(shown, source, "original")
+    control = None if other is None else _people(shown, other, "control")
+    return tuple(one.measure(shown, original, control, most or _ATTACKS) for one in wanted), skipped
+
+
+def _unusable(shown: Shown, original: Source | None) -> str | None:
+    """Why no risk can be measured with this original; None when it can."""
+    if original is None:
+        return "it needs the original table"
+    lacking = _lacking(shown, original)
+    return None if lacking is None else f"the original table lacks the published column {lacking!r}"
+
+
+def _lacking(shown: Shown, source: Source) -> str | None:
+    return next((name for name in shown.names if name not in source.columns), None)
+
+
+def _people(shown: Shown, source: Source, parameter: str) -> People:
+    lacking = _lacking(shown, source)
+    if lacking is not None:
+        raise ParameterError("attack", parameter, f"must have the published column {lacking!r}").with_hint(
+            "Give a table with all columns of the one that the release was made from."
+        )
+    people = shown.people(read_columns("attack", source, shown.names))
+    if not people.n:
+        raise ParameterError("attack", parameter, "must have people", got="none")
+    return people
