@@ -126,7 +126,7 @@ _OPTIONS = (
         "model",
         "model",
         "What every class must satisfy: frequency:3, distinct:3, entropy:3, k-anonymity:5, ... Given several times, "
-        "all hold.",
+        "all hold. With methods that do not generalize: k-anonymity:5, by raising levels of quasi-identifiers.",
         "--model",
         several=True,
     ),

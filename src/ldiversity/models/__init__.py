@@ -5,7 +5,7 @@ from __future__ import annotations
 from ldiversity.models._alpha_k import AlphaK
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._beta_likeness import BetaLikeness
-from ldiversity.models._counts import ClassCounts, Population, count_classes
+from ldiversity.models._counts import ClassCounts, Population, count_classes, sizes_as_classes
 from ldiversity.models._delta_disclosure import DeltaDisclosure
 from ldiversity.models._distinct import DistinctDiversity
 from ldiversity.models._entropy import EntropyDiversity
@@ -51,4 +51,5 @@ __all__ = [
     "model_text",
     "parse_model",
     "place_model",
+    "sizes_as_classes",
 ]

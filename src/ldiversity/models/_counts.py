@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray
 from ldiversity.schema import Domain
 
-__all__ = ["ClassCounts", "Population", "count_classes"]
+__all__ = ["ClassCounts", "Population", "count_classes", "sizes_as_classes"]
 
 _BLOCK_CELLS: Final = 1 << 22
 """Numbers in a dense block: memory is bounded by it, not by classes times values."""
@@ -95,6 +95,18 @@ class ClassCounts:
         for first in range(0, self.n_classes, step):
             last = min(first + step, self.n_classes)
             yield slice(first, last), self.dense(first, last)
+
+
+def sizes_as_classes(sizes: NDArray[np.int64]) -> ClassCounts:
+    """Classes of which only the sizes are known, for models that look at nothing else.
+
+    Examples
+    --------
+    >>> sizes_as_classes(np.array([3, 1])).sizes.tolist()
+    [3, 1]
+    """
+    starts = np.arange(len(sizes) + 1, dtype=np.int64)
+    return ClassCounts(starts, np.zeros(len(sizes), dtype=np.int32), sizes, Domain(("*",)))
 
 
 def count_classes(class_of: NDArray[np.integer], codes: CodeArray, n_classes: int, domain: Domain) -> ClassCounts:

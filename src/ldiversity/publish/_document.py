@@ -78,6 +78,7 @@ _KEYS: Final = {
     **{name: f"output.{name}" for name in OutputPolicy.model_fields},
     **dict.fromkeys(("key", "record_id"), "key"),
     "levels": "table.publish",
+    "model": "table.model",
 }
 """The key of the file for each argument in Python."""
 
@@ -177,9 +178,10 @@ def _is_publication(path: Path) -> bool:
 
 def _described(publication: Publication, folder: Path) -> dict[str, Any]:
     """The content of the file, without what is left at its default."""
-    named = {"file", "publish", *_READING}
+    named = {"file", "publish", "model", *_READING}
     table = {name: getattr(publication, name) for name in TablePolicy.model_fields if name not in named}
     table |= publication.read.given
+    models = [model.text for model in publication.model]
     levels = {name: _level_text(name, level, folder) for name, level in publication.levels.items()}
     hierarchies = {name: _hierarchy_text(name, one, folder) for name, one in publication.hierarchies.items()}
     sensitive = {one.name: _column_dict(one) for one in publication.sensitive}
@@ -196,7 +198,7 @@ def _described(publication: Publication, folder: Path) -> dict[str, Any]:
         "marginals": publication.marginals,
     }
     sections: dict[str, dict[str, Any]] = {
-        "table": _said({**table, "hierarchies": hierarchies, "publish": levels}),
+        "table": _said({**table, "hierarchies": hierarchies, "publish": levels, "model": models}),
         "sensitive": sensitive,
         "method": method,
         "output": _said(output),

@@ -88,6 +88,8 @@ def _check_hidden_cells(done: Grouped, kept: BoolArray) -> None:
 
 def tells_nothing(done: Grouped, alone: Preparation, kept: BoolArray, words: FreshWords) -> bool:
     """Whether all that becomes public would be the same with the published records alone."""
+    if alone.levels != done.preparation.levels:
+        return False
     for name, column in done.columns.items():
         if alone.coders[name].domain.to_dict() != column.domain.to_dict():
             return False

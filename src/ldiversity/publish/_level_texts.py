@@ -43,7 +43,7 @@ def as_level(column: str, given: GivenLevel, folder: Path | None = None) -> Leve
         return given
     if isinstance(given, tuple):
         tree, level = given
-        check_integer("Publication", "levels", level, minimum=1)
+        check_integer("Publication", "levels", level, minimum=0)
         return TreeLevel(tree if isinstance(tree, Hierarchy) else Path(locate(tree, folder)), level)
     try:
         return _parse(given.strip(), folder)

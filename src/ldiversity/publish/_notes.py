@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.checks import name_some
+from ldiversity.publish._levels import Level
 from ldiversity.tables import Sensitive, Source
 
-__all__ = ["domain_notes", "hierarchy_notes", "holder_notes", "is_declared", "key_note", "plain_notes"]
+__all__ = ["domain_notes", "hierarchy_notes", "holder_notes", "is_declared", "key_note", "plain_notes", "raised_notes"]
 
 
 def is_declared(sensitive: Sensitive) -> bool:
@@ -70,6 +71,15 @@ def plain_notes(plain: Sequence[str]) -> tuple[str, ...]:
         return ()
     said = f"Plain columns are published as they are, row by row: {name_some(plain)}."
     return (f"{said} Rows of a class can differ in them, but no sensitive value of the class is linked to them.",)
+
+
+def raised_notes(declared: Mapping[str, Level], reached: Mapping[str, Level]) -> tuple[str, ...]:
+    """Which levels were raised so that a promise about quasi-identifiers holds."""
+    raised = [f"{name}={level}" for name, level in reached.items() if declared.get(name) != level]
+    if not raised:
+        return ()
+    said = f"Levels were raised so that the promise about quasi-identifiers holds: {', '.join(raised)}."
+    return (f"{said} That they are no lower tells readers that some record would have been too rare.",)
 
 
 def key_note(undeclared: Sequence[str]) -> str:

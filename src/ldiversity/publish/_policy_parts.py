@@ -187,6 +187,11 @@ class TablePolicy(Part):
         'step, by default about 1 % of the range. "exact" leaves the ends of a column, or of all columns, as they are.',
         examples=[{"age": 5, "born": "year", "weight": "exact"}, "exact"],
     )
+    model: str | list[str] = Field(
+        default=[],
+        description="A promise about quasi-identifiers, for methods that do not generalize them.",
+        examples=["k-anonymity:5"],
+    )
     person: str | None = Field(
         default=None,
         min_length=1,

@@ -27,7 +27,8 @@ from ldiversity.publish._draw import HiddenAttribute
 from ldiversity.publish._grids import Grids, check_steps, choose_steps
 from ldiversity.publish._hierarchies import is_made, read_hierarchies
 from ldiversity.publish._levels import Level
-from ldiversity.publish._notes import holder_notes, is_declared, plain_notes
+from ldiversity.publish._notes import holder_notes, is_declared, plain_notes, raised_notes
+from ldiversity.publish._raising import raise_levels
 from ldiversity.publish._uniqueness import ColumnUniqueness, LookAlikes
 from ldiversity.release import EXACT, Form, Format, check_publishable, no_records_left, parse_type
 from ldiversity.schema import Attribute, Domain, Role, Schema
@@ -202,9 +203,14 @@ def prepare(question: Publication, source: Source, engine: Engine) -> Preparatio
     )
     whole = source
     # Labels are public, so with levels rows that are dropped must not be seen.
-    source, missing = _with_values(source, wanted, needed=groups or len(wanted) > 1 or bool(question.levels))
+    source, missing = _with_values(
+        source, wanted, needed=groups or len(wanted) > 1 or bool(question.levels or question.model)
+    )
     levels = check_levels(question.levels, source, question.quasi)
     trees = read_hierarchies(question.hierarchies, source, question.quasi)
+    if question.model:
+        ladders = {name: tree for name, tree in trees.items() if tree.origin is None}
+        levels = raise_levels(LookAlikes.read(source, question.quasi), levels, ladders, question.model)
     trees = {name: tree for name, tree in trees.items() if name not in levels}
     check_steps(question.grid, {name: published_type(name, source.columns[name]) for name in question.quasi}, trees)
 
@@ -221,6 +227,7 @@ def prepare(question: Publication, source: Source, engine: Engine) -> Preparatio
         coders = {name: coders[name] for name in schema.names(Role.SENSITIVE)}
     notes = holder_notes(whole, wanted, counts, missing=missing, without_role=without_role)
     notes += plain_notes(question.plain) if groups else ()
+    notes += raised_notes(question.levels, levels)
     return Preparation(question, source, schema, coders, counts, trees, levels, engine, notes)
 
 

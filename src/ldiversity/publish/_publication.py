@@ -13,11 +13,13 @@ from ldiversity.base.progress import reports_progress
 from ldiversity.base.randomness import FreshWords, Key
 from ldiversity.base.typed import join_names
 from ldiversity.errors import ParameterError, UnsupportedError
-from ldiversity.methods import GroupingMethod, Method
+from ldiversity.methods import GroupingMethod, Method, Models
+from ldiversity.models import PrivacyModel
+from ldiversity.publish._alike import alike_models, check_kept_quasi
 from ldiversity.publish._columns_said import ColumnDecisions, Columns, check_keywords
 from ldiversity.publish._method import ChosenMethod, choose_methods, locate, shorten
 from ldiversity.release import Format, Release, SetLayout
-from ldiversity.sentences import Parameter, Setting, say
+from ldiversity.sentences import Parameter, say
 from ldiversity.tables import open_source
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ class Decisions(ColumnDecisions, total=False):
     """All that a holder may decide, in every form that is accepted; `Publication` explains each."""
 
     method: Required[_GivenMethod | Mapping[str, _GivenMethod]]
+    model: Models
     marginals: bool
     key: Key | str | os.PathLike[str] | None
     record_id: str | Sequence[str] | None
@@ -104,6 +107,9 @@ class Publication(Columns):
     method
         How: one method for all sensitive columns, or one for each by name; an object, or a text such as
         ``"semantic:l=3,d=2,distance=ordered"``. A method that groups records serves all columns together.
+    model
+        A promise about quasi-identifiers, for methods that do not generalize them: ``"k-anonymity:5"``. Levels of the
+        columns are raised, from the declared ones on, until it holds for every record; no record is left out.
     marginals
         Publish how often each exact value of a generalized quasi-identifier occurs. Estimates become better, but
         readers see which values are rare.
@@ -134,6 +140,7 @@ class Publication(Columns):
     """
 
     method: ChosenMethod | Mapping[str, ChosenMethod]
+    model: tuple[PrivacyModel, ...]
     marginals: bool
     key: Path | None
     record_id: tuple[str, ...]
@@ -152,6 +159,7 @@ class Publication(Columns):
             ).with_hint("Hand a Key to publish(..., key=...).")
         self._set(
             method=choose_methods(said["method"], [one.name for one in self.sensitive]),
+            model=alike_models(said.get("model")),
             marginals=bool(said.get("marginals")),
             key=None if key is None else Path(locate(Key.check_path(_OWNER, key))),
             record_id=tuple(column_names(_OWNER, "record_id", () if record_id is None else record_id)),
@@ -297,6 +305,7 @@ class Publication(Columns):
         if method is None:
             return None
         words = ["ldiversity", "anonymize", table, *self.words, *method]
+        words += [word for model in self.model for word in ("--model", model.text)]
         words += ["--marginals"] if self.marginals else []
         words += [] if self.key is None else ["--key", shorten(self.key)]
         words += [word for name in self.record_id for word in ("--record-id", name)]
@@ -357,17 +366,7 @@ class Publication(Columns):
         misplaced = [name for name, value in given.items() if value]
         if misplaced:
             raise self._misplaced(misplaced[0])
-        if self.levels and self.grouping is not None and self.grouping.layout == "generalized":
-            raise ParameterError(
-                _OWNER,
-                "levels",
-                f"must be left out with {self.grouping.name}, which generalizes quasi-identifiers itself",
-            ).with_hint(
-                say(
-                    "Give the coarser values as a hierarchy, as in {}.",
-                    Setting("hierarchies", ("age", "width:5/10/20")),
-                )
-            )
+        check_kept_quasi(self)
         if self.layout == "exploded" and len(self.sensitive) > 1:
             raise UnsupportedError(
                 _OWNER, "layout", "must be 'sets' when there are several sensitive columns"

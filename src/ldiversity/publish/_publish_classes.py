@@ -29,6 +29,7 @@ from ldiversity.publish._prepare import Preparation
 from ldiversity.publish._public import public_facts, with_domains
 from ldiversity.publish._regions import ClassRowsInOrder, make_forms, make_regions
 from ldiversity.release import (
+    AlikeClaim,
     ClassClaim,
     ClassDescription,
     ClassRelease,
@@ -116,7 +117,14 @@ def _make(preparation: Preparation, words: FreshWords) -> _Made:
     description = ClassDescription(
         schema=keep_shown(schema, rows.plain),
         mechanisms=dict.fromkeys(names, mechanism),
-        claims=tuple(ClassClaim(name, rule) for name in names for rule in method.promises(domains[name])),
+        claims=tuple(
+            claim
+            for name in names
+            for claim in (
+                *(ClassClaim(name, rule) for rule in method.promises(domains[name])),
+                *(AlikeClaim(name, rule) for rule in preparation.question.model),
+            )
+        ),
         layout=method.layout,
         forms=forms,
         class_columns=class_columns,

@@ -11,9 +11,11 @@ import pyarrow as pa
 
 from ldiversity.base.progress import stage, tell, unwatched
 from ldiversity.engines import Secrets
-from ldiversity.publish._draw import DistinctIds, DrawSets
+from ldiversity.publish._draw import DistinctIds, DrawSets, HiddenAttribute
 from ldiversity.publish._prepare import Preparation
 from ldiversity.release import (
+    AlikeClaim,
+    Claim,
     Release,
     ReleaseDescription,
     SetRelease,
@@ -72,12 +74,18 @@ def _draw(preparation: Preparation, secrets: Secrets, *, scratch: Path | None, u
     return shuffled
 
 
+def _claims(preparation: Preparation, attribute: HiddenAttribute) -> Iterator[Claim | AlikeClaim]:
+    yield claim_of(attribute.name, attribute.mechanism)
+    for model in preparation.question.model:
+        yield AlikeClaim(attribute.name, model)
+
+
 def _describe(preparation: Preparation) -> ReleaseDescription:
     hidden = preparation.hidden
     return ReleaseDescription(
         schema=preparation.schema,
         mechanisms={a.name: a.mechanism for a in hidden},
-        claims=tuple(claim_of(a.name, a.mechanism) for a in hidden),
+        claims=tuple(claim for a in hidden for claim in _claims(preparation, a)),
         layout=preparation.question.layout or "sets",
         forms=preparation.forms(preparation.labels),
         confirmed=preparation.confirmed,

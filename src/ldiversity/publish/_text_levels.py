@@ -81,10 +81,10 @@ class TreeLevel(Level):
     def ready(self) -> TreeLevel:
         """Read and check the hierarchy of its file."""
         tree = self.tree if isinstance(self.tree, Hierarchy) else Hierarchy.read(shorten(self.tree))
-        if not 1 <= self.level < tree.depth:
+        if not 0 <= self.level < tree.depth:
             raise SchemaError(
-                "levels", f"the level of a hierarchy must be from 1 to {tree.depth - 1}", got=self.level
-            ).with_hint("Level 1 are the parents of the values; the highest is the root.")
+                "levels", f"the level of a hierarchy must be from 0 to {tree.depth - 1}", got=self.level
+            ).with_hint("Level 0 are the values, level 1 their parents; the highest is the root.")
         if len(tree) > MOST_VALUES:
             raise SchemaError("levels", f"a hierarchy must have at most {MOST_VALUES} values", got=len(tree))
         return TreeLevel(check_unambiguous(tree), self.level)

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from ldiversity.base.typed import split_assignments, split_names, split_numbers
-from ldiversity.catalog import OPTIONS
+from ldiversity.catalog import CATALOG, OPTIONS
 from ldiversity.errors import ParameterError
+from ldiversity.methods import Models
 from ldiversity.publish._columns_said import ColumnDecisions
 from ldiversity.publish._grids import read_grid
 from ldiversity.publish._hierarchies import hierarchy_forms
@@ -54,9 +55,12 @@ def typed_publication(typed: TypedPublication) -> Publication:
     """
     options = typed_options(typed.get("options", {}))
     name = typed.get("method") or usual_method(options.get("d"))
+    # Where the method itself takes no model, it is a promise about quasi-identifiers.
+    model = options.pop("model", None) if name in CATALOG and "model" not in CATALOG[name].options else None
     return Publication(
         **typed_columns(typed),
         method=ChosenMethod.named(name, options),
+        model=cast("Models", model),
         marginals=typed.get("marginals", False),
         key=typed.get("key"),
         record_id=split_names(typed.get("record_id", ()), "record_id"),

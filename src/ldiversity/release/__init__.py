@@ -5,7 +5,7 @@ from ldiversity.release._batches import RowBatch
 from ldiversity.release._cells import Cells, column_of, node_labels, numbers_in, numbers_out
 from ldiversity.release._check_classes import verify_classes
 from ldiversity.release._check_sets import verify_exploded, verify_sets
-from ldiversity.release._claims import NOT_PROTECTED, USE_A_KEY, Claim, ClassClaim, claim_of
+from ldiversity.release._claims import NOT_PROTECTED, USE_A_KEY, AlikeClaim, Claim, ClassClaim, claim_of
 from ldiversity.release._class_limits import SEPARATE_CLASSES, class_not_protected
 from ldiversity.release._class_release import ClassRelease
 from ldiversity.release._class_rows import MemoryClassRows
@@ -37,6 +37,7 @@ __all__ = [
     "SMALLEST_STEP",
     "THIS_MACHINE",
     "USE_A_KEY",
+    "AlikeClaim",
     "Cells",
     "Claim",
     "ClassClaim",

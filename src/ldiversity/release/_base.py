@@ -19,7 +19,7 @@ from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
 from ldiversity.models import ClassCounts, PrivacyModel
 from ldiversity.release._batches import RowBatch
-from ldiversity.release._claims import Claim, ClassClaim
+from ldiversity.release._claims import AlikeClaim, Claim, ClassClaim
 from ldiversity.release._coded import parse_type
 from ldiversity.release._description import Format, Layout
 from ldiversity.release._dtypes import to_frame
@@ -71,7 +71,7 @@ class Release(ShownInNotebooks, ABC):
 
     schema: Schema
     mechanisms: Mapping[str, SetMechanism] | Mapping[str, ClassMechanism]
-    claims: tuple[Claim, ...] | tuple[ClassClaim, ...]
+    claims: tuple[Claim | AlikeClaim, ...] | tuple[ClassClaim, ...]
     n_rows: int
     layout: Layout
     frame_kind: str
@@ -102,7 +102,7 @@ class Release(ShownInNotebooks, ABC):
         """How a sensitive attribute was hidden, with its exact facts."""
 
     @abstractmethod
-    def claims_of(self, attribute: str) -> Sequence[Claim] | Sequence[ClassClaim]:
+    def claims_of(self, attribute: str) -> Sequence[Claim | AlikeClaim] | Sequence[ClassClaim]:
         """All promises about a sensitive attribute, in the order in which they were asked for."""
 
     @abstractmethod

@@ -8,7 +8,7 @@ from typing import Final
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.models import PrivacyModel
 
-__all__ = ["COARSE", "NOT_PROTECTED", "USE_A_KEY", "Claim", "ClassClaim", "claim_of"]
+__all__ = ["COARSE", "NOT_PROTECTED", "USE_A_KEY", "AlikeClaim", "Claim", "ClassClaim", "claim_of"]
 
 USE_A_KEY: Final = "Use a key to publish again."
 
@@ -120,6 +120,24 @@ class ClassClaim:
     def statement(self) -> str:
         """The claim in plain words."""
         return self.rule.statement(self.attribute)
+
+
+@dataclass(frozen=True)
+class AlikeClaim(ClassClaim):
+    """What is promised about records that show the same quasi-identifiers, where every record keeps its own.
+
+    Examples
+    --------
+    >>> from ldiversity.models import KAnonymity
+    >>> AlikeClaim("disease", KAnonymity(5)).statement
+    'At least 5 records look alike in all quasi-identifiers, for every record.'
+    """
+
+    @property
+    def statement(self) -> str:
+        """The claim in plain words."""
+        words = self.rule.phrase
+        return f"{words[:1].upper()}{words[1:]} in all quasi-identifiers, for every record."
 
 
 def claim_of(attribute: str, mechanism: SetMechanism) -> Claim:

@@ -21,7 +21,7 @@ from ldiversity.models import ClassCounts, PrivacyModel, count_classes
 from ldiversity.release._base import Release
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._cells import low_ends_first
-from ldiversity.release._claims import ClassClaim
+from ldiversity.release._claims import AlikeClaim, ClassClaim
 from ldiversity.release._class_publish import publish_counts, publish_rows
 from ldiversity.release._class_rows import ClassRows, MemoryClassRows
 from ldiversity.release._class_verify import verify_class_rows
@@ -197,7 +197,8 @@ class ClassRelease(Release):
 
     def contradictions(self, attribute: str) -> int:
         """How many classes break the rule that is claimed."""
-        broken = [rule.failing(self.classes(attribute)) for rule in self.promised(attribute)]
+        own = [claim.rule for claim in self.claims_of(attribute) if not isinstance(claim, AlikeClaim)]
+        broken = [rule.failing(self.classes(attribute)) for rule in own]
         return len(np.unique(np.concatenate(broken)))
 
     def tally(self, attribute: str) -> EvidenceTally:

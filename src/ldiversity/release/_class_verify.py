@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ldiversity.errors import ClaimError, ReleaseFormatError
 from ldiversity.release._cells import cells_of
+from ldiversity.release._check_alike import verify_alike
 from ldiversity.release._check_classes import verify_classes
+from ldiversity.release._claims import AlikeClaim
 from ldiversity.release._class_rows import ClassRows
 from ldiversity.release._coded import parse_type
 from ldiversity.release._description import ClassDescription
@@ -41,8 +44,12 @@ def verify_class_rows(
 
 
 def _verify(rows: ClassRows, description: ClassDescription, n_rows: int) -> None:
+    alike = [claim for claim in description.claims if isinstance(claim, AlikeClaim)]
+    if alike:
+        shown = rows.columns(description.schema.names(Role.QUASI))
+        verify_alike(alike, [shown if shown.num_columns else pa.table({"": pa.nulls(n_rows, pa.int8())})])
     for name in description.schema.names(Role.SENSITIVE):
-        claims = [claim for claim in description.claims if claim.attribute == name]
+        claims = [one for one in description.claims if one.attribute == name and not isinstance(one, AlikeClaim)]
         class_column = description.class_columns[name]
         row_classes, n_classes = rows.class_of(class_column), rows.n_classes(class_column)
         if len(row_classes) != n_rows:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from ldiversity.base.findings import Confirmed
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
-from ldiversity.release._claims import COARSE, NOT_PROTECTED, Claim, ClassClaim
+from ldiversity.release._claims import COARSE, NOT_PROTECTED, AlikeClaim, Claim, ClassClaim
 from ldiversity.release._class_limits import class_not_protected
 from ldiversity.release._forms import Form
 from ldiversity.schema import Schema
@@ -31,7 +31,7 @@ class ReleaseDescription:
 
     schema: Schema
     mechanisms: Mapping[str, SetMechanism]
-    claims: tuple[Claim, ...]
+    claims: tuple[Claim | AlikeClaim, ...]
     layout: SetLayout = "sets"
     forms: Mapping[str, Form] = field(default_factory=dict)
     confirmed: tuple[Confirmed, ...] = ()

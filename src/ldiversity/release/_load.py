@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -12,8 +12,9 @@ import pyarrow as pa
 from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.errors import LDiversityError, ReleaseFormatError, SchemaError
 from ldiversity.mechanisms import SetMechanism, mechanism_from_dict
+from ldiversity.models import model_from_dict
 from ldiversity.release._base import Release
-from ldiversity.release._claims import Claim, claim_of
+from ldiversity.release._claims import AlikeClaim, Claim, claim_of
 from ldiversity.release._coded import parse_type
 from ldiversity.release._confirmed import confirmed_of
 from ldiversity.release._damage import damaged
@@ -98,7 +99,7 @@ def _load_sets(folder: Path, manifest: Manifest, schema: Schema, *, frame: str) 
     return SetRelease(
         schema=schema,
         mechanisms=mechanisms,
-        claims=tuple(_claim(entry, mechanisms[entry.attribute]) for entry in manifest.sensitive),
+        claims=tuple(claim for entry in manifest.sensitive for claim in _claims(entry, mechanisms[entry.attribute])),
         n_rows=manifest.records,
         layout="exploded" if manifest.data.layout == "exploded" else "sets",
         frame_kind=frame,
@@ -116,6 +117,16 @@ def _forms(manifest: Manifest, schema: Schema) -> dict[str, Form]:
         raise damaged("every quasi-identifier must have one form")
     check_own_forms(entries)
     return {entry.column: form_of(entry, schema, manifest.records) for entry in entries}
+
+
+def _claims(entry: SensitiveEntry, mechanism: SetMechanism) -> Iterator[Claim | AlikeClaim]:
+    """The claim about sets, and the promises about records that look alike."""
+    yield _claim(entry, mechanism)
+    for said in entry.further_claims:
+        claim = AlikeClaim(entry.attribute, model_from_dict(said.rule))
+        if not claim.rule.of_people or (said.model, said.posterior) != (claim.model, claim.posterior):
+            raise damaged(f"the further claims about {entry.attribute!r} must be about records that look alike")
+        yield claim
 
 
 def _claim(entry: SensitiveEntry, mechanism: SetMechanism) -> Claim:

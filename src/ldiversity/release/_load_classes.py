@@ -8,7 +8,7 @@ from typing import Final
 
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.models import model_from_dict
-from ldiversity.release._claims import ClassClaim
+from ldiversity.release._claims import AlikeClaim, ClassClaim
 from ldiversity.release._class_limits import SEPARATE_CLASSES
 from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_release import ClassRelease
@@ -37,7 +37,7 @@ def load_classes(folder: Path, manifest: Manifest, schema: Schema, *, frame: str
     description = ClassDescription(
         schema=schema,
         mechanisms={entry.attribute: ClassMechanism.from_dict(entry.mechanism) for entry in manifest.sensitive},
-        claims=tuple(claim for entry in manifest.sensitive for claim in _claims(entry)),
+        claims=tuple(claim for entry in manifest.sensitive for claim in _claims(entry, layout)),
         layout=layout,
         forms={entry.column: form_of(entry, schema, manifest.records) for entry in classes.forms},
         class_columns=classes.columns,
@@ -84,9 +84,12 @@ def _check_parts(manifest: Manifest, classes: ClassesEntry, schema: Schema, layo
         raise damaged("tables of values must not have more rows than there are records")
 
 
-def _claims(entry: SensitiveEntry) -> Iterator[ClassClaim]:
-    for said in (entry.claim, *entry.further_claims):
-        claim = ClassClaim(entry.attribute, model_from_dict(said.rule))
+def _claims(entry: SensitiveEntry, layout: ClassLayout) -> Iterator[ClassClaim]:
+    for place, said in enumerate((entry.claim, *entry.further_claims)):
+        # What every record keeps cannot be counted by class: such a promise is about records that look alike.
+        rule = model_from_dict(said.rule)
+        kind = AlikeClaim if place and layout == "bucketized" and rule.of_people else ClassClaim
+        claim = kind(entry.attribute, rule)
         same = (said.model, said.l, said.d) == (claim.model, claim.l, claim.d)
         if not same or abs(said.posterior - claim.posterior) > _ROUNDING:
             raise damaged(f"the claim about {entry.attribute!r} must be its rule's")

@@ -19,7 +19,7 @@ from ldiversity.mechanisms import SetMechanism
 from ldiversity.models import DistinctDiversity, PrivacyModel, SemanticClassDiversity
 from ldiversity.release._base import Release
 from ldiversity.release._batches import BLOCK_ROWS, RowBatch
-from ldiversity.release._claims import Claim, claim_of
+from ldiversity.release._claims import AlikeClaim, Claim, claim_of
 from ldiversity.release._coded import codes_of, member_names, publish_batch, sets_of, wrap_sets
 from ldiversity.release._description import Format, ReleaseDescription, SetLayout
 from ldiversity.release._dtypes import keep_shown, to_frame
@@ -70,7 +70,7 @@ class SetRelease(Release):
     """
 
     mechanisms: Mapping[str, SetMechanism]
-    claims: tuple[Claim, ...]
+    claims: tuple[Claim | AlikeClaim, ...]
     layout: SetLayout
     _rows: Rows = field(repr=False)
 
@@ -153,9 +153,10 @@ class SetRelease(Release):
         self.schema.domain(attribute)  # says what is wrong when the attribute is not sensitive
         return self.mechanisms[attribute]
 
-    def claims_of(self, attribute: str) -> tuple[Claim, ...]:
-        """The one claim about a sensitive attribute."""
-        return (self.claim(attribute),)
+    def claims_of(self, attribute: str) -> tuple[Claim | AlikeClaim, ...]:
+        """The claim about a sensitive attribute, and promises about records that look alike."""
+        self.schema.domain(attribute)
+        return tuple(claim for claim in self.claims if claim.attribute == attribute)
 
     def drawn_by(self, attribute: str) -> SetMechanism:
         """The mechanism that drew the sets of an attribute."""
@@ -173,12 +174,12 @@ class SetRelease(Release):
             promised.append(SemanticClassDiversity(claim.l, claim.d, distance))
         if claim.posterior < 1 and self.layout == "sets":
             promised.append(PosteriorBound(claim.posterior))
-        return promised
+        return [*promised, *(one.rule for one in self.claims_of(attribute) if isinstance(one, AlikeClaim))]
 
     def claim(self, attribute: str) -> Claim:
         """What is promised of a sensitive attribute."""
         self.schema.domain(attribute)
-        return next(claim for claim in self.claims if claim.attribute == attribute)
+        return next(one for one in self.claims if isinstance(one, Claim) and one.attribute == attribute)
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Published columns that are not sensitive, as Arrow, in row order."""
@@ -238,7 +239,7 @@ class SetRelease(Release):
 
     def verify(self) -> None:
         """Check every claim against its mechanism and on every row, or raise `ClaimError`."""
-        for claim in self.claims:
+        for claim in (one for one in self.claims if isinstance(one, Claim)):
             promised = claim_of(claim.attribute, self.mechanisms[claim.attribute])
             if claim.posterior < promised.posterior * (1 - _ROUNDING):
                 raise ClaimError("the claim promises more than its mechanism can keep", column=claim.attribute)

@@ -11,8 +11,9 @@ from ldiversity.base.arrays import CodeArray, FloatArray, SetArray
 from ldiversity.distances import Distance
 from ldiversity.errors import ClaimError
 from ldiversity.release._batches import RowBatch
+from ldiversity.release._check_alike import verify_alike
 from ldiversity.release._check_sets import verify_exploded, verify_sets
-from ldiversity.release._claims import Claim
+from ldiversity.release._claims import AlikeClaim, Claim
 from ldiversity.release._description import ReleaseDescription
 from ldiversity.schema import Role
 
@@ -43,7 +44,13 @@ def verify_rows(rows: Rows, description: ReleaseDescription, *, n_records: int) 
     sensitive = description.schema.names(Role.SENSITIVE)
     if {claim.attribute for claim in description.claims} != set(sensitive):
         raise ClaimError("release", "every sensitive attribute must have a claim")
+    quasi = description.schema.names(Role.QUASI)
+    alike = [claim for claim in description.claims if isinstance(claim, AlikeClaim)]
+    per_record = _rows_per_record(description)
+    verify_alike(alike, (_columns(batch) for batch in rows.batches(quasi, [])), rows_per_record=per_record)
     for claim in description.claims:
+        if isinstance(claim, AlikeClaim):
+            continue
         if description.layout == "exploded":
             others = description.schema.names(Role.QUASI, Role.PLAIN)
             distances = _distances(claim, description)
@@ -61,6 +68,17 @@ def _verify_all_sets(rows: Rows, claim: Claim, description: ReleaseDescription, 
         seen += len(sets)
     if seen != n_records:
         raise ClaimError(f"there must be {n_records} records", column=claim.attribute, got=seen)
+
+
+def _columns(batch: RowBatch) -> pa.Table:
+    nothing = pa.table({"": pa.nulls(batch.n_rows, pa.int8())})
+    return batch.columns if batch.columns.num_columns else nothing
+
+
+def _rows_per_record(description: ReleaseDescription) -> int:
+    if description.layout == "sets":
+        return 1
+    return next(claim.l for claim in description.claims if isinstance(claim, Claim))
 
 
 def _distances(claim: Claim, description: ReleaseDescription) -> FloatArray | None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ldiversity.base.progress import stage
+from ldiversity.release._claims import Claim
 from ldiversity.release._coded import check_member_names, publish_batch
 from ldiversity.release._description import Format, ReleaseDescription
 from ldiversity.release._dtypes import ShownCategories
@@ -30,10 +31,7 @@ from ldiversity.schema import Role
 
 __all__ = ["check_description", "write_release"]
 
-_OF_CLASSES: Final[dict[str, Any]] = {
-    "classes": True,
-    "sensitive": {"__all__": {"claim": {"rule"}, "further_claims": True}},
-}
+_OF_CLASSES: Final[dict[str, Any]] = {"classes": True, "sensitive": {"__all__": {"claim": {"rule"}}}}
 """What only a release of classes has."""
 
 
@@ -69,7 +67,7 @@ def write_release(
         check_survival(written.file, content, members)
         verify_rows(written, description, n_records=manifest.records)
     # The manifest comes last: a folder without one is no release.
-    (staging / MANIFEST_NAME).write_text(manifest_text(manifest, exclude=_OF_CLASSES), encoding="utf-8")
+    (staging / MANIFEST_NAME).write_text(_text(manifest), encoding="utf-8")
     return manifest
 
 
@@ -78,11 +76,20 @@ def check_description(description: ReleaseDescription, n_rows: int) -> None:
     if n_rows == 0:
         raise no_records_left()
     with no_cell_in_faults():
-        manifest_text(_manifest(description, no_file(description.layout, n_rows)), exclude=_OF_CLASSES)
+        _text(_manifest(description, no_file(description.layout, n_rows)))
+
+
+def _text(manifest: Manifest) -> str:
+    """The manifest without the list of further claims where there are none, as it has always been written."""
+    if any(entry.further_claims for entry in manifest.sensitive):
+        return manifest_text(manifest, exclude=_OF_CLASSES)
+    each = {**_OF_CLASSES["sensitive"]["__all__"], "further_claims": True}
+    return manifest_text(manifest, exclude={**_OF_CLASSES, "sensitive": {"__all__": each}})
 
 
 def _manifest(description: ReleaseDescription, data: DataEntry) -> Manifest:
-    rows_per_record = 1 if description.layout == "sets" else description.claims[0].l
+    first = next(claim for claim in description.claims if isinstance(claim, Claim))
+    rows_per_record = 1 if description.layout == "sets" else first.l
     coarse = any(form.kind != "exact" for form in description.forms.values())
     forms = [form_entry(name, form) for name, form in description.forms.items()] if coarse else None
     return manifest_of(description, data, records=data.rows // rows_per_record, forms=forms)

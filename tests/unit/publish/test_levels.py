@@ -59,7 +59,7 @@ def test_a_level_of_a_hierarchy_takes_the_ancestors(tmp_path: Path) -> None:
     JOBS.save(tmp_path / "jobs.csv")
     for level in (as_level("job", (JOBS, 1)), as_level("job", "jobs.csv:1", tmp_path)):
         assert texts(level.ready(), pa.array(["cook", "nurse", None])) == ["food", "health", MISSING_LABEL]
-    with pytest.raises(ld.SchemaError, match="must be from 1 to 2"):
+    with pytest.raises(ld.SchemaError, match="must be from 0 to 2"):
         TreeLevel(JOBS, 3).ready()
     with pytest.raises(ld.SchemaError, match="1 that are not"):
         texts(TreeLevel(JOBS, 1), pa.array(["cook", "smith"]))

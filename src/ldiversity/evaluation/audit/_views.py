@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import FloatArray
 from ldiversity.base.numbers import number
 from ldiversity.errors import UnsupportedError
-from ldiversity.models import ClassCounts, PrivacyModel, Verdict, judge
+from ldiversity.models import ClassCounts, PrivacyModel, Verdict, judge, sizes_as_classes
 from ldiversity.schema import Domain
 
 __all__ = ["MOST_CELLS", "ClassView", "View", "people_alike", "worst_reached"]
@@ -136,8 +136,7 @@ def people_alike(sizes: NDArray[np.int64]) -> ClassView:
     >>> people_alike(np.array([3, 1])).judge(KAnonymity(3)).n_records_failing
     1
     """
-    starts = np.arange(len(sizes) + 1, dtype=np.int64)
-    return ClassView(ClassCounts(starts, np.zeros(len(sizes), dtype=np.int32), sizes, Domain(("*",))))
+    return ClassView(sizes_as_classes(sizes))
 
 
 def worst_reached(view: View, models: Sequence[PrivacyModel]) -> list[float | str]:

@@ -1,0 +1,61 @@
+"""Promises about quasi-identifiers, for methods that let every record keep its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from ldiversity.errors import ParameterError
+from ldiversity.methods import Models
+from ldiversity.models import PrivacyModel, parse_model
+from ldiversity.sentences import Setting, say
+
+if TYPE_CHECKING:
+    from ldiversity.publish._publication import Publication
+
+__all__ = ["alike_models", "check_kept_quasi"]
+
+_OWNER: Final = "Publication"
+
+
+def alike_models(given: Models) -> tuple[PrivacyModel, ...]:
+    """Read models about how many records look alike.
+
+    Examples
+    --------
+    >>> alike_models("k-anonymity:5"), alike_models(None)
+    ((KAnonymity(k=5),), ())
+    """
+    several = [] if given is None else [given] if isinstance(given, str | PrivacyModel) else given
+    if not isinstance(several, Sequence) or not all(isinstance(one, str | PrivacyModel) for one in several):
+        raise ParameterError(_OWNER, "model", "must be a privacy model or its text form", got=repr(given))
+    models = [parse_model(one) if isinstance(one, str) else one for one in several]
+    others = [model.text for model in models if not (model.of_people and model.monotone)]
+    if others:
+        raise ParameterError(
+            _OWNER, "model", "must be about how many records look alike, as k-anonymity:5 is", got=repr(others[0])
+        ).with_hint("What a record may show of its sensitive value is the promise of the method itself.")
+    return tuple(dict.fromkeys(models))
+
+
+def check_kept_quasi(question: Publication) -> None:
+    """Refuse levels and models about quasi-identifiers where the method generalizes them itself."""
+    grouping = question.grouping
+    if grouping is not None and grouping.layout == "generalized":
+        if question.levels:
+            raise ParameterError(
+                _OWNER, "levels", f"must be left out with {grouping.name}, which generalizes quasi-identifiers itself"
+            ).with_hint(
+                say(
+                    "Give the coarser values as a hierarchy, as in {}.",
+                    Setting("hierarchies", ("age", "width:5/10/20")),
+                )
+            )
+        if question.model:
+            raise ParameterError(
+                _OWNER, "model", f"must be left out with {grouping.name}, whose classes satisfy a rule of their own"
+            ).with_hint("Mondrian and Incognito take models as options of the method.")
+    if question.model and question.person is not None:
+        raise ParameterError(
+            _OWNER, "model", "counts records, but a person may have several, so it must be left out here"
+        ).with_hint("Publish one row per person, or leave the promise out.")
