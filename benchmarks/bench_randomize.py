@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pyarrow as pa
 from _measure import Result, cost_of
 
 from ldiversity import OrderedDistance, SemanticDiversity
-from ldiversity.base.randomness import FreshWords, Key, KeyedWords
+from ldiversity.base.randomness import Key, KeyedWords
+from ldiversity.engines import NumberedBatch, Secrets
 from ldiversity.methods import RandomizedAddition
 from ldiversity.publish import draw_sets
+from ldiversity.publish._draw import DrawSets, HiddenAttribute
 from ldiversity.schema import Domain
+from ldiversity.tables import Coder
 
 RECORDS = 10_000_000
 PEER_RECORDS = 200_000
@@ -23,15 +27,15 @@ L = 3
 def run() -> list[Result]:
     codes = np.random.default_rng(0).integers(0, VALUES, RECORDS, dtype=np.int32)
     uniform = RandomizedAddition(l=L).fit(Domain(values=tuple(range(VALUES))))
-    draw_sets(uniform, codes[:1000], FreshWords())
-    ours = cost_of(lambda: draw_sets(uniform, codes, FreshWords()))
+    draw_sets(uniform, codes[:1000], _words())
+    ours = cost_of(lambda: draw_sets(uniform, codes, _words()))
     floor = cost_of(lambda: np.random.default_rng(0).random((RECORDS, L - 1)))
     peer = _peer_records_per_second(codes[:PEER_RECORDS])
     results = [
         Result(
             "randomized addition l=3, 10M records / numpy random alone",
             ours.cpu / floor.cpu,
-            5,
+            2.5,
             "x CPU",
             f"{ours.cpu:.2f} s against {floor.cpu:.2f} s",
         )
@@ -47,7 +51,12 @@ def run() -> list[Result]:
                 at_least=True,
             )
         )
-    return [*results, *_semantic(ours.cpu), _keyed(codes)]
+    return [*results, *_semantic(ours.cpu), *_keyed()]
+
+
+def _words() -> KeyedWords:
+    """Words as in a run without a key: under a key of the job, for each row."""
+    return KeyedWords(Key.new(), b"bench")
 
 
 def _semantic(uniform_cpu: float) -> list[Result]:
@@ -56,8 +65,8 @@ def _semantic(uniform_cpu: float) -> list[Result]:
         levels = Domain(values=tuple(range(n_values)), ordered=True)
         mechanism = SemanticDiversity(l=L, d=d, distance=OrderedDistance()).fit(levels)
         own = np.random.default_rng(1).integers(0, n_values, RECORDS, dtype=np.int32)
-        draw_sets(mechanism, own[:1000], FreshWords())
-        cost = cost_of(lambda mechanism=mechanism, own=own: draw_sets(mechanism, own, FreshWords()))
+        draw_sets(mechanism, own[:1000], _words())
+        cost = cost_of(lambda mechanism=mechanism, own=own: draw_sets(mechanism, own, _words()))
         name = f"balanced sampling F={n_values}, (3,{d}), 10M records / uniform"
         results.append(Result(name, cost.cpu / uniform_cpu, 4, "x CPU", f"{cost.cpu:.2f} s"))
     levels = Domain(values=tuple(range(148)), ordered=True)
@@ -67,16 +76,32 @@ def _semantic(uniform_cpu: float) -> list[Result]:
     return results
 
 
-def _keyed(codes: np.ndarray) -> Result:
+def _keyed() -> list[Result]:
+    """Partition draws under a key, from the id of a record to its set."""
     key = Key.new()
-    uniform = RandomizedAddition(l=L).fit(Domain(values=tuple(range(VALUES))))
-    ids = [b"record %d" % number for number in range(KEYED_RECORDS)]
-
-    def work() -> None:
-        draw_sets(uniform, codes[:KEYED_RECORDS], KeyedWords(key, b"bench"), key.digest_records(ids))
-
-    cost = cost_of(work, repeat=1)
-    return Result("keyed draws, microseconds a record", cost.cpu / KEYED_RECORDS * 1e6, 5, "us CPU")
+    numbers = np.random.default_rng(2).permutation(KEYED_RECORDS)
+    texts = pa.array([f"record {number}" for number in numbers])
+    results = []
+    for n_values, l, ids, limit in [
+        (16, 4, pa.array(numbers), 0.8),
+        (16, 3, pa.array(numbers), 0.8),
+        (16, 4, texts, 3),
+        (VALUES, L, pa.array(numbers), 3),
+        (2000, 5, pa.array(numbers[: KEYED_RECORDS // 50]), 60),
+        (100_000, 5, pa.array(numbers[: KEYED_RECORDS // 50]), 120),
+    ]:
+        codes = np.random.default_rng(3).integers(0, n_values, len(ids), dtype=np.int32)
+        values = pa.array(codes)
+        domain = Domain(values=tuple(range(n_values)))
+        hidden = HiddenAttribute("s", Coder("s", domain, pa.int32()), RandomizedAddition(l=l).fit(domain))
+        batch = pa.record_batch({"id": ids, "s": values})
+        draw = DrawSets({}, (hidden,), record_id=("id",))(Secrets(key))
+        draw(NumberedBatch(batch.slice(0, 100), 0, 0))
+        cost = cost_of(lambda draw=draw, batch=batch: draw(NumberedBatch(batch, 0, 0)))
+        kind = "texts" if ids is texts else "integers"
+        name = f"keyed partition draws F={n_values}, l={l}, ids are {kind}"
+        results.append(Result(name, cost.cpu / len(ids) * 1e6, limit, "us CPU a record"))
+    return results
 
 
 def _peer_records_per_second(codes: np.ndarray) -> float | None:

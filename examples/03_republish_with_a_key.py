@@ -50,6 +50,7 @@ def main() -> None:
         key = ld.Key.load(Path(folder) / "holder.key")
         print(f"  with a key      {disclosed(publish(patients, key), publish(patients, key))}")
     print("\nWith the key, a patient whose disease did not change gets the same set again, in any order of rows.")
+    print("One whose disease changed shows the same set, or one that shares few or no values with it.")
 
 
 if __name__ == "__main__":

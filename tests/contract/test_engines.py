@@ -7,6 +7,7 @@ where the work is done, from the file of the key, and does every batch twice, as
 from __future__ import annotations
 
 import pickle
+import tempfile
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,20 +19,20 @@ import pytest
 
 import ldiversity as ld
 from ldiversity.base.randomness import FreshWords, Key
-from ldiversity.datasets import patients
+from ldiversity.datasets import patients, patients_tree
 from ldiversity.engines import BatchFunction, Engine, Factory, LocalEngine, NumberedBatch, Secrets
+from ldiversity.publish._draw import DrawSets, HiddenAttribute
 from ldiversity.release import DataFile
-from ldiversity.tables import COUNT, Source, open_source
+from ldiversity.tables import COUNT, Coder, Source, open_source
 
 ROWS = 1000
 TABLE: pa.Table = patients(ROWS, seed=3).append_column("row", pa.array(range(ROWS)))
 
 
 class Elsewhere(LocalEngine):
-    """Works as an engine with workers in other processes would."""
+    """Works as an engine with workers in other processes would; keys travel as files that only their owner reads."""
 
     name: ClassVar[str] = "elsewhere"
-    key_file: Path | None = None
 
     def map(
         self, factory: Factory, source: Source, columns: Sequence[str], *, secrets: Secrets
@@ -40,11 +41,17 @@ class Elsewhere(LocalEngine):
         sent = pickle.dumps(factory)
         batches = list(self.rows(source, columns))
         done: dict[int, pa.RecordBatch] = {}
-        for _ in range(2):
-            for batch in reversed(batches):
-                key = None if secrets.key is None or self.key_file is None else Key.load(self.key_file)
-                received: Factory = pickle.loads(sent)  # noqa: S301 - made above
-                done[batch.first] = received(Secrets(key))(batch)
+        with tempfile.TemporaryDirectory() as folder:
+            secrets.job.save(Path(folder) / "job.key")
+            if secrets.key is not None:
+                secrets.key.save(Path(folder) / "holder.key")
+            for _ in range(2):
+                for batch in reversed(batches):
+                    key = None if secrets.key is None else Key.load(Path(folder) / "holder.key")
+                    own = Secrets(key, job=Key.load(Path(folder) / "job.key"))
+                    received: Factory = pickle.loads(sent)  # noqa: S301 - made above
+                    again = received(own)(batch)
+                    assert again.equals(done.setdefault(batch.first, again))
         yield from (done[batch.first] for batch in batches)
 
 
@@ -67,7 +74,7 @@ def doubled(_: Secrets) -> BatchFunction:
     """Make the function of a worker: the identity of each row, and twice its number."""
 
     def double(rows: NumberedBatch) -> pa.RecordBatch:
-        files, numbers = rows.identities.T
+        numbers, files = rows.identities.T
         return pa.record_batch({"file": files, "number": numbers, "twice": pc.multiply(rows.cells["row"], 2)})
 
     return double
@@ -79,7 +86,7 @@ def test_rows_keep_their_identity_however_they_are_cut(engine: Engine) -> None:
 
     seen = [(batch.identities, batch.cells["row"].to_pylist()) for batch in engine.rows(source, ["row"])]
 
-    assert np.concatenate([identities for identities, _ in seen])[:, 1].tolist() == list(range(ROWS))
+    assert np.concatenate([identities for identities, _ in seen])[:, 0].tolist() == list(range(ROWS))
     assert [row for _, rows in seen for row in rows] == list(range(ROWS))
 
 
@@ -178,11 +185,8 @@ def test_a_random_order_loses_no_row_and_is_another_each_time(engine: Engine, tm
 
 @engines
 @pytest.mark.parametrize("layout", ["sets", "exploded"])
-def test_a_keyed_release_is_the_same_on_every_engine(engine: Engine, layout: str, tmp_path: Path) -> None:
+def test_a_keyed_release_is_the_same_on_every_engine(engine: Engine, layout: str) -> None:
     key = Key(bytes(range(32)))
-    key.save(tmp_path / "holder.key")
-    if isinstance(engine, Elsewhere):
-        engine.key_file = tmp_path / "holder.key"
 
     def sets(on: Engine | None) -> list[str]:
         release = ld.anonymize(
@@ -199,6 +203,36 @@ def test_a_keyed_release_is_the_same_on_every_engine(engine: Engine, layout: str
         return sorted(map(repr, release.table.to_pylist()))
 
     assert sets(engine) == sets(None)
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "alone": {},
+    "record": {"record_id": ("name",)},
+    "person": {"person": "job"},
+    "exploded, in a stable order": {"exploded": True, "stable_order": True},
+}
+
+
+@engines
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("selection", ["uniform", "balanced"])
+def test_draws_without_a_key_depend_on_the_job_alone(engine: Engine, way: str, selection: str) -> None:
+    """Mapping a batch again, other batches and other workers change nothing; another job changes the draws."""
+    domain = ld.Domain(patients_tree().leaves)
+    methods: dict[str, Any] = {
+        "uniform": ld.RandomizedAddition(l=3),
+        "balanced": ld.SemanticDiversity(l=2, d=2, distance=ld.TreeDistance(patients_tree())),
+    }
+    hidden = HiddenAttribute("disease", Coder("disease", domain, pa.string()), methods[selection].fit(domain))
+    factory = DrawSets({"row": pa.int64()}, (hidden,), **WAYS[way])
+    job = Secrets()
+
+    def drawn(on: Engine, secrets: Secrets) -> pa.Table:
+        return pa.Table.from_batches(on.map(factory, open_source(TABLE), TABLE.column_names, secrets=secrets))
+
+    expected = drawn(LocalEngine(workers=1, chunk_rows=ROWS), job)
+    assert drawn(engine, job).combine_chunks().equals(expected.combine_chunks())
+    assert not drawn(engine, Secrets()).combine_chunks().equals(expected.combine_chunks())
 
 
 @engines

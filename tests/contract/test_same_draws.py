@@ -34,12 +34,12 @@ SEEDED = {
     "llmsu": "b5efadea0997958c",
     "mbf": "6bc2c13497a469f2",
     "mondrian": "8bd3d535d3a7946d",
-    "randomized-addition": "cde1f8a36626ac7d",
-    "semantic": "abe2055066f26caa",
+    "randomized-addition": "51279c1b1851a8cf",
+    "semantic": "9e02afb02281a5bb",
     "tp": "b14ca229fcf23fb8",
 }
 EXACT = {"bsgi": "2587f00abf193c97", "mondrian": "86be39c747d7d549", "tp": "797d0d99ccd181b0"}
-KEYED = {"randomized-addition": "ddfadd7e55141edd", "semantic": "413048bfa9f9a997"}
+KEYED = {"randomized-addition": "9440c18011d83b03", "semantic": "c904ffbaa81b5592"}
 
 
 def digest(release: ld.Release, folder: Path, *, in_order: bool = True) -> str:

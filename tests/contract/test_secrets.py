@@ -19,11 +19,12 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.base.randomness import FreshWords, Key, KeyedWords, Secret
+from ldiversity.base.randomness import FreshWords, IdentityHash, Key, KeyedWords, Secret
 from ldiversity.engines import LocalEngine, NumberedBatch, Secrets
 from ldiversity.evaluation.compare._store import RunStore
 from ldiversity.mechanisms import UniformSelection
-from ldiversity.publish._draw import DrawSets, HiddenAttribute, Randomizer, RecordIds
+from ldiversity.publish._draw import DrawSets, HiddenAttribute, Randomizer
+from ldiversity.publish._identities import HashedIds
 from ldiversity.tables import Coder, Sensitive, fit_coder, open_source
 
 CANARY = bytes(range(200, 232))
@@ -37,7 +38,8 @@ MADE: dict[type[Secret], Callable[[], Secret]] = {
     FreshWords: FreshWords,
     KeyedWords: lambda: KeyedWords(KEY, b"context"),
     Secrets: lambda: Secrets(KEY),
-    RecordIds: lambda: RecordIds(KEY, ["id"]),
+    IdentityHash: lambda: IdentityHash(KEY),
+    HashedIds: lambda: HashedIds(KEY, ["id"], "record_id"),
     Randomizer: lambda: FACTORY(Secrets(KEY)),
     RunStore: lambda: RunStore(None, KEY.derive("comparison")),
 }
@@ -128,6 +130,17 @@ def test_the_factory_of_draws_travels_and_holds_no_secret() -> None:
     assert CANARY not in text
 
 
+def test_the_key_of_a_job_is_a_secret_and_another_one_in_each_run() -> None:
+    first, second = Secrets(), Secrets()
+
+    for made in (first, first.job):
+        with pytest.raises(ld.ParameterError, match="must not be pickled"):
+            pickle.dumps(made)
+    assert first.job.derive("draw") != second.job.derive("draw")
+    assert first.of_draws is first.job
+    assert Secrets(KEY).of_draws is KEY
+
+
 def test_a_fault_of_a_keyed_run_shows_no_secret(tmp_path: Path) -> None:
     repeated = pa.concat_tables([TABLE, TABLE])
     with pytest.raises(ld.SchemaError) as caught:
@@ -147,7 +160,7 @@ def test_a_fault_of_a_keyed_run_shows_no_secret(tmp_path: Path) -> None:
     while trace is not None:
         shown += [repr(value) for value in trace.tb_frame.f_locals.values()]
         trace = trace.tb_next
-    secrets = [CANARY, KEY.derive("record id")]
+    secrets = [CANARY, KEY.derive("id")]
     forms = [form for secret in secrets for form in (repr(secret)[2:-1], secret.hex())]
     numbers = [str(word) for secret in secrets for word in np.frombuffer(secret, dtype="<u8").tolist()]
     assert not [form for form in [*forms, *numbers] if any(form in text for text in shown)]

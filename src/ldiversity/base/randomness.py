@@ -1,15 +1,13 @@
 """Where random 64-bit words come from, and the holder's secret key.
 
-Publishing uses one of two sources, both from the `cryptography` package:
+All words are AES-256 from the `cryptography` package; the building blocks are those that browsers have too (AES, HKDF).
 
-- `FreshWords`: AES-256 in counter mode under a key that the operating system draws for this run and that is
-  never stored. Publishing the same table twice gives independent sets, and their intersection narrows the true
-  value down: see ``docs/guides/republishing.md``.
-- `KeyedWords`: a pseudo-random function of the holder's key, the draw's context (attribute, domain, mechanism and
-  its version), the record's id and its true value. Publishing again gives the same set for the same record,
-  whatever the order of the rows, the chunks or the engine.
-
-`FreshWords.from_insecure_seed` is for tests.
+- `KeyedWords` are a pseudo-random function of a key and of whom they are for (`Identities`): a record by its id, a
+  person by theirs, or a row by its file and number. Under the holder's key, publishing again gives the same words.
+  Without one, the operating system draws a key for the run, which is never stored: whatever does a piece of work again,
+  in other batches, threads or processes, gets the same words, and nobody gets them after the run.
+- `FreshWords` are AES in counter mode under a key that the operating system draws for the object: for orders and for
+  methods that group. `FreshWords.from_insecure_seed` is for tests.
 """
 
 from __future__ import annotations
@@ -19,7 +17,6 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn, Protocol, SupportsIndex
 
@@ -32,7 +29,18 @@ from ldiversity.errors import ParameterError, StorageError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
 
-__all__ = ["FreshWords", "Key", "KeyedWords", "RecordDigests", "Secret", "Words", "random_order"]
+__all__ = [
+    "FreshWords",
+    "Identities",
+    "IdentityHash",
+    "Key",
+    "KeyedWords",
+    "Secret",
+    "Words",
+    "random_order",
+    "row_identities",
+    "with_values",
+]
 
 _KEY_BYTES: Final = 32
 _BLOCK_BYTES: Final = 16
@@ -43,15 +51,41 @@ _ENDS_AS_KEY: Final = re.compile(r"[A-Za-z0-9+/]{43}=\Z")
 
 _BUCKET_ROWS: Final = 1 << 15
 
-RecordDigests = NDArray[np.uint64]
-"""Shape (n, 2): a keyed 128-bit digest of each record's id."""
+_INTEGER: Final = np.uint64(2**64 - 1)
+"""Begins the hashed message of a whole number, where that of a text has its length."""
+
+_FILE_SHIFT: Final = np.uint64(32)
+
+Identities = NDArray[np.uint64]
+"""Shape (n, 2): whom words are for. The low half of the second number is left for counting blocks of words."""
 
 
 class Words(Protocol):
     """A source of uniformly random 64-bit words for records."""
 
-    def for_records(self, codes: CodeArray, digests: RecordDigests | None, n_words: int) -> WordArray:
+    def for_records(self, identities: Identities, n_words: int) -> WordArray:
         """Return words of shape (n, n_words). A keyed source gives the same first words however many are asked for."""
+
+
+def row_identities(file: int, first: int, n: int) -> Identities:
+    """The identities of `n` rows of a file that follow each other.
+
+    Examples
+    --------
+    >>> row_identities(0, 7, 2).tolist()
+    [[7, 0], [8, 0]]
+    """
+    identities = np.empty((n, 2), dtype=np.uint64)
+    identities[:, 0] = np.arange(first, first + n, dtype=np.uint64)
+    identities[:, 1] = np.uint64(file) << _FILE_SHIFT
+    return identities
+
+
+def with_values(identities: Identities, codes: CodeArray) -> Identities:
+    """Other identities for each value, for mechanisms that need words of their own for it; of hashed ids only."""
+    changed = identities.copy()
+    changed[:, 0] ^= codes.astype(np.uint64) + np.uint64(1)
+    return changed
 
 
 class Secret:
@@ -109,9 +143,9 @@ class FreshWords(Secret):
             self._encryptor.update_into(memoryview(self._zeros)[:n_bytes], words.reshape(-1).view(np.uint8).data)
         return words
 
-    def for_records(self, codes: CodeArray, digests: RecordDigests | None, n_words: int) -> WordArray:  # noqa: ARG002 - fresh for everyone
+    def for_records(self, identities: Identities, n_words: int) -> WordArray:
         """Fresh words for each record."""
-        return self.draw(len(codes), n_words)
+        return self.draw(len(identities), n_words)
 
 
 class Key(Secret):
@@ -207,50 +241,75 @@ class Key(Secret):
         info = b"ldiversity/1/" + purpose.encode() + b"\0" + hashlib.sha256(context).digest()
         return HKDF(algorithm=SHA256(), length=_KEY_BYTES, salt=None, info=info).derive(self._secret)
 
-    def digest_records(self, ids: Sequence[bytes]) -> RecordDigests:
-        """A keyed 128-bit digest of each id, so that no id itself travels further."""
-        secret = self.derive("record id")
-        digests = b"".join([hashlib.blake2b(record, digest_size=_BLOCK_BYTES, key=secret).digest() for record in ids])
-        return np.frombuffer(digests, dtype="<u8").reshape(-1, _WORDS_PER_BLOCK)
+    @classmethod
+    def from_insecure_seed(cls, seed: int) -> Key:
+        """A key that anyone who knows `seed` can repeat. For tests only: never publish with it."""
+        return cls(hashlib.sha256(f"ldiversity insecure key {seed}".encode()).digest())
 
 
-class KeyedWords(Secret):
-    """Words that are a pseudo-random function of key, context, record id and true value.
+class IdentityHash(Secret):
+    """Hashes ids under a key to 128 bits, so that no id itself travels further, and ids of any length are as good.
 
     Notes
     -----
-    The function is CBC-MAC with AES-256 over messages of exactly three blocks: the record's digest, the code of
-    its true value, and a counter that numbers the blocks of output. CBC-MAC is a pseudo-random function on
-    messages of one fixed length. The true value is part of the message: otherwise a record whose value changed
-    would keep its random words, and its two sets would reveal both values.
+    CBC-MAC with AES-256, which is a pseudo-random function where no message begins another: a text is one block with
+    its length and then its content, padded with zeros; a whole number is one block, which no text begins with.
     """
 
     __slots__ = ("_secret",)
 
-    def __init__(self, key: Key, context: bytes) -> None:
-        self._secret = key.derive("draw", context)
+    def __init__(self, key: Key) -> None:
+        self._secret = key.derive("id")
 
-    def for_records(self, codes: CodeArray, digests: RecordDigests | None, n_words: int) -> WordArray:
-        """The words of each record; `digests` is required."""
-        if digests is None or len(digests) != len(codes):
-            raise ParameterError("record_id", "keyed draws need the id of every record")
-        # CBC-MAC: encrypt the digest, add the code and encrypt, then add the counter and encrypt.
-        state = self._encrypt(digests.astype("<u8"))
-        state[:, 0] ^= codes.astype(np.uint64)
-        state = self._encrypt(state)
+    def of_integers(self, numbers: NDArray[np.int64]) -> Identities:
+        """The identity of each whole number."""
+        blocks = np.empty((len(numbers), 2), dtype=np.uint64)
+        blocks[:, 0] = _INTEGER
+        blocks[:, 1] = numbers.view(np.uint64)
+        return _encrypt(self._secret, blocks)
+
+    def of_texts(self, content: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Identities:
+        """The identity of each text ``content[start : start + length]``."""
+        states = np.zeros((len(starts), 2), dtype=np.uint64)
+        states[:, 0] = lengths.view(np.uint64)
+        states = _encrypt(self._secret, states)
+        padded = np.concatenate([content, np.zeros(_BLOCK_BYTES, dtype=np.uint8)])
+        place = np.arange(_BLOCK_BYTES)
+        for begin in range(0, int(lengths.max(initial=0)), _BLOCK_BYTES):
+            # Only texts that go on so far; what is behind the end of a text becomes zero.
+            on = np.flatnonzero(lengths > begin)
+            cells = padded[(starts[on] + begin)[:, None] + place]
+            cells[place >= (lengths[on] - begin)[:, None]] = 0
+            states[on] = _encrypt(self._secret, states[on] ^ cells.view("<u8"))
+        return states
+
+
+class KeyedWords(Secret):
+    """Words that are a pseudo-random function of a key, a context and an identity.
+
+    Notes
+    -----
+    Block j of an identity's words is AES-256 of the identity, to whose second number j was added bit by bit. Rows have
+    distinct identities. Those of ids are 128 pseudo-random bits, of which no two meet in this way except by a chance of
+    about the square of their number in 2**128.
+    """
+
+    __slots__ = ("_secret",)
+
+    def __init__(self, key: Key, context: bytes, purpose: str = "draw") -> None:
+        self._secret = key.derive(purpose, context)
+
+    def for_records(self, identities: Identities, n_words: int) -> WordArray:
+        """The words of each identity."""
         n_blocks = -(-n_words // _WORDS_PER_BLOCK)
-        blocks = np.repeat(state[:, np.newaxis, :], n_blocks, axis=1)
-        blocks[:, :, 0] ^= np.arange(n_blocks, dtype=np.uint64)
-        words = self._encrypt(blocks.reshape(-1, _WORDS_PER_BLOCK))
-        return np.ascontiguousarray(words.reshape(len(codes), -1)[:, :n_words]).astype(np.uint64, copy=False)
-
-    def _encrypt(self, blocks: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
-        # Electronic codebook is AES applied to each block on its own: here the building block of CBC-MAC.
-        encryptor = Cipher(algorithms.AES(self._secret), modes.ECB()).encryptor()  # noqa: S305
-        encrypted = encryptor.update(np.ascontiguousarray(blocks).tobytes())
-        return np.frombuffer(bytearray(encrypted), dtype="<u8").reshape(-1, _WORDS_PER_BLOCK)
+        if n_blocks == 1:
+            words = _encrypt(self._secret, identities)
+        else:
+            blocks = np.repeat(identities[:, np.newaxis, :], n_blocks, axis=1)
+            blocks[:, :, 1] ^= np.arange(n_blocks, dtype=np.uint64)
+            words = _encrypt(self._secret, blocks.reshape(-1, _WORDS_PER_BLOCK))
+        words = words.reshape(len(identities), n_blocks * _WORDS_PER_BLOCK)
+        return words if words.shape[1] == n_words else np.ascontiguousarray(words[:, :n_words])
 
 
 def random_order(n: int, words: FreshWords) -> NDArray[np.int64]:
@@ -285,6 +344,20 @@ def _counter_mode(key: bytes, nonce: bytes) -> CipherContext:
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     return Cipher(algorithms.AES(key), modes.CTR(nonce)).encryptor()
+
+
+def _encrypt(secret: bytes, blocks: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """AES of each row of two words, little-endian."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    # Electronic codebook is AES applied to each block on its own: here the building block of everything else.
+    encryptor = Cipher(algorithms.AES(secret), modes.ECB()).encryptor()  # noqa: S305
+    plain = np.ascontiguousarray(blocks, dtype="<u8").reshape(-1).view(np.uint8)
+    encrypted = np.empty(len(plain) + _BLOCK_BYTES, dtype=np.uint8)
+    if len(plain):
+        encryptor.update_into(plain.data, encrypted.data)
+    words: NDArray[np.uint64] = encrypted[: len(plain)].view("<u8").reshape(-1, _WORDS_PER_BLOCK)
+    return words.astype(np.uint64, copy=False)
 
 
 def _decode_key(content: bytes, file: Path) -> bytes:

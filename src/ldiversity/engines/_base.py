@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from ldiversity.base.randomness import FreshWords, Key, Secret
+from ldiversity.base.randomness import FreshWords, Identities, Key, Secret, row_identities
 from ldiversity.release import DataFile, Format, Storage
 from ldiversity.tables import Source
 
@@ -36,7 +34,7 @@ class NumberedBatch:
     Examples
     --------
     >>> NumberedBatch(pa.record_batch({"age": [41, 50]}), file=0, first=7).identities.tolist()
-    [[0, 7], [0, 8]]
+    [[7, 0], [8, 0]]
     """
 
     cells: pa.RecordBatch
@@ -44,33 +42,38 @@ class NumberedBatch:
     first: int
 
     @property
-    def identities(self) -> NDArray[np.uint64]:
-        """Shape (n, 2): file and row of each row; the same however the table is cut into batches."""
-        rows = np.arange(self.first, self.first + self.cells.num_rows, dtype=np.uint64)
-        return np.column_stack([np.full(len(rows), self.file, dtype=np.uint64), rows])
+    def identities(self) -> Identities:
+        """Shape (n, 2): row and file of each row; the same however the table is cut into batches."""
+        return row_identities(self.file, self.first, self.cells.num_rows)
 
 
 class Secrets(Secret):
-    """What a worker draws from: the holder's key, if there is one, and random words that nobody can repeat.
+    """What a worker draws from: the holder's key, if there is one, and the key of the job.
 
-    It cannot be pickled. An engine with workers elsewhere makes it there, from a key file that they can read. For
-    tests, `insecure` has words that can be repeated.
+    The key of the job is made for the run and never stored with a release. All workers of a run need the same one, so
+    that work that is done again gives the same draws.
+
+    It cannot be pickled. An engine with workers elsewhere makes it there, from key files that they can read:
+    ``secrets.job.save`` writes one, which the engine removes after the run. For tests, `insecure_seed` makes a key and
+    words that can be repeated.
     """
 
-    __slots__ = ("_insecure", "key")
+    __slots__ = ("_insecure", "job", "key")
 
-    def __init__(self, key: Key | None = None, *, insecure: FreshWords | None = None) -> None:
+    def __init__(self, key: Key | None = None, *, job: Key | None = None, insecure_seed: int | None = None) -> None:
         self.key = key
-        self._insecure = insecure
-
-    def words(self) -> FreshWords:
-        """Secure words for the caller alone; in tests, the words that can be repeated."""
-        return FreshWords() if self._insecure is None else self._insecure
+        self._insecure = None if insecure_seed is None else FreshWords.from_insecure_seed(insecure_seed)
+        made = Key.new() if insecure_seed is None else Key.from_insecure_seed(insecure_seed)
+        self.job = made if job is None else job
 
     @property
-    def repeatable(self) -> bool:
-        """Whether the words can be repeated; then only one thread may ask for them."""
-        return self._insecure is not None
+    def of_draws(self) -> Key:
+        """The key under which sets are drawn: the holder's, or else that of the job."""
+        return self.job if self.key is None else self.key
+
+    def words(self) -> FreshWords:
+        """Secure words for the caller alone, for orders and grouping; in tests, the words that can be repeated."""
+        return FreshWords() if self._insecure is None else self._insecure
 
 
 BatchFunction: TypeAlias = Callable[[NumberedBatch], pa.RecordBatch]

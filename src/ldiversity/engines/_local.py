@@ -78,7 +78,7 @@ class LocalEngine(Engine):
     ) -> Generator[pa.RecordBatch]:
         """Apply a function to every batch, a few at a time; every thread makes one of its own."""
         batches = self.rows(source, columns)
-        if self.workers == 1 or secrets.repeatable:
+        if self.workers == 1:
             yield from map(factory(secrets), batches)
             return
         own = threading.local()

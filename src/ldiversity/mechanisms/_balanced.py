@@ -29,6 +29,7 @@ from ldiversity.mechanisms._arguments import (
 from ldiversity.mechanisms._balanced_weights import Weights, fit_weights, weights_kind
 from ldiversity.mechanisms._base import SINGULAR_CONDITION, SetMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
+from ldiversity.mechanisms._partitions import Partitions
 from ldiversity.mechanisms._refusal import refuse
 from ldiversity.schema import Domain
 from ldiversity.sentences import say
@@ -78,9 +79,10 @@ class BalancedSelection(SetMechanism):
 
     kind: ClassVar[str] = "balanced"
 
-    version: ClassVar[int] = 1
+    version: int = 2
     """Raise it when you change `LISTED_ENTRIES` (one word or several), the order in which sets are listed, how alias
-    tables are filled, the walks along a chain, or which weights are taken."""
+    tables are filled, the walks along a chain, which weights are taken, or `Partitions`.
+    Version 1 had no partitions."""
 
     def __init__(
         self,
@@ -158,6 +160,16 @@ class BalancedSelection(SetMechanism):
             "BalancedSelection", codes, words, n_values=self.n_values, n_words=self.words_per_record
         )
         return self._weights.sampler.sample(codes, words), np.zeros(len(codes), dtype=np.bool_)
+
+    @cached_property
+    def partitions(self) -> Partitions | None:
+        """Random partitions, if the values fall into groups of one size and only values of a group are too close.
+
+        All valid sets then have the same weight, as in `Partitions`. Otherwise the weights are not known to be those of
+        partitions, nor are they with a prior.
+        """
+        grid = None if self.version == 1 else self.compatibility.even_blocks
+        return None if grid is None or self.prior is not None or self.l > len(grid) else Partitions(self.l, grid)
 
     def admits(self, sets: SetArray) -> BoolArray:
         """Whether each row holds `l` codes in ascending order that are pairwise at least `d` apart."""

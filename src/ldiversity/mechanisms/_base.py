@@ -16,6 +16,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, Json, SetArray, WordArray
+from ldiversity.mechanisms._partitions import Partitions
 from ldiversity.schema import Domain
 
 __all__ = ["CONDITION_LIMIT", "FITTED_CONDITION", "SINGULAR_CONDITION", "SetMechanism"]
@@ -39,10 +40,12 @@ class SetMechanism(ABC):
     kind: ClassVar[str]
     """The name of this mechanism in a release; never reused for another meaning."""
 
-    version: ClassVar[int] = 1
-    """Changes whenever the same random words would give other sets; part of every keyed draw.
+    version: int = 1
+    """Changes whenever a record would get another set under the same key; part of every keyed draw.
 
-    Each class documents which changes these are, and tests pin the sets that given words draw.
+    Each class documents which changes these are, and tests pin the sets that given words draw. A mechanism that was
+    read from a release has the version with which it was drawn. All versions of a kind publish with the same
+    probabilities.
     """
 
     # --- what it publishes -------------------------------------------------------------------------
@@ -82,6 +85,14 @@ class SetMechanism(ABC):
             True where rejected draws used up the record's words. That row of `sets` is void, and the caller must
             ask again with more words.
         """
+
+    @property
+    def partitions(self) -> Partitions | None:
+        """How all sets of one person are drawn, so that they are equal or disjoint; None where no way is known.
+
+        Each single set must have the same distribution as those of `sample`.
+        """
+        return None
 
     @abstractmethod
     def admits(self, sets: SetArray) -> BoolArray:

@@ -126,6 +126,16 @@ class Compatibility:
         return np.unique(first, return_inverse=True)[1].astype(np.int32)
 
     @cached_property
+    def even_blocks(self) -> CodeArray | None:
+        """For blocks of one size, or if all pairs are allowed: the codes of each block, shape (blocks, size)."""
+        if self.block_of is None or len(self) == 0:
+            return None
+        sizes = np.bincount(self.block_of)
+        if int(sizes.min()) != int(sizes.max()):
+            return None
+        return np.argsort(self.block_of, kind="stable").reshape(len(sizes), -1).astype(np.int32)
+
+    @cached_property
     def even_gap(self) -> int | None:
         """The least allowed difference of codes, if it alone decides; F if no pair is allowed; otherwise None."""
         size = len(self)

@@ -38,14 +38,17 @@ def mechanism_from_dict(described: object, domain: Domain) -> SetMechanism:
             "release", f"mechanism must be an object of a known kind ({name_some(MECHANISMS)})"
         ).with_hint("The release may come from a newer version of this package.")
     mechanism = MECHANISMS[kind]
-    version = described.get("version")
-    if isinstance(version, bool) or version != mechanism.version:
-        raise ReleaseFormatError("release", f"mechanism {kind!r} must be of version {mechanism.version}").with_hint(
+    version: Any = described.get("version")
+    if type(version) is not int or not 1 <= version <= mechanism.version:
+        known = "version 1" if mechanism.version == 1 else f"a version from 1 to {mechanism.version}"
+        raise ReleaseFormatError("release", f"mechanism {kind!r} must be of {known}").with_hint(
             "The release may come from a newer version of this package."
         )
     try:
-        return mechanism.from_dict(described, domain)
+        made = mechanism.from_dict(described, domain)
     except ReleaseFormatError:
         raise
     except LDiversityError as error:
         raise ReleaseFormatError("release", say("mechanism {} is damaged: {}", repr(kind), error.message)) from None
+    made.version = version  # what is said about it again, and compared, is how it was drawn
+    return made

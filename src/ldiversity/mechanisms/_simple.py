@@ -13,6 +13,7 @@ from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, SetArray, W
 from ldiversity.errors import UnsupportedError
 from ldiversity.mechanisms._arguments import read_only
 from ldiversity.mechanisms._compatibility import Compatibility
+from ldiversity.mechanisms._partitions import Partitions
 from ldiversity.mechanisms._sequential import SequentialSelection
 
 __all__ = ["SimpleSelection", "most_members"]
@@ -55,8 +56,9 @@ class SimpleSelection(SequentialSelection):
 
     kind: ClassVar[str] = "simple"
 
-    version: ClassVar[int] = 1
-    """Raise it when you change which candidates are admitted, or the order in which they are counted."""
+    version: int = 2
+    """Raise it when you change which candidates are admitted, the order in which they are counted, or `Partitions`.
+    Version 1 had no partitions."""
 
     @property
     def _most_members(self) -> int:
@@ -65,6 +67,15 @@ class SimpleSelection(SequentialSelection):
     @property
     def _work(self) -> int:
         return self.l << self.l
+
+    @cached_property
+    def partitions(self) -> Partitions | None:
+        """Random partitions, if the values fall into groups of one size and only values of a group are too close.
+
+        All valid sets of a value are then equally likely, as in `Partitions`.
+        """
+        grid = None if self.version == 1 else self.compatibility.even_blocks
+        return None if grid is None or self.l > len(grid) else Partitions(self.l, grid)
 
     # --- drawing -----------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from ldiversity.errors import InfeasibleError, ParameterError, ReleaseFormatErro
 from ldiversity.mechanisms._arguments import check_prior, check_sample, described_integer, read_only
 from ldiversity.mechanisms._base import SetMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
+from ldiversity.mechanisms._partitions import Partitions
 from ldiversity.mechanisms._violation import Violation, count_violations
 from ldiversity.schema import Domain
 from ldiversity.sentences import Setting, say
@@ -54,8 +55,9 @@ class UniformSelection(SetMechanism):
 
     kind: ClassVar[str] = "uniform"
 
-    version: ClassVar[int] = 1
-    """Raise it when you change `_OUTCOMES_PER_WORD` (how many draws share a word) or the order of draws."""
+    version: int = 2
+    """Raise it when you change `_OUTCOMES_PER_WORD` (how many draws share a word) or the order of draws, here or in
+    `Partitions`. Version 1 drew each value's set on its own, also under a key."""
 
     def __init__(self, n_values: int, l: int) -> None:
         self._n_values = check_integer("UniformSelection", "n_values", n_values, minimum=1, maximum=2**31 - 1)
@@ -114,6 +116,11 @@ class UniformSelection(SetMechanism):
         )
         drawn: tuple[SetArray, BoolArray] = sample_uniform(codes, words, self.n_values, self.l, self._draws_per_word)
         return drawn
+
+    @cached_property
+    def partitions(self) -> Partitions | None:
+        """Uniformly random partitions of the domain into sets of l."""
+        return None if self.version == 1 else Partitions(self.l, np.arange(self.n_values, dtype=np.int32)[:, None])
 
     def admits(self, sets: SetArray) -> BoolArray:
         """Whether each row holds `l` distinct codes of the domain."""

@@ -79,6 +79,7 @@ _KEYS: Final = {
     **dict.fromkeys(("key", "record_id"), "key"),
     "levels": "table.publish",
     "model": "table.model",
+    "stable_order": "key.stable_order",
 }
 """The key of the file for each argument in Python."""
 
@@ -142,6 +143,7 @@ def publication_of(described: Mapping[str, Any], folder: Path) -> tuple[Document
         "data_format": output.format,
         "key": None if key is None or key.file is None else folder / key.file,
         "record_id": None if key is None else key.record_id,
+        "stable_order": key is not None and key.stable_order,
     }
     try:
         return document, Publication(**decisions)
@@ -202,7 +204,7 @@ def _described(publication: Publication, folder: Path) -> dict[str, Any]:
         "sensitive": sensitive,
         "method": method,
         "output": _said(output),
-        "key": _said({"file": key, "record_id": publication.record_id}),
+        "key": _said({"file": key, "record_id": publication.record_id, "stable_order": publication.stable_order}),
     }
     return {name: section for name, section in sections.items() if section}
 

@@ -8,10 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.checks import name_some
+from ldiversity.mechanisms import SetMechanism
 from ldiversity.publish._levels import Level
+from ldiversity.release import what_a_change_tells
 from ldiversity.tables import Sensitive, Source
 
-__all__ = ["domain_notes", "hierarchy_notes", "holder_notes", "is_declared", "key_note", "plain_notes", "raised_notes"]
+__all__ = [
+    "domain_notes",
+    "draw_notes",
+    "hierarchy_notes",
+    "holder_notes",
+    "is_declared",
+    "plain_notes",
+    "raised_notes",
+]
 
 
 def is_declared(sensitive: Sensitive) -> bool:
@@ -82,14 +92,28 @@ def raised_notes(declared: Mapping[str, Level], reached: Mapping[str, Level]) ->
     return (f"{said} That they are no lower tells readers that some record would have been too rare.",)
 
 
-def key_note(undeclared: Sequence[str]) -> str:
-    """What the holder of a key should know: a record gets the same set again only under the same domain."""
-    if not undeclared:
-        return (
-            "Draws are keyed: a record with the same value shows the same set in every release made this way. A "
-            "record whose value changed shows another set, which reveals the change and makes some values more likely."
+def draw_notes(
+    undeclared: Sequence[str], mechanisms: Mapping[str, SetMechanism], *, keyed: bool, stable_order: bool
+) -> list[str]:
+    """What stays the same when draws belong to records or persons, and what a change tells; for the holder.
+
+    A record gets the same set again only under the same domain.
+    """
+    notes = []
+    if keyed and undeclared:
+        notes.append(
+            f"Draws are keyed, but the domain of {name_some(undeclared)} was read off the table. One new value changes "
+            "the domain, all sets are drawn again, and the two releases can be intersected. Declare the domain."
         )
-    return (
-        f"Draws are keyed, but the domain of {name_some(undeclared)} was read off the table. One new value changes "
-        "the domain, all sets are drawn again, and the two releases can be intersected. Declare the domain."
-    )
+    elif keyed:
+        notes.append("Draws are keyed: a record with the same value shows the same set in every release made this way.")
+    told: dict[str, list[str]] = {}
+    for name, mechanism in mechanisms.items():
+        told.setdefault(what_a_change_tells(mechanism), []).append(name)
+    notes += [f"{name_some(names)}: {text}" for text, names in told.items()]
+    if stable_order:
+        notes.append(
+            "The order of rows is stable: people stand in the same order in every release made with this key, so those "
+            "who look alike can be linked between releases by their places."
+        )
+    return notes

@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import FloatArray
+from ldiversity.base.numbers import percent
 from ldiversity.distances import Distance
 from ldiversity.errors import InfeasibleError, LDiversityError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism, UniformSelection
 from ldiversity.methods import Method
 from ldiversity.publish._class_plan import plan_classes
 from ldiversity.publish._notes import is_declared
-from ldiversity.publish._plan_result import AttributePlan, ClassPlan, Outlook, Plan, UniformViolation
+from ldiversity.publish._plan_result import AttributePlan, ClassPlan, Outlook, Plan, SeveralSets, UniformViolation
 from ldiversity.publish._prepare import Preparation, fit_mechanism
 from ldiversity.publish._screening import screen
 from ldiversity.publish._size import estimate_bytes
-from ldiversity.release import claim_of
+from ldiversity.release import claim_of, sets_not_protected
 from ldiversity.schema import Domain
 from ldiversity.tables import Sensitive
 
@@ -39,18 +40,21 @@ def plan_publication(preparation: Preparation) -> Plan | ClassPlan:
     if preparation.question.grouping is not None:
         return plan_classes(preparation, {name: _read_off(item) for name, item in items.items()})
     methods = preparation.question.methods
-    attributes = tuple(
-        _plan_attribute(_Question(name, methods[name], coder.domain, preparation.counts[name]), items[name])
-        for name, coder in preparation.coders.items()
-    )
+    attributes, mechanisms = [], []
+    for name, coder in preparation.coders.items():
+        question = _Question(name, methods[name], coder.domain, preparation.counts[name])
+        planned, fitted = _plan_attribute(question, items[name])
+        attributes.append(planned)
+        mechanisms += fitted
     feasible = all(attribute.outlook.feasible for attribute in attributes)
     size = estimate_bytes(preparation) if feasible and preparation.n_rows else None
     return Plan(
         table=preparation.source.name,
         n_rows=preparation.n_rows,
-        attributes=attributes,
+        attributes=tuple(attributes),
         n_bytes=size,
         notes=preparation.notes,
+        not_protected=sets_not_protected(mechanisms, coarse=bool(preparation.question.levels)),
         uniqueness=preparation.uniqueness(),
         findings=screen(preparation).findings,
     )
@@ -82,17 +86,18 @@ class _Question:
         return self.method.level
 
 
-def _plan_attribute(question: _Question, item: Sensitive) -> AttributePlan:
+def _plan_attribute(question: _Question, item: Sensitive) -> tuple[AttributePlan, list[SetMechanism]]:
+    """The plan, and the mechanism if there can be one."""
     try:
         mechanism = fit_mechanism(question.method, question.domain, named=None)
     except InfeasibleError as error:  # the plan names the column, so the reason need not
         outlook = _refused(question.method, error)
-        return replace(_named(question), outlook=outlook, choices=_choices(question, outlook))
+        return replace(_named(question), outlook=outlook, choices=_choices(question, outlook)), []
     except LDiversityError as error:
         error.about(question.name)
         raise
     outlook = _outlook(question, mechanism)
-    return replace(
+    planned = replace(
         _named(question),
         outlook=outlook,
         claim=claim_of(question.name, mechanism).statement,
@@ -100,6 +105,39 @@ def _plan_attribute(question: _Question, item: Sensitive) -> AttributePlan:
         violation=_violation(question),
         cautions=(*mechanism.cautions(), *_read_off(item)),
         choices=_choices(question, outlook),
+        several_sets=_several_sets(mechanism),
+    )
+    return planned, [mechanism]
+
+
+def _several_sets(mechanism: SetMechanism) -> SeveralSets:
+    l, size, partitions = mechanism.l, mechanism.n_values, mechanism.partitions
+    divides = size % l == 0
+    if partitions is None:
+        text = (
+            "Each value of a person has a set of its own, with a key too. Two different sets of a person tell that the "
+            f"values differ, and one is then known with up to {percent(l / (l * l - l + 1))}, not {percent(1 / l)}."
+        )
+        return SeveralSets(
+            partitions=False, divides=divides, overlapping=1.0, posterior=l / (l * l - l + 1), dividing=(), text=text
+        )
+    share, sure, fitting = partitions.overlapping, partitions.overlap_posterior, partitions.dividing
+    if divides:
+        text = f"l={l} divides the {size} values: with a key or a person column, a person's sets are equal or disjoint."
+    else:
+        other = f"l={' or l='.join(map(str, fitting))} divides it." if fitting else "No other usable l divides it."
+        text = (
+            f"l={l} does not divide the {size} values: with a key or a person column, sets of a person with different "
+            f"values overlap in at most {percent(share)} of cases, and one value is then known with up to "
+            f"{percent(sure)}, not {percent(1 / l)}. {other}"
+        )
+    return SeveralSets(
+        partitions=True,
+        divides=divides,
+        overlapping=share,
+        posterior=sure,
+        dividing=() if divides else fitting,
+        text=text,
     )
 
 

@@ -6,13 +6,21 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ldiversity.base.answers import BESIDE, Answer, fact, fit_screen, keyed
+from ldiversity.base.answers import BESIDE, OPTIONAL, Answer, fact, fit_screen, keyed
 from ldiversity.base.findings import Finding
 from ldiversity.base.numbers import counted
 from ldiversity.publish._uniqueness import ColumnUniqueness
-from ldiversity.release import NOT_PROTECTED
 
-__all__ = ["AttributePlan", "ClassAttributePlan", "ClassOutlook", "ClassPlan", "Outlook", "Plan", "UniformViolation"]
+__all__ = [
+    "AttributePlan",
+    "ClassAttributePlan",
+    "ClassOutlook",
+    "ClassPlan",
+    "Outlook",
+    "Plan",
+    "SeveralSets",
+    "UniformViolation",
+]
 
 
 @dataclass(frozen=True)
@@ -79,6 +87,35 @@ class UniformViolation:
 
 
 @dataclass(frozen=True)
+class SeveralSets:
+    """What several sets of one person tell: in rows with different values, or in releases between which it changed.
+
+    Attributes
+    ----------
+    partitions
+        Whether a person's sets come from one partition of the values, so that they are equal or disjoint.
+    divides
+        Whether l divides the number of values, so that this holds without exception.
+    overlapping
+        At most this share of changes gives two sets that overlap.
+    posterior
+        How sure someone can be of a value after two different sets of a person, without prior knowledge; 1/l when a
+        second set tells nothing.
+    dividing
+        The nearest l that divide the number of values, if this one does not.
+    text
+        The same in words.
+    """
+
+    partitions: bool
+    divides: bool
+    overlapping: float
+    posterior: float
+    dividing: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True)
 class AttributePlan:
     """The plan for one sensitive attribute.
 
@@ -103,6 +140,8 @@ class AttributePlan:
         What the holder should know.
     choices
         The same for neighboring l.
+    several_sets
+        What several sets of one person tell, under a key or with a person column; None when it is not feasible.
     """
 
     attribute: str
@@ -116,6 +155,7 @@ class AttributePlan:
     violation: UniformViolation | None = field(default=None, metadata=keyed("violation_if_uniform"))
     cautions: tuple[str, ...] = ()
     choices: tuple[Outlook, ...] = ()
+    several_sets: SeveralSets | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,6 +167,7 @@ class Plan(Answer, schema="plan", version=1):
     attributes: tuple[AttributePlan, ...]
     n_bytes: int | None = field(metadata=keyed("bytes"))
     notes: tuple[str, ...]
+    not_protected: tuple[str, ...]
     uniqueness: tuple[ColumnUniqueness, ...] = ()
     findings: tuple[Finding, ...] = ()
 
@@ -139,11 +180,6 @@ class Plan(Answer, schema="plan", version=1):
     def feasible(self) -> bool:
         """Whether the table can be published so."""
         return all(attribute.outlook.feasible for attribute in self.attributes)
-
-    @fact
-    def not_protected(self) -> tuple[str, ...]:
-        """What the release would not protect."""
-        return NOT_PROTECTED
 
     def __str__(self) -> str:
         told = [

@@ -195,7 +195,7 @@ class TablePolicy(Part):
     person: str | None = Field(
         default=None,
         min_length=1,
-        description="The column that says whose row it is, when a person may have several; for methods that group.",
+        description="The column that says whose row it is, when a person may have several; never published.",
     )
 
 
@@ -265,4 +265,11 @@ class KeyPolicy(Part):
         min_length=1,
         description="A key file, made by `ldiversity key new`, unless it is given elsewhere.",
     )
-    record_id: Annotated[list[_Column], Field(min_length=1, description="Columns that identify records.")]
+    record_id: list[_Column] = Field(
+        default=[], description="Columns that identify records, unless table.person says whose row it is."
+    )
+    stable_order: bool = Field(
+        default=False,
+        description="The same table gives the same bytes again. People who look alike can then be linked between "
+        "releases by their places.",
+    )

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, Final, Required, TypeAlias, TypedDict, Un
 
 from ldiversity.base.checks import check_choice, column_names
 from ldiversity.base.progress import reports_progress
-from ldiversity.base.randomness import FreshWords, Key
+from ldiversity.base.randomness import Key
 from ldiversity.base.typed import join_names
-from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.errors import ParameterError
 from ldiversity.methods import GroupingMethod, Method, Models
 from ldiversity.models import PrivacyModel
-from ldiversity.publish._alike import alike_models, check_kept_quasi
+from ldiversity.publish._alike import alike_models
 from ldiversity.publish._columns_said import ColumnDecisions, Columns, check_keywords
 from ldiversity.publish._method import ChosenMethod, choose_methods, locate, shorten
+from ldiversity.publish._together import check_family, check_ids, misplaced_by
 from ldiversity.release import Format, Release, SetLayout
-from ldiversity.sentences import Parameter, say
 from ldiversity.tables import open_source
 
 if TYPE_CHECKING:
@@ -31,13 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Decisions", "Publication", "RunOptions"]
 
 _OWNER: Final = "Publication"
-_INTERSECTED: Final = "Keyed draws are for sets. Classes of two releases can be intersected even with a key."
-_WHY_NOT: Final = {
-    "key": _INTERSECTED,
-    "record_id": _INTERSECTED,
-    "layout": "The method decides the layout of a grouped release.",
-    "grid": "A grid is for methods that publish intervals, such as bsgi, mondrian and tp.",
-}
 _GivenMethod: TypeAlias = str | Method | ChosenMethod
 
 
@@ -49,6 +42,7 @@ class Decisions(ColumnDecisions, total=False):
     marginals: bool
     key: Key | str | os.PathLike[str] | None
     record_id: str | Sequence[str] | None
+    stable_order: bool
     data_format: Format | None
     layout: SetLayout | None
     confirm: str | Sequence[str]
@@ -102,8 +96,9 @@ class Publication(Columns):
         calendar, of about 1 % of the range in which most records lie. ``{"age": 5, "born": "year"}`` declares steps,
         ``{"age": "exact"}`` leaves the ends of a column as they are, and ``"exact"`` those of all columns.
     person
-        The column that says whose row it is, when a person may have several; for methods that group. No class then
-        holds two rows of one person.
+        The column that says whose row it is, when a person may have several. No class then holds two rows of one
+        person. All sets of a person belong to one partition of the values, so that they are equal or disjoint, where
+        the method knows partitions: within one release, and with a key in every release made with it.
     method
         How: one method for all sensitive columns, or one for each by name; an object, or a text such as
         ``"semantic:l=3,d=2,distance=ordered"``. A method that groups records serves all columns together.
@@ -115,9 +110,13 @@ class Publication(Columns):
         readers see which values are rare.
     key, record_id
         Keyed draws: the same record with the same value gets the same set in every release made with this key, so
-        that releases cannot be intersected. A changed value gets another set, and the two together tell more than
-        one does (``docs/guides/republishing.md``). `key` is the path of a key file; a `Key` itself goes to `publish`.
-        `record_id` names the columns that identify records.
+        that releases cannot be intersected. What a changed value tells depends on the method
+        (``docs/guides/republishing.md``). `key` is the path of a key file; a `Key` itself goes to `publish`.
+        `record_id` names the columns that identify records; `person` takes its place.
+    stable_order
+        With a key: the same table gives the same bytes again, for pipelines that compare checksums. The price: people
+        stand in the same order in every release made with the key, so those who look alike can be told apart and
+        linked between releases by their places.
     data_format
         ``"parquet"`` or ``"csv"``, for a release that is written to a folder. When None, the format follows the table:
         CSV for CSV and TSV files, Parquet for everything else, frames included.
@@ -144,6 +143,7 @@ class Publication(Columns):
     marginals: bool
     key: Path | None
     record_id: tuple[str, ...]
+    stable_order: bool
     data_format: Format | None
     layout: SetLayout | None
     confirm: tuple[str, ...]
@@ -163,17 +163,20 @@ class Publication(Columns):
             marginals=bool(said.get("marginals")),
             key=None if key is None else Path(locate(Key.check_path(_OWNER, key))),
             record_id=tuple(column_names(_OWNER, "record_id", () if record_id is None else record_id)),
+            stable_order=bool(said.get("stable_order")),
             data_format=None if form is None else check_choice(_OWNER, "data_format", form, ("parquet", "csv")),
             layout=None if layout is None else check_choice(_OWNER, "layout", layout, ("sets", "exploded")),
             confirm=tuple(column_names(_OWNER, "confirm", said.get("confirm", ()))),
         )
-        self._check_family()
+        check_family(self, self._choices)
+        if self.key is not None:
+            check_ids(self, keyed=True)
 
     @classmethod
     def of(cls, columns: Columns, method: ChosenMethod) -> Publication:
         """A publication of these columns by a method, without decisions that only the other family takes."""
         said = {name: getattr(columns, name) for name in ColumnDecisions.__annotations__}
-        alone = {} if method.groups else {"hierarchies": None, "person": None}
+        alone = {} if method.groups else {"hierarchies": None}
         alone |= {"levels": None} if method.generalizes else {}
         alone |= {} if method.rounds else {"grid": None}
         return cls(**{**said, **alone}, method=method)
@@ -254,7 +257,7 @@ class Publication(Columns):
         overwrite
             Replace a release that is already at `output`.
         key
-            The key, when the publication has a `record_id` and does not name a key file.
+            The key, when the publication has a `record_id` or a `person` and does not name a key file.
         engine
             Where to compute; this machine when None.
         progress
@@ -309,6 +312,7 @@ class Publication(Columns):
         words += ["--marginals"] if self.marginals else []
         words += [] if self.key is None else ["--key", shorten(self.key)]
         words += [word for name in self.record_id for word in ("--record-id", name)]
+        words += ["--stable-order"] if self.stable_order else []
         words += [] if self.data_format is None else ["--format", self.data_format]
         words += [] if self.layout is None else ["--layout", self.layout]
         words += ["--confirm", join_names(self.confirm)] if self.confirm else []
@@ -332,8 +336,7 @@ class Publication(Columns):
         secret = self._secret(key)
         if secret is not None and insecure_seed is not None:
             raise ParameterError(_OWNER, "insecure_seed", "must be left out when there is a key")
-        insecure = None if insecure_seed is None else FreshWords.from_insecure_seed(insecure_seed)
-        return Secrets(secret, insecure=insecure)
+        return Secrets(secret, insecure_seed=insecure_seed)
 
     def _secret(self, key: Key | None) -> Key | None:
         if key is not None and not isinstance(key, Key):
@@ -341,40 +344,8 @@ class Publication(Columns):
                 "Read it from its file with ld.Key.load."
             )
         if key is not None and self.grouping is not None:
-            raise self._misplaced("key")
+            raise misplaced_by(self, "key")
         if key is not None and self.key is not None:
             raise ParameterError(_OWNER, "key", "must be left out, because the publication names a key file")
-        if (key is None and self.key is None) != (not self.record_id):
-            both = say("{} and {} must be given together", Parameter("key"), Parameter("record_id"))
-            raise ParameterError(_OWNER, both).with_hint(
-                say("{} names the columns by which the key tells records apart.", Parameter("record_id"))
-            )
+        check_ids(self, keyed=key is not None or self.key is not None)
         return key if self.key is None else Key.load(shorten(self.key))
-
-    def _check_family(self) -> None:
-        """Refuse decisions that only methods of the other family take."""
-        if self.grouping is None:
-            given: dict[str, object] = {
-                "hierarchies": self.hierarchies,
-                "person": self.person,
-                "marginals": self.marginals,
-            }
-        else:
-            given = {"key": self.key, "record_id": self.record_id, "layout": self.layout}
-        if not all(one.rounds for one in self._choices):
-            given["grid"] = self.grid
-        misplaced = [name for name, value in given.items() if value]
-        if misplaced:
-            raise self._misplaced(misplaced[0])
-        check_kept_quasi(self)
-        if self.layout == "exploded" and len(self.sensitive) > 1:
-            raise UnsupportedError(
-                _OWNER, "layout", "must be 'sets' when there are several sensitive columns"
-            ).with_hint("Publish sets, or one sensitive column at a time.")
-
-    def _misplaced(self, name: str) -> ParameterError:
-        chosen = next(iter(self.methods.values()))
-        family = "hides values in sets" if self.grouping is None else "groups records"
-        return ParameterError(
-            _OWNER, name, f"must be left out with {chosen.name}, a method that {family}", hint=_WHY_NOT.get(name)
-        )

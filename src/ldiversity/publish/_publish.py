@@ -9,7 +9,7 @@ from ldiversity.base.progress import stage
 from ldiversity.base.warned import warn
 from ldiversity.engines import Secrets
 from ldiversity.errors import LDiversityWarning
-from ldiversity.publish._notes import domain_notes, key_note
+from ldiversity.publish._notes import domain_notes, draw_notes
 from ldiversity.publish._prepare import Preparation
 from ldiversity.publish._publish_classes import publish_classes
 from ldiversity.publish._publish_sets import publish_sets
@@ -38,7 +38,7 @@ def rehearse(preparation: Preparation, output: Path | None, *, overwrite: bool, 
         keyed: list[str] = []
         caution = caution_about_classes(replaced, preparation.coders)
     else:
-        keyed = [] if secrets.key is None else [key_note(undeclared)]
+        keyed = _about_draws(preparation, keyed=secrets.key is not None)
         for attribute in preparation.hidden:
             for text in attribute.mechanism.cautions():
                 warn(LDiversityWarning(text, column=attribute.name))
@@ -49,3 +49,16 @@ def rehearse(preparation: Preparation, output: Path | None, *, overwrite: bool, 
     notes = (*preparation.notes, *domain_notes(undeclared), *keyed, *([] if caution is None else [caution]))
     run = publish_sets if preparation.question.grouping is None else publish_classes
     return run(replace(preparation, notes=notes), output, overwrite=overwrite, secrets=secrets)
+
+
+def _about_draws(preparation: Preparation, *, keyed: bool) -> list[str]:
+    """What the holder should know when draws belong to records or persons, and not to rows."""
+    question = preparation.question
+    if not keyed and question.person is None:
+        return []
+    return draw_notes(
+        preparation.undeclared,
+        {attribute.name: attribute.mechanism for attribute in preparation.hidden},
+        keyed=keyed,
+        stable_order=question.stable_order,
+    )

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import pyarrow as pa
 
 from ldiversity.base.progress import stage, tell, unwatched
 from ldiversity.engines import Secrets
-from ldiversity.publish._draw import DistinctIds, DrawSets, HiddenAttribute
+from ldiversity.publish._draw import DrawSets, HiddenAttribute
+from ldiversity.publish._identities import ORDER, DistinctIds
 from ldiversity.publish._prepare import Preparation
 from ldiversity.release import (
     AlikeClaim,
@@ -26,6 +28,8 @@ from ldiversity.release import (
 )
 
 __all__ = ["publish_sets"]
+
+_PIECE_ROWS: Final = 1 << 18
 
 
 def publish_sets(preparation: Preparation, output: Path | None, *, overwrite: bool, secrets: Secrets) -> Release:
@@ -44,6 +48,8 @@ def publish_sets(preparation: Preparation, output: Path | None, *, overwrite: bo
         scratch = staging / "scratch"
         scratch.mkdir(mode=0o700)
         rows = _draw(preparation, secrets, scratch=scratch, until=0.6)
+        if preparation.question.stable_order:
+            rows = _in_even_pieces(rows)
         write_release(
             staging, description, rows, data_format=preparation.data_format, storage=preparation.engine.storage
         )
@@ -55,23 +61,50 @@ def publish_sets(preparation: Preparation, output: Path | None, *, overwrite: bo
 
 
 def _draw(preparation: Preparation, secrets: Secrets, *, scratch: Path | None, until: float) -> Iterator[pa.Table]:
-    """The rows as they will be published, in a random order."""
-    engine = preparation.engine
-    exploded = preparation.question.layout == "exploded"
-    record_id = preparation.question.record_id
-    factory = DrawSets(preparation.published_types, preparation.hidden, record_id, exploded)
-    needed = {*factory.published, *(a.name for a in preparation.hidden), *record_id}
+    """The rows as they will be published, in a random order, or in the stable one of a key."""
+    engine, question = preparation.engine, preparation.question
+    exploded = question.layout == "exploded"
+    factory = DrawSets(
+        preparation.published_types,
+        preparation.hidden,
+        record_id=question.record_id,
+        person=question.person,
+        exploded=exploded,
+        stable_order=question.stable_order,
+    )
+    ids = question.record_id if question.person is None else (question.person,)
+    needed = {*factory.published, *(a.name for a in preparation.hidden), *ids}
     columns = [name for name in preparation.shown.columns if name in needed]
     n_rows = preparation.n_rows * (preparation.hidden[0].mechanism.l if exploded else 1)
-    ids = DistinctIds()
+    distinct = DistinctIds()
     with (
         stage("drawing", until=until, passes=1),
         closing(engine.map(factory, preparation.shown, columns, secrets=secrets)) as drawn,
     ):
-        shuffled = engine.order(ids.taken_off(drawn), n_rows=n_rows, scratch=scratch, secrets=secrets)
+        ordered = engine.order(
+            distinct.taken_off(drawn),
+            n_rows=n_rows,
+            scratch=scratch,
+            secrets=secrets,
+            by=ORDER if question.stable_order else None,
+        )
     # Now all ids are known, and nothing has been written yet.
-    ids.check()
-    return shuffled
+    distinct.check()
+    return ordered
+
+
+def _in_even_pieces(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows in tables of one size, so that files do not depend on how many were worked on at once."""
+    held: list[pa.Table] = []
+    for table in tables:
+        held.append(table)
+        while sum(one.num_rows for one in held) >= _PIECE_ROWS:
+            joined = pa.concat_tables(held).combine_chunks()
+            yield joined.slice(0, _PIECE_ROWS)
+            held = [joined.slice(_PIECE_ROWS)]
+    rest = pa.concat_tables(held).combine_chunks() if held else None
+    if rest is not None and rest.num_rows:
+        yield rest
 
 
 def _claims(preparation: Preparation, attribute: HiddenAttribute) -> Iterator[Claim | AlikeClaim]:

@@ -17,7 +17,8 @@ __all__ = ["caution_about_classes", "caution_about_sets"]
 
 _HOW: Final = (
     "Make one with 'ldiversity key new holder.key', and publish with it from the first release on: --key holder.key "
-    "--record-id COLUMNS, in a policy [key], in Python key=Key.load('holder.key'), record_id=[COLUMNS]."
+    "--record-id COLUMNS, in a policy [key], in Python key=Key.load('holder.key'), record_id=[COLUMNS]. If a person "
+    "has several rows, name their column as person instead of record_id."
 )
 """All ways to write it, because notes reach people at the command line, in policies and in Python."""
 

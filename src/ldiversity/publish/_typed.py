@@ -39,6 +39,7 @@ class TypedPublication(TypedColumns, total=False):
     marginals: bool
     key: str | os.PathLike[str] | None
     record_id: Sequence[str]
+    stable_order: bool
     data_format: Format | None
     layout: SetLayout | None
     confirm: Sequence[str]
@@ -64,6 +65,7 @@ def typed_publication(typed: TypedPublication) -> Publication:
         marginals=typed.get("marginals", False),
         key=typed.get("key"),
         record_id=split_names(typed.get("record_id", ()), "record_id"),
+        stable_order=typed.get("stable_order", False),
         data_format=typed.get("data_format"),
         layout=typed.get("layout"),
         confirm=split_names(typed.get("confirm", ()), "confirm"),

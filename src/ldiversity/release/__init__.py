@@ -5,7 +5,15 @@ from ldiversity.release._batches import RowBatch
 from ldiversity.release._cells import Cells, column_of, node_labels, numbers_in, numbers_out
 from ldiversity.release._check_classes import verify_classes
 from ldiversity.release._check_sets import verify_exploded, verify_sets
-from ldiversity.release._claims import NOT_PROTECTED, USE_A_KEY, AlikeClaim, Claim, ClassClaim, claim_of
+from ldiversity.release._claims import (
+    USE_A_KEY,
+    AlikeClaim,
+    Claim,
+    ClassClaim,
+    claim_of,
+    sets_not_protected,
+    what_a_change_tells,
+)
 from ldiversity.release._class_limits import SEPARATE_CLASSES, class_not_protected
 from ldiversity.release._class_release import ClassRelease
 from ldiversity.release._class_rows import MemoryClassRows
@@ -32,7 +40,6 @@ from ldiversity.release._write import check_description, write_release
 __all__ = [
     "CALENDAR_UNITS",
     "EXACT",
-    "NOT_PROTECTED",
     "SEPARATE_CLASSES",
     "SMALLEST_STEP",
     "THIS_MACHINE",
@@ -84,6 +91,7 @@ __all__ = [
     "numbers_in",
     "numbers_out",
     "parse_type",
+    "sets_not_protected",
     "staging_folder",
     "to_numbers",
     "units_per_day",
@@ -91,6 +99,7 @@ __all__ = [
     "verify_classes",
     "verify_exploded",
     "verify_sets",
+    "what_a_change_tells",
     "wrap_sets",
     "write_classes",
     "write_release",

@@ -2,39 +2,87 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from ldiversity.base.numbers import percent
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.models import PrivacyModel
 
-__all__ = ["COARSE", "NOT_PROTECTED", "USE_A_KEY", "AlikeClaim", "Claim", "ClassClaim", "claim_of"]
+__all__ = [
+    "COARSE",
+    "USE_A_KEY",
+    "AlikeClaim",
+    "Claim",
+    "ClassClaim",
+    "claim_of",
+    "sets_not_protected",
+    "what_a_change_tells",
+]
 
 USE_A_KEY: Final = "Use a key to publish again."
 
+_AS_THEY_ARE: Final = (
+    "Quasi-identifiers and plain columns are published as they are: who is in the table may be recognized."
+)
 COARSE: Final = (
     "Quasi-identifiers and plain columns are published as they are, or as coarsely as the holder declared: who is in "
     "the table may be recognized."
 )
 """What is said first where a quasi-identifier is published at a declared level."""
 
-NOT_PROTECTED: Final = (
-    "Quasi-identifiers and plain columns are published as they are: who is in the table may be recognized.",
+_PUBLISHED: Final = (
     (
         "The posterior bound is for an attacker to whom all values were equally likely before. Someone who knows that "
         "one value is common gains more; the mechanism's worst posterior can be computed for any prior."
     ),
     (
-        "Publishing the same people again with fresh randomness, another key, l, d or domain lets an attacker "
-        f"intersect the sets. {USE_A_KEY}"
+        "Publishing the same people again, or several rows of a person who is not named as one, with fresh randomness, "
+        f"another key, l, d or domain lets an attacker intersect the sets. {USE_A_KEY}"
     ),
-    (
-        "A key does not hide that a value changed: different sets of one person prove it, and then a value that only "
-        "one of them shows is more likely, up to l/(l*l - l + 1) instead of 1/l where a set claims 1/l."
-    ),
+)
+_PUBLIC: Final = (
     "Several sensitive attributes of one person are each protected on their own; that they belong together is public.",
     "The domain of a sensitive attribute and the number of records are public.",
 )
+
+
+def sets_not_protected(mechanisms: Iterable[SetMechanism], *, coarse: bool = False) -> tuple[str, ...]:
+    """What a release of sets that these mechanisms drew does not protect.
+
+    `coarse` says whether a quasi-identifier is published at a declared level.
+    """
+    return (
+        COARSE if coarse else _AS_THEY_ARE,
+        *_PUBLISHED,
+        *dict.fromkeys(what_a_change_tells(one) for one in mechanisms),
+        *_PUBLIC,
+    )
+
+
+def what_a_change_tells(mechanism: SetMechanism) -> str:
+    """What two sets of one person tell if their value changed, or their rows have different values."""
+    partitions = mechanism.partitions
+    if partitions is None:
+        return (
+            "Neither a key nor a person column hides that values of a person differ: different sets prove it, and then "
+            "a value that only one of them shows is more likely, up to l/(l*l - l + 1) instead of 1/l where a set "
+            "claims 1/l."
+        )
+    seen = (
+        "With a key, or a person column, all sets of a person are equal or disjoint. Disjoint sets tell that values "
+        "differ, but nothing about which they are."
+    )
+    if not partitions.left_over:
+        return seen
+    return (
+        "With a key, or a person column, all sets of a person are equal or disjoint, with exceptions, because "
+        f"l={partitions.l} does not divide the number of values, {partitions.n_values}: where values differ, two sets "
+        f"overlap in at most {percent(partitions.overlapping)} of cases. A value that only one of them shows is then "
+        "more likely, up to (l+1)/(2*l) instead of 1/l. Disjoint sets tell that values differ, but nothing about which "
+        "they are."
+    )
 
 
 @dataclass(frozen=True)

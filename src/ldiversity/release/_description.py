@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from ldiversity.base.findings import Confirmed
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
-from ldiversity.release._claims import COARSE, NOT_PROTECTED, AlikeClaim, Claim, ClassClaim
+from ldiversity.release._claims import COARSE, AlikeClaim, Claim, ClassClaim, sets_not_protected
 from ldiversity.release._class_limits import class_not_protected
 from ldiversity.release._forms import Form
 from ldiversity.schema import Schema
@@ -39,7 +39,7 @@ class ReleaseDescription:
     @property
     def not_protected(self) -> tuple[str, ...]:
         """What is not protected, in plain words."""
-        return (COARSE, *NOT_PROTECTED[1:]) if _coarse(self.forms) else NOT_PROTECTED
+        return sets_not_protected(self.mechanisms.values(), coarse=_coarse(self.forms))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """The sets of given words are pinned: a keyed republication must draw what it drew before.
 
-The expected sets are what version 1 of each kind drew; they are no truth of their own. When one of these tests fails,
-either the change was not meant to touch drawing, or the kind needs another `version`.
+The expected sets are what version 2 of each kind draws; they are no truth of their own. When one of these tests fails,
+either the change was not meant to touch drawing, or the kind needs another `version`. Version 1 drew the same sets from
+given words, but had other words under a key, and no partitions.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ldiversity.mechanisms import (
     SetMechanism,
     SimpleSelection,
     UniformSelection,
+    mechanism_from_dict,
 )
 from ldiversity.schema import Domain
 
@@ -24,7 +26,14 @@ NINE = tuple(range(9))
 STEPS = np.abs(np.subtract.outer(np.arange(9), np.arange(9)))
 CYCLE = MatrixDistance(NINE, np.minimum(STEPS, 9 - STEPS).astype(float))
 PAIRS = MatrixDistance(NINE, np.where(STEPS == 0, 0, 1 + np.not_equal.outer(np.arange(9) // 2, np.arange(9) // 2)))
+FOUR_PAIRS = MatrixDistance(tuple(range(8)), PAIRS.matrix(Domain(NINE))[:8, :8])
 WORDS = np.random.PCG64(1).random_raw(4 * 8).reshape(4, 8)
+
+PINNED = {
+    "uniform": [[0, 2, 8], [0, 1, 3], [1, 2, 6]],
+    "large": [[0, 94354, 94697], [5781, 25000, 53268], [7356, 50000, 71128]],
+    "pairs": [[0, 6], [3, 7], [4, 6]],
+}
 
 
 def ordered(size: int) -> Domain:
@@ -100,6 +109,41 @@ def test_given_words_draw_the_same_sets_as_ever(
     assert not short.any()
 
 
+@pytest.mark.parametrize(
+    ("mechanism", "codes", "sets"),
+    [
+        pytest.param(UniformSelection(9, 3), [0, 3, 6], PINNED["uniform"], id="uniform"),
+        pytest.param(UniformSelection(100_000, 3), [0, 25000, 50000], PINNED["large"], id="uniform, many values"),
+        pytest.param(
+            BalancedSelection.fit(Domain(tuple(range(8))), FOUR_PAIRS, 2, 2), [0, 3, 6], PINNED["pairs"], id="balanced"
+        ),
+        pytest.param(
+            SimpleSelection.fit(Domain(tuple(range(8))), FOUR_PAIRS, 2, 2), [0, 3, 6], PINNED["pairs"], id="simple"
+        ),
+    ],
+)
+def test_given_words_choose_the_same_partitions_as_ever(
+    mechanism: SetMechanism, codes: list[int], sets: list[list[int]]
+) -> None:
+    assert mechanism.partitions is not None
+    drawn, short = mechanism.partitions.sample(np.array(codes, dtype=np.int32), WORDS[: len(codes)])
+
+    assert drawn.tolist() == sets
+    assert not short.any()
+
+
 @pytest.mark.parametrize("kind", MECHANISMS)
-def test_pinned_sets_are_those_of_version_one(kind: str) -> None:
-    assert MECHANISMS[kind].version == 1
+def test_pinned_sets_are_those_of_version_two(kind: str) -> None:
+    assert MECHANISMS[kind].version == 2
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_stored_mechanism_keeps_the_version_with_which_it_was_drawn(version: int) -> None:
+    domain = Domain(tuple(range(6)))
+    described = {**UniformSelection(6, 2).to_dict(), "version": version}
+
+    read = mechanism_from_dict(described, domain)
+
+    assert read.to_dict() == described
+    assert (read.partitions is None) == (version == 1)
+    np.testing.assert_array_equal(read.inclusion, UniformSelection(6, 2).inclusion)

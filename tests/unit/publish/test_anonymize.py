@@ -146,8 +146,8 @@ def test_missing_quasi_identifiers_stay_missing() -> None:
         ({"method": "random"}, "method must"),
         ({"layout": "wide"}, "layout must be one of"),
         ({"data_format": "xlsx"}, "data_format must be one of"),
-        ({"key": ld.Key(bytes(32))}, "key and record_id must be given together"),
-        ({"record_id": "name"}, "key and record_id must be given together"),
+        ({"key": ld.Key(bytes(32))}, "record_id or person must be given with key"),
+        ({"record_id": "name"}, "key must be given with record_id"),
         ({"key": ld.Key(bytes(32)), "record_id": "sex"}, "ids must be unique, got 58 repeated"),
         ({"key": ld.Key(bytes(32)), "record_id": "disease"}, "one role"),
         ({"key": ld.Key(bytes(32)), "record_id": "name", "insecure_seed": 1}, "insecure_seed must be left out"),
@@ -244,9 +244,9 @@ def test_rejected_draws_are_repeated_until_they_succeed() -> None:
 
         calls = 0
 
-        def for_records(self, codes: np.ndarray, _digests: None, n_words: int) -> np.ndarray:
+        def for_records(self, identities: np.ndarray, n_words: int) -> np.ndarray:
             self.calls += 1
-            words = np.full((len(codes), n_words), 2**63 + 12345, dtype=np.uint64)
+            words = np.full((len(identities), n_words), 2**63 + 12345, dtype=np.uint64)
             if self.calls < 3:
                 words[-1] = 0
             return words

@@ -130,7 +130,7 @@ def test_what_does_not_go_with_grouping_is_named(path: str, value: object, sente
 
 @pytest.mark.parametrize(
     ("path", "value"),
-    [("table.hierarchies", {"age": "age.csv"}), ("table.person", "name"), ("output.marginals", True)],
+    [("table.hierarchies", {"age": "age.csv"}), ("output.marginals", True)],
 )
 def test_what_goes_with_grouping_only_is_named(path: str, value: object) -> None:
     described = changed(path, value)

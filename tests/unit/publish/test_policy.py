@@ -186,7 +186,7 @@ def test_a_key_is_found_beside_the_policy(example: Path) -> None:
         ("sensitive.grade.missing", "guess", "policy: sensitive.grade.missing breaks its rule"),
         ("sensitive.grade.bins", {"width": 1}, "policy: sensitive.grade: Sensitive: domain must be left out"),
         ("output.format", "xml", "policy: output.format breaks its rule: input should be 'parquet' or 'csv'."),
-        ("key", {"file": "k"}, "policy: key.record_id must be given."),
+        ("key", {"file": "k"}, "record_id or person must be given with key"),
     ],
 )  # fmt: skip
 def test_a_wrong_key_is_named_in_a_sentence(path: str, value: object, sentence: str) -> None:

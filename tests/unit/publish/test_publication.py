@@ -121,7 +121,12 @@ def test_a_column_that_counts_the_rows_is_told() -> None:
         ({"types": {"zip": "color"}}, r"types\['zip'\] must be one of text, integer"),
         ({"data_format": "xml"}, "data_format must be one of 'parquet', 'csv'"),
         ({"layout": "sets"}, "layout must be left out with bsgi, a method that groups records"),
-        ({"method": "randomized-addition:l=2", "person": "name"}, "person must be left out with randomized-addition"),
+        ({"method": "randomized-addition:l=2", "key": "k"}, "record_id or person must be given with key"),
+        (
+            {"method": "randomized-addition:l=2", "person": "name", "record_id": "name"},
+            "record_id must be left out when",
+        ),
+        ({"stable_order": True}, "stable_order must be left out with bsgi, a method that groups records"),
     ],
 )
 def test_what_breaks_a_rule_is_refused_when_it_is_made(given: dict[str, Any], sentence: str) -> None:
@@ -159,7 +164,7 @@ def test_a_key_is_given_once_and_with_record_ids(tmp_path: Path) -> None:
     sets = publication("randomized-addition:l=2", drop=(), record_id="name")
     named = publication("randomized-addition:l=2", drop=(), record_id="name", key=tmp_path / "holder.key")
 
-    with pytest.raises(ld.ParameterError, match="key and record_id must be given together"):
+    with pytest.raises(ld.ParameterError, match="key must be given with record_id"):
         sets.publish(PATIENTS)
     with pytest.raises(ld.ParameterError, match="key must be left out, because the publication names a key file"):
         named.publish(PATIENTS, key=key)

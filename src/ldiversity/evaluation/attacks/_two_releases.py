@@ -91,8 +91,9 @@ class Intersection(_TwoReleases):
     """Intersect the sets of a person in two releases: the true value is in both.
 
     New dummies rarely repeat, so little else is left: with F values and sets of l, only the true value is left with
-    probability C(F-l, l-1) / C(F-1, l-1). Keyed draws give the same set again, so
-    nothing is gained.
+    probability C(F-l, l-1) / C(F-1, l-1). Partition draws under a key give the same set again, or a disjoint one if the
+    value changed, which counts as a contradiction here: nothing is gained. Where no partitions are known, a changed
+    value has an independent set, and what both sets show is no longer certain to hold the value.
 
     Examples
     --------

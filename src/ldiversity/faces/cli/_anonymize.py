@@ -36,7 +36,14 @@ _OF_ONE_RUN: Final = (
 @read_as_option
 @holder_options
 @click.option("--key", type=READ, help="Your key file: makes publishing again safe.")
-@click.option("--record-id", multiple=True, metavar="COLUMNS", help="With --key: columns that tell records apart.")
+@click.option(
+    "--record-id", multiple=True, metavar="COLUMNS",
+    help="With --key: columns that tell records apart; --person takes its place.",
+)  # fmt: skip
+@click.option(
+    "--stable-order", is_flag=True,
+    help="With --key: the same table gives the same bytes. People who look alike can then be linked between releases.",
+)  # fmt: skip
 @click.option(
     "--format", "data_format", type=click.Choice(["parquet", "csv"]),
     help="How rows are stored; as the table is by default: csv for CSV and TSV, else parquet.",
@@ -82,7 +89,7 @@ def command(ctx: click.Context, /, policy: Path | None, *, as_json: bool, **give
         named = "" if policy is None else ", as output.folder of the policy does not"
         raise click.UsageError(f"-o must name the folder of the release{named}.")
     release = _publish(asked, folder, given, quiet=as_json)
-    keyed = bool(asked.publication.record_id)
+    keyed = asked.publication.key is not None
     stored = next((file.suffix[1:] for file in folder.glob("data.*")), None)
     answer = written(release, str(folder), _next(release, folder), keyed=keyed, data_format=stored)
     show(answer, render, as_json=as_json)

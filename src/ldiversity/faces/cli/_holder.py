@@ -119,7 +119,7 @@ _GROUPING_OPTIONS: Final = (
     click.option(
         "--person",
         metavar="COLUMN",
-        help="For methods that group: says whose row it is, if a person may have several rows; never published.",
+        help="Says whose row it is, if a person may have several rows; never published.",
     ),
 )
 

@@ -159,6 +159,8 @@ def _render_facts(plan: AttributePlan, page: Page) -> None:
         f"frequencies, {number(outlook.mse)} if all values were equally frequent; "
         f"condition of the inclusion matrix {number(outlook.condition)}."
     )
+    if plan.several_sets is not None:
+        page.bullet(f"Several sets of one person: {in_words(plan.several_sets.text)}")
     if plan.violation is not None:
         page.bullet(_violation_sentence(plan.violation, outlook))
 

@@ -208,7 +208,10 @@ def test_without_quasi_columns_the_next_command_divides_nothing(facts: Facts, tm
     ("words", "sentence"),
     [
         (["-l", 3, "--sensitive", "disease"], "-o must name the folder of the release"),
-        (["-l", 3, "--sensitive", "disease", "-o", "r", "--key", "k"], "--key and --record-id must be given together"),
+        (
+            ["-l", 3, "--sensitive", "disease", "-o", "r", "--key", "k"],
+            "--record-id or --person must be given with --key",
+        ),
         (
             ["-l", 3, "--sensitive", "disease", "-o", "r", "--key", "nokey", "--record-id", "name"],
             "key: file 'nokey' cannot be read",

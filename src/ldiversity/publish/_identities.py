@@ -1,0 +1,162 @@
+"""Whom a draw belongs to: a record by its id, a person by theirs, or a row by its place in the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ldiversity.base.randomness import Identities, IdentityHash, Key, Secret
+from ldiversity.errors import SchemaError
+from ldiversity.sentences import Parameter, say
+from ldiversity.tables import time_texts
+
+__all__ = ["DIGEST", "ORDER", "DistinctIds", "HashedIds", "in_first_rows", "key_column"]
+
+DIGEST: Final = "\0digest"
+"""The column of hashed ids; no column of a table may have such a name."""
+
+ORDER: Final = "\0order"
+"""The column by which rows are put in a stable order."""
+
+_WHOLE_NUMBER: Final = r"^(0|-?[1-9][0-9]{0,17})$"
+"""A text that a whole number of 64 bits would be written as."""
+
+
+class HashedIds(Secret):
+    """Hashes the ids of records or persons under a key.
+
+    `role` is what the columns were given as: ``"record_id"`` or ``"person"``.
+    """
+
+    __slots__ = ("_columns", "_hash", "_role")
+
+    def __init__(self, key: Key, columns: Sequence[str], role: str) -> None:
+        self._hash, self._columns, self._role = IdentityHash(key), columns, role
+
+    def identities(self, batch: pa.RecordBatch) -> Identities:
+        """The identity of each row. The same id has the same one, whichever type its column has."""
+        cells = [self._cells(batch.column(name), name) for name in self._columns]
+        if len(cells) == 1 and pa.types.is_integer(cells[0].type):
+            return self._hash.of_integers(_numbers(cells[0]))
+        texts = [self._texts(one, name) for one, name in zip(cells, self._columns, strict=True)]
+        if len(texts) == 1:
+            return self._of_texts(texts[0])
+        # Lengths before contents: ("a", "bc") and ("ab", "c") are different ids.
+        parts = [part for text in texts for part in (pc.cast(pc.binary_length(text), pa.string()), text)]
+        return self._of_texts(pc.binary_join_element_wise(*parts, ":"))
+
+    def _cells(self, column: pa.Array, name: str) -> pa.Array:
+        if column.null_count:
+            raise SchemaError(self._role, "must not have missing values", column=name, got=column.null_count).with_hint(
+                "Fill them in, or name another column."
+            )
+        cells = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
+        if pa.types.is_floating(cells.type) or pa.types.is_decimal(cells.type):
+            try:
+                # Fractions are written and rounded in too many ways to identify people. Thus 1.0 is 1.
+                return pc.cast(cells, pa.int64())
+            except pa.ArrowInvalid:
+                raise self._no_id(name, "numbers with fractions") from None
+        too_large = pa.types.is_uint64(cells.type) and len(cells) and pc.max(cells).as_py() > np.iinfo(np.int64).max
+        return pc.cast(cells, pa.string()) if too_large else cells
+
+    def _texts(self, cells: pa.Array, name: str) -> pa.Array:
+        """The same text for the same id: midnight of a day is the day."""
+        try:
+            return time_texts(pc.cast(cells, pa.string()))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise self._no_id(name, str(cells.type)) from None
+
+    def _of_texts(self, texts: pa.Array) -> Identities:
+        whole = pc.match_substring_regex(texts, _WHOLE_NUMBER)
+        numbers = np.asarray(whole)
+        if not numbers.any():
+            return self._of_other_texts(texts)
+        identities = np.empty((len(texts), 2), dtype=np.uint64)
+        identities[numbers] = self._hash.of_integers(_numbers(pc.cast(texts.filter(whole), pa.int64())))
+        identities[~numbers] = self._of_other_texts(texts.filter(pc.invert(whole)))
+        return identities
+
+    def _of_other_texts(self, texts: pa.Array) -> Identities:
+        cells = pc.cast(texts, pa.large_binary())
+        _, ends, content = cells.buffers()
+        offsets = np.frombuffer(ends, dtype=np.int64)[cells.offset : cells.offset + len(cells) + 1]
+        letters = np.frombuffer(content, dtype=np.uint8) if content is not None else np.zeros(0, dtype=np.uint8)
+        return self._hash.of_texts(letters, offsets[:-1], np.diff(offsets))
+
+    def _no_id(self, name: str, got: str) -> SchemaError:
+        return SchemaError(
+            self._role, "must hold texts, whole numbers or dates", column=name, got=got, hint="Name another column."
+        )
+
+
+class DistinctIds:
+    """Checks that no id occurs twice; keeps 16 bytes per record until the last one has come.
+
+    Examples
+    --------
+    >>> batch = pa.record_batch({"age": [41, 50], DIGEST: pa.array([bytes(16), b"another digest.."], pa.binary(16))})
+    >>> ids = DistinctIds()
+    >>> [rows.schema.names for rows in ids.taken_off([batch])]
+    [['age']]
+    >>> ids.check()
+    """
+
+    def __init__(self) -> None:
+        self._seen: list[Identities] = []
+
+    def taken_off(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The batches without their hashed ids."""
+        for batch in batches:
+            if DIGEST not in batch.schema.names:
+                yield batch
+                continue
+            digests = batch.column(DIGEST).drop_null()
+            start = 2 * digests.offset
+            words = np.frombuffer(digests.buffers()[1], dtype="<u8")[start : start + 2 * len(digests)]
+            self._seen.append(words.reshape(-1, 2))
+            yield batch.drop_columns([DIGEST])
+
+    def check(self) -> None:
+        """Raise `SchemaError` when two records have the same id."""
+        seen = np.concatenate([np.zeros((0, 2), dtype="<u8"), *self._seen])
+        self._seen.clear()
+        ordered = seen[np.lexsort((seen[:, 1], seen[:, 0]))]
+        repeated = int(np.count_nonzero((ordered[1:] == ordered[:-1]).all(axis=1)))
+        if repeated:
+            raise SchemaError(
+                "record_id", "ids must be unique", got=f"{repeated} repeated among {len(seen)} records"
+            ).with_hint(
+                say(
+                    "Name more columns that together tell records apart. If a person has several rows, leave {} out, "
+                    "and name the column that says whose they are as {}.",
+                    Parameter("record_id"),
+                    Parameter("person"),
+                )
+            )
+
+
+def key_column(keys: NDArray[np.uint64]) -> pa.Array:
+    """Pairs of words as a column of 128-bit keys."""
+    content = pa.py_buffer(np.ascontiguousarray(keys, dtype="<u8").tobytes())
+    return pa.Array.from_buffers(pa.binary(16), len(keys), [None, content])
+
+
+def in_first_rows(identities: Identities, n_rows: int) -> pa.Array:
+    """The identity of each record in the first of its rows."""
+    cells = key_column(identities)
+    if n_rows == len(identities):
+        return cells
+    places = np.arange(n_rows)
+    per_record = n_rows // max(len(identities), 1)
+    return cells.take(pa.array(places // per_record, mask=places % per_record > 0))
+
+
+def _numbers(cells: pa.Array) -> NDArray[np.int64]:
+    numbers: NDArray[np.int64] = np.ascontiguousarray(pc.cast(cells, pa.int64()).to_numpy(zero_copy_only=False))
+    return numbers

@@ -1,0 +1,76 @@
+"""Which decisions of a publication go together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.publish._alike import check_kept_quasi
+from ldiversity.sentences import Parameter, say
+
+if TYPE_CHECKING:
+    from ldiversity.publish._method import ChosenMethod
+    from ldiversity.publish._publication import Publication
+
+__all__ = ["check_family", "check_ids", "misplaced_by"]
+
+_OWNER: Final = "Publication"
+_INTERSECTED: Final = "Keyed draws are for sets. Classes of two releases can be intersected even with a key."
+_WHY_NOT: Final = {
+    "key": _INTERSECTED,
+    "record_id": _INTERSECTED,
+    "stable_order": "Records are grouped in a random order, so no two runs give the same classes.",
+    "layout": "The method decides the layout of a grouped release.",
+    "grid": "A grid is for methods that publish intervals, such as bsgi, mondrian and tp.",
+}
+
+
+def check_family(question: Publication, choices: Sequence[ChosenMethod]) -> None:
+    """Refuse decisions that only methods of the other family take."""
+    if question.grouping is None:
+        given: dict[str, object] = {"hierarchies": question.hierarchies, "marginals": question.marginals}
+    else:
+        names = ("key", "record_id", "stable_order", "layout")
+        given = {name: getattr(question, name) for name in names}
+    if not all(one.rounds for one in choices):
+        given["grid"] = question.grid
+    misplaced = [name for name, value in given.items() if value]
+    if misplaced:
+        raise misplaced_by(question, misplaced[0])
+    check_kept_quasi(question)
+    if question.record_id and question.person is not None:
+        raise ParameterError(
+            _OWNER, say("{} must be left out when {} is given", Parameter("record_id"), Parameter("person"))
+        ).with_hint(say("With a key, {} takes its place.", Parameter("person")))
+    if question.layout == "exploded" and len(question.sensitive) > 1:
+        raise UnsupportedError(_OWNER, "layout", "must be 'sets' when there are several sensitive columns").with_hint(
+            "Publish sets, or one sensitive column at a time."
+        )
+
+
+def check_ids(question: Publication, *, keyed: bool) -> None:
+    """Refuse a key that cannot tell people apart, and what needs a key without one."""
+    whose = Parameter("record_id"), Parameter("person")
+    if keyed and not question.record_id and question.person is None:
+        raise ParameterError(_OWNER, say("{} or {} must be given with {}", *whose, Parameter("key"))).with_hint(
+            say("{} names the columns that tell records apart, {} the one that says whose row it is.", *whose)
+        )
+    if keyed:
+        return
+    if question.record_id:
+        raise ParameterError(_OWNER, say("{} must be given with {}", Parameter("key"), whose[0])).with_hint(
+            say("{} names the columns by which the key tells records apart.", whose[0])
+        )
+    if question.stable_order:
+        raise ParameterError(_OWNER, "stable_order", "must be left out without a key").with_hint(
+            "A key decides the order. Without one, rows come in a random order each time."
+        )
+
+
+def misplaced_by(question: Publication, name: str) -> ParameterError:
+    chosen = next(iter(question.methods.values()))
+    family = "hides values in sets" if question.grouping is None else "groups records"
+    return ParameterError(
+        _OWNER, name, f"must be left out with {chosen.name}, a method that {family}", hint=_WHY_NOT.get(name)
+    )
