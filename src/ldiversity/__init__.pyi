@@ -33,6 +33,7 @@ from ldiversity.evaluation.attacks import AttackResult as AttackResult
 from ldiversity.evaluation.attacks import BackgroundKnowledge as BackgroundKnowledge
 from ldiversity.evaluation.attacks import Composition as Composition
 from ldiversity.evaluation.attacks import DeFinetti as DeFinetti
+from ldiversity.evaluation.attacks import Downcoding as Downcoding
 from ldiversity.evaluation.attacks import Homogeneity as Homogeneity
 from ldiversity.evaluation.attacks import Inference as Inference
 from ldiversity.evaluation.attacks import Intersection as Intersection

@@ -57,6 +57,7 @@ ENTRIES: Final[Mapping[str, Mapping[str, str]]] = {
         "singling-out": f"{_ATTACKS}:SinglingOut",
         "linkability": f"{_ATTACKS}:Linkability",
         "inference": f"{_ATTACKS}:Inference",
+        "downcoding": f"{_ATTACKS}:Downcoding",
     },
     "estimators": {
         "auto": f"{_ESTIMATION}._set_estimators:Auto",

@@ -82,7 +82,7 @@ def attacked(
 
 
 def test_every_risk_is_measured_or_refused_in_one_sentence(release: ld.Release) -> None:
-    original, control = patients(120, seed=5), patients(60, seed=6)
+    original, control = patients(120, seed=5), patients(120, seed=6)
     for name in [*measuring(), "always-right"]:
         found, refusal = attacked(release, original, control, name)
         if found is None:

@@ -6,6 +6,7 @@ from ldiversity.evaluation.attacks._attack import attack
 from ldiversity.evaluation.attacks._background import BackgroundKnowledge
 from ldiversity.evaluation.attacks._base import AnyAttack, Attack, AttackResult, Beliefs, Criterion, Knowledge, Targets
 from ldiversity.evaluation.attacks._definetti import DeFinetti
+from ldiversity.evaluation.attacks._downcoding import Downcoding
 from ldiversity.evaluation.attacks._homogeneity import Homogeneity
 from ldiversity.evaluation.attacks._inference import Inference
 from ldiversity.evaluation.attacks._joint import JointAttributes
@@ -34,6 +35,7 @@ __all__ = [
     "Composition",
     "Criterion",
     "DeFinetti",
+    "Downcoding",
     "Homogeneity",
     "Inference",
     "Intersection",

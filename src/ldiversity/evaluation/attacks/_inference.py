@@ -47,7 +47,6 @@ class Inference(RiskAttack):
     criterion: ClassVar[Criterion] = "inference"
     attacker: ClassVar[str] = "Somebody who knows a person, and guesses more from the most similar published record."
     meaning: ClassVar[str] = "name the value rightly"
-    needs: ClassVar[str] = "a column to guess"
 
     @classmethod
     def from_knowledge(cls, knowledge: Knowledge) -> tuple[AnyAttack, ...]:

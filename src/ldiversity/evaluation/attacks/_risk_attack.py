@@ -21,6 +21,7 @@ class RiskAttack(AnyAttack):
     often on the latter holds for anyone, and is no risk of taking part. A third attacker only guesses.
     """
 
+    needs: ClassVar[str] = "the original table"
     meaning: ClassVar[str]
     """What it means that one attack succeeds, after "12 % of 500 attacks"."""
 

@@ -110,7 +110,8 @@ def _generalized(region: Region) -> ShownColumn:
         shown.values,
         shown.shares,
         len(form.labels),
-        listed=form.kind == "values",
+        # A list of all values may stand for a cell that was suppressed.
+        listed=form.kind == "values" and bool(lengths.max(initial=0) < len(form.labels)),
     )
 
 

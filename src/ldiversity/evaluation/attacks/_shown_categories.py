@@ -71,6 +71,11 @@ class CategoryShown(ShownColumn):
             shares=self.shares[inside],
         )
 
+    @property
+    def rows_that_vary(self) -> int:
+        """How many rows show several values."""
+        return int(self._rows_of_cell[np.diff(self.starts) > 1].sum())
+
     def public(self, coded: NDArray[Any]) -> BoolArray:
         """Those that have a code."""
         known: BoolArray = coded < self.n_values

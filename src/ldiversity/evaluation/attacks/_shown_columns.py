@@ -124,6 +124,11 @@ class ShownColumn(ABC):
         """Which guesses are right."""
 
     @property
+    @abstractmethod
+    def rows_that_vary(self) -> int:
+        """How many rows show a cell that may stand for several values."""
+
+    @property
     def _rows_of_cell(self) -> NDArray[np.int64]:
         """Shape (cells,): how many rows show each cell."""
         return np.bincount(self.of_row[self.of_row >= 0], minlength=self.n_cells)

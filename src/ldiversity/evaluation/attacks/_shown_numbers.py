@@ -51,6 +51,11 @@ class NumberShown(ShownColumn):
     def _of_cells(self, cells: NDArray[np.int64], of_row: NDArray[np.int64]) -> ShownColumn:
         return replace(self, of_row=of_row, times=self.times[cells], low=self.low[cells], high=self.high[cells])
 
+    @property
+    def rows_that_vary(self) -> int:
+        """How many rows show an interval."""
+        return int(self._rows_of_cell[self.low < self.high].sum())
+
     def extent(self, *people: NDArray[Any]) -> float:
         """The range of all numbers; 1 where all are the same."""
         every = np.concatenate([self.low, self.high, *people])

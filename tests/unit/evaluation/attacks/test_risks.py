@@ -94,7 +94,8 @@ def test_what_holds_for_anyone_is_no_risk() -> None:
     """The disease follows the job: everybody's is found out, whoever took part."""
     table, others = people(600, 1, told=True), people(600, 2, told=True)
     table, others = (one.append_column("v", one["disease"]) for one in (table, others))
-    release = ld.anonymize(table, quasi=["job", "v"], sensitive="disease", method="anatomy:l=2")
+    roles = {"quasi": ["job", "v"], "sensitive": "disease", "confirm": ["job", "v"]}
+    release = ld.anonymize(table, **roles, method="anatomy:l=2")
 
     (one,) = ld.attack(release, table, control=others, attacks="inference", secret=["v"]).risks
 
