@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ldiversity.errors import ParameterError
 from ldiversity.methods import Models
 from ldiversity.models import PrivacyModel, parse_model
+from ldiversity.sentences import Method as SaidMethod
 from ldiversity.sentences import Setting, say
 
 if TYPE_CHECKING:
@@ -54,7 +55,9 @@ def check_kept_quasi(question: Publication) -> None:
         if question.model:
             raise ParameterError(
                 _OWNER, "model", f"must be left out with {grouping.name}, whose classes satisfy a rule of their own"
-            ).with_hint("Mondrian and Incognito take models as options of the method.")
+            ).with_hint(
+                say("{} and {} take it as an option of their own.", SaidMethod("Mondrian"), SaidMethod("Incognito"))
+            )
     if question.model and question.person is not None:
         raise ParameterError(
             _OWNER, "model", "counts records, but a person may have several, so it must be left out here"

@@ -80,9 +80,8 @@ def _widths(known: pa.Array, declared: NumberLevel) -> list[Level]:
     if declared.width is None:
         widths = doubling_widths(low, high, whole=numbers.dtype.kind != "f") if high > low else []
     else:
-        widths = [
-            declared.width * 2**step for step in range(1, _MOST_RUNGS) if declared.width * 2**step < 2 * (high - low)
-        ]
+        doubled = (declared.width * 2**step for step in range(1, _MOST_RUNGS))
+        widths = [width for width in doubled if width <= high - low]
     return [replace(declared, width=width) for width in widths]
 
 
