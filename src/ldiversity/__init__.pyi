@@ -44,6 +44,7 @@ from ldiversity.evaluation.attacks import Minimality as Minimality
 from ldiversity.evaluation.attacks import OrderLinkage as OrderLinkage
 from ldiversity.evaluation.attacks import PrivacyRisk as PrivacyRisk
 from ldiversity.evaluation.attacks import RiskAttack as RiskAttack
+from ldiversity.evaluation.attacks import SeveralRows as SeveralRows
 from ldiversity.evaluation.attacks import Similarity as Similarity
 from ldiversity.evaluation.attacks import SinglingOut as SinglingOut
 from ldiversity.evaluation.attacks import Skewness as Skewness

@@ -58,6 +58,7 @@ ENTRIES: Final[Mapping[str, Mapping[str, str]]] = {
         "linkability": f"{_ATTACKS}:Linkability",
         "inference": f"{_ATTACKS}:Inference",
         "downcoding": f"{_ATTACKS}:Downcoding",
+        "several-rows": f"{_ATTACKS}:SeveralRows",
     },
     "estimators": {
         "auto": f"{_ESTIMATION}._set_estimators:Auto",

@@ -107,11 +107,10 @@ def _make(preparation: Preparation, words: FreshWords) -> _Made:
         forms = preparation.forms(shown)
     # Keeping the records of one person apart chooses among records with the same values, so chance is not all.
     blind = method.blind and reading.table.person is None
-    several = {} if reading.table.person is None else {"person": True}
     facts = {**grouping.facts, **public_facts(grouping, {c.name: c for c in reading.table.sensitive}, domains)}
     if done.left_out_before:
         facts["left_out_before"] = done.left_out_before
-    mechanism = ClassMechanism(method.name, {**method.parameters(), **several}, blind, facts)
+    mechanism = ClassMechanism(method.name, method.parameters(), blind, facts)
     names = schema.names(Role.SENSITIVE)
     n_records = done.left_out_before + reading.table.n_rows
     description = ClassDescription(
@@ -128,6 +127,7 @@ def _make(preparation: Preparation, words: FreshWords) -> _Made:
         layout=method.layout,
         forms=forms,
         class_columns=class_columns,
+        person=reading.table.person is not None,
         suppressed=n_records - len(order),
         warnings=grouping.warnings,
         confirmed=preparation.confirmed,

@@ -59,6 +59,9 @@ class Release(ShownInNotebooks, ABC):
         How each quasi-identifier is published.
     class_columns
         The class column of each sensitive attribute, where records are grouped.
+    person
+        Whether the holder said whose row each is: then no class holds two rows of one person, and the sets of one
+        person belong together. Who has which rows is not published.
     suppressed
         How many records were left out.
     warnings
@@ -77,6 +80,7 @@ class Release(ShownInNotebooks, ABC):
     frame_kind: str
     forms: Mapping[str, Form] = field(default_factory=dict, kw_only=True)
     class_columns: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    person: bool = field(default=False, kw_only=True)
     suppressed: int = field(default=0, kw_only=True)
     warnings: tuple[str, ...] = field(default=(), kw_only=True)
     confirmed: tuple[Confirmed, ...] = field(default=(), kw_only=True)

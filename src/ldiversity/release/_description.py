@@ -35,6 +35,7 @@ class ReleaseDescription:
     layout: SetLayout = "sets"
     forms: Mapping[str, Form] = field(default_factory=dict)
     confirmed: tuple[Confirmed, ...] = ()
+    person: bool = False
 
     @property
     def not_protected(self) -> tuple[str, ...]:
@@ -58,12 +59,12 @@ class ClassDescription:
     suppressed: int = 0
     warnings: tuple[str, ...] = field(default=())
     confirmed: tuple[Confirmed, ...] = ()
+    person: bool = False
 
     @property
     def not_protected(self) -> tuple[str, ...]:
         """What is not protected, in plain words."""
-        several = any("person" in mechanism.parameters for mechanism in self.mechanisms.values())
-        said = class_not_protected(self.layout, left_out=self.suppressed > 0, several_records=several)
+        said = class_not_protected(self.layout, left_out=self.suppressed > 0, several_records=self.person)
         return (COARSE, *said[1:]) if self.layout == "bucketized" and _coarse(self.forms) else said
 
 

@@ -105,6 +105,7 @@ def _load_sets(folder: Path, manifest: Manifest, schema: Schema, *, frame: str) 
         frame_kind=frame,
         forms=forms,
         confirmed=confirmed_of(manifest, schema),
+        person=manifest.person,
         _rows=FolderData(folder, manifest, schema, mechanisms, forms),
     )
 

@@ -34,13 +34,16 @@ def load_classes(folder: Path, manifest: Manifest, schema: Schema, *, frame: str
         raise damaged("a grouped release must describe its classes")
     layout: ClassLayout = "bucketized" if manifest.data.layout == "bucketized" else "generalized"
     _check(manifest, classes, schema, layout)
+    mechanisms = {entry.attribute: ClassMechanism.from_dict(entry.mechanism) for entry in manifest.sensitive}
     description = ClassDescription(
         schema=schema,
-        mechanisms={entry.attribute: ClassMechanism.from_dict(entry.mechanism) for entry in manifest.sensitive},
+        mechanisms=mechanisms,
         claims=tuple(claim for entry in manifest.sensitive for claim in _claims(entry, layout)),
         layout=layout,
         forms={entry.column: form_of(entry, schema, manifest.records) for entry in classes.forms},
         class_columns=classes.columns,
+        # The first releases said so among the parameters of the method.
+        person=manifest.person or any("person" in one.parameters for one in mechanisms.values()),
         suppressed=classes.suppressed,
         warnings=_warnings(classes),
         confirmed=confirmed_of(manifest, schema),

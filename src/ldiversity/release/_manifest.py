@@ -58,6 +58,9 @@ __all__ = [
 
 MANIFEST_NAME: Final = "release.json"
 
+_LATER: Final = frozenset({"confirmed", "forms", "person"})
+"""Fields that are left out where they say nothing, so that such files are what they always were."""
+
 # One fault of a list is enough (`fail_fast`): a stranger can write millions, each of which would be described.
 _Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
 _Texts = Annotated[list[_Text], Field(fail_fast=True)]
@@ -251,6 +254,11 @@ class Manifest(_Entry):
     columns: Annotated[list[ColumnEntry], Field(min_length=1, max_length=MOST_COLUMNS, fail_fast=True)]
     sensitive: Annotated[list[SensitiveEntry], Field(min_length=1, max_length=MOST_COLUMNS, fail_fast=True)]
     data: DataEntry
+    person: bool = Field(
+        default=False,
+        description="Whether the holder said whose row each is: then no class holds two rows of one person, and the "
+        "sets of one person belong together. Who has which rows is not published.",
+    )
     classes: ClassesEntry | None = None
     forms: Annotated[list[FormEntry], Field(max_length=MOST_COLUMNS, fail_fast=True)] | None = Field(
         default=None, description="Of sets: how quasi-identifiers are published, where not all are as they were."
@@ -262,14 +270,9 @@ class Manifest(_Entry):
     )
 
     @model_serializer(mode="wrap")
-    def _without_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
-        # Readers of the first version know no such field.
-        return {key: value for key, value in serialize(self).items() if key != "confirmed" or value}
-
-    @model_serializer(mode="wrap")
-    def _without_forms(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
-        # As it has always been written where every column is as it was.
-        return {key: value for key, value in serialize(self).items() if key != "forms" or value is not None}
+    def _without_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
+        # Readers of the first version know none of these.
+        return {key: value for key, value in serialize(self).items() if key not in _LATER or value}
 
     @property
     def files(self) -> set[str]:
@@ -308,6 +311,7 @@ def manifest_of(
         columns=[ColumnEntry.model_validate(column) for column in columns],
         sensitive=[SensitiveEntry.model_validate(entry) for entry in sensitive],
         data=data,
+        person=description.person,
         not_protected=list(description.not_protected),
         confirmed=[ConfirmedEntry(**vars(one)) for one in description.confirmed],
         **more,

@@ -247,7 +247,15 @@ class SetRelease(Release):
 
     @property
     def _description(self) -> ReleaseDescription:
-        return ReleaseDescription(self.schema, self.mechanisms, self.claims, self.layout, self.forms, self.confirmed)
+        return ReleaseDescription(
+            self.schema,
+            self.mechanisms,
+            self.claims,
+            self.layout,
+            forms=self.forms,
+            confirmed=self.confirmed,
+            person=self.person,
+        )
 
     def _flat_rows(self) -> pa.Table:
         rows = publish_batch(self._coded(), self.schema, layout=self.layout, as_columns=True)

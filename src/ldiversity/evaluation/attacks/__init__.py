@@ -18,6 +18,7 @@ from ldiversity.evaluation.attacks._registry import ATTACKS
 from ldiversity.evaluation.attacks._report import AttackReport
 from ldiversity.evaluation.attacks._risk import PrivacyRisk, Rate
 from ldiversity.evaluation.attacks._risk_attack import RiskAttack
+from ldiversity.evaluation.attacks._several_rows import SeveralRows
 from ldiversity.evaluation.attacks._shown import People, Shown
 from ldiversity.evaluation.attacks._similarity import Similarity
 from ldiversity.evaluation.attacks._singling_out import SinglingOut
@@ -49,6 +50,7 @@ __all__ = [
     "PrivacyRisk",
     "Rate",
     "RiskAttack",
+    "SeveralRows",
     "Shown",
     "Similarity",
     "SinglingOut",

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.base.checks import check_integer, column_names, name_some
+from ldiversity.base.checks import check_integer, column_name, column_names, name_some
 from ldiversity.distances import Distance
-from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
 from ldiversity.evaluation.attacks._base import AnyAttack, Attack, Knowledge, Targets
-from ldiversity.evaluation.attacks._matching import pick_piece
+from ldiversity.evaluation.attacks._matching import number_alike, pick_piece
 from ldiversity.evaluation.attacks._registry import ATTACKS
 from ldiversity.evaluation.attacks._report import AttackReport, Skipped
 from ldiversity.evaluation.attacks._risk_attack import RiskAttack
@@ -51,6 +51,7 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     targets: int | None = None,
     types: Mapping[str, str] | None = None,
     read: GivenReadOptions = None,
+    person: str | None = None,
 ) -> AttackReport:
     """Attack a release, and compare what attackers achieve with its claim and with guessing.
 
@@ -90,6 +91,8 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
         Types of columns of a text file, as for `anonymize`.
     read
         How to read the original, as for `Publication`.
+    person
+        The column of the original that says whose row it is, when a person may have several, for ``several-rows``.
 
     Raises
     ------
@@ -113,13 +116,19 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
         raise ParameterError("attack", rule)
     if second is not None:
         check_release("attack", second, "second")
-    given = Knowledge(release, names[0], second, exclude, distance, d, known, _secrets(secret, names), _sources(link))
+    if person is not None:
+        column_name("attack", "person", person)
+        if original is None:
+            raise ParameterError("attack", "person", "must be left out without the original, which has the column")
+    given = Knowledge(
+        release, names[0], second, exclude, distance, d, known, _secrets(secret, names), _sources(link), person
+    )
     chosen, risky, by_name = _chosen(attacks, release, given)
     source = None if original is None else open_source(original, types=types, read=read)
     most = None if targets is None else check_integer("attack", "targets", targets, minimum=1)
     results, skipped = [], []
     for attribute in names if any(chosen.values()) else ():
-        people = _targets(release, source, attribute, most)
+        people = _targets(release, source, attribute, most, person)
         together = _together(release, people, attribute)
         for one in chosen[attribute]:
             reason = one.why_not(release, people, attribute)
@@ -211,14 +220,21 @@ def _made(one: str | AnyAttack, knowledge: Knowledge, *, asked: bool) -> tuple[A
     return made
 
 
-def _targets(release: Release, source: Any, attribute: str, wanted: int | None = None) -> Targets:  # noqa: ANN401
+def _targets(
+    release: Release,
+    source: Any,  # noqa: ANN401 - a source or None
+    attribute: str,
+    wanted: int | None = None,
+    person: str | None = None,
+) -> Targets:
     """Everyone in the original who has a value, or a sample of them; without it, the published records."""
     quasi = release.schema.names(Role.QUASI)
     if source is None:
         columns = pa.table({}) if release.generalized else release.columns(quasi)
         rows = release.n_rows if release.generalized or not quasi else columns.num_rows
         return Targets(columns, rows, published=True)
-    table = read_columns("attack", source, [*quasi, attribute])
+    needed = [*quasi, attribute, *([] if person is None else [person])]
+    table = read_columns("attack", source, list(dict.fromkeys(needed)))
     truth = code_sensitive(
         table.column(attribute), attribute, release.domain(attribute), release.schema[attribute].type
     )
@@ -229,11 +245,22 @@ def _targets(release: Release, source: Any, attribute: str, wanted: int | None =
         ).with_hint("Give the table that the release was made from, or leave the original out.")
     population = table.select(list(quasi))
     columns = population.take(pa.array(place)) if quasi else population
-    everyone = Targets(columns, len(place), truth[place], population, place)
+    whose = None if person is None else _whose(table.column(person), person)[place]
+    everyone = Targets(columns, len(place), truth[place], population, place, person=whose)
     most = max(1, _MOST_NUMBERS // len(release.domain(attribute)))
     most = most if wanted is None else min(most, wanted)
     if everyone.n <= most:
         return everyone
     drawn = np.sort(np.random.default_rng(0).choice(everyone.n, most, replace=False)).astype(np.int64)
     some = columns.take(pa.array(drawn)) if quasi else columns
-    return Targets(some, most, truth[place[drawn]], population, place[drawn], whole=everyone, drawn=drawn)
+    own = None if whose is None else whose[drawn]
+    return Targets(some, most, truth[place[drawn]], population, place[drawn], whole=everyone, drawn=drawn, person=own)
+
+
+def _whose(cells: pa.ChunkedArray, person: str) -> NDArray[np.int64]:
+    """A number for each person."""
+    if cells.null_count:
+        raise SchemaError("person", "must not have missing values", column=person).with_hint(
+            say("Fill them in, or leave {} out.", Parameter("person"))
+        )
+    return number_alike([pa.table({person: cells})], [person])[0]

@@ -43,6 +43,8 @@ class Targets:
         Whether the targets are the published records themselves, in their order, because there is no original.
     whole, drawn
         When only a sample is attacked: everyone who has a value, and the positions of the targets among them.
+    person
+        Shape (n,): whose row each is, where one person may have several; None when nothing says so.
     """
 
     columns: pa.Table
@@ -53,6 +55,7 @@ class Targets:
     published: bool = False
     whole: Targets | None = None
     drawn: NDArray[np.int64] | None = None
+    person: NDArray[np.int64] | None = None
 
     @property
     def everyone(self) -> Targets:
@@ -189,6 +192,7 @@ class Knowledge:
     known: object = None
     secrets: tuple[str, ...] = ()
     link: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    person: str | None = None
 
 
 class AnyAttack(ABC):

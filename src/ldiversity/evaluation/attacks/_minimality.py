@@ -67,7 +67,7 @@ class Minimality(Attack):
             return "it needs a release with only one sensitive column"
         if release.parameters(attribute).get("merge"):
             return "it does not apply to merged levels"
-        if release.parameters(attribute).get("person"):
+        if release.person:
             return "it does not know which choices keeping the rows of a person apart leaves"
         if method == "tp" and release.facts(attribute).get("phases") != 1:
             return "TP needed more than its first phase, which mixes groups with what was moved"

@@ -39,6 +39,9 @@ class AttackerView:
         Whether the attacker knows the other sensitive attributes when they ask for one.
     unseen
         How many rows show no value of an attribute.
+    n_rows, n_people, person
+        Where people are counted: how many rows there are, of how many people, and the column that says whose they are.
+        `sizes` and `views` then count people. None where rows are counted.
     """
 
     kind: str
@@ -54,6 +57,9 @@ class AttackerView:
     notes: tuple[str, ...] = ()
     joint: bool = False
     unseen: Mapping[str, int] = field(default_factory=dict)
+    n_rows: int | None = None
+    n_people: int | None = None
+    person: str | None = None
 
     def view(self, attribute: str, model: type[PrivacyModel]) -> View:
         """What a kind of model looks at.

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from ldiversity.base.checks import column_names, name_some
+from ldiversity.base.checks import column_name, column_names, name_some
 from ldiversity.base.numbers import counted
 from ldiversity.base.thresholds import DEFAULT_THRESHOLD, Threshold
 from ldiversity.errors import ParameterError, UnsupportedError
@@ -61,6 +61,7 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     read: GivenReadOptions = None,
     drop: str | Sequence[str] = (),
     plain: str | Sequence[str] = (),
+    person: str | None = None,
 ) -> Audit:
     """Say what a table or a release gives away: the value that each model reaches, risks, and a verdict in plain words.
 
@@ -99,6 +100,10 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
         How to read them, as for `Publication`. The population takes those of the options that its kind of file has.
     drop, plain
         As for `anonymize`. They do not change the figures; the advised command names them.
+    person
+        The column of a table that says whose row it is, when a person may have several. Then people are counted, not
+        rows: everybody once in a class, with the value that most people of the class have. A release does not say whose
+        rows it holds.
 
     Examples
     --------
@@ -123,7 +128,14 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     attributes = as_sensitive("audit", sensitive)
     reading: Reading = {"types": dict(types or {}), "read": as_read_options("audit", read)}
     seen, release = _see(
-        data, quasi, attributes, missing, reading, joint_knowledge=joint_knowledge, others=[*left, *kept]
+        data,
+        quasi,
+        attributes,
+        missing,
+        reading,
+        joint_knowledge=joint_knowledge,
+        others=[*left, *kept],
+        person=person,
     )
     wanted, texts = _models(models)
     _check_looked_at(seen, wanted)
@@ -145,7 +157,8 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
         name=seen.name,
         quasi=seen.quasi,
         sensitive=tuple(seen.views),
-        records=seen.n_records,
+        records=seen.n_records if seen.n_rows is None else seen.n_rows,
+        people=seen.n_people,
         dropped=seen.n_dropped,
         suppressed=seen.n_suppressed,
         models=all_figures(seen, asked),
@@ -163,7 +176,7 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     )
 
 
-def check(
+def check(  # noqa: PLR0913 - as for `audit`
     model: str | PrivacyModel,
     data: Any,  # noqa: ANN401 - any frame, path or release
     *,
@@ -172,6 +185,7 @@ def check(
     missing: MissingQuasi = "category",
     types: Mapping[str, str] | None = None,
     read: GivenReadOptions = None,
+    person: str | None = None,
 ) -> Verdict:
     """Check one privacy model on a table or a release, for one sensitive attribute.
 
@@ -181,7 +195,7 @@ def check(
         The model, or its text form.
     data
         A path or frame, or a release or its folder.
-    quasi, missing, types, read
+    quasi, missing, types, read, person
         As for `audit`.
     sensitive
         The attribute. It may be left out for k-anonymity, and for a release that has only one.
@@ -202,14 +216,14 @@ def check(
     (wanted,), _ = _models(model)
     given = () if sensitive is None else sensitive
     reading: Reading = {"types": dict(types or {}), "read": as_read_options("check", read)}
-    seen, _ = _see(data, quasi, as_sensitive("check", given), missing, reading, joint_knowledge=False)
+    seen, _ = _see(data, quasi, as_sensitive("check", given), missing, reading, joint_knowledge=False, person=person)
     if not wanted.of_people and len(seen.views) != 1:
         named = f"one of {name_some(seen.views)}" if seen.views else "the sensitive column"
         raise ParameterError("check", "sensitive", f"must name {named} to check {wanted.name!r}")
     return ask(seen, [wanted])[0].verdict
 
 
-def _see(
+def _see(  # noqa: PLR0913 - a question has these parts, each with a name
     data: Any,  # noqa: ANN401 - any frame, path or release
     quasi: str | Sequence[str],
     attributes: Sequence[Sensitive],
@@ -218,6 +232,7 @@ def _see(
     *,
     joint_knowledge: bool,
     others: Sequence[str] = (),
+    person: str | None = None,
 ) -> tuple[AttackerView, Release | None]:
     names = column_names("audit", "quasi", quasi)
     if isinstance(data, str | os.PathLike) and Path(data).is_dir():
@@ -227,10 +242,20 @@ def _see(
             raise UnsupportedError(
                 "audit", "joint_knowledge", "must be left out for a release, which hides each attribute on its own"
             ).with_hint("The attack 'joint' shows what attributes say about each other.")
+        if person is not None:
+            raise UnsupportedError(
+                "audit", "person", "must be left out for a release, which does not say whose rows it holds"
+            ).with_hint("Audit the table, or attack the release with the table that it was made from.")
         return see_release(data, quasi=names, sensitive=[one.name for one in attributes]), data
     source = open_source(data, **reading)
-    check_others(source, others, [*names, *(one.name for one in attributes)])
-    found = count_table(source, quasi=names, sensitive=attributes, missing=missing, joint_knowledge=joint_knowledge)
+    roles = [*names, *(one.name for one in attributes)]
+    # An identifier that is dropped may well say whose row it is.
+    check_others(source, [name for name in others if name != person], roles)
+    if person is not None:
+        check_others(source, [column_name("audit", "person", person)], roles)
+    found = count_table(
+        source, quasi=names, sensitive=attributes, missing=missing, joint_knowledge=joint_knowledge, person=person
+    )
     seen = AttackerView(
         kind="table",
         name=source.name,
@@ -242,6 +267,9 @@ def _see(
         frame_kind=source.frame_kind,
         joint=joint_knowledge and len(found.counts) > 1,
         notes=_JOINT if joint_knowledge else (),
+        n_rows=None if person is None else found.n_rows,
+        n_people=found.n_people,
+        person=person,
     )
     return seen, None
 

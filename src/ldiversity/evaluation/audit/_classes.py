@@ -15,9 +15,11 @@ from ldiversity.base.arrays import CodeArray
 from ldiversity.base.checks import check_choice, name_some
 from ldiversity.errors import SchemaError
 from ldiversity.evaluation.audit._numbering import number_rows, plain_cells
+from ldiversity.evaluation.audit._people import one_value_each
 from ldiversity.evaluation.audit._tally import Tally, counts_of
 from ldiversity.models import ClassCounts
 from ldiversity.schema import Domain
+from ldiversity.sentences import Parameter, say
 from ldiversity.tables import Coder, Sensitive, Source, check_roles, fit_coder, open_source, unknown_column, value_type
 
 __all__ = ["MISSING_QUASI", "CountedTable", "MissingQuasi", "check_others", "class_counts", "count_table"]
@@ -37,12 +39,14 @@ class CountedTable:
     keys
         One row per class: its quasi-identifiers. These are cells of the source: never shown.
     sizes
-        Shape (classes,): how many records each class has.
+        Shape (classes,): how many records each class has; how many people, where these are counted.
     counts
         The classes of each sensitive attribute. They are the same for all attributes, unless the attacker knows the
         other sensitive ones.
     n_dropped
         How many rows were left out because something was missing.
+    n_rows, n_people
+        How many rows were counted, and how many people they belong to; None when rows are counted, and not people.
     """
 
     quasi: tuple[str, ...]
@@ -50,6 +54,8 @@ class CountedTable:
     sizes: NDArray[np.int64]
     counts: Mapping[str, ClassCounts]
     n_dropped: int = 0
+    n_rows: int = 0
+    n_people: int | None = None
 
 
 def count_table(
@@ -59,6 +65,7 @@ def count_table(
     sensitive: Sequence[Sensitive] = (),
     missing: MissingQuasi = "category",
     joint_knowledge: bool = False,
+    person: str | None = None,
 ) -> CountedTable:
     """Count the classes of a table in one pass; binned columns need one more pass to find their bins.
 
@@ -71,15 +78,23 @@ def count_table(
     >>> counted = count_table(open_source(table), quasi=["age"], sensitive=[Sensitive("disease")])
     >>> counted.sizes.tolist(), counted.counts["disease"].dense().tolist()
     ([2, 1], [[1, 1], [0, 1]])
+
+    With `person`, people are counted: everybody once in a class.
+
+    >>> table = table.append_column("who", pa.array(["ann", "ann", "bob"]))
+    >>> count_table(open_source(table), quasi=["age"], person="who").sizes.tolist()
+    [1, 1]
     """
     check_choice("audit", "missing", missing, MISSING_QUASI)
     names = [attribute.name for attribute in sensitive]
     _check_columns(source, quasi, names)
     binned = {one.name: fit_coder(source, one)[0] for one in sensitive if one.bins is not None}
     together = [names] if joint_knowledge or not names else [[name] for name in names]
-    tallies = [Tally([*quasi, *some]) for some in together]
+    whose = [] if person is None else [person]
+    tallies = [Tally([*quasi, *some, *whose]) for some in together]
     filter_rows = _Filter(source.name, tuple(quasi), tuple(one.name for one in sensitive if one.missing == "drop"))
-    for batch in source.batches([*quasi, *names]):
+    for batch in source.batches([*quasi, *names, *whose]):
+        _check_people(batch, person)
         kept = filter_rows.keep(_comparable(batch, binned), missing)
         for tally in tallies:
             tally.add(kept)
@@ -97,17 +112,27 @@ def count_table(
             one,
             binned.get(one.name),
             source,
+            person,
         )
         for one in sensitive
     }
     ids, first = number_rows(cells[0], quasi)
-    sizes = np.bincount(ids, weights=counts_of(cells[0]), minlength=len(first))
+    rows = counts_of(cells[0])
+    people = None
+    if person is None:
+        sizes = np.bincount(ids, weights=rows, minlength=len(first))
+    else:
+        people = number_rows(cells[0], [person])[0]
+        members = np.unique(ids * (int(people.max()) + 1) + people)
+        sizes = np.bincount(members // (int(people.max()) + 1), minlength=len(first)).astype(float)
     return CountedTable(
         quasi=tuple(quasi),
         keys=cells[0].select(list(quasi)).take(pa.array(first)) if quasi else pa.table({}),
         sizes=np.rint(sizes).astype(np.int64),
         counts=counts,
         n_dropped=filter_rows.n_dropped,
+        n_rows=int(rows.sum()),
+        n_people=None if people is None else int(people.max()) + 1,
     )
 
 
@@ -182,7 +207,7 @@ def _comparable(batch: pa.RecordBatch, binned: Mapping[str, Coder]) -> pa.Table:
 
 
 def _count_attribute(
-    cells: pa.Table, known: Sequence[str], sensitive: Sensitive, coder: Coder | None, source: Source
+    cells: pa.Table, known: Sequence[str], sensitive: Sensitive, coder: Coder | None, source: Source, person: str | None
 ) -> ClassCounts:
     ids, first = number_rows(cells, known)
     column = cells.column(sensitive.name)
@@ -191,7 +216,11 @@ def _count_attribute(
     else:
         coder = _fit_values(source, sensitive, column)
         codes = coder.codes(column)
-    return class_counts(ids, codes, counts_of(cells), len(first), coder.domain)
+    counts = counts_of(cells)
+    if person is not None:
+        ids, codes = one_value_each(ids, number_rows(cells, [person])[0], codes)
+        counts = np.ones(len(ids), dtype=np.int64)
+    return class_counts(ids, codes, counts, len(first), coder.domain)
 
 
 def _fit_values(source: Source, sensitive: Sensitive, column: pa.ChunkedArray) -> Coder:
@@ -202,6 +231,13 @@ def _fit_values(source: Source, sensitive: Sensitive, column: pa.ChunkedArray) -
     except SchemaError:
         fit_coder(source, sensitive)  # raises the same error for the whole table, with its name and numbers
         raise
+
+
+def _check_people(batch: pa.RecordBatch, person: str | None) -> None:
+    if person is not None and batch.column(person).null_count:
+        raise SchemaError("person", "must not have missing values", column=person).with_hint(
+            say("Fill them in, or leave {} out.", Parameter("person"))
+        )
 
 
 def check_others(source: Source, others: Sequence[str], roles: Sequence[str]) -> None:

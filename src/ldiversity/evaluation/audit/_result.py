@@ -52,6 +52,9 @@ class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
     records, dropped, suppressed
         How many records were counted, how many rows were left out because a value was missing, and how many records
         the holder did not publish.
+    people
+        How many people the records belong to, where a column says so: then all other figures are numbers of people,
+        and everybody counts once in a class. None where each record counts.
     models
         The value that each model reaches, by name: ``k_anonymity``, ``distinct_l``, ``entropy_l`` (exp of the least
         entropy), ``recursive_c`` (the c reached for each l), ``frequency`` (the greatest share of one value in a
@@ -97,6 +100,7 @@ class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
     advice: Advice
     notes: tuple[str, ...] = ()
     frame_kind: str = field(default="arrow", repr=False, metadata=HIDDEN)
+    people: int | None = None
 
     @fact
     def passed(self) -> bool | None:

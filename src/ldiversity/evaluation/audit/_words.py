@@ -17,7 +17,8 @@ def say(
     seen: AttackerView, asked: Sequence[Asked], risk: RecordRisk, attribute_risk: Mapping[str, AttributeRisk]
 ) -> list[str]:
     """Say what was found: one sentence per fact, the most important first."""
-    said = [sentence for name, one in attribute_risk.items() for sentence in _of_attribute(seen, name, one)]
+    said = [] if seen.n_people is None else [_of_people(seen)]
+    said += [sentence for name, one in attribute_risk.items() for sentence in _of_attribute(seen, name, one)]
     if seen.joint:
         threshold = risk.threshold
         for name, view in seen.views.items():
@@ -33,7 +34,7 @@ def say(
                 f"The release numbers {number(len(view.sizes))} classes of {name!r}, but classes with equal regions "
                 f"look alike: an attacker sees {number(len(seen.sizes))}."
             )
-    return [*said, *map(_of_model, asked)]
+    return [*said, *(_of_model(one, "record" if seen.n_people is None else "person") for one in asked)]
 
 
 class Learned(NamedTuple):
@@ -117,11 +118,19 @@ def _of_uniques(risk: Recognized, knows: str) -> str:
     )
 
 
-def _of_model(one: Asked) -> str:
+def _of_people(seen: AttackerView) -> str:
+    n_people, n_rows = seen.n_people or 0, seen.n_rows or 0
+    return (
+        f"People are counted, not rows: {counted(n_rows, 'row')} belong to {_people(n_people)}, by {seen.person!r}; "
+        "everybody counts once in a class."
+    )
+
+
+def _of_model(one: Asked, noun: str) -> str:
     verdict, about = one.verdict, "" if one.attribute is None else f" of {one.attribute!r}"
     if verdict.passed:
         return f"{one.model.text}{about} holds: the worst class reaches {number(verdict.reached)}."
-    records = counted(verdict.n_records_failing, "record", "records")
+    records = counted(verdict.n_records_failing, noun, "people" if noun == "person" else f"{noun}s")
     border = verdict.model.strict and verdict.margin == 0
     must = f", and must be strictly less than {number(verdict.required)}" if border else ""
     if verdict.n_classes == 1:

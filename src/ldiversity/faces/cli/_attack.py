@@ -53,6 +53,11 @@ _RISK_HEADS: Final = ("attack", "attacks", "succeed", "on others", "guessing", "
 @click.option(
     "--attacks", multiple=True, metavar="NAMES", help=f"{', '.join(registered('attacks'))}; all that apply by default."
 )
+@click.option(
+    "--person",
+    metavar="COLUMN",
+    help="For several-rows: the column of the original that says whose row it is, if a person may have several.",
+)
 @click.option("--second", type=READ, help="Another release about the same people.")
 @click.option(
     "--exclude",
@@ -136,6 +141,7 @@ def command(
         link=[split_names([side], "link") for side in given["link"]] or None,
         targets=given["targets"],
         **read_reading(cast("ReadingTexts", given)),
+        person=given["person"],
     )
     show(replace(report, release=release.name), _render, as_json=as_json)
     if report.broken:

@@ -10,7 +10,7 @@ import click
 
 from ldiversity.base.numbers import counted, figure, number
 from ldiversity.faces.cli._command import Command
-from ldiversity.faces.cli._holder import column_options
+from ldiversity.faces.cli._holder import column_options, counted_person_option
 from ldiversity.faces.cli._input import advised_words, opened_table, read_as_option
 from ldiversity.faces.cli._paths import TABLE, WRITTEN
 from ldiversity.faces.cli._recognition import recognition_choices, recognition_options
@@ -50,6 +50,7 @@ EXIT_FAILED: Final = 1
     is_flag=True,
     help="Assume that an attacker who asks for one sensitive column knows the others.",
 )
+@counted_person_option
 @recognition_options
 @click.option("--html", type=WRITTEN, help="Also write the audit as a page.")
 @json_option
@@ -89,6 +90,7 @@ def command(
             missing=given["missing_quasi"],
             joint_knowledge=given["joint_knowledge"],
             **recognition_choices(given),
+            person=given["person"],
         )
     advice = replace(found.advice, words=advised_words(found.advice.words, table, given["read_as"]))
     answer = replace(found, name=table.name, advice=advice)
@@ -113,6 +115,7 @@ def _render(audit: Audit, page: Page) -> None:
 
     what = "" if audit.kind == "table" else f" ({audit.kind})"
     records, classes = counted(audit.records, "record"), counted(audit.classes.count, "class", "classes")
+    records += "" if audit.people is None else f" of {counted(audit.people, 'person', 'people')}"
     page.title(f"{audit.name}{what}: {records} in {classes} of equal quasi-identifiers")
     page.bullets(audit.verdict)
     if audit.passed is not None:
@@ -137,9 +140,10 @@ def _render(audit: Audit, page: Page) -> None:
     page.table(*risk_rows(audit), right={1, 2, 3})
     for text in risk_words(audit):
         page.text(text)
-    page.text("How many records look alike:")
+    noun = "records" if audit.people is None else "people"
+    page.text(f"How many {noun} look alike:")
     sizes = [[name, number(count)] for name, count in audit.classes.sizes.items()]
-    page.table(["records in a class", "classes"], sizes, right={1})
+    page.table([f"{noun} in a class", "classes"], sizes, right={1})
     for name, risk in audit.attribute_risk.items():
         told = learned(audit.kind, risk)
         page.title(f"Learning {name}")

@@ -51,6 +51,12 @@ _READING_OPTIONS: Final = (
 )
 """How a table is read: the same options for every command that reads one."""
 
+counted_person_option: Final = click.option(
+    "--person",
+    metavar="COLUMN",
+    help="Says whose row it is, if a person may have several rows: people are then counted, and not rows.",
+)
+
 _COLUMN_OPTIONS: Final = (
     click.option(
         "--quasi",
