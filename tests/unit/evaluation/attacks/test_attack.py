@@ -82,6 +82,7 @@ def test_every_attack_states_its_knowledge_and_name(sets: ld.Release) -> None:
         ld.DeFinetti(),
         ld.JointAttributes(),
         ld.OrderLinkage(),
+        ld.SeveralRows(),
     ]
 
     assert [type(one) for one in made] == list(ATTACKS.values())
