@@ -57,9 +57,15 @@ _MOST_LETTERS: Final = 28
 _WIDE_RANGE: Final = 12.0
 _LEAST_ERROR: Final = 1e-6
 _NOTES: Final = [
-    "Left is safer, low more useful. Filled: no other to choose from is better in both. Pale: not sound.",
-    "Numbers: l, where there is room. Bars: 95 % intervals.",
+    "Each mark is one way to publish the table: a method, and how strongly it hides (l; some are left unnamed).",
+    "Filled marks, on the black line: no other is both safer and more exact. Pale marks: not sound.",
+    "Bars: how far chance may move the risk (95 % intervals). Answers are counts of people, as an analyst asks for.",
 ]
+_CORNERS: Final = (((0.97, 0.95), (0.82, 0.83)), ((0.19, 0.16), (0.03, 0.04)), ((0.19, 0.95), (0.03, 0.83)))
+"""Where an arrow towards what is better may begin and end, as shares of the axes: in three of the corners."""
+
+_ROOM: Final = 0.04
+"""How far marks must be from it."""
 
 
 def plot_map(  # noqa: PLR0913 - the columns of a comparison, each by its name
@@ -78,7 +84,7 @@ def plot_map(  # noqa: PLR0913 - the columns of a comparison, each by its name
     title: str = "",
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw risk against error of several releases, those that no other beats filled and joined.
+    r"""Draw risk against error of several releases, those that no other beats filled and joined.
 
     Parameters
     ----------
@@ -111,7 +117,7 @@ def plot_map(  # noqa: PLR0913 - the columns of a comparison, each by its name
     --------
     >>> figure = plot_map(["bsgi", "tp"], ["2", "2"], [0.3, 0.2], [0.05, 0.4], pareto=[True, True], chosen=0)
     >>> figure.axes[0].get_ylabel()
-    'median relative error of queries (%)'
+    'how far answers are off (%, typical error)\nlower is more useful'
     """
     x, y = 100 * np.asarray(risk, dtype=np.float64), 100 * np.asarray(error, dtype=np.float64)
     kept = np.asarray(pareto, dtype=np.bool_)
@@ -144,14 +150,15 @@ def plot_map(  # noqa: PLR0913 - the columns of a comparison, each by its name
         if chosen is not None:
             _ring(axes, x[chosen], y[chosen], f"{methods[chosen]} {labels[chosen]}".strip())
         axes.set_xlabel(
-            "risk: people whose value the best attacker names rightly,\nbeyond guessing (percentage points)"
+            "what attackers learn: of 100 people, how many values more than by guessing\nfurther left is safer"
         )
-        axes.set_ylabel("median relative error of queries (%)")
+        axes.set_ylabel("how far answers are off (%, typical error)\nlower is more useful")
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), labelspacing=0.9)
         if ax is None:
             write_notes(figure, _NOTES)
             write_title(figure, title)
         _write_labels(figure, axes, (x, y), _important(methods, kept, chosen), labels, kept, chosen)
+        _point_to_better(axes, (x, y))
     return figure
 
 
@@ -205,8 +212,13 @@ def _write_labels(
     frame = np.array(axes.get_window_extent().extents) * _POINTS / figure.dpi
     halves = [_RING / 2 if place == chosen else _MARK / 2 for place in range(len(points))]
     taken = [(x - half, y - half, x + half, y + half) for (x, y), half in zip(points.tolist(), halves, strict=True)]
+    written: set[tuple[float, float, str]] = set()
     for place in wanted:
-        text = shorten(labels[place], _MOST_LETTERS)
+        same = (float(places[0][place]), float(places[1][place]), labels[place])
+        if same in written:  # two methods may publish the same
+            continue
+        written.add(same)
+        text = shorten(labels[place] if place != chosen else f"recommended ({labels[place]})", _MOST_LETTERS)
         box = _free_box(points[place], halves[place], (text_width(text) * _LETTER, _LINE), taken, frame)
         if not text or box is None:
             continue
@@ -222,7 +234,29 @@ def _write_labels(
             fontweight="bold" if kept[place] else "normal",
             color=INK if kept[place] else GRAY,
             zorder=4,
+            path_effects=[_outline()],
         )
+
+
+def _point_to_better(axes: Axes, places: tuple[FloatArray, FloatArray]) -> None:
+    """Draw an arrow towards less risk and less error, in a corner where there is no mark; else leave it out."""
+    across, up = axes.transAxes.inverted().transform(axes.transData.transform(np.column_stack(places))).T
+    for tail, tip in _CORNERS:
+        beside = (across > tip[0] - _ROOM) & (across < tail[0] + _ROOM)
+        if not (beside & (up > tip[1] - _ROOM) & (up < tail[1] + _ROOM)).any():
+            axes.annotate(
+                "better",
+                tip,
+                xytext=tail,
+                xycoords="axes fraction",
+                textcoords="axes fraction",
+                ha="right",
+                va="center",
+                color=GREEN,
+                fontweight="bold",
+                arrowprops={"arrowstyle": "-|>", "color": GREEN, "linewidth": 2.0},
+            )
+            return
 
 
 def _free_box(
@@ -254,6 +288,13 @@ def _ring(axes: Axes, x: float, y: float, label: str) -> None:
         [x], [y], linestyle="none", marker="o", markersize=_RING, markerfacecolor="none", markeredgecolor=INK,
         markeredgewidth=1.8, zorder=5, label=f"recommended: {shorten(label, 24)}",
     )  # fmt: skip
+
+
+def _outline() -> Any:  # noqa: ANN401 - an effect of matplotlib
+    """A white rim, so that lines do not run through letters."""
+    from matplotlib.patheffects import withStroke
+
+    return withStroke(linewidth=2.0, foreground="white")
 
 
 def _steps() -> Any:  # noqa: ANN401 - a locator of matplotlib

@@ -81,3 +81,29 @@ def test_no_label_covers_another_label_of_fifty() -> None:
 def test_columns_of_different_lengths_are_refused(error: list[float]) -> None:
     with pytest.raises(ParameterError, match="as long as each other"):
         plot_map(["a", "b"], ["2", "3"], [0.1, 0.2], error, pareto=[True, True])
+
+
+def test_the_map_says_where_better_is_and_marks_what_is_recommended() -> None:
+    figure = plot_map(
+        ["a", "b"], ["l=2", "l=2"], [0.3, 0.2], [0.1, 0.2], pareto=[True, True], chosen=1, title="2 ways"
+    )  # fmt: skip
+    axes = figure.axes[0]
+    texts = [text.get_text() for text in axes.texts]
+
+    assert {"better", "recommended (l=2)"} <= set(texts)
+    assert axes.get_xlabel().endswith("further left is safer")
+    assert axes.get_ylabel().endswith("lower is more useful")
+
+
+def test_the_arrow_covers_no_mark() -> None:
+    grid = np.linspace(0.05, 0.95, 12)
+    risk, error = (part.ravel() for part in np.meshgrid(grid, grid))
+    figure = plot_map(["a"] * 144, [""] * 144, risk, error, pareto=[False] * 144)
+
+    assert "better" not in [text.get_text() for text in figure.axes[0].texts]
+
+
+def test_equal_marks_with_equal_labels_are_labeled_once() -> None:
+    figure = plot_map(["a", "b"], ["l=2", "l=2"], [0.2, 0.2], [0.1, 0.1], pareto=[True, True])
+
+    assert [text.get_text() for text in figure.axes[0].texts].count("l=2") == 1

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ldiversity._version import __version__
 from ldiversity.base.answers import BESIDE, HIDDEN, Answer, fact, fit_screen, keyed, named_fact
-from ldiversity.base.numbers import percent, points
+from ldiversity.base.numbers import counted, percent, points
 from ldiversity.base.thresholds import DEFAULT_THRESHOLD, THRESHOLDS, Threshold
 from ldiversity.errors import UnsupportedError
 from ldiversity.evaluation.compare._choice import Choice, choose, eligible, flaws, pareto_set
@@ -256,10 +256,10 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
             f"{run.label}: risk {points(run.risk or 0)} points, error {percent(run.error or 0)}" for run in self.pareto
         )
         marked = f" Marked as recommended: {self.choice.run.label}." if self.choice.run is not None else ""
-        number = f"{len(measured)} {'run' if len(measured) == 1 else 'runs'}"
         return (
-            f"Map of {number}, risk to the right (what the best attacker gains over guessing) and error upwards "
-            f"(median of queries). Runs that no other beats in both, from the safest: {places}.{marked}"
+            f"Map of {counted(len(measured), 'run')}. To the right: risk, what the best attacker gains over guessing. "
+            "Upwards: error, how far answers to queries are off, in the median. Left and low is better. Runs that no "
+            f"other beats in both, from the safest: {places}.{marked}"
         )
 
     def figure(self) -> Figure:
@@ -275,7 +275,7 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
             raise UnsupportedError("compare", "there is no map, because no run was measured", hint=self.recommendation)
         best = [run.best_attack for run in runs if run.best_attack is not None]  # every measured run has one
         return plot_map(
-            [run.method for run in runs],
+            [f"{run.method} (for comparison)" if run.for_comparison else run.method for run in runs],
             _short(runs),
             [run.risk or 0.0 for run in runs],
             [run.error or 0.0 for run in runs],
@@ -286,7 +286,7 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
             high=[max(0.0, one.end("high")) for one in best],
             chosen=next((place for place, run in enumerate(runs) if run is self.choice.run), None),
             limit=self.risk_limit,
-            title=f"{self.table}: risk and error of {len(runs)} {'release' if len(runs) == 1 else 'releases'}",
+            title=f"{counted(len(runs), 'way', 'ways')} to publish {self.table}: how safe, how useful",
             ax=ax,
         )
 
@@ -304,7 +304,7 @@ def _short(runs: Sequence[ComparedRun]) -> list[str]:
     """What distinguishes the runs of one method: l where that is enough, else the rest of the label."""
     met = Counter((run.method, run.options.get("l")) for run in runs)
     return [
-        str(l)
+        f"l={l}"
         if (l := run.options.get("l")) is not None and met[run.method, l] == 1
         else run.label.removeprefix(run.method).strip()
         for run in runs
