@@ -278,7 +278,7 @@ def test_nothing_public_tells_of_a_row_that_was_dropped(method: ld.Method, tmp_p
     lost = {str(row[name]) for row, out in zip(table.to_pylist(), dropped, strict=True) if out for name in ("t", "zip")}
     assert not {cell for cell in lost if cell.encode() in bytes_of(tmp_path / "release")}
     assert release.domain("pay").edges[-1] <= max(row["pay"] for row in kept) * 1.1  # type: ignore[index]
-    assert any("9 rows are not published, because their value is missing" in note for note in release.notes)
+    assert any("9 rows are not published, because the value is missing" in note for note in release.notes)
 
 
 # --- the claim on the smaller domain --------------------------------------------------------------------------------

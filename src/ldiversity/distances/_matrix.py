@@ -10,6 +10,7 @@ import numpy as np
 
 from ldiversity.base.arrays import Json
 from ldiversity.base.checks import name_some
+from ldiversity.base.numbers import counted
 from ldiversity.distances._base import Distance
 from ldiversity.distances._shared import MAX_VALUES, check_keys, check_matrix, listed_codes, refusing, spread
 from ldiversity.errors import SchemaError
@@ -102,7 +103,7 @@ class MatrixDistance(Distance):
         return cls(names, numbers.reshape(len(names), len(names))[:, [place[name] for name in names]])
 
     def __repr__(self) -> str:
-        return f"MatrixDistance({len(self.values)} values)"
+        return f"MatrixDistance({counted(len(self.values), 'value')})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MatrixDistance):

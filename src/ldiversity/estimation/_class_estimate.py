@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.checks import name_some
+from ldiversity.base.numbers import counted
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._class_cells import ClassCells, Units, count_class_cells, make_units
 from ldiversity.estimation._exchange import MOST_VALUES, Exchange
@@ -250,10 +251,11 @@ def _caveats(question: ClassQuestion, cells: ClassCells, rows: _Rows, index: Cel
         caveats.append("Numbers of records are expected numbers, because classes extend over several cells.")
     if rows.hidden:
         caveats.append(
-            f"{rows.hidden} records have no published value of {name_some(question.names)} and are not counted."
+            f"{counted(rows.hidden, 'record has', 'records have')} no published value of {name_some(question.names)}: "
+            "not counted."
         )
     if question.release.suppressed:
-        caveats.append(f"{question.release.suppressed} records were left out of the release.")
+        caveats.append(f"{counted(question.release.suppressed, 'record was', 'records were')} left out of the release.")
     few = int(np.count_nonzero(cells.records < question.min_records))
     if few:
         caveats.append(

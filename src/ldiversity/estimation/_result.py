@@ -141,7 +141,8 @@ class Estimate(ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
     def __repr__(self) -> str:
         cells, values = self.count.shape
         names = " x ".join(self.sensitive)
-        return fit_screen([f"Estimate({names}: {cells} cells, {values} values, {self.n_records} records)"])
+        shape = (counted(cells, "cell"), counted(values, "value"), counted(self.n_records, "record"))
+        return fit_screen([f"Estimate({names}: {', '.join(shape)})"])
 
     @property
     def n_cells(self) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from ldiversity.base.numbers import counted
 from ldiversity.estimation._base import CautiousEstimator, Solution
 from ldiversity.estimation._likelihood import maximize
 from ldiversity.estimation._projection import project
@@ -84,4 +85,6 @@ class Auto(CautiousEstimator):
 
 
 def _stopped_early(n_cells: int) -> tuple[str, ...]:
-    return (f"The likelihood had not converged in {n_cells} cells when the search ended.",) if n_cells else ()
+    return (
+        (f"The likelihood had not converged in {counted(n_cells, 'cell')} when the search ended.",) if n_cells else ()
+    )

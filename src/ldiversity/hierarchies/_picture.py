@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from ldiversity.base.numbers import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -28,7 +30,9 @@ def picture(rows: Sequence[tuple[str, ...]], most: int | None) -> str:
     if not rows:
         return "(no values)"
     ordered = _ordered(rows)
-    return "\n".join([f"{ordered[0][-1]} ({len(ordered)} values)", *_children(ordered, len(rows[0]) - 2, "", most)])
+    return "\n".join(
+        [f"{ordered[0][-1]} ({counted(len(ordered), 'value')})", *_children(ordered, len(rows[0]) - 2, "", most)]
+    )
 
 
 def _ordered(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:

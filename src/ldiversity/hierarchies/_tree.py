@@ -10,6 +10,7 @@ import numpy as np
 
 from ldiversity.base.checks import check_integer, name_some
 from ldiversity.base.limits import MOST_LEVELS
+from ldiversity.base.numbers import counted
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.hierarchies._builders import Builders
 from ldiversity.hierarchies._files import read_cells, write_cells
@@ -173,7 +174,7 @@ class Hierarchy(Builders):
         return picture(self.rows, None if most is None else check_integer("Hierarchy", "most", most, minimum=1))
 
     def __repr__(self) -> str:
-        return f"Hierarchy({len(self)} leaves, {self.depth} levels)"
+        return f"Hierarchy({counted(len(self), 'leaf', 'leaves')}, {counted(self.depth, 'level')})"
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
+from ldiversity.base.numbers import counted
 from ldiversity.errors import InfeasibleError
 from ldiversity.methods._anatomy_classes import check_shares, losses, most_classes
 from ldiversity.methods._base import Grouping, GroupingRun, Partition
@@ -163,5 +164,7 @@ def _finalists(cells: Cells, l: int, powers: Sequence[float], run: GroupingRun) 
 def describe(partition: Partition, l: int) -> Grouping:
     """The grouping with its public facts; the holder is told what is hidden."""
     facts = losses(partition, l)
-    notes = [f"{facts['hidden']} of {len(partition.class_of)} records fit into no class and are not published."]
+    lost = int((partition.class_of < 0).sum())
+    hidden = counted(lost, "record fits", "records fit")
+    notes = [f"{hidden} into no class, of {len(partition.class_of)}, and will not be published."]
     return Grouping((partition,), facts=facts, notes=tuple(notes) if facts["hidden"] else ())

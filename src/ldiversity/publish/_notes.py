@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.checks import name_some
+from ldiversity.base.numbers import counted
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.publish._levels import Level
 from ldiversity.release import what_a_change_tells
@@ -53,7 +54,8 @@ def holder_notes(
         n_missing = None if source.n_rows is None else source.n_rows - int(own.sum())
         left_out = n_missing if missing is None else missing.get(sensitive.name)
         if sensitive.missing == "drop" and left_out:
-            notes.append(f"{sensitive.name}: {left_out} rows are not published, because their value is missing.")
+            lost = counted(left_out, "row is", "rows are")
+            notes.append(f"{sensitive.name}: {lost} not published, because the value is missing.")
     return tuple(notes)
 
 

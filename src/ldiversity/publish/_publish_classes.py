@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
+from ldiversity.base.numbers import counted
 from ldiversity.base.progress import stage, tell, unwatched
 from ldiversity.base.randomness import FreshWords, random_order
 from ldiversity.base.warned import warn
@@ -230,8 +231,9 @@ def _take(table: pa.Table, order: NDArray[np.int32]) -> pa.Table:
 def _left_out_notes(suppressed: int, done: Grouped) -> tuple[str, ...]:
     if not suppressed:
         return ()
+    left = counted(suppressed, "record is", "records are")
     absent = (
-        f"{suppressed} records are left out because of their values. Someone who knows that a person is in the table, "
+        f"{left} left out because of their values. Someone who knows that a person is in the table, "
         "and does not find them, learns that their value is a frequent one, or one that no class could take."
     )
     if not done.left_out_before:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from ldiversity.base.answers import fit_screen
 from ldiversity.base.arrays import CodeArray, Json
 from ldiversity.base.checks import name_some
+from ldiversity.base.numbers import counted
 from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.models import ClassCounts, PrivacyModel, count_classes
@@ -55,11 +56,12 @@ class ClassRelease(Release):
     _rows: ClassRows = field(repr=False)
 
     def __repr__(self) -> str:
-        classes = ", ".join(f"{self._n_classes(name)} classes of {name!r}" for name in self.sensitive)
-        others = len(self.schema.attributes) - len(self.sensitive)
-        return fit_screen(
-            [f"<ClassRelease of {self.n_rows} records, {self.layout}: {classes}; {others} other columns>"]
+        classes = ", ".join(
+            f"{counted(self._n_classes(name), 'class', 'classes')} of {name!r}" for name in self.sensitive
         )
+        others = len(self.schema.attributes) - len(self.sensitive)
+        shape = f"{self.layout}: {classes}; {counted(others, 'other column')}"
+        return fit_screen([f"<ClassRelease of {counted(self.n_rows, 'record')}, {shape}>"])
 
     @classmethod
     def of(

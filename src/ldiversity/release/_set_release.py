@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ldiversity.base.answers import fit_screen
 from ldiversity.base.arrays import CodeArray, SetArray
+from ldiversity.base.numbers import counted
 from ldiversity.errors import ClaimError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.models import DistinctDiversity, PrivacyModel, SemanticClassDiversity
@@ -77,7 +78,9 @@ class SetRelease(Release):
     def __repr__(self) -> str:
         hidden = ", ".join(f"{name!r} by {self.mechanisms[name].kind}" for name in self.sensitive)
         others = len(self.schema.attributes) - len(self.sensitive)
-        return fit_screen([f"<Release of {self.n_rows} records: {hidden}; {others} other columns>"])
+        return fit_screen(
+            [f"<Release of {counted(self.n_rows, 'record')}: {hidden}; {counted(others, 'other column')}>"]
+        )
 
     @classmethod
     def in_memory(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray, FloatArray
 from ldiversity.base.checks import check_integer, check_number
 from ldiversity.base.limits import LARGEST_NUMBER, MOST_VALUES, are_measurable
+from ldiversity.base.numbers import counted
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.tables._quantiles import quantile_edges
 
@@ -157,7 +158,7 @@ class Bins:
             raise SchemaError(
                 "Bins",
                 f"every number must lie from {_short(edges[0])} to {_short(edges[-1])}",
-                got=f"{outside} rows outside",
+                got=f"{counted(outside, 'row')} outside",
             ).with_hint("Widen the edges or the bounds.")
         codes[~known] = -1
         return codes

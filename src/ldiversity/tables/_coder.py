@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.arrays import CodeArray
+from ldiversity.base.numbers import counted
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
 from ldiversity.sentences import Setting, say
@@ -80,7 +81,7 @@ class Coder:
                 "table",
                 "must hold values of its domain only",
                 column=self.name,
-                got=f"{n_rows} rows with {n_values} others",
+                got=f"{counted(n_rows, 'row')} with {counted(n_values, 'other')}",
             ).with_hint("Add the values to the declared domain, or correct the rows.")
         return codes
 
@@ -107,7 +108,9 @@ def missing_refused(owner: str, name: str, n_missing: int) -> SchemaError:
     patients.csv: column 'disease' must have a value in every row, got 3 rows without.
     Hint: Use missing='category' to publish them as a value of their own, or missing='drop' to leave them out.
     """
-    return SchemaError(owner, "must have a value in every row", column=name, got=f"{n_missing} rows without").with_hint(
+    return SchemaError(
+        owner, "must have a value in every row", column=name, got=f"{counted(n_missing, 'row')} without"
+    ).with_hint(
         say(
             "Use {} to publish them as a value of their own, or {} to leave them out.",
             Setting("missing", "category"),

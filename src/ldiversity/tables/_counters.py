@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.limits import are_measurable
+from ldiversity.base.numbers import counted
 from ldiversity.errors import SchemaError
 from ldiversity.sentences import Setting, say
 from ldiversity.tables._bins import NUMBERS_THAT_CAN_BE_CUT, TOO_LARGE_HINT, Bins, Grid, locate, numbers_of
@@ -97,7 +98,7 @@ class _EdgeCounter(BinCounter):
                 self.owner,
                 "must lie within its declared edges",
                 column=self.column,
-                got=f"{self._counts[0]} rows outside",
+                got=f"{counted(int(self._counts[0]), 'row')} outside",
             ).with_hint("Widen the edges, or the bounds low and high.")
         return self._edges, self._counts[1:].copy()
 

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.limits import MOST_VALUES
+from ldiversity.base.numbers import counted
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
 from ldiversity.tables._bins import Bins
@@ -186,7 +187,7 @@ def _count_codes(
             source.name,
             "must hold values of its declared domain only",
             column=coder.name,
-            got=f"{int(counts[outside].sum())} rows with {int(outside.sum())} others",
+            got=f"{counted(int(counts[outside].sum()), 'row')} with {counted(int(outside.sum()), 'other')}",
         ).with_hint("Add the values to the domain, or correct the rows.")
     totals = np.zeros(len(coder.domain), dtype=np.int64)
     np.add.at(totals, positions.to_numpy(), counts)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldiversity.base.arrays import CodeArray, SetArray
+from ldiversity.base.numbers import counted
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
 from ldiversity.tables._values import OUTSIDE, code_lookup, distinct_cells, domain_array, value_type
@@ -75,7 +76,7 @@ def _encode(lists: pa.Array, domain: Domain, *, as_written: bool) -> SetArray:
     if not _is_list(lists.type):
         raise SchemaError("sets", "the column must hold lists", got=lists.type)
     if lists.null_count:
-        raise SchemaError("sets", "every row must have a set", got=f"{lists.null_count} rows without")
+        raise SchemaError("sets", "every row must have a set", got=f"{counted(lists.null_count, 'row')} without")
     if len(lists) == 0:
         return np.zeros((0, 0), dtype=np.int32)
     lengths = pc.min_max(pc.list_value_length(lists)).as_py()

@@ -77,7 +77,7 @@ def test_a_search_that_ended_early_is_mentioned(
 
     result = estimate(release, estimator="mle")
 
-    assert result.caveats[0] == "The likelihood had not converged in 1 cells when the search ended."
+    assert result.caveats[0] == "The likelihood had not converged in 1 cell when the search ended."
 
 
 def test_sets_too_wide_for_one_number_are_not_aggregated(publish: Any) -> None:

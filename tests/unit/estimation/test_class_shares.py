@@ -166,7 +166,7 @@ def test_records_without_a_class_are_left_out_and_counted(bucketize: Any) -> Non
     result = estimate(release, "g")
 
     assert result.records.tolist() == [1, 1]
-    assert any("1 records have no published value" in caveat for caveat in result.caveats)
+    assert any("1 record has no published value" in caveat for caveat in result.caveats)
 
 
 def test_suppressed_records_are_mentioned(bucketize: Any) -> None:

@@ -106,7 +106,7 @@ def test_rows_that_fit_nowhere_are_hidden_and_the_holder_is_told() -> None:
     grouping = MBF(l=2).group(table([0, 0, 0, 1], [0, 1, 2, 3]), RUN)
 
     assert grouping.facts == {"hidden": 2, "hide_loss": 0.5, "additional_loss": 0.0}
-    assert grouping.notes == ("2 of 4 records fit into no class and are not published.",)
+    assert grouping.notes == ("2 records fit into no class, of 4, and will not be published.",)
 
 
 def test_a_cell_that_cannot_begin_a_class_does_not_end_the_search() -> None:

@@ -224,5 +224,5 @@ def test_a_loaded_release_hands_out_the_frames_asked_for(
 
 def test_the_repr_is_short(separate: ld.ClassRelease) -> None:
     assert repr(separate) == (
-        "<ClassRelease of 4 records, bucketized: 2 classes of 'disease', 1 classes of 'job'; 1 other columns>"
+        "<ClassRelease of 4 records, bucketized: 2 classes of 'disease', 1 class of 'job'; 1 other column>"
     )

@@ -66,7 +66,7 @@ def test_missing_numbers_have_no_bin(cells: Any) -> None:
 
 def test_wide_integers_are_compared_exactly() -> None:
     # As floats, 2**53 + 1 would be 2**53 and fall on the edge.
-    with pytest.raises(SchemaError, match="got 1 rows outside"):
+    with pytest.raises(SchemaError, match="got 1 row outside"):
         Bins.assign(pa.array([2**53 - 1, 2**53, 2**53 + 1]), (0, 2**53))
 
 
@@ -272,7 +272,7 @@ def test_missing_numbers_may_be_dropped_beside_the_bins() -> None:
 
 
 def test_missing_numbers_are_refused_beside_the_bins() -> None:
-    with pytest.raises(SchemaError, match="got 1 rows without"):
+    with pytest.raises(SchemaError, match="got 1 row without"):
         fit(pa.array([23, None]), width=10)
 
 

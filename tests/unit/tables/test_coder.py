@@ -179,7 +179,7 @@ def test_the_category_of_missing_numbers_has_no_position() -> None:
 def test_a_later_missing_value_is_refused_by_codes() -> None:
     coder, _ = fit(["flu"])
 
-    with pytest.raises(SchemaError, match="column 's' must have a value in every row, got 1 rows without"):
+    with pytest.raises(SchemaError, match="column 's' must have a value in every row, got 1 row without"):
         coder.codes(pa.array(["flu", None]))
 
 
@@ -263,7 +263,7 @@ def test_values_outside_a_declared_domain_are_counted_and_not_shown() -> None:
 def test_later_values_outside_the_domain_are_counted_and_not_shown() -> None:
     coder, _ = fit(["flu"])
 
-    with pytest.raises(SchemaError, match="got 2 rows with 1 others") as caught:
+    with pytest.raises(SchemaError, match="got 2 rows with 1 other") as caught:
         coder.codes(pa.array(["flu", "SECRET", "SECRET"]))
 
     assert "SECRET" not in str(caught.value)

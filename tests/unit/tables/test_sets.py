@@ -122,7 +122,7 @@ BAD_SETS = {
         pa.chunked_array([[["cold"]], [["cold", "flu"]]]),
         "must have the same number of members",
     ),
-    "missing set": (pa.array([["cold"], None]), "every row must have a set, got 1 rows without"),
+    "missing set": (pa.array([["cold"], None]), "every row must have a set, got 1 row without"),
     "a member twice": (pa.array([["flu", "flu"], ["cold", "flu"]]), "must be distinct, got 1 sets"),
     "no lists": (pa.array(["cold"]), "the column must hold lists, got string"),
     "another type": (pa.array([[[1]]]), "members must have the type string of the domain, got"),

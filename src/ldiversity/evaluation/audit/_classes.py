@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
 from ldiversity.base.checks import check_choice, name_some
+from ldiversity.base.numbers import counted
 from ldiversity.errors import SchemaError
 from ldiversity.evaluation.audit._numbering import number_rows, plain_cells
 from ldiversity.evaluation.audit._people import one_value_each
@@ -181,7 +182,9 @@ class _Filter:
     def finish(self, missing: MissingQuasi) -> None:
         if missing == "refuse" and self.n_lacking:
             raise SchemaError(
-                self.owner, "quasi-identifiers must have a value in every row", got=f"{self.n_lacking} rows without"
+                self.owner,
+                "quasi-identifiers must have a value in every row",
+                got=f"{counted(self.n_lacking, 'row')} without",
             ).with_hint("Count a missing value as a value (category), or leave such rows out (drop).")
 
 

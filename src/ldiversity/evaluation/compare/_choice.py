@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import hypot
 from typing import Final
 
-from ldiversity.base.numbers import number, percent, points
+from ldiversity.base.numbers import counted, number, percent, points
 from ldiversity.evaluation.compare._run import ComparedAttack, ComparedRun
 
 __all__ = ["Choice", "choose", "eligible", "flaws", "pareto_set"]
@@ -128,7 +128,9 @@ def choose(
     pool = eligible(runs, gains)
     if not pool:
         failed = sum(run.failed for run in runs)
-        return Choice(None, f"No run can be recommended: {failed} of {len(runs)} runs failed, and none was measured.")
+        return Choice(
+            None, f"No run can be recommended: {failed} of {counted(len(runs), 'run')} failed, and none was measured."
+        )
     if _faults(pool[0], gains):
         return Choice(None, _not_worth(pool, gains))
     kind = _kind(runs, pool, gains)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from ldiversity.base.arrays import CodeArray
 from ldiversity.base.checks import column_name, name_some
+from ldiversity.base.numbers import counted
 from ldiversity.errors import ParameterError
 from ldiversity.release import Release, check_release, parse_type
 from ldiversity.schema import Domain
@@ -32,7 +33,7 @@ def read_columns(
     if release is not None and wanted and table.num_rows < n_records(release):
         raise ParameterError(
             owner, "original", "must be the table that the release was made from", got="one with fewer records"
-        ).with_hint(f"The release was made from {n_records(release)} records.")
+        ).with_hint(f"The release was made from {counted(n_records(release), 'record')}.")
     return table
 
 

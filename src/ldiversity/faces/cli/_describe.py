@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ldiversity.base.numbers import number, percent
+from ldiversity.base.numbers import counted, number, percent
 from ldiversity.base.typed import join_assignment, join_names
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import reading_options
@@ -86,7 +86,7 @@ def _method(description: Description, sensitive: Sequence[ColumnDescription]) ->
 def _render(found: Description, page: Page) -> None:
     from ldiversity.schema import Role
 
-    page.title(f"{found.table}: {number(found.n_rows)} rows, {len(found.columns)} columns")
+    page.title(f"{found.table}: {counted(found.n_rows, 'row')}, {counted(len(found.columns), 'column')}")
     page.table(
         ["column", "type", "missing", "distinct", "unique", "pairs told apart", "suggested role", "because"],
         [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ldiversity.base.numbers import decimal, level, number, percent
+from ldiversity.base.numbers import counted, decimal, level, number, percent
 from ldiversity.base.registry import registered
 from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
@@ -116,7 +116,7 @@ def _write_csv(estimate: Estimate, file: Path) -> None:
 
 def _render(estimate: Estimate, page: Page) -> None:
     chosen = f" where {' and '.join(estimate.where)}" if estimate.where else ""
-    page.title(f"{', '.join(estimate.sensitive)}: {number(estimate.n_records)} records{chosen}")
+    page.title(f"{', '.join(estimate.sensitive)}: {counted(estimate.n_records, 'record')}{chosen}")
     low = f"low ({level(estimate.confidence)})"
     page.table(
         [*estimate.by, "records", "value", "count", "share", "std. error", low, "high", "estimator", "note"],

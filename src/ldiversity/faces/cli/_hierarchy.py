@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import click
 
 from ldiversity.base.answers import Answer
-from ldiversity.base.numbers import number
+from ldiversity.base.numbers import counted, number
 from ldiversity.base.typed import join_assignment
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import reading_options
@@ -179,7 +179,7 @@ def _looked_at(tree: Hierarchy, *, file: str | None) -> LookedAt:
 
 def _render(found: LookedAt, page: Page) -> None:
     name = found.column or found.file
-    page.title(f"{name}: {number(found.leaves)} leaves, {len(found.levels)} levels")
+    page.title(f"{name}: {counted(found.leaves, 'leaf', 'leaves')}, {counted(len(found.levels), 'level')}")
     last = len(found.levels) - 1
     page.table(
         ["level", "nodes", "leaves per node", "first nodes"],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ldiversity.base.numbers import in_bytes, number, percent, points, settings
+from ldiversity.base.numbers import counted, in_bytes, number, percent, points, settings
 from ldiversity.faces.cli._faults import EXIT_REFUSED, complain
 from ldiversity.faces.cli._findings import finding_in_words, show_findings
 from ldiversity.faces.cli._holder import asked_policy, holder_options, policy_option
@@ -94,7 +94,7 @@ def _in_flags(judged: Judged) -> Judged:
 
 def _render(plan: Plan, page: Page) -> None:
     size = "" if plan.n_bytes is None else f", about {in_bytes(plan.n_bytes)}"
-    page.title(f"{plan.table}: {'a release of ' if size else ''}{number(plan.n_rows)} records{size}")
+    page.title(f"{plan.table}: {'a release of ' if size else ''}{counted(plan.n_rows, 'record')}{size}")
     show_findings(plan.findings, page)
     page.bullets(plan.notes)
     for attribute in plan.attributes:
@@ -126,7 +126,7 @@ def _render_uniqueness(found: Sequence[ColumnUniqueness], page: Page) -> None:
 def _render_attribute(plan: AttributePlan, page: Page) -> None:
     outlook, selection = plan.outlook, "" if plan.selection is None else f" ({plan.selection})"
     name = f"{plan.method}{selection}, {settings({'l': outlook.l, 'd': outlook.d})}"
-    page.title(f"{plan.attribute}: {name}, {number(plan.n_values)} values")
+    page.title(f"{plan.attribute}: {name}, {counted(plan.n_values, 'value')}")
     if outlook.feasible:
         page.text(f"Feasible. {plan.claim}")
         _render_facts(plan, page)
@@ -144,7 +144,7 @@ def _render_attribute(plan: AttributePlan, page: Page) -> None:
 
 def _render_facts(plan: AttributePlan, page: Page) -> None:
     outlook = plan.outlook
-    cells = ", ".join(f"{number(size)} records {points(error)}" for size, error in plan.cell_errors.items())
+    cells = ", ".join(f"{counted(size, 'record')} {points(error)}" for size, error in plan.cell_errors.items())
     page.bullet(
         f"Worst posterior: {percent(outlook.posterior)} for someone to whom all values are equally likely before, "
         f"{percent(outlook.posterior_informed)} for someone who knows how frequent each value is in this table. "
@@ -194,7 +194,7 @@ def _render_classes(plan: ClassPlan, page: Page) -> None:
     outlook = plan.outlook
     strength = METHODS[plan.method].strength or "l"  # methods of other packages may call it otherwise
     level = "" if outlook.l is None else f", {settings({strength: outlook.l})}"
-    page.title(f"{plan.table}: {number(plan.n_rows)} records by {plan.method}{level}")
+    page.title(f"{plan.table}: {counted(plan.n_rows, 'record')} by {plan.method}{level}")
     show_findings(plan.findings, page)
     page.bullets(plan.notes)
     if outlook.feasible:
@@ -238,15 +238,17 @@ def _render_classes(plan: ClassPlan, page: Page) -> None:
 def _feasible(plan: ClassPlan) -> str:
     classes, left_out = plan.outlook.most_classes, plan.outlook.least_suppressed
     if plan.exact:
-        return f"Feasible: {number(classes)} classes; {_left_out(left_out, 'are left out')}."
-    most = "" if classes is None else f" There can be at most {number(classes)} classes."
+        made = counted(classes or 0, "class", "classes")
+        return f"Feasible: {made}; {_left_out(left_out, 'is left out', 'are left out')}."
+    most = "" if classes is None else f" There can be at most {counted(classes, 'class', 'classes')}."
     several = len(plan.attributes) > 1
     last = " Whether all of them can be kept apart at once is known when the table is grouped." if several else ""
-    return f"Nothing rules it out; {_left_out(left_out, 'at least have to be left out')}.{most}{last}"
+    least = _left_out(left_out, "at least has to be left out", "at least have to be left out")
+    return f"Nothing rules it out; {least}.{most}{last}"
 
 
-def _left_out(count: int, what: str) -> str:
-    return "no record has to be left out" if not count else f"{number(count)} records {what}"
+def _left_out(count: int, one: str, several: str) -> str:
+    return counted(count, f"record {one}", f"records {several}") if count else "no record has to be left out"
 
 
 def _largest(l: int | None) -> str:

@@ -170,7 +170,7 @@ def render(found: Written, page: Page) -> None:
     rows = {"sets": "one row per record", "exploded": "one row per member of a record's set"}
     form = {"csv": ", as CSV", "parquet": ", as Parquet"}.get(found.format or "", "")
     page.title(
-        f"Published in {found.folder}: {number(found.records)} records, "
+        f"Published in {found.folder}: {counted(found.records, 'record')}, "
         f"{rows.get(found.layout, found.layout)}{left}{form}"
     )
     for warning in found.warnings or ():

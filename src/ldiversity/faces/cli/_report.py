@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ldiversity.base.numbers import counted, number, percent
+from ldiversity.base.numbers import counted, percent
 from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import reading_options
@@ -102,7 +102,7 @@ def command(
         if output is not None:
             page.text(f"Written: {output}.")
         if written:
-            page.text(f"{number(len(written))} files of pictures and their tables are in {pictures}.")
+            page.text(f"{counted(len(written), 'file')} of pictures and their tables: in {pictures}.")
 
     show(made, render, as_json=as_json)
 

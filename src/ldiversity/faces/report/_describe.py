@@ -313,25 +313,26 @@ def _with_reach(column: ColumnDescription) -> ColumnDescription:
         )
     reach = []
     if not summary.capped:
-        rule = f"one less than its {n_values} values"
+        rule = f"one less than its {counted(n_values, 'value')}"
         reach.append(Reach("randomized-addition", max(n_values - 1, 0), None, rule))
     most = _most_frequent(summary)
     if most:
-        rule = f"the most frequent value has {most} of {n_filled} rows; for grouping methods such as Anatomy and BSGI"
+        rows = f"{most} of {counted(n_filled, 'row')}"
+        rule = f"the most frequent value has {rows}; for grouping methods such as Anatomy and BSGI"
         reach.append(Reach("grouping", n_filled // most, None, rule))
     if not summary.type.startswith(_NUMBERS):
         advice.append("For semantic diversity, name a distance, such as tree:<file>; plan says what it can reach.")
     elif not summary.capped:
-        rule = f"l * d must be less than its {n_values} values in order"
+        rule = f"l * d must be less than its {counted(n_values, 'value')} in order"
         reach += [Reach("semantic", max((n_values - 1) // gap, 0), float(gap), rule) for gap in _GAPS]
     return replace(column, reach=tuple(reach), advice=tuple(advice))
 
 
 def _too_few(column: ColumnDescription) -> str:
     n_values = column.summary.n_distinct or 0
-    counted = {0: "no value", 1: "one value"}.get(n_values, f"{n_values} values")
+    few = {0: "no value", 1: "one value"}.get(n_values, counted(n_values, "value"))
     return (
-        f"{column.name!r} has {counted} in this table, but hiding a value in a set of 2 takes at least "
+        f"{column.name!r} has {few} in this table, but hiding a value in a set of 2 takes at least "
         f"{_LEAST_VALUES}: declare the public values with --domain, or choose another sensitive column."
     )
 

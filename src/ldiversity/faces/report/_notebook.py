@@ -79,7 +79,7 @@ def _release(release: Release) -> str:
     warnings = "".join(paragraph("bad", f"The publisher warns: {text}") for text in told.warnings)
     columns = [[_short(one.name), one.role, type_words(one.type), one.published] for one in told.columns]
     return (
-        f"<p><strong>Release of {number(told.records)} records{left}.</strong> {escape(told.meaning)}</p>{warnings}"
+        f"<p><strong>Release of {counted(told.records, 'record')}{left}.</strong> {escape(told.meaning)}</p>{warnings}"
         f"<p>Promised:</p>{bullets(claim.statement for claim in told.claims)}"
         f"{table(['column', 'role', 'type', 'published'], columns)}"
         f"<details><summary>What is not protected</summary>{bullets(release.not_protected)}</details>"

@@ -86,13 +86,13 @@ def test_a_violation_that_is_left_out_breaks_nothing(model: PrivacyModel, bad: l
 
 @pytest.mark.parametrize("model", [model for model, _ in MODELS], ids=NAMES)
 def test_missing_quasi_identifiers_can_be_refused(model: PrivacyModel) -> None:
-    with pytest.raises(ld.SchemaError, match="got 1 rows without"):
+    with pytest.raises(ld.SchemaError, match="got 1 row without"):
         check(model, [*GOOD, (None, "a")], missing="refuse")
 
 
 @pytest.mark.parametrize("model", [model for model, _ in MODELS], ids=NAMES)
 def test_a_missing_sensitive_value_is_refused_by_every_model(model: PrivacyModel) -> None:
-    with pytest.raises(ld.SchemaError, match="got 1 rows without"):
+    with pytest.raises(ld.SchemaError, match="got 1 row without"):
         check(model, [*GOOD, ("0", None)])
 
 

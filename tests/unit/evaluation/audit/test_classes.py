@@ -50,7 +50,7 @@ LACKING = pa.table({"age": [30, 30, 40], "s": ["flu", None, "flu"]})
 
 
 def test_a_missing_sensitive_value_is_refused_unless_declared() -> None:
-    with pytest.raises(ld.SchemaError, match="column 's' must have a value in every row, got 1 rows without"):
+    with pytest.raises(ld.SchemaError, match="column 's' must have a value in every row, got 1 row without"):
         count(LACKING, ["age"], "s")
 
 
@@ -75,7 +75,7 @@ def test_nan_is_missing_and_zero_has_no_sign() -> None:
 def test_values_outside_a_declared_domain_are_counted_in_rows() -> None:
     table = pa.table({"age": [30, 30, 40], "s": ["flu", "flu", "cut"]})
 
-    with pytest.raises(ld.SchemaError, match="got 2 rows with 1 others"):
+    with pytest.raises(ld.SchemaError, match="got 2 rows with 1 other"):
         count(table, ["age"], Sensitive("s", domain=["cut"]))
 
 

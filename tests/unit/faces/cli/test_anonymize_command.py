@@ -105,7 +105,7 @@ def test_what_the_holder_should_know_is_printed(run: Run, tmp_path: Path) -> Non
     result = run("anonymize", table, "--sensitive", "disease", "--missing", "drop", "-l", 2, "-o", tmp_path / "release")
 
     shown = " ".join(result.stdout.split())
-    assert "disease: 1 rows are not published, because their value is missing." in shown
+    assert "disease: 1 row is not published, because the value is missing." in shown
     assert "disease: the domain was read off the table" in shown
 
 
