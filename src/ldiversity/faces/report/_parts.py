@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ldiversity.base.answers import OPTIONAL, Scalar
+from ldiversity.base.findings import Confirmed
 
 __all__ = [
     "Accuracy",
@@ -83,6 +84,8 @@ class Published:
         The columns, and the promise about each sensitive attribute.
     warnings
         What the publisher warns of.
+    confirmed
+        Columns about which the holder was warned, and which they chose to publish.
     """
 
     name: str
@@ -93,6 +96,7 @@ class Published:
     columns: tuple[PublishedColumn, ...]
     claims: tuple[Promise, ...]
     warnings: tuple[str, ...]
+    confirmed: tuple[Confirmed, ...] = ()
 
     @property
     def unit(self) -> str:

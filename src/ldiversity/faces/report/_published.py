@@ -83,6 +83,7 @@ def published(release: Release, name: str, chosen: Sequence[str]) -> Published:
         columns=columns,
         claims=tuple(_promise(release, claim) for attribute in chosen for claim in release.claims_of(attribute)),
         warnings=tuple(release.warnings),
+        confirmed=release.confirmed,
     )
 
 

@@ -13,7 +13,7 @@ from ldiversity.base.numbers import counted, level, percent
 from ldiversity.faces.report._parts import Published
 
 if TYPE_CHECKING:
-    from ldiversity.evaluation.attacks import AttackReport, AttackResult
+    from ldiversity.evaluation.attacks import AttackReport, AttackResult, Criterion
     from ldiversity.evaluation.audit import Audit
     from ldiversity.faces.report._committee import Committee
 
@@ -26,6 +26,12 @@ FigureState: TypeAlias = Literal["broken", "above", "not covered", "no limit", "
 """How a figure compares with its limit, the gravest first."""
 
 _PROMISE: Final = "what is promised"
+_LIMIT: Final = "the limit of this report"
+_RISKS: Final[dict[Criterion, str]] = {
+    "singling-out": "Describing a person so that nobody else fits",
+    "linkability": "Joining two lists about a person",
+    "inference": "Inferring a value of a person",
+}
 _ROUNDING: Final = 1e-9
 _FIND: Final = "Finding a person's record"
 _LEARN: Final = "Learning a person's {}"
@@ -148,8 +154,9 @@ def summarize(found: Found) -> Summary:
 
 
 def worst_figures(found: Found) -> tuple[WorstFigure, ...]:
-    """The worst figure about finding people, and the worst about each sensitive attribute."""
+    """The worst figure about finding people, about each sensitive attribute, and of the attacks that measure risks."""
     kinds = [list(_finding(found)), *(list(_learning(found, name)) for name in found.audit.attribute_risk)]
+    kinds += [list(_risks(found, criterion)) for criterion in _RISKS]
     return tuple(max(figures, key=_gravity) for figures in kinds if figures)
 
 
@@ -161,7 +168,10 @@ def _finding(found: Found) -> Iterator[WorstFigure]:
     risk, limit = found.audit.risk, found.audit.threshold.limit
     if found.audit.quasi:
         who = "by someone who knows the person's quasi-identifiers and that the person is in the table"
-        yield _figure(_FIND, risk.prosecutor.max, who, limit, "the limit of this report")
+        yield _figure(_FIND, risk.prosecutor.max, who, limit, _LIMIT)
+    for one in found.published.confirmed:
+        if one.identifies:
+            yield _figure(_FIND, 1.0, f"by the published column {one.column!r} alone", limit, _LIMIT)
 
 
 def _learning(found: Found, attribute: str) -> Iterator[WorstFigure]:
@@ -174,9 +184,23 @@ def _learning(found: Found, attribute: str) -> Iterator[WorstFigure]:
     if risk.informed is not None:
         knowing = "by someone who has found the record and knows how frequent the values are"
         yield _figure(what, risk.informed.largest_share, knowing, limit, _PROMISE, covered=False)
+    for one in found.published.confirmed:
+        if one.attribute == attribute:
+            who = f"by the published column {one.column!r}, which tells it"
+            yield _figure(what, 1.0, who, limit, _PROMISE, covered=False)
     for result in () if found.attacks is None else found.attacks.results:
         if result.attribute == attribute:
             yield _attacked(what, result, limit)
+
+
+def _risks(found: Found, criterion: Criterion) -> Iterator[WorstFigure]:
+    """What attacks achieve on people of the table beyond what they achieve on others."""
+    limit = found.audit.threshold.limit
+    for one in () if found.attacks is None else found.attacks.risks:
+        if one.criterion == criterion:
+            beyond = "" if one.control is None else ", beyond what it achieves on people who are not in the table"
+            who = f"by the attack {one.attack!r}{beyond}"
+            yield _figure(_RISKS[criterion], one.risk, who, limit, _LIMIT)
 
 
 def _attacked(what: str, result: AttackResult, promise: float | None) -> WorstFigure:
@@ -211,6 +235,9 @@ def _broken(found: Found) -> Iterator[str]:
 def _also(found: Found) -> Iterator[str]:
     """What else the reader must know before they look at figures."""
     yield from (f"The publisher warns: {text}" for text in found.published.warnings)
+    for one in found.published.confirmed:
+        does = "people can be recognized by it" if one.identifies else f"it tells {one.attribute!r}"
+        yield f"The holder was warned about the column {one.column!r}, and chose to publish it: {does}."
     yield f"Limit for being found: {level(found.audit.threshold.limit)}. {found.audit.threshold.reason}"
     if found.audit.population.known != "none":
         outside = found.audit.risk.journalist

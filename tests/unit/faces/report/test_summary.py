@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.evaluation.attacks import AttackReport, AttackResult
+from ldiversity.base.findings import Confirmed
+from ldiversity.evaluation.attacks import AttackReport, AttackResult, Criterion, PrivacyRisk, Rate
 from ldiversity.evaluation.audit import audit
 from ldiversity.faces.report._parts import Published
 from ldiversity.faces.report._summary import Found, summarize
@@ -130,3 +131,30 @@ def test_the_release_is_known_by_the_checksum_of_its_description(release: ld.Rel
     assert ld.user_report(release).summary.checksum is None
     assert checksum in report.to_html()
     assert str(tmp_path) not in report.to_html()
+
+
+def test_a_confirmed_column_that_names_people_or_tells_a_value_is_the_worst_figure(safe: ld.Release) -> None:
+    given = found(safe)
+    naming = replace(given, published=replace(given.published, confirmed=(Confirmed("notes", "free-text"),)))
+    telling = replace(given, published=replace(given.published, confirmed=(Confirmed("icd", "tells", "disease"),)))
+
+    named = summarize(replace(naming, audit=audit(safe, threshold=0.5)))
+    assert (named.verdict, named.worst[0].value, named.worst[0].who) == (
+        "decide",
+        1.0,
+        "by the published column 'notes' alone",
+    )
+    told = summarize(telling)
+    assert (told.verdict, told.worst[1].value, told.worst[1].state) == ("decide", 1.0, "not covered")
+    assert any("about the column 'icd', and chose to publish it: it tells 'disease'" in text for text in told.reasons)
+
+
+@pytest.mark.parametrize("criterion", ["singling-out", "linkability", "inference"])
+def test_a_risk_above_the_limit_is_in_the_box(safe: ld.Release, criterion: Criterion) -> None:
+    planted = PrivacyRisk(criterion, "planted", "", "succeed", ("age",), 0.9, (0.8, 1.0), Rate(9, 10), Rate(1, 10))
+    given = replace(found(safe), audit=audit(safe, threshold=0.5), attacks=AttackReport((), risks=(planted,)))
+
+    summary = summarize(given)
+
+    assert summary.verdict == "decide"
+    assert (summary.worst[-1].value, summary.worst[-1].state) == (0.9, "above")
