@@ -14,7 +14,7 @@ from ldiversity.publish._prepare import Preparation
 from ldiversity.publish._publish_classes import publish_classes
 from ldiversity.publish._publish_sets import publish_sets
 from ldiversity.publish._replaced import caution_about_classes, caution_about_sets
-from ldiversity.publish._screening import screen
+from ldiversity.publish._screening import screen, with_regions
 from ldiversity.release import Release
 
 __all__ = ["publish", "rehearse"]
@@ -27,7 +27,7 @@ def publish(preparation: Preparation, output: Path | None, *, overwrite: bool, s
     screening.refuse(preparation.source.name, preparation.schema)
     screened = replace(preparation, confirmed=screening.confirmed)
     made = rehearse(screened, output, overwrite=overwrite, secrets=secrets)
-    return replace(made, findings=screening.findings)
+    return replace(made, findings=tuple(with_regions(one, made) for one in screening.findings))
 
 
 def rehearse(preparation: Preparation, output: Path | None, *, overwrite: bool, secrets: Secrets) -> Release:

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from ldiversity.engines import Engine, Secrets
 from ldiversity.publish._screening._content import LOOKS, Looked
-from ldiversity.publish._screening._hashing import MISSING
+from ldiversity.publish._screening._hashing import MISSING, HashArray
 from ldiversity.publish._screening._sketch import PERSON_BITS, SPELLING_BITS, Sketch, SketchRows, bits_of
 from ldiversity.publish._screening._tally import HashCounts
 from ldiversity.tables import Source
 
 __all__ = ["Counted", "Spread", "count"]
 
-_HASHED: Final = ("values", "rounded", "spellings", "people", "without")
+_HASHED: Final = ("values", "rounded", "spellings", "people", "coarser")
 
 
 class Spread(NamedTuple):
@@ -76,19 +76,29 @@ class Counted:
         *hits, n = self.summed[Sketch("looks", column)].tolist()
         return Looked(n, tuple(hits))
 
-    def unique_people(self, without: str | None = None) -> tuple[int, bool]:
-        """How many people are alone with their quasi-identifiers, and whether that is exact."""
-        sketch = Sketch("people") if without is None else Sketch("without", without)
-        own = self.hashed[sketch]
-        scale = own.scale << (0 if without is None else self.sampled)
-        hashes, starts = own.groups()
-        sizes = np.diff(starts, append=len(own.keys))
+    def unique_people(self, coarser: str | None = None) -> tuple[int, bool]:
+        """How many people are alone with their quasi-identifiers, and whether that is exact.
+
+        `coarser` names the column that is taken at its level.
+        """
+        own = self.hashed[Sketch("people") if coarser is None else Sketch("coarser", coarser)]
+        scale = own.scale << (0 if coarser is None else self.sampled)
+        _, starts = own.groups()
         if not self.people:
             totals = np.add.reduceat(own.counts, starts) if len(starts) else own.counts
             return int(np.count_nonzero(totals == 1)) * scale, scale == 1
-        alone = own.keys[starts[sizes == 1]] & np.uint64((1 << PERSON_BITS) - 1)
-        del hashes
-        return len(np.unique(alone)) * scale, scale == 1
+        sizes = np.diff(starts, append=len(own.keys))
+        return _different_people(own.keys[starts[sizes == 1]]) * scale, scale == 1
+
+    @property
+    def n_people(self) -> int:
+        """How many people there are: rows, where no column says whose row it is."""
+        own = self.hashed[Sketch("people")]
+        return _different_people(own.keys) * own.scale if self.people else self.n_rows
+
+
+def _different_people(keys: HashArray) -> int:
+    return len(np.unique(keys & np.uint64((1 << PERSON_BITS) - 1)))
 
 
 def count(choices: SketchRows, source: Source, engine: Engine) -> Counted:
@@ -109,7 +119,7 @@ def count(choices: SketchRows, source: Source, engine: Engine) -> Counted:
 def _bits(choices: SketchRows, sketch: Sketch) -> int:
     if sketch.what == "spellings":
         return SPELLING_BITS
-    if sketch.what in {"people", "without"}:
+    if sketch.what in {"people", "coarser"}:
         return 0 if choices.person is None else PERSON_BITS
     return bits_of(len(choices.coders[sketch.attribute].domain))
 

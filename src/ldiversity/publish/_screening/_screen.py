@@ -16,6 +16,7 @@ from ldiversity.errors import SchemaError
 from ldiversity.publish._screening._columns import Seen, about_column, leave_out, ways_out
 from ldiversity.publish._screening._content import look_at
 from ldiversity.publish._screening._counted import Counted, Spread, count
+from ldiversity.publish._screening._people import about_people, next_levels
 from ldiversity.publish._screening._sketch import Sketch, SketchRows
 from ldiversity.publish._screening._telling import telling
 from ldiversity.publish._screening._values import about_domain, about_spellings, merged_codes
@@ -82,7 +83,8 @@ def screen(preparation: Preparation) -> Screening:
     published = preparation.schema.names(Role.QUASI, Role.PLAIN)
     if published or len(preparation.coders) > 1:
         choices = _choices(preparation)
-        counted = count(choices, source, preparation.engine)
+        counted = count(choices, preparation.shown, preparation.engine)
+        found += about_people(preparation, choices, counted)
         found += _about_columns(preparation, counted)
         found += _about_telling(preparation, counted)
     found.sort(key=lambda one: not one.blocking)
@@ -109,25 +111,27 @@ def _exact(preparation: Preparation) -> frozenset[str]:
     """The columns whose cells are published as they are."""
     grouping = preparation.question.grouping
     generalized = grouping is not None and grouping.layout == "generalized"
-    shown = preparation.schema.names(*([Role.PLAIN] if generalized else [Role.QUASI, Role.PLAIN]))
-    return frozenset(shown) - set(preparation.question.levels)
+    return frozenset(preparation.schema.names(*([Role.PLAIN] if generalized else [Role.QUASI, Role.PLAIN])))
 
 
 def _choices(preparation: Preparation) -> SketchRows:
-    source, schema, exact = preparation.source, preparation.schema, _exact(preparation)
+    source, schema, exact = preparation.shown, preparation.schema, _exact(preparation)
     sensitive = schema.names(Role.SENSITIVE)
     sketches: list[Sketch] = []
     for name in schema.names(Role.QUASI, Role.PLAIN):
         sketches += _of_column(name, source.columns[name], sensitive if name in exact else sensitive[:1], name in exact)
     sketches += [Sketch("values", one, other) for one in sensitive for other in sensitive if one != other]
     quasi = schema.names(Role.QUASI)
+    levels = next_levels(preparation)
+    sketches += [Sketch("people"), *(Sketch("coarser", name) for name in levels)] if quasi else []
     return SketchRows(
         tuple(sketches),
         preparation.coders,
         {name: merged_codes(coder.domain) for name, coder in preparation.coders.items()},
         quasi,
         preparation.question.person,
-        max(0, (preparation.n_rows // _SAMPLED_FROM).bit_length()),
+        levels,
+        (preparation.n_rows // _SAMPLED_FROM).bit_length(),
     )
 
 
@@ -161,7 +165,7 @@ def _about_sensitive(preparation: Preparation) -> Iterator[Finding]:
 
 
 def _about_columns(preparation: Preparation, counted: Counted) -> Iterator[Finding]:
-    source, question, exact = preparation.source, preparation.question, _exact(preparation)
+    source, question, exact = preparation.shown, preparation.question, _exact(preparation)
     first = preparation.schema.names(Role.SENSITIVE)[0]
     ids = question.record_id if question.person is None else (question.person,)
     for attribute in preparation.schema.attributes:

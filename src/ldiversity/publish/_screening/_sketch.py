@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
 from ldiversity.engines import BatchFunction, NumberedBatch, Secrets
+from ldiversity.publish._levels import Level
 from ldiversity.publish._screening._content import look_at
 from ldiversity.publish._screening._hashing import MISSING, HashArray, cell_hashes, mixed
 from ldiversity.publish._screening._spelling import plain_spelling
@@ -40,14 +41,14 @@ class Sketch:
     what
         ``"values"`` of a column, each with the sensitive value beside it; ``"rounded"`` numbers of a column, the same
         way; ``"looks"`` and ``"spellings"`` of its texts; ``"extremes"`` of its whole numbers; ``"people"``, the
-        combinations of all quasi-identifiers; ``"without"``, the combinations of all but one.
+        combinations of all quasi-identifiers; ``"coarser"``, the same with one of them at a level.
     column
         The column; empty for people.
     attribute
         The sensitive column, for values and rounded numbers.
     """
 
-    what: Literal["values", "rounded", "looks", "spellings", "extremes", "people", "without"]
+    what: Literal["values", "rounded", "looks", "spellings", "extremes", "people", "coarser"]
     column: str = ""
     attribute: str = ""
 
@@ -77,8 +78,10 @@ class SketchRows:
         The columns by which people might be recognized.
     person
         The column that says whose row it is; None when every row is another person's.
+    levels
+        The level of each column for ``"coarser"``.
     sampled
-        ``"without"`` counts one of ``2 ** sampled`` combinations.
+        ``"coarser"`` counts one of ``2 ** sampled`` combinations of the other columns, with all their rows.
     """
 
     sketches: tuple[Sketch, ...]
@@ -86,6 +89,7 @@ class SketchRows:
     merged: Mapping[str, HashArray]
     quasi: tuple[str, ...]
     person: str | None = None
+    levels: Mapping[str, Level] = field(default_factory=dict)
     sampled: int = 0
 
     def __call__(self, secrets: Secrets) -> BatchFunction:  # noqa: ARG002 - nothing is drawn
@@ -147,11 +151,15 @@ class _Rows:
         if sketch.what == "rounded":
             return self._beside(_rounded(self.batch.column(sketch.column)), sketch.attribute)
         together = self._together()
-        if sketch.what == "people":
-            return self._of_people(together)
-        others = together - self._salted(sketch.column)
-        sampled = others < np.uint64((1 << (64 - self.choices.sampled)) - 1)
-        return self._of_people(others, None if sampled.all() else sampled)
+        return self._of_people(together) if sketch.what == "people" else self._coarser(sketch.column, together)
+
+    def _coarser(self, name: str, together: HashArray) -> HashArray:
+        """The combinations with a column at a level, of some rows: whoever shares the other columns stays together."""
+        others = together - self._salted(name)
+        some = np.flatnonzero(others < np.uint64((1 << (64 - self.choices.sampled)) - 1))
+        labels = self.choices.levels[name].labels(name, self.batch.column(name).take(pa.array(some)))
+        salt = 2 + self.choices.quasi.index(name)
+        return self._of_people(others[some] + mixed(cell_hashes(labels), salt=salt), some)
 
     def _beside(self, hashes: HashArray, attribute: str) -> HashArray:
         """The hash of each cell, with the code of the sensitive value in the lowest bits."""
@@ -174,14 +182,13 @@ class _Rows:
             self._hashes[salted] = mixed(self.hashes(name), salt=2 + self.choices.quasi.index(name))
         return self._hashes[salted]
 
-    def _of_people(self, hashes: HashArray, some: NDArray[np.bool_] | None = None) -> HashArray:
-        """The hashes, with some bits of the person in the lowest ones, where persons are known."""
-        chosen = hashes if some is None else hashes[some]
+    def _of_people(self, hashes: HashArray, some: NDArray[np.int64] | None = None) -> HashArray:
+        """The hashes of some rows, with bits of the person in the lowest places, where persons are known."""
         if self.choices.person is None:
-            return chosen
+            return hashes
         who = self.hashes(self.choices.person)
         bits, rest = np.uint64(PERSON_BITS), np.uint64(64 - PERSON_BITS)
-        return (chosen >> bits << bits) | ((who if some is None else who[some]) >> rest)
+        return (hashes >> bits << bits) | ((who if some is None else who[some]) >> rest)
 
 
 def _looks(cells: pa.Array) -> Counted:

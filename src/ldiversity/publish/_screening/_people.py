@@ -1,0 +1,109 @@
+"""How many people are alone with what would be published of them, and the first thing to do about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from ldiversity.base.checks import name_some
+from ldiversity.base.findings import Finding
+from ldiversity.base.numbers import number
+from ldiversity.publish._ladders import ladder_of
+from ldiversity.publish._levels import Level
+from ldiversity.publish._screening._counted import Counted, count
+from ldiversity.publish._screening._sketch import Sketch, SketchRows
+from ldiversity.publish._text_levels import SuppressLevel
+from ldiversity.release import Release
+from ldiversity.schema import Role
+from ldiversity.sentences import Method, Parameter, Sentence, Setting, say
+
+if TYPE_CHECKING:
+    from ldiversity.publish._prepare import Preparation
+
+__all__ = ["UNIQUE_PEOPLE", "about_people", "next_levels", "with_regions"]
+
+UNIQUE_PEOPLE: Final = "unique-people"
+_FIRST_ROWS: Final = 2_000
+_WORTH_IT: Final = 0.99
+"""Advice is given only if at most this share of the unique people stays unique."""
+
+
+def next_levels(preparation: Preparation) -> dict[str, Level]:
+    """For each quasi-identifier the level to try next; none where the method generalizes by itself."""
+    grouping, quasi = preparation.question.grouping, preparation.schema.names(Role.QUASI)
+    if not quasi or (grouping is not None and grouping.layout == "generalized"):
+        return {}
+    first = next(preparation.source.batches(quasi, chunk_rows=_FIRST_ROWS), None)
+    if first is None:
+        return {}
+    open_ones = [name for name in quasi if name not in preparation.levels]
+    return {name: _next_level(preparation, name, first.column(name)) for name in open_ones}
+
+
+def _next_level(preparation: Preparation, name: str, cells: pa.Array) -> Level:
+    """Dates by the year, beginnings of codes without their last two signs, else the first level that is coarser."""
+    rungs = ladder_of(cells.unique(), None, preparation.declared_trees.get(name))
+    by_text = {str(level): level for level in rungs}
+    shorter = [level for text, level in by_text.items() if text.startswith("prefix:")][1:2]
+    return by_text.get("year") or next(iter([*shorter, *rungs]))
+
+
+def about_people(preparation: Preparation, choices: SketchRows, counted: Counted) -> Iterator[Finding]:
+    """How many people are unique on the quasi-identifiers, before and as published."""
+    if not choices.quasi:
+        return
+    unique, exact = counted.unique_people()
+    before, before_exact = unique, exact
+    if preparation.levels:
+        alone = replace(choices, sketches=(Sketch("people"),), levels={})
+        before, before_exact = count(alone, preparation.source, preparation.engine).unique_people()
+    if not before:
+        return
+    n, names = counted.n_people, name_some(choices.quasi)
+    who = f"{'' if before_exact else 'About '}{number(before)} of {number(n)} people are unique on {names}"
+    after, remedy = _published(preparation, choices, counted, (unique, exact))
+    yield Finding(None, UNIQUE_PEOPLE, before / max(n, 1), f"{who}{after}.", remedy)
+
+
+def _published(
+    preparation: Preparation, choices: SketchRows, counted: Counted, shown: tuple[int, bool]
+) -> tuple[str, Sentence | str]:
+    """What becomes of them when the table is published, and what to do first."""
+    grouping = preparation.question.grouping
+    if grouping is not None and grouping.layout == "generalized":
+        return "; the method makes them coarser, class by class", ""
+    unique, exact = shown
+    after = f"; as published, {'' if exact else 'about '}{number(unique)} are" if preparation.levels else ""
+    tried = {name: counted.unique_people(name)[0] for name in choices.levels}
+    if not tried or min(tried.values()) > _WORTH_IT * unique:
+        return after, say("Drop some of them, or choose a method that generalizes, such as {}.", Method("BSGI"))
+    best = min(tried, key=lambda name: (isinstance(choices.levels[name], SuppressLevel), tried[name]))
+    if tried[best] > _WORTH_IT * unique:
+        best = min(tried, key=lambda name: tried[name])
+    left = f"{'' if not choices.sampled else 'about '}{number(tried[best]) if tried[best] else 'nobody'}"
+    level = choices.levels[best]
+    if isinstance(level, SuppressLevel):
+        return after, say("First: drop {} (take it out of {}), which leaves {}.", best, Parameter("quasi"), left)
+    return after, say(
+        "First: publish {} as {} ({}), which leaves {}.", best, str(level), Setting("levels", (best, str(level))), left
+    )
+
+
+def with_regions(finding: Finding, release: Release) -> Finding:
+    """The same of a release whose classes share a region: how many of its records are alone in theirs."""
+    if finding.kind != UNIQUE_PEOPLE or not release.generalized:
+        return finding
+    sizes = release.evidence(release.sensitive[0]).records
+    alone = 0
+    if (sizes == 1).any():  # whoever is alone in a class may still share its region with other classes
+        totals: Counter[str] = Counter()
+        for size, region in zip(sizes.tolist(), release.regions().to_pylist(), strict=True):
+            totals[repr(region)] += size
+        alone = sum(total == 1 for total in totals.values())
+    text = finding.text.partition(";")[0]
+    told = f"{number(alone)} {'is' if alone == 1 else 'are'}" if alone else "nobody is"
+    return replace(finding, text=f"{text}; as published, {told} alone in a region.")
