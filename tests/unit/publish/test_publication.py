@@ -105,7 +105,7 @@ def test_a_published_column_that_names_people_is_refused_until_confirmed() -> No
 def test_a_column_that_counts_the_rows_is_told() -> None:
     hidden = PATIENTS.append_column("shoe", pa.array(range(200)))
 
-    assert [one.column for one in publication(plain="shoe").check(hidden).findings] == ["shoe"]
+    assert "shoe" in [one.column for one in publication(plain="shoe").check(hidden).findings]
 
 
 @pytest.mark.parametrize(

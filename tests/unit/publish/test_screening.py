@@ -157,7 +157,8 @@ def test_a_second_sensitive_column_that_says_the_same_is_told(method: str, block
 
 def domain_findings(values: Any, method: str = SETS) -> list[Finding]:
     table = pa.table({"age": RANDOM.integers(0, 90, len(values)), "disease": values})
-    return list(ld.plan(table, quasi="age", sensitive="disease", method=method).findings)
+    found = ld.plan(table, quasi="age", sensitive="disease", method=method).findings
+    return [one for one in found if one.column is not None]
 
 
 @pytest.mark.parametrize("other", ["Flu", " flu", "flu ", "flu\u200b", "ﬂu", "flu\t"])
@@ -207,7 +208,7 @@ def test_numbers_nearly_equal_are_told() -> None:
 def test_a_domain_of_two_values_is_told_what_can_be_done(method: str) -> None:
     table = pa.table({"age": RANDOM.integers(0, 90, 400), "hiv": ["no", "no", "no", "yes"] * 100})
 
-    (one,) = ld.plan(table, quasi="age", sensitive="hiv", method=method).findings
+    (one,) = [one for one in ld.plan(table, quasi="age", sensitive="hiv", method=method).findings if one.column]
     assert (one.kind, one.share) == ("two-values", 0.75)
     release = ld.anonymize(table, quasi="age", sensitive="hiv", method=ld.Mondrian(model="t-closeness:0.1"))
     assert release.n_rows == 400
@@ -232,3 +233,57 @@ def test_ids_are_published_only_when_that_is_confirmed() -> None:
     release = ld.anonymize(people, **said, confirm="patient")
 
     assert [(one.column, one.kind) for one in release.confirmed] == [("patient", "identifier")]
+
+
+def unique_people(table: pa.Table, method: str = SETS, **given: Any) -> Finding | None:
+    found = ld.plan(table, sensitive="disease", method=method, **given).findings
+    return next((one for one in found if one.kind == "unique-people"), None)
+
+
+def test_unique_people_are_counted_with_the_first_thing_to_do() -> None:
+    days = RANDOM.permutation(20_000)[:N].astype(np.int32)
+    table = pa.table({"sex": RANDOM.integers(0, 2, N), "birth": pa.array(days, pa.date32()), "disease": DISEASES})
+
+    one = unique_people(table, quasi=["sex", "birth"])
+    assert one is not None
+    assert one.share == 1.0
+    assert one.text == "1,000 of 1,000 people are unique on 'sex', 'birth'."
+    assert "levels={'birth': 'year'}" in one.remedy
+    left = int(one.remedy.split("leaves ")[1].rstrip(".").replace("nobody", "0"))
+    followed = ld.plan(table, quasi=["sex", "birth"], sensitive="disease", method=SETS, levels={"birth": "year"})
+    (after,) = [one for one in followed.findings if one.kind == "unique-people"]
+    years = table["birth"].cast(pa.string()).to_pylist()
+    pairs = [(sex, day[:4]) for sex, day in zip(table["sex"].to_pylist(), years, strict=True)]
+    assert left == sum(pairs.count(pair) == 1 for pair in pairs)
+    assert f"1,000 of 1,000 people are unique on 'sex', 'birth'; as published, {left:,} are." == after.text
+
+
+def test_people_are_counted_and_not_rows_where_it_is_known_whose_row_it_is() -> None:
+    who = np.arange(N) // 4  # four rows each, which look alike
+    table = pa.table({"who": who, "age": who % 200, "disease": DISEASES})
+    given = {"quasi": "age", "method": "bsgi:l=2", "person": "who"}
+
+    one = unique_people(table, **given)
+    assert one is not None
+    assert one.text.startswith("150 of 250 people are unique on 'age'; ")  # 200 ages, of which 50 are of two people
+    assert unique_people(table, quasi="age", method="bsgi:l=2") is None
+
+
+def test_nobody_is_alone_in_the_region_of_a_class() -> None:
+    table = pa.table({"age": np.arange(N), "disease": DISEASES})
+
+    release = ld.anonymize(table, quasi="age", sensitive="disease", method="bsgi:l=3")
+    (one,) = [one for one in release.findings if one.kind == "unique-people"]
+    assert one.text == "1,000 of 1,000 people are unique on 'age'; as published, nobody is alone in a region."
+
+
+def test_large_tables_are_counted_by_samples_that_keep_who_looks_alike_together() -> None:
+    n = 300_000
+    table = pa.table({"x": np.arange(n) // 2, "y": np.arange(n) % 2, "disease": np.arange(n) % 7})
+
+    one = unique_people(table, quasi=["x", "y"])
+    assert one is not None
+    assert one.text.startswith("300,000 of 300,000 people are unique")
+    # Only two values of y: a sample of them would hold all rows or none, so all rows are read for x.
+    assert one.remedy.startswith("First: publish ")
+    assert one.remedy.endswith("which leaves nobody.")

@@ -20,6 +20,7 @@ from ldiversity.tables import Source
 
 __all__ = ["Counted", "Spread", "count"]
 
+_EVEN: Final = 0.1
 _HASHED: Final = ("values", "rounded", "spellings", "people", "coarser")
 
 
@@ -90,6 +91,14 @@ class Counted:
         sizes = np.diff(starts, append=len(own.keys))
         return _different_people(own.keys[starts[sizes == 1]]) * scale, scale == 1
 
+    def is_even(self, coarser: str) -> bool:
+        """Whether the sample of combinations with a column at its level holds its share of the rows.
+
+        Where the other columns have few combinations, chance can take nearly all rows, or none.
+        """
+        rows = int(self.hashed[Sketch("coarser", coarser)].counts.sum())
+        return abs((rows << self.sampled) - self.n_rows) <= _EVEN * self.n_rows
+
     @property
     def n_people(self) -> int:
         """How many people there are: rows, where no column says whose row it is."""
@@ -110,7 +119,11 @@ def count(choices: SketchRows, source: Source, engine: Engine) -> Counted:
         *([] if choices.person is None else [choices.person]),
     }
     columns = [name for name in source.columns if name in needed]
-    hashed = {one: HashCounts(_bits(choices, one)) for one in choices.sketches if one.what in _HASHED}
+    hashed = {
+        one: HashCounts(_bits(choices, one), halvings=choices.halvings(one))
+        for one in choices.sketches
+        if one.what in _HASHED
+    }
     with closing(engine.map(choices, source, columns, secrets=Secrets())) as batches:
         n_rows, summed, extremes = _gather(choices, batches, hashed)
     return Counted(n_rows, hashed, summed, extremes, choices.sampled, choices.person is not None)
@@ -139,8 +152,9 @@ def _gather(
                 hashed[sketch].add(keys[own], counts[own])
             elif sketch in summed:
                 summed[sketch] += counts[own]
+            elif sketch.what == "rows":
+                n_rows += int(counts[own][0])
             elif ends[place + 1] > ends[place]:
                 low, high = extremes.get(sketch, (counts[own][0], counts[own][1]))
                 extremes[sketch] = (min(low, counts[own][0]), max(high, counts[own][1]))
-        n_rows += int(counts[: ends[1]].sum())
     return n_rows, summed, extremes

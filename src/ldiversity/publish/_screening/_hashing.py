@@ -5,14 +5,14 @@ These numbers stand for values where only equality matters. They are not secret,
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["MISSING", "HashArray", "cell_hashes", "mixed"]
+__all__ = ["MISSING", "Coded", "HashArray", "cell_hashes", "coded_cells", "mixed", "repeats"]
 
 HashArray: TypeAlias = NDArray[np.uint64]
 
@@ -40,6 +40,26 @@ def mixed(words: HashArray, salt: int = 0) -> HashArray:
     return found
 
 
+class Coded(NamedTuple):
+    """The cells of a column as hashes.
+
+    Attributes
+    ----------
+    distinct
+        The hash of each different cell, ascending; of each row, in its order, where `places` is None.
+    places
+        The position of each row among them; None where looking them up would not pay off.
+    """
+
+    distinct: HashArray
+    places: NDArray[np.int64] | None
+
+    @property
+    def rows(self) -> HashArray:
+        """The hash of each row."""
+        return self.distinct if self.places is None else self.distinct[self.places]
+
+
 def cell_hashes(cells: pa.Array) -> HashArray:
     """The hash of each cell; NaN is missing.
 
@@ -49,32 +69,43 @@ def cell_hashes(cells: pa.Array) -> HashArray:
     >>> first == third, first == second
     (True, False)
     """
+    return coded_cells(cells).rows
+
+
+def coded_cells(cells: pa.Array) -> Coded:
+    """The hashes of cells, each different cell once if there are few."""
     if pa.types.is_dictionary(cells.type):
         return _of_dictionary(cells)
-    if pa.types.is_string(cells.type) and _repeats(cells):
+    if repeats(cells):
         return _of_dictionary(cells.dictionary_encode())
+    return Coded(_of_cells(cells), None)
+
+
+def _of_cells(cells: pa.Array) -> HashArray:
     hashes = _of_texts(cells) if pa.types.is_string(cells.type) else _of_numbers(cells)
     missing = pc.is_null(cells, nan_is_null=True)
     return hashes if not missing.true_count else np.where(missing.to_numpy(zero_copy_only=False), MISSING, hashes)
 
 
-def _of_dictionary(cells: pa.DictionaryArray) -> HashArray:
-    known = np.append(cell_hashes(_plain(cells.dictionary)), MISSING)
-    indices = cells.indices
+def _of_dictionary(cells: pa.DictionaryArray) -> Coded:
+    known = np.append(_of_cells(_plain(cells.dictionary)), MISSING)
+    indices = cells.indices.cast(pa.int64())
     if indices.null_count:
-        indices = pc.fill_null(indices.cast(pa.int64()), len(known) - 1)
-    found: HashArray = known[indices.to_numpy()]
-    return found
+        indices = pc.fill_null(indices, len(known) - 1)
+    order = np.argsort(known)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return Coded(known[order], rank[indices.to_numpy()])
 
 
 def _plain(values: pa.Array) -> pa.Array:
     return values.cast(pa.string()) if pa.types.is_large_string(values.type) else values
 
 
-def _repeats(cells: pa.Array) -> bool:
+def repeats(cells: pa.Array) -> bool:
     """Whether the first cells have so many equal ones that looking each up in a dictionary pays off."""
     first = cells.slice(0, _TRIED)
-    return len(cells) >= _TRIED and len(first.unique()) * _OFTEN < len(first)
+    return len(first.unique()) * _OFTEN < len(first)
 
 
 def _of_numbers(cells: pa.Array) -> HashArray:

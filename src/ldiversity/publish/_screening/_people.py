@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -27,21 +27,17 @@ if TYPE_CHECKING:
 __all__ = ["UNIQUE_PEOPLE", "about_people", "next_levels", "with_regions"]
 
 UNIQUE_PEOPLE: Final = "unique-people"
-_FIRST_ROWS: Final = 2_000
 _WORTH_IT: Final = 0.99
 """Advice is given only if at most this share of the unique people stays unique."""
 
 
-def next_levels(preparation: Preparation) -> dict[str, Level]:
+def next_levels(preparation: Preparation, first: Mapping[str, pa.Array]) -> dict[str, Level]:
     """For each quasi-identifier the level to try next; none where the method generalizes by itself."""
     grouping, quasi = preparation.question.grouping, preparation.schema.names(Role.QUASI)
-    if not quasi or (grouping is not None and grouping.layout == "generalized"):
+    if grouping is not None and grouping.layout == "generalized":
         return {}
-    first = next(preparation.source.batches(quasi, chunk_rows=_FIRST_ROWS), None)
-    if first is None:
-        return {}
-    open_ones = [name for name in quasi if name not in preparation.levels]
-    return {name: _next_level(preparation, name, first.column(name)) for name in open_ones}
+    open_ones = [name for name in quasi if name in first and name not in preparation.levels]
+    return {name: _next_level(preparation, name, first[name]) for name in open_ones}
 
 
 def _next_level(preparation: Preparation, name: str, cells: pa.Array) -> Level:
@@ -59,7 +55,7 @@ def about_people(preparation: Preparation, choices: SketchRows, counted: Counted
     unique, exact = counted.unique_people()
     before, before_exact = unique, exact
     if preparation.levels:
-        alone = replace(choices, sketches=(Sketch("people"),), levels={})
+        alone = replace(choices, sketches=(Sketch("rows"), Sketch("people")), levels={})
         before, before_exact = count(alone, preparation.source, preparation.engine).unique_people()
     if not before:
         return
@@ -78,19 +74,31 @@ def _published(
         return "; the method makes them coarser, class by class", ""
     unique, exact = shown
     after = f"; as published, {'' if exact else 'about '}{number(unique)} are" if preparation.levels else ""
-    tried = {name: counted.unique_people(name)[0] for name in choices.levels}
+    tried = _tried(preparation, choices, counted)
     if not tried or min(tried.values()) > _WORTH_IT * unique:
         return after, say("Drop some of them, or choose a method that generalizes, such as {}.", Method("BSGI"))
     best = min(tried, key=lambda name: (isinstance(choices.levels[name], SuppressLevel), tried[name]))
     if tried[best] > _WORTH_IT * unique:
         best = min(tried, key=lambda name: tried[name])
-    left = f"{'' if not choices.sampled else 'about '}{number(tried[best]) if tried[best] else 'nobody'}"
+    about = "about " if choices.sampled else ""
+    left = f"{about}{number(tried[best])}" if tried[best] else "nobody"
     level = choices.levels[best]
     if isinstance(level, SuppressLevel):
         return after, say("First: drop {} (take it out of {}), which leaves {}.", best, Parameter("quasi"), left)
     return after, say(
         "First: publish {} as {} ({}), which leaves {}.", best, str(level), Setting("levels", (best, str(level))), left
     )
+
+
+def _tried(preparation: Preparation, choices: SketchRows, counted: Counted) -> dict[str, int]:
+    """How many stay unique with each column at its next level; where a sample is of no use, all rows are read again."""
+    uneven = [name for name in choices.levels if choices.sampled and not counted.is_even(name)]
+    tried = {name: counted.unique_people(name)[0] for name in choices.levels if name not in uneven}
+    if uneven:
+        sketches = (Sketch("rows"), *(Sketch("coarser", name) for name in uneven))
+        whole = count(replace(choices, sketches=sketches, sampled=0), preparation.shown, preparation.engine)
+        tried |= {name: whole.unique_people(name)[0] for name in uneven}
+    return tried
 
 
 def with_regions(finding: Finding, release: Release) -> Finding:

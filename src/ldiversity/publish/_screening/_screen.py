@@ -16,12 +16,13 @@ from ldiversity.errors import SchemaError
 from ldiversity.publish._screening._columns import Seen, about_column, leave_out, ways_out
 from ldiversity.publish._screening._content import look_at
 from ldiversity.publish._screening._counted import Counted, Spread, count
+from ldiversity.publish._screening._hashing import repeats
 from ldiversity.publish._screening._people import about_people, next_levels
 from ldiversity.publish._screening._sketch import Sketch, SketchRows
 from ldiversity.publish._screening._telling import telling
 from ldiversity.publish._screening._values import about_domain, about_spellings, merged_codes
 from ldiversity.schema import Role, Schema
-from ldiversity.tables import unknown_column
+from ldiversity.tables import Source, unknown_column
 
 if TYPE_CHECKING:
     from ldiversity.publish._prepare import Preparation
@@ -33,7 +34,8 @@ _GAIN: Final = 0.3
 _TOLD_OUTRIGHT: Final = 0.9
 _GAIN_OUTRIGHT: Final = 0.8
 _MOST_TEXTS: Final = 2_000
-_SAMPLED_FROM: Final = 1 << 18
+_FIRST_ROWS: Final = 2_000
+_SAMPLED_FROM: Final = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -116,13 +118,14 @@ def _exact(preparation: Preparation) -> frozenset[str]:
 
 def _choices(preparation: Preparation) -> SketchRows:
     source, schema, exact = preparation.shown, preparation.schema, _exact(preparation)
-    sensitive = schema.names(Role.SENSITIVE)
-    sketches: list[Sketch] = []
-    for name in schema.names(Role.QUASI, Role.PLAIN):
+    sensitive, quasi = schema.names(Role.SENSITIVE), schema.names(Role.QUASI)
+    published = schema.names(Role.QUASI, Role.PLAIN)
+    first = _first_rows(preparation.source, published)
+    levels = next_levels(preparation, first)
+    sketches = [Sketch("rows")]
+    for name in published:
         sketches += _of_column(name, source.columns[name], sensitive if name in exact else sensitive[:1], name in exact)
     sketches += [Sketch("values", one, other) for one in sensitive for other in sensitive if one != other]
-    quasi = schema.names(Role.QUASI)
-    levels = next_levels(preparation)
     sketches += [Sketch("people"), *(Sketch("coarser", name) for name in levels)] if quasi else []
     return SketchRows(
         tuple(sketches),
@@ -132,7 +135,14 @@ def _choices(preparation: Preparation) -> SketchRows:
         preparation.question.person,
         levels,
         (preparation.n_rows // _SAMPLED_FROM).bit_length(),
+        frozenset(name for name, cells in first.items() if not repeats(cells)),
     )
+
+
+def _first_rows(source: Source, names: Sequence[str]) -> dict[str, pa.Array]:
+    """Some rows that tell what kind of values a column has; nothing is decided by them but how to count."""
+    batch = next(source.batches(names, chunk_rows=_FIRST_ROWS), None) if names else None
+    return {} if batch is None else dict(zip(names, batch.columns, strict=True))
 
 
 def _of_column(name: str, kind: pa.DataType, sensitive: Sequence[str], exact: bool) -> Iterator[Sketch]:  # noqa: FBT001 - a plain fact

@@ -15,9 +15,8 @@ from ldiversity.base.arrays import CodeArray
 from ldiversity.engines import BatchFunction, NumberedBatch, Secrets
 from ldiversity.publish._levels import Level
 from ldiversity.publish._screening._content import look_at
-from ldiversity.publish._screening._hashing import MISSING, HashArray, cell_hashes, mixed
+from ldiversity.publish._screening._hashing import Coded, HashArray, cell_hashes, coded_cells, mixed
 from ldiversity.publish._screening._spelling import plain_spelling
-from ldiversity.publish._screening._tally import counted_keys
 from ldiversity.tables import Coder
 
 __all__ = ["PERSON_BITS", "SPELLING_BITS", "Sketch", "SketchRows", "bits_of"]
@@ -26,10 +25,16 @@ PERSON_BITS: Final = 32
 SPELLING_BITS: Final = 20
 _SEEN_TEXTS: Final = 400
 _MOST_SPELLINGS: Final = 5_000
+_FIRST: Final = 2_000
+_FEW: Final = 200
+_MOST_CELLS: Final = 4
+"""Counts of pairs are made at once if there are at most this many possible pairs a row."""
+
 _ROUNDED_AWAY: Final = 46
 """Bits of a float that are left out, so that numbers which differ by less than about 1 % get the same key."""
 
 Counted: TypeAlias = tuple[HashArray, NDArray[np.int64]]
+_NOTHING: Final[Counted] = (np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -39,16 +44,17 @@ class Sketch:
     Attributes
     ----------
     what
-        ``"values"`` of a column, each with the sensitive value beside it; ``"rounded"`` numbers of a column, the same
-        way; ``"looks"`` and ``"spellings"`` of its texts; ``"extremes"`` of its whole numbers; ``"people"``, the
-        combinations of all quasi-identifiers; ``"coarser"``, the same with one of them at a level.
+        ``"rows"``, how many there are; ``"values"`` of a column, each with the sensitive value beside it; ``"rounded"``
+        numbers of a column, the same way; ``"looks"`` and ``"spellings"`` of its texts; ``"extremes"`` of its whole
+        numbers; ``"people"``, the combinations of all quasi-identifiers; ``"coarser"``, the same with one of them at a
+        level.
     column
         The column; empty for people.
     attribute
         The sensitive column, for values and rounded numbers.
     """
 
-    what: Literal["values", "rounded", "looks", "spellings", "extremes", "people", "coarser"]
+    what: Literal["rows", "values", "rounded", "looks", "spellings", "extremes", "people", "coarser"]
     column: str = ""
     attribute: str = ""
 
@@ -82,6 +88,8 @@ class SketchRows:
         The level of each column for ``"coarser"``.
     sampled
         ``"coarser"`` counts one of ``2 ** sampled`` combinations of the other columns, with all their rows.
+    varied
+        Columns in which nearly every row differs: one of ``2 ** (sampled // 2)`` of their values is counted.
     """
 
     sketches: tuple[Sketch, ...]
@@ -91,6 +99,11 @@ class SketchRows:
     person: str | None = None
     levels: Mapping[str, Level] = field(default_factory=dict)
     sampled: int = 0
+    varied: frozenset[str] = frozenset()
+
+    def halvings(self, sketch: Sketch) -> int:
+        """How often the values that a sketch counts are halved before they are counted."""
+        return self.sampled // 2 if sketch.what == "values" and sketch.column in self.varied else 0
 
     def __call__(self, secrets: Secrets) -> BatchFunction:  # noqa: ARG002 - nothing is drawn
         """The function; every worker counts alike."""
@@ -123,72 +136,98 @@ class _Rows:
     choices: SketchRows
     batch: pa.RecordBatch
     codes: Mapping[str, CodeArray]
-    _hashes: dict[str, HashArray] = field(default_factory=dict)
+    _coded: dict[str, Coded] = field(default_factory=dict)
+    _salts: dict[str, HashArray] = field(default_factory=dict)
 
     def counted(self) -> Iterator[Counted]:
         """What each sketch counts."""
         for sketch in self.choices.sketches:
-            if sketch.what == "looks":
-                yield _looks(self.batch.column(sketch.column))
+            cells = self.batch.column(sketch.column) if sketch.column else None
+            if sketch.what == "rows":
+                yield np.zeros(1, dtype=np.uint64), np.array([self.batch.num_rows])
+            elif sketch.what == "looks":
+                yield _looks(cells)
             elif sketch.what == "spellings":
-                yield _spellings(self.batch.column(sketch.column))
+                yield _spellings(cells)
             elif sketch.what == "extremes":
-                yield _extremes(self.batch.column(sketch.column))
+                yield _extremes(cells)
+            elif sketch.what == "values":
+                halvings = self.choices.halvings(sketch)
+                yield self._beside(self.coded(sketch.column), sketch.attribute, halvings)
+            elif sketch.what == "rounded":
+                # Where values repeat, they tell by themselves what rounded ones would.
+                many = self.coded(sketch.column).places is None
+                yield self._beside(_rounded(cells), sketch.attribute) if many else _NOTHING
             else:
-                yield counted_keys(self._keys(sketch))
+                yield _once(self._people() if sketch.what == "people" else self._coarser(sketch.column))
 
-    def hashes(self, name: str) -> HashArray:
-        """The hash of each cell of a column."""
-        if name not in self._hashes:
+    def coded(self, name: str) -> Coded:
+        """The cells of a column as hashes."""
+        if name not in self._coded:
             codes = self.codes.get(name)
-            own = cell_hashes(self.batch.column(name)) if codes is None else mixed(self.choices.merged[name][codes])
-            self._hashes[name] = own
-        return self._hashes[name]
+            self._coded[name] = (
+                coded_cells(self.batch.column(name))
+                if codes is None
+                else Coded(mixed(self.choices.merged[name]), codes.astype(np.int64))
+            )
+        return self._coded[name]
 
-    def _keys(self, sketch: Sketch) -> HashArray:
-        if sketch.what == "values":
-            return self._beside(self.hashes(sketch.column), sketch.attribute)
-        if sketch.what == "rounded":
-            return self._beside(_rounded(self.batch.column(sketch.column)), sketch.attribute)
-        together = self._together()
-        return self._of_people(together) if sketch.what == "people" else self._coarser(sketch.column, together)
+    def _beside(self, coded: Coded, attribute: str, halvings: int = 0) -> Counted:
+        """How often each cell occurs with each sensitive value, whose code stands in the lowest bits of the key."""
+        merged, n_rows = self.choices.merged[attribute], self.batch.num_rows
+        bits, n_values = np.uint64(bits_of(len(merged))), len(merged)
+        tops, codes = coded.distinct >> bits << bits, merged[self.codes[attribute]]
+        if coded.places is None and halvings:
+            some = np.flatnonzero(tops < np.uint64(1 << (64 - halvings)))
+            return _once(tops[some] | codes[some])
+        if coded.places is None:
+            return _once(tops | codes)
+        if len(tops) * n_values > _MOST_CELLS * max(n_rows, 1):
+            return _once(tops[coded.places] | codes)
+        cells = np.bincount(coded.places * n_values + codes.view(np.int64))
+        filled = np.flatnonzero(cells)
+        return tops[filled // n_values] | (filled % n_values).view(np.uint64), cells[filled]
 
-    def _coarser(self, name: str, together: HashArray) -> HashArray:
+    def _people(self) -> HashArray:
+        return self._whose(self._together())
+
+    def _coarser(self, name: str) -> HashArray:
         """The combinations with a column at a level, of some rows: whoever shares the other columns stays together."""
-        others = together - self._salted(name)
+        others = self._together() - self._salted(name)
         some = np.flatnonzero(others < np.uint64((1 << (64 - self.choices.sampled)) - 1))
         labels = self.choices.levels[name].labels(name, self.batch.column(name).take(pa.array(some)))
-        salt = 2 + self.choices.quasi.index(name)
-        return self._of_people(others[some] + mixed(cell_hashes(labels), salt=salt), some)
-
-    def _beside(self, hashes: HashArray, attribute: str) -> HashArray:
-        """The hash of each cell, with the code of the sensitive value in the lowest bits."""
-        bits = np.uint64(bits_of(len(self.choices.coders[attribute].domain)))
-        codes = self.choices.merged[attribute][self.codes[attribute]]
-        return (hashes >> bits << bits) | codes
+        return self._whose(others[some] + mixed(cell_hashes(labels), salt=self._salt(name)), some)
 
     def _together(self) -> HashArray:
         """The hash of all quasi-identifiers of each row; a sum, from which one of them can be taken off."""
-        if "" not in self._hashes:
+        if "" not in self._salts:
             together = np.zeros(self.batch.num_rows, dtype=np.uint64)
             for name in self.choices.quasi:
                 together += self._salted(name)
-            self._hashes[""] = together
-        return self._hashes[""]
+            self._salts[""] = together
+        return self._salts[""]
 
     def _salted(self, name: str) -> HashArray:
-        salted = f"\0{name}"
-        if salted not in self._hashes:
-            self._hashes[salted] = mixed(self.hashes(name), salt=2 + self.choices.quasi.index(name))
-        return self._hashes[salted]
+        if name not in self._salts:
+            coded = self.coded(name)
+            self._salts[name] = Coded(mixed(coded.distinct, salt=self._salt(name)), coded.places).rows
+        return self._salts[name]
 
-    def _of_people(self, hashes: HashArray, some: NDArray[np.int64] | None = None) -> HashArray:
+    def _salt(self, name: str) -> int:
+        return 2 + self.choices.quasi.index(name)
+
+    def _whose(self, hashes: HashArray, some: NDArray[np.int64] | None = None) -> HashArray:
         """The hashes of some rows, with bits of the person in the lowest places, where persons are known."""
         if self.choices.person is None:
             return hashes
-        who = self.hashes(self.choices.person)
+        who = self.coded(self.choices.person).rows
         bits, rest = np.uint64(PERSON_BITS), np.uint64(64 - PERSON_BITS)
         return (hashes >> bits << bits) | ((who if some is None else who[some]) >> rest)
+
+
+def _once(keys: HashArray) -> Counted:
+    """Keys that are counted where all batches come together."""
+    return keys, np.ones(len(keys), dtype=np.int64)
 
 
 def _looks(cells: pa.Array) -> Counted:
@@ -207,32 +246,34 @@ def _some(cells: pa.Array) -> list[str | None]:
 
 def _spellings(cells: pa.Array) -> Counted:
     """Each spelling of a value, with the hash of its plain spelling; nothing where there are very many texts."""
+    first = cells.slice(0, _FIRST)
+    if len(first.unique()) * 2 > len(first) > _FEW:
+        return _NOTHING
     coded = cells.dictionary_encode()
     if len(coded.dictionary) > _MOST_SPELLINGS:
-        return np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
+        return _NOTHING
     indices = coded.indices.drop_null().to_numpy()
     counts = np.bincount(indices, minlength=len(coded.dictionary))
     plain = cell_hashes(pa.array([plain_spelling(text) for text in coded.dictionary.to_pylist()], pa.string()))
     bits, rest = np.uint64(SPELLING_BITS), np.uint64(64 - SPELLING_BITS)
-    keys = (plain >> bits << bits) | (cell_hashes(coded.dictionary) >> rest)
-    order = np.argsort(keys)
-    return keys[order], counts[order].astype(np.int64)
+    return (plain >> bits << bits) | (cell_hashes(coded.dictionary) >> rest), counts.astype(np.int64)
 
 
 def _extremes(cells: pa.Array) -> Counted:
     """The least and the greatest of whole numbers."""
     found = pc.min_max(cells).as_py()
     if found["min"] is None:
-        return np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
+        return _NOTHING
     inside = [min(max(found[end], -(1 << 62)), 1 << 62) for end in ("min", "max")]
     return np.arange(2, dtype=np.uint64), np.array(inside, dtype=np.int64)
 
 
-def _rounded(cells: pa.Array) -> HashArray:
-    """A key of each number, which near numbers share; it tells nothing about the order."""
+def _rounded(cells: pa.Array) -> Coded:
+    """A key of each number, which near numbers share."""
     kind = cells.type
     if pa.types.is_temporal(kind):
         cells = cells.view(pa.int32() if kind.bit_width == 32 else pa.int64())  # noqa: PLR2004 - bits
     missing = pc.is_null(cells, nan_is_null=True).to_numpy(zero_copy_only=False)
     numbers = pc.fill_null(pc.cast(cells, pa.float64(), safe=False), 0.0).to_numpy() + 0.0
-    return np.where(missing, MISSING, mixed(numbers.view(np.uint64) >> np.uint64(_ROUNDED_AWAY)))
+    coarse = (numbers.view(np.uint64) >> np.uint64(_ROUNDED_AWAY)).view(np.int64)
+    return coded_cells(pa.array(coarse, mask=missing).dictionary_encode())

@@ -24,10 +24,14 @@ def plain_spelling(text: str) -> str:
     >>> plain_spelling("1.50") == plain_spelling("1.5"), plain_spelling("01") == plain_spelling("1")
     (True, False)
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    spaced = "".join(" " if character.isspace() else character for character in folded)
-    seen = "".join(character for character in spaced if unicodedata.category(character) not in _INVISIBLE)
+    seen = text.lower() if text.isascii() and text.isprintable() else _seen(text)
     plain = " ".join(seen.split())
     if "." in plain and _NUMBER.fullmatch(plain):
         return plain.rstrip("0").rstrip(".")
     return plain
+
+
+def _seen(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    spaced = "".join(" " if character.isspace() else character for character in folded)
+    return "".join(character for character in spaced if unicodedata.category(character) not in _INVISIBLE)

@@ -9,24 +9,10 @@ from numpy.typing import NDArray
 
 from ldiversity.publish._screening._hashing import HashArray
 
-__all__ = ["HashCounts", "counted_keys"]
+__all__ = ["HashCounts"]
 
 MOST_KEYS: Final = 1 << 21
 """Keys that are kept at most; with more of them, a sample is counted."""
-
-
-def counted_keys(keys: HashArray) -> tuple[HashArray, NDArray[np.int64]]:
-    """The distinct keys in ascending order, and how often each occurs.
-
-    Examples
-    --------
-    >>> keys, counts = counted_keys(np.array([7, 3, 7], dtype=np.uint64))
-    >>> keys.tolist(), counts.tolist()
-    ([3, 7], [1, 2])
-    """
-    ordered = np.sort(keys)
-    starts = _starts(ordered)
-    return ordered[starts], np.diff(starts, append=len(ordered))
 
 
 def _starts(ordered: HashArray) -> NDArray[np.int64]:
@@ -48,27 +34,37 @@ class HashCounts:
         How many of the lowest bits are not of the hash.
     most
         Keys that are kept at most.
+    halvings
+        How often the sample was halved before anything is counted.
 
     Examples
     --------
     >>> counts = HashCounts(bits=0)
-    >>> for batch in ([5, 9], [9]):
-    ...     counts.add(*counted_keys(np.array(batch, dtype=np.uint64)))
+    >>> counts.add(np.array([5, 9], dtype=np.uint64), np.array([1, 1]))
+    >>> counts.add(np.array([9], dtype=np.uint64), np.array([1]))
     >>> counts.keys.tolist(), counts.counts.tolist(), counts.scale
     ([5, 9], [1, 2], 1)
     """
 
-    def __init__(self, bits: int, most: int = MOST_KEYS) -> None:
+    def __init__(self, bits: int, most: int = MOST_KEYS, halvings: int = 0) -> None:
         self.bits, self._most = bits, most
-        self._halvings = 0
+        self._halvings = halvings
+        self._single: list[HashArray] = []
         self._waiting: list[tuple[HashArray, NDArray[np.int64]]] = []
         self._n_waiting = 0
         self._done = (np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64))
 
     def add(self, keys: HashArray, counts: NDArray[np.int64]) -> None:
-        """Count some more; the keys are distinct and ascend."""
-        keys, counts = self._sampled(keys, counts)
-        self._waiting.append((keys, counts))
+        """Count some more, in any order."""
+        if self._halvings:
+            kept = keys < np.uint64(1 << (64 - self._halvings))
+            keys, counts = keys[kept], counts[kept]
+        if not len(keys):
+            return
+        if int(counts.max()) == 1:
+            self._single.append(keys)  # sorting keys alone is several times faster
+        else:
+            self._waiting.append((keys, counts))
         self._n_waiting += len(keys)
         if self._n_waiting > self._most:
             self._merge()
@@ -96,22 +92,29 @@ class HashCounts:
         starts = _starts(hashes)
         return hashes[starts], starts
 
-    def _sampled(self, keys: HashArray, counts: NDArray[np.int64]) -> tuple[HashArray, NDArray[np.int64]]:
-        if not self._halvings:
-            return keys, counts
-        end = int(np.searchsorted(keys, np.uint64(1 << (64 - self._halvings))))
-        return keys[:end], counts[:end]
-
     def _merge(self) -> None:
-        if not self._waiting:
+        if not self._n_waiting:
             return
-        parts = [self._done, *self._waiting]
-        self._waiting, self._n_waiting = [], 0
-        keys, counts = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
-        order = np.argsort(keys, kind="stable")
-        keys, counts = keys[order], counts[order]
-        starts = _starts(keys)
-        self._done = (keys[starts], np.add.reduceat(counts, starts) if len(starts) else counts)
+        parts = [part for part in (self._done, *self._waiting) if len(part[0])]
+        if self._single:
+            ordered = np.sort(np.concatenate(self._single))
+            starts = _starts(ordered)
+            parts.append((ordered[starts], np.diff(starts, append=len(ordered))))
+        self._single, self._waiting, self._n_waiting = [], [], 0
+        self._done = parts[0] if len(parts) == 1 and self._is_merged(parts[0]) else _summed(parts)
         while len(self._done[0]) > self._most:
             self._halvings += 1
-            self._done = self._sampled(*self._done)
+            end = int(np.searchsorted(self._done[0], np.uint64(1 << (64 - self._halvings))))
+            self._done = (self._done[0][:end], self._done[1][:end])
+
+    @staticmethod
+    def _is_merged(part: tuple[HashArray, NDArray[np.int64]]) -> bool:
+        return bool((part[0][1:] > part[0][:-1]).all())
+
+
+def _summed(parts: list[tuple[HashArray, NDArray[np.int64]]]) -> tuple[HashArray, NDArray[np.int64]]:
+    keys, counts = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+    order = np.argsort(keys, kind="stable")  # which makes use of parts that ascend already
+    keys = keys[order]
+    starts = _starts(keys)
+    return keys[starts], np.add.reduceat(counts[order], starts)

@@ -33,9 +33,8 @@ def telling(counted: HashCounts, n_rows: int) -> Telling:
 
     Examples
     --------
-    >>> from ldiversity.publish._screening._tally import counted_keys
-    >>> counts = HashCounts(bits=1)
-    >>> counts.add(*counted_keys(np.array([2, 2, 2, 5, 5, 5, 9], dtype=np.uint64)))  # values 1, 2, 4; last bit hidden
+    >>> counts = HashCounts(bits=1)  # values 1, 2 and 4, and one bit for the sensitive value
+    >>> counts.add(np.array([2, 2, 2, 5, 5, 5, 9], dtype=np.uint64), np.ones(7, dtype=np.int64))
     >>> round(telling(counts, 7).share, 2)
     0.86
     """
