@@ -49,6 +49,7 @@ from ldiversity.evaluation.attacks import Similarity as Similarity
 from ldiversity.evaluation.attacks import SinglingOut as SinglingOut
 from ldiversity.evaluation.attacks import Skewness as Skewness
 from ldiversity.evaluation.attacks import attack as attack
+from ldiversity.evaluation.attacks import attack_table as attack_table
 from ldiversity.evaluation.audit import Audit as Audit
 from ldiversity.evaluation.audit import audit as audit
 from ldiversity.evaluation.audit import check as check

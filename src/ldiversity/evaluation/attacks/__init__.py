@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ldiversity.evaluation.attacks._attack import attack
+from ldiversity.evaluation.attacks._attack_table import attack_table
 from ldiversity.evaluation.attacks._background import BackgroundKnowledge
 from ldiversity.evaluation.attacks._base import AnyAttack, Attack, AttackResult, Beliefs, Criterion, Knowledge, Targets
 from ldiversity.evaluation.attacks._definetti import DeFinetti
@@ -57,4 +58,5 @@ __all__ = [
     "Skewness",
     "Targets",
     "attack",
+    "attack_table",
 ]

@@ -14,6 +14,7 @@ from ldiversity.base.checks import check_integer, column_name, column_names, nam
 from ldiversity.distances import Distance
 from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
 from ldiversity.evaluation.attacks._base import AnyAttack, Attack, Knowledge, Targets
+from ldiversity.evaluation.attacks._linkability import two_sources
 from ldiversity.evaluation.attacks._matching import number_alike, pick_piece
 from ldiversity.evaluation.attacks._registry import ATTACKS
 from ldiversity.evaluation.attacks._report import AttackReport, Skipped
@@ -29,7 +30,6 @@ from ldiversity.tables import GivenReadOptions, open_source
 
 __all__ = ["attack"]
 
-_TWO: Final = 2
 _MOST_NUMBERS: Final = 50_000_000
 """The most targets times values; with more, a sample of the targets is attacked."""
 
@@ -120,9 +120,8 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
         column_name("attack", "person", person)
         if original is None:
             raise ParameterError("attack", "person", "must be left out without the original, which has the column")
-    given = Knowledge(
-        release, names[0], second, exclude, distance, d, known, _secrets(secret, names), _sources(link), person
-    )
+    sources, secrets = two_sources("attack", link), _secrets(secret, names)
+    given = Knowledge(release, names[0], second, exclude, distance, d, known, secrets, sources, person)
     chosen, risky, by_name = _chosen(attacks, release, given)
     source = None if original is None else open_source(original, types=types, read=read)
     most = None if targets is None else check_integer("attack", "targets", targets, minimum=1)
@@ -146,21 +145,6 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
 
 def _secrets(secret: str | Sequence[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:
     return names if secret is None else tuple(column_names("attack", "secret", secret))
-
-
-def _sources(link: Sequence[str | Sequence[str]] | None) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The columns of two sources, which share none."""
-    if link is None:
-        return None
-    sides = [] if isinstance(link, str) else [tuple(column_names("attack", "link", side)) for side in link]
-    if len(sides) != _TWO or not all(sides) or set(sides[0]) & set(sides[1]):
-        raise ParameterError(
-            "attack",
-            "link",
-            "must have two lists of columns that share none",
-            hint="For example, one source knows the age and the sex, the other the job.",
-        )
-    return sides[0], sides[1]
 
 
 def _attributes(release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 
-from ldiversity.base.checks import name_some
+from ldiversity.base.checks import column_names, name_some
+from ldiversity.errors import ParameterError
 from ldiversity.evaluation.attacks._base import AnyAttack, Criterion, Knowledge
 from ldiversity.evaluation.attacks._nearest import Nearest
 from ldiversity.evaluation.attacks._risk import PrivacyRisk, Rate
 from ldiversity.evaluation.attacks._risk_attack import RiskAttack
 from ldiversity.evaluation.attacks._shown import People, Shown, draw_people
 
-__all__ = ["Linkability"]
+__all__ = ["Linkability", "two_sources"]
+
+_TWO: Final = 2
 
 
 @dataclass(frozen=True)
@@ -109,3 +113,20 @@ class Linkability(RiskAttack):
             )
             met += bool(np.isin(first, second).any())
         return Rate(met, targets.n)
+
+
+def two_sources(
+    owner: str, link: Sequence[str | Sequence[str]] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The columns of two sources, which share none."""
+    if link is None:
+        return None
+    sides = [] if isinstance(link, str) else [tuple(column_names(owner, "link", side)) for side in link]
+    if len(sides) != _TWO or not all(sides) or set(sides[0]) & set(sides[1]):
+        raise ParameterError(
+            owner,
+            "link",
+            "must have two lists of columns that share none",
+            hint="For example, one source knows the age and the sex, the other the job.",
+        )
+    return sides[0], sides[1]

@@ -114,7 +114,7 @@ def command(
     does, 2 when something is wrong with the options or files. To beat the claim, attackers must also do better than
     guessing, and better than without their additional knowledge ("without": the order, the other release).
 
-    singling-out, linkability and inference measure risks that no release makes promises about: they need
+    singling-out, linkability, inference and downcoding measure risks that no release makes promises about: they need
     --original, and --control to tell what holds for anyone.
 
     \b

@@ -145,9 +145,9 @@ def test_the_control_table_may_hold_values_that_were_not_published() -> None:
 
 
 def test_missing_cells_are_a_value_of_their_own() -> None:
-    table = pa.table(
-        {"age": [20, None, 30, 40] * 50, "sex": ["f", "m", None, "m"] * 50, "disease": ["a", "b", "c", "d"] * 50}
-    )
+    ages, sexes = [20, None, 30, 40] * 50, ["f", "m", None, "m"] * 50
+    diseases = [f"d{code}" for code in np.random.default_rng(0).integers(0, 4, 200)]
+    table = pa.table({"age": ages, "sex": sexes, "disease": diseases})
     for method in ("randomized-addition:l=2", "anatomy:l=2", "mondrian:l=2"):
         release = ld.anonymize(table, quasi=["age", "sex"], sensitive="disease", method=method)
         assert len(ld.attack(release, table, control=table, attacks=RISKS).risks) == 5
