@@ -247,6 +247,10 @@ def _caveats(question: ClassQuestion, cells: ClassCells, rows: _Rows, index: Cel
             f"Some classes say nothing about {name_some(unknown)}: they are spread over all public values. Missing "
             "values are considered only where frequencies are published."
         )
+    regions = [question.release.region(name) for name in question.generalized]
+    endless = [one.name for one in regions if (one.unbounded("low") | one.unbounded("high")).any()]
+    if endless:
+        caveats.append(f"Values of {name_some(endless)} beyond a published end are counted at this end.")
     if cells.generalized:
         caveats.append("Numbers of records are expected numbers, because classes extend over several cells.")
     if rows.hidden:

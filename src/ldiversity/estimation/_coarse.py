@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ldiversity.base.arrays import BoolArray, CodeArray
     from ldiversity.release import Reach, Release
 
-__all__ = ["CoarseBy", "CoarseFilter", "ask_labels", "true_cells"]
+__all__ = ["CoarseBy", "CoarseFilter", "ask_labels", "check_unbounded", "true_cells"]
 
 _MOST_LISTED: Final = 100_000
 """A label with more whole numbers is known by its ends and by the values that a question names."""
@@ -57,6 +57,15 @@ def true_cells(release: Release, by: By, original: pa.Table) -> Coded:
     (asked,), _ = ask_labels(release, [by], ())
     shown = release.as_published(original.select([by.column]))
     return asked.encode(shown.column(by.column))
+
+
+def check_unbounded(region: Region, filters: Iterable[Filter]) -> None:
+    """Refuse a filter that would divide a label without an end, such as ``>= 90``: nothing says how it is filled."""
+    endless = region.unbounded("low") | region.unbounded("high")
+    labels = _Labels(region)
+    for label in dict.fromkeys(region.column.filter(pa.array(endless)).to_pylist()):
+        for condition in filters:
+            CoarseFilter.of(condition, labels).matches(label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +152,7 @@ class CoarseFilter(Filter):
 
     def mask(self, column: pa.ChunkedArray) -> BoolArray:
         """Whether each label matches; refuses a condition that would divide one."""
-        matching = [label for label in self._known.texts if self._matches(label)]
+        matching = [label for label in self._known.texts if self.matches(label)]
         found: BoolArray = np.asarray(pc.is_in(column, value_set=pa.array(matching, pa.string())))
         return found
 
@@ -156,7 +165,8 @@ class CoarseFilter(Filter):
             raise TypeError(self)
         return self.labels
 
-    def _matches(self, label: str) -> bool:
+    def matches(self, label: str) -> bool:
+        """Whether all values under a label match; refuses to divide it."""
         named = self.operator in {"in", "not in"}
         if named and label in self.values:
             return self.operator == "in"
@@ -207,7 +217,7 @@ class CoarseBy(By):
     def encode(self, column: pa.ChunkedArray, weights: NDArray[np.int64] | None = None) -> Coded:  # noqa: ARG002
         """Code every row of a column of labels."""
         texts = self.labels.texts
-        cells = {label: None if label == MISSING_LABEL else self._cell(label) for label in texts}
+        cells = {label: None if label == MISSING_LABEL else self.cell(label) for label in texts}
         found = list(dict.fromkeys(cell for cell in cells.values() if cell is not None))
         if isinstance(self.asked, GroupedColumn):
             declared = {label: place for place, label in enumerate([*self.asked.labels, self.asked.other])}
@@ -227,7 +237,7 @@ class CoarseBy(By):
         reach = self.labels.reach(label)
         return reach is None or (reach.low is not None and reach.unbounded is None)
 
-    def _cell(self, label: str) -> str:
+    def cell(self, label: str) -> str:
         """The cell of a label: its own where values under it are in several."""
         asked, reach = self.asked, self.labels.reach(label)
         if isinstance(asked, PlainColumn):

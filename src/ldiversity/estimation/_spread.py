@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._admissible import damaged
 from ldiversity.estimation._by import BinnedColumn, By
+from ldiversity.estimation._coarse import check_unbounded
 from ldiversity.estimation._lengths import spread_lengths
 from ldiversity.estimation._raking import rake
 from ldiversity.estimation._reached import Beginnings, label_beginnings, parted
@@ -99,6 +100,7 @@ def _spread_reached(wanted: Wanted, region: Region, records: FloatArray) -> Spre
         ).with_hint("Leave the column out.")
     if not form.spans:
         return _spread_beginnings(wanted, region.lists, label_beginnings(wanted.name, form, wanted.by, wanted.filters))
+    check_unbounded(region, wanted.filters)
     intervals, missing = region.spans
     spread = _spread_evenly(wanted, form, _within(intervals, form), kind, records)
     return _with_missing(spread, wanted, missing, intervals.unknown, kind) if missing.any() else spread

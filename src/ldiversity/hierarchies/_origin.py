@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 __all__ = ["Origin", "OriginKind"]
 
-OriginKind: TypeAlias = Literal["width", "quantiles", "prefix", "date", "flat"]
+OriginKind: TypeAlias = Literal["width", "quantiles", "prefix", "date", "flat", "level"]
 
 
 @dataclass(frozen=True)

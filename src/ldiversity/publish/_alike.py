@@ -9,7 +9,7 @@ from ldiversity.errors import ParameterError
 from ldiversity.methods import Models
 from ldiversity.models import PrivacyModel, parse_model
 from ldiversity.sentences import Method as SaidMethod
-from ldiversity.sentences import Setting, say
+from ldiversity.sentences import say
 
 if TYPE_CHECKING:
     from ldiversity.publish._publication import Publication
@@ -40,18 +40,14 @@ def alike_models(given: Models) -> tuple[PrivacyModel, ...]:
 
 
 def check_kept_quasi(question: Publication) -> None:
-    """Refuse levels and models about quasi-identifiers where the method generalizes them itself."""
+    """Refuse models about quasi-identifiers where the method generalizes them, and a level beside a hierarchy."""
     grouping = question.grouping
     if grouping is not None and grouping.layout == "generalized":
-        if question.levels:
+        both = [name for name in question.levels if name in question.hierarchies]
+        if both:
             raise ParameterError(
-                _OWNER, "levels", f"must be left out with {grouping.name}, which generalizes quasi-identifiers itself"
-            ).with_hint(
-                say(
-                    "Give the coarser values as a hierarchy, as in {}.",
-                    Setting("hierarchies", ("age", "width:5/10/20")),
-                )
-            )
+                _OWNER, "levels", "must name no column that has a hierarchy", got=repr(both[0])
+            ).with_hint("A level of a hierarchy file is given as file.csv:1; the method goes up from there.")
         if question.model:
             raise ParameterError(
                 _OWNER, "model", f"must be left out with {grouping.name}, whose classes satisfy a rule of their own"

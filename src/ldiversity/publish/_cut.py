@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from typing import Final, TypeAlias
 
 import pyarrow as pa
 
@@ -22,22 +23,38 @@ _OTHER: Final = "{} (other)"
 _ANYTHING: Final = Reach(starts=("",))
 
 
-def cut_forms(forms: Mapping[str, Form], regions: pa.Table, types: Mapping[str, pa.DataType]) -> dict[str, Form]:
+Reached: TypeAlias = Callable[[str, int, pa.DataType], Reach | None]
+"""What a label at a level of its tree stands for."""
+
+
+def cut_forms(
+    forms: Mapping[str, Form],
+    regions: pa.Table,
+    types: Mapping[str, pa.DataType],
+    reaches: Mapping[str, Reached] | None = None,
+) -> dict[str, Form]:
     """The forms without leaves that no row shows, where leaves came from the table.
 
     What stays are the nodes that occur, which of them lie under which, and what each stands for. Nothing changes where
     the hierarchy was declared, or where the holder publishes how often each exact value occurs. `regions` has one row
-    per class, and `types` the type of each column before it was generalized.
+    per class, and `types` the type of each column before it was generalized. `reaches` says what labels stand for,
+    where a column begins at a declared level.
     """
-    return {
-        name: _cut(form, form.hierarchy, form.hierarchy.origin, regions.column(name), types[name])
-        if form.hierarchy is not None and form.hierarchy.origin is not None and form.marginal is None
-        else form
-        for name, form in forms.items()
-    }
+    cut = {}
+    for name, form in forms.items():
+        tree, origin = form.hierarchy, None if form.hierarchy is None else form.hierarchy.origin
+        cut[name] = form
+        if tree is not None and origin is not None and form.marginal is None:
+            told = (reaches or {}).get(name) or partial(_told, origin)
+            cut[name] = _cut(form, tree, told, regions.column(name), types[name])
+    return cut
 
 
-def _cut(form: Form, tree: Hierarchy, origin: Origin, cells: pa.ChunkedArray, kind: pa.DataType) -> Form:
+def _told(origin: Origin, label: str, level: int, kind: pa.DataType) -> Reach | None:
+    return reach_of_label(origin, label, kind, level=level)
+
+
+def _cut(form: Form, tree: Hierarchy, told: Reached, cells: pa.ChunkedArray, kind: pa.DataType) -> Form:
     shown = set(cells.to_pylist())
     root = tree.rows[0][-1]
     above: dict[str, tuple[str, ...]] = {}
@@ -55,7 +72,7 @@ def _cut(form: Form, tree: Hierarchy, origin: Origin, cells: pa.ChunkedArray, ki
     reaches: dict[str, Reach] = {}
     for label in sorted(above, key=lambda label: _place(label, above[label], parents, first)):
         upper = above[label]
-        reach = _ANYTHING if label == root else reach_of_label(origin, label, kind, level=level_of[label])
+        reach = _ANYTHING if label == root else told(label, level_of[label], kind)
         chain = () if label == root else upper
         # Where nodes under this one are shown too, the rest of it is a value of its own, so that readers count it once.
         other = label in parents

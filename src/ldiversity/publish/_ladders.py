@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity.hierarchies import Hierarchy, are_codes, doubling_widths
+from ldiversity.hierarchies import Hierarchy, Origin, are_codes, doubling_widths
 from ldiversity.publish._levels import UNITS, CalendarLevel, Level, NumberLevel
 from ldiversity.publish._text_levels import PrefixLevel, SuppressLevel, TreeLevel
+from ldiversity.release import Reach
+from ldiversity.schema import MISSING_LABEL
 
-__all__ = ["ladder_of"]
+__all__ = ["Ladder", "ladder_of"]
 
 _MOST_RUNGS: Final = 24
 
@@ -50,6 +52,38 @@ def ladder_of(values: pa.Array, declared: Level | None, tree: Hierarchy | None =
     else:
         above = []
     return (*above, SuppressLevel())
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """A column that begins at a declared level, for methods that generalize it further.
+
+    Attributes
+    ----------
+    tree
+        Its leaves are the labels of the declared level.
+    rungs
+        The level of each level of the tree; none where a declared hierarchy says what its nodes are.
+    """
+
+    tree: Hierarchy
+    rungs: tuple[Level, ...]
+
+    @classmethod
+    def of(cls, name: str, values: pa.Array, declared: Level) -> Ladder:
+        """The ladder of a column with these distinct values, missing ones among them where there are any."""
+        if isinstance(declared, TreeLevel):
+            missing = values.null_count > 0
+            rows = [row[declared.level :] for row in declared.public_tree(missing=missing).rows]
+            return cls(Hierarchy.from_rows(dict.fromkeys(rows)), ())
+        rungs = (declared, *ladder_of(values, declared))
+        columns = [level.labels(name, values).to_pylist() for level in rungs]
+        rows = list(dict.fromkeys(zip(*columns, strict=True)))
+        return cls(Hierarchy.from_rows(rows, origin=Origin("level")), rungs)
+
+    def reach(self, label: str, level: int, kind: pa.DataType) -> Reach | None:
+        """What a label of a level of the tree stands for; None for a single text, and for the missing values."""
+        return None if label == MISSING_LABEL else self.rungs[level].reach(label, kind)
 
 
 def _nodes(tree: Hierarchy, first: int) -> list[Level]:

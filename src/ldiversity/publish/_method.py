@@ -82,11 +82,6 @@ class ChosenMethod:
         return self.method.name
 
     @property
-    def generalizes(self) -> bool:
-        """Whether the method makes quasi-identifiers coarser itself."""
-        return isinstance(self.method, GroupingMethod) and self.method.layout == "generalized"
-
-    @property
     def groups(self) -> bool:
         """Whether it groups records, for all sensitive columns together."""
         return isinstance(self.method, GroupingMethod)

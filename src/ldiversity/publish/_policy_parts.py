@@ -178,7 +178,7 @@ class TablePolicy(Part):
     )
     publish: dict[str, Annotated[str, Field(min_length=1)]] = Field(
         default={},
-        description="How coarsely each record shows a quasi-identifier, for methods that do not generalize them.",
+        description="How coarsely a quasi-identifier is published, and from where methods generalize it further.",
         examples=[{"age": "width:5,bottom:20,top:90", "zip": "prefix:3", "born": "year", "job": "jobs.csv:2"}],
     )
     grid: Literal["exact"] | dict[str, float | str] = Field(

@@ -26,6 +26,7 @@ from ldiversity.publish._columns_read import published_type
 from ldiversity.publish._draw import HiddenAttribute
 from ldiversity.publish._grids import Grids, check_steps, choose_steps
 from ldiversity.publish._hierarchies import is_made, read_hierarchies
+from ldiversity.publish._ladders import Ladder
 from ldiversity.publish._levels import Level
 from ldiversity.publish._notes import holder_notes, is_declared, plain_notes, raised_notes
 from ldiversity.publish._raising import raise_levels
@@ -119,6 +120,16 @@ class Preparation:
         """The table as it is read from here on: columns with a level hold its labels."""
         return CoarseColumns(self.source, self.levels) if self.levels else self.source
 
+    @cached_property
+    def ladders(self) -> dict[str, Ladder]:
+        """Columns that begin at a declared level, for a method that generalizes them further."""
+        if not self.levels or self.question.grouping is None or self.method.layout == "bucketized":
+            return {}
+        found = {}
+        for name, values in LookAlikes.read(self.source, self.levels).all_values().items():
+            found[name] = Ladder.of(name, values, self.levels[name])
+        return found
+
     def uniqueness(self) -> tuple[ColumnUniqueness, ...]:
         """How many are unique at each level of each quasi-identifier, the others as declared."""
         looks = LookAlikes.read(self.source, self.schema.names(Role.QUASI), person=self.question.person)
@@ -128,6 +139,15 @@ class Preparation:
     def declared_trees(self) -> dict[str, Hierarchy]:
         """Hierarchies that were not made from the values of the table."""
         return {name: tree for name, tree in self.hierarchies.items() if tree.origin is None}
+
+    def tree_forms(self, forms: Mapping[str, Form]) -> dict[str, Form]:
+        """Forms of columns that begin at a level of a declared hierarchy, which is described whole."""
+        kinds = {name: parse_type(self.schema[name].type) for name in self.ladders}
+        return {
+            name: self.levels[name].form(name, forms[name].labels, kinds[name])
+            for name, ladder in self.ladders.items()
+            if not ladder.rungs
+        }
 
     def forms(self, shown: Mapping[str, Iterable[str]]) -> dict[str, Form]:
         """How each quasi-identifier is published, given the labels that published records show."""
@@ -179,10 +199,13 @@ class Preparation:
             plain=self.schema.names(Role.PLAIN),
             coders=self.coders,
             words=words,
-            hierarchies=self.hierarchies,
+            hierarchies={**self.hierarchies, **{name: ladder.tree for name, ladder in self.ladders.items()}},
             person=self.question.person,
             automatic=self.method.needs_hierarchies,
-            made=[name for name, given in self.question.hierarchies.items() if is_made(given)],
+            made=[
+                *(name for name, given in self.question.hierarchies.items() if is_made(given)),
+                *(name for name, ladder in self.ladders.items() if ladder.tree.origin is not None),
+            ],
             exact=self.method.layout == "bucketized",
         )
         return reading if self.grid is None else replace(reading, steps=choose_steps(self.grid, reading))

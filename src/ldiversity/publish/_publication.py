@@ -85,7 +85,7 @@ class Publication(Columns):
         from the values, as on the command line (``"prefix:3/2"``, ``"width:5/10/20"``, ``"auto"``). Columns with one
         are generalized to its nodes, others to intervals of numbers or lists of values.
     levels
-        How coarsely each record shows a quasi-identifier, by column, for methods that do not generalize them:
+        How coarsely a quasi-identifier is published, by column; methods that generalize go up from there:
         ``"width:5"``, ``"prefix:3"``, ``"year"`` (or decade, quarter, month), ``"jobs.csv:2"`` for level 2 of a
         hierarchy file, or a pair of a `Hierarchy` and a level. ``"bottom:18"`` and ``"top:90"`` make one label of
         all numbers below, and of all from there on; also ``"width:5,bottom:20,top:90"``. Labels follow from this rule
@@ -177,7 +177,6 @@ class Publication(Columns):
         """A publication of these columns by a method, without decisions that only the other family takes."""
         said = {name: getattr(columns, name) for name in ColumnDecisions.__annotations__}
         alone = {} if method.groups else {"hierarchies": None}
-        alone |= {"levels": None} if method.generalizes else {}
         alone |= {} if method.rounds else {"grid": None}
         return cls(**{**said, **alone}, method=method)
 

@@ -19,7 +19,7 @@ from ldiversity.base.randomness import FreshWords, random_order
 from ldiversity.base.warned import warn
 from ldiversity.engines import Secrets
 from ldiversity.mechanisms import ClassMechanism
-from ldiversity.methods import Grouping, Partition
+from ldiversity.methods import Partition
 from ldiversity.models import count_classes
 from ldiversity.publish._coding import Reading
 from ldiversity.publish._cut import cut_forms
@@ -39,6 +39,7 @@ from ldiversity.release import (
     check_classes,
     keep_shown,
     load_release,
+    parse_type,
     verify_class_rows,
     write_classes,
 )
@@ -101,11 +102,11 @@ def _make(preparation: Preparation, words: FreshWords) -> _Made:
     by_column = dict(zip(dict.fromkeys(class_columns.values()), partitions, strict=True))
     public = replace(reading, table=replace(reading.table, sensitive=tuple(done.columns.values())))
     if method.layout == "generalized":
-        forms, rows = _generalized(public, grouping, by_column, order, words, marginals=marginals)
+        forms, rows = _generalized(public, done, by_column, order, words, marginals=marginals)
     else:
         rows = _bucketized(public, by_column, class_columns, order)
-        shown = {name: pc.unique(rows.plain.column(name)).to_pylist() for name in preparation.levels}
-        forms = preparation.forms(shown)
+        shown = {name: pc.unique(rows.plain.column(name)).to_pylist() for name in done.preparation.levels}
+        forms = done.preparation.forms(shown)
     # Keeping the records of one person apart chooses among records with the same values, so chance is not all.
     blind = method.blind and reading.table.person is None
     facts = {**grouping.facts, **public_facts(grouping, {c.name: c for c in reading.table.sensitive}, domains)}
@@ -159,7 +160,7 @@ def _class_columns(schema: Schema, n_partitions: int) -> dict[str, str]:
 
 def _generalized(
     reading: Reading,
-    grouping: Grouping,
+    done: Grouped,
     by_column: Mapping[str, Partition],
     order: NDArray[np.int32],
     words: FreshWords,
@@ -168,11 +169,16 @@ def _generalized(
 ) -> tuple[dict[str, Form], MemoryClassRows]:
     ((class_column, partition),) = by_column.items()
     in_order = ClassRowsInOrder.of(partition.class_of, partition.n_classes)
+    grouping, ladders = done.grouping, done.preparation.ladders
     forms = make_forms(reading, in_order, marginals=marginals)
+    # Leaves that are labels cannot be counted as values.
+    forms |= {name: replace(forms[name], marginal=None) for name in ladders}
     regions = make_regions(
         reading, in_order, forms, levels=grouping.levels, suppress_differences=grouping.suppress_differences
     )
-    forms = cut_forms(forms, regions, reading.types)
+    kinds = {name: parse_type(done.preparation.schema[name].type) for name in forms}
+    forms = cut_forms(forms, regions, kinds, {name: ladder.reach for name, ladder in ladders.items() if ladder.rungs})
+    forms |= done.preparation.tree_forms(forms)
     class_of = partition.class_of[order]
     places = ClassRowsInOrder.of(class_of, partition.n_classes).order
     codes = {

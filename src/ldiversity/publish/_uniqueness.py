@@ -110,6 +110,15 @@ class LookAlikes:
             None if person is None else coded[person][1],
         )
 
+    def all_values(self) -> dict[str, pa.Array]:
+        """The distinct values of each column, with a missing one at the end where a record has none."""
+        return {
+            name: pa.concat_arrays([values, pa.nulls(1, values.type)])
+            if (self.codes[name] == len(values)).any()
+            else values
+            for name, values in self.values.items()
+        }
+
     def unique(self, levels: Mapping[str, Codes] | None = None) -> int:
         """Count the records, or people, that nobody else looks like; some columns may be coded otherwise."""
         given = levels or {}

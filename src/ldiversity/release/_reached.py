@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,8 @@ def _place_numbers(name: str, form: Form, values: pa.Array, kind: pa.DataType) -
 
 
 def _width(form: Form, place: int) -> float:
+    """How wide a label is: what says nothing is wider than an interval without an end, and that than all others."""
     reach = (form.reaches or {})[form.labels[place]]
-    endless = reach.low is None or reach.high is None or reach.unbounded is not None
-    return float("inf") if endless else float(reach.high - reach.low)  # type: ignore[operator]
+    if reach.low is None or reach.high is None:
+        return float("inf")
+    return sys.float_info.max if reach.unbounded is not None else float(reach.high - reach.low)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from ldiversity.hierarchies import span_of
 from ldiversity.publish._level_texts import as_level
 from ldiversity.publish._levels import CalendarLevel, Level, NumberLevel
 from ldiversity.publish._text_levels import PrefixLevel, SuppressLevel, TreeLevel
-from ldiversity.release import Region
+from ldiversity.release import Form, Reach, Region
 from ldiversity.schema import MISSING_LABEL
 
 DAY = dt.date(1984, 5, 17)
@@ -169,11 +170,21 @@ def test_numbers_beyond_all_intervals_are_refused() -> None:
         texts(NumberLevel(5), pa.array([float("inf")]))
 
 
-def test_methods_that_generalize_say_what_to_do_instead() -> None:
-    with pytest.raises(ld.ParameterError, match="which generalizes quasi-identifiers itself") as caught:
-        ld.Publication(quasi="age", sensitive="s", method="mondrian:l=2", levels={"age": "width:5"})
-    assert "hierarchies={'age': 'width:5/10/20'}" in str(caught.value)
+def test_a_level_must_be_of_a_quasi_identifier_without_a_hierarchy() -> None:
+    with pytest.raises(ld.ParameterError, match="must name no column that has a hierarchy"):
+        ld.Publication(
+            quasi="age", sensitive="s", method="mondrian:l=2", levels={"age": "width:5"}, hierarchies={"age": "auto"}
+        )
     with pytest.raises(ld.ParameterError, match="must name quasi-identifiers"):
         ld.Publication(quasi="a", sensitive="s", method="anatomy:l=2", levels={"b": "width:5"}).check(
             pa.table({"a": [1], "b": [2], "s": ["x"]})
         )
+
+
+def test_a_number_beyond_an_end_is_under_that_end_and_not_under_everything() -> None:
+    reaches = {">= 90": Reach(90, 90, unbounded="high"), "* (other)": Reach(starts=("",)), "[20, 30)": Reach(20, 29)}
+    for labels in itertools.permutations(reaches):
+        form = Form("node", labels=labels, reaches=reaches, low=20, high=90)
+        region = Region("age", form, pa.int64(), pa.array(labels), lambda: np.arange(3))
+        found = region.places(pa.array([95, 25, 50]))
+        assert [labels[place] for place in found] == [">= 90", "[20, 30)", "* (other)"]

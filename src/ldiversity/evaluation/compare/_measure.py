@@ -65,7 +65,7 @@ def _publish(chosen: ChosenMethod, setting: Setting) -> Release:
         sensitive=setting.sensitive,
         method=chosen,
         hierarchies=setting.hierarchies if chosen.groups else None,
-        levels=None if chosen.generalizes else setting.levels,
+        levels=setting.levels,
         grid=setting.grid if chosen.rounds else None,
         person=setting.person if chosen.groups else None,
     )

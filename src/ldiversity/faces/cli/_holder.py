@@ -111,7 +111,7 @@ _GROUPING_OPTIONS: Final = (
         "levels",
         multiple=True,
         metavar="COLUMN=LEVEL",
-        help="For methods that do not generalize: how coarsely each record shows a quasi-identifier, as width:5, "
+        help="How coarsely a quasi-identifier is published, and from where methods generalize further, as width:5, "
         "prefix:3, year, quarter, month, decade, file.csv:2, bottom:18, top:90, or width:5,bottom:20,top:90.",
     ),
     click.option(
