@@ -1,7 +1,7 @@
 """Run all benchmarks, print every figure with the limit it was promised to keep, and say whether all were kept.
 
 Usage: python benchmarks/run.py [randomize] [files] [estimate] [start] [first_use] [audit] [anatomy] [bsgi] [mondrian]
-                                [grid] [compare] [risks]
+                                [grid] [extremes] [compare] [risks]
        python benchmarks/run.py hostile     takes about ten minutes, and runs when it is named
 """
 

@@ -34,6 +34,7 @@ from ldiversity.evaluation.attacks import BackgroundKnowledge as BackgroundKnowl
 from ldiversity.evaluation.attacks import Composition as Composition
 from ldiversity.evaluation.attacks import DeFinetti as DeFinetti
 from ldiversity.evaluation.attacks import Downcoding as Downcoding
+from ldiversity.evaluation.attacks import Extremes as Extremes
 from ldiversity.evaluation.attacks import Homogeneity as Homogeneity
 from ldiversity.evaluation.attacks import Inference as Inference
 from ldiversity.evaluation.attacks import Intersection as Intersection

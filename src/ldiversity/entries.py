@@ -54,6 +54,7 @@ ENTRIES: Final[Mapping[str, Mapping[str, str]]] = {
         "definetti": f"{_ATTACKS}:DeFinetti",
         "joint": f"{_ATTACKS}:JointAttributes",
         "order": f"{_ATTACKS}:OrderLinkage",
+        "extremes": f"{_ATTACKS}:Extremes",
         "singling-out": f"{_ATTACKS}:SinglingOut",
         "linkability": f"{_ATTACKS}:Linkability",
         "inference": f"{_ATTACKS}:Inference",

@@ -59,9 +59,9 @@ def alarms(make: Table, method: ld.Method, attacks: Sequence[str], *, again: boo
         (shared, ld.RandomizedAddition(l=3), ["homogeneity", "mechanism", "order", "intersection"]),
         (common, ld.RandomizedAddition(l=3), ["homogeneity", "mechanism", "order", "intersection"]),
         (common, ld.Anatomy(l=3, overflow="suppress"), ["homogeneity", "skewness", "order", "composition"]),
-        (common, ld.BSGI(l=3, overflow="suppress"), ["homogeneity", "skewness", "order", "composition"]),
+        (common, ld.BSGI(l=3, overflow="suppress"), ["homogeneity", "skewness", "order", "composition", "extremes"]),
         (unrelated, ld.Anatomy(l=2), ["homogeneity", "skewness", "order", "composition", "definetti"]),
-        (unrelated, ld.Mondrian(l=2), ["homogeneity", "skewness", "order", "composition"]),
+        (unrelated, ld.Mondrian(l=2), ["homogeneity", "skewness", "order", "composition", "extremes"]),
     ],
 )
 def test_a_claim_that_holds_is_rarely_called_broken(make: Table, method: ld.Method, attacks: list[str]) -> None:

@@ -8,6 +8,7 @@ from ldiversity.evaluation.attacks._background import BackgroundKnowledge
 from ldiversity.evaluation.attacks._base import AnyAttack, Attack, AttackResult, Beliefs, Criterion, Knowledge, Targets
 from ldiversity.evaluation.attacks._definetti import DeFinetti
 from ldiversity.evaluation.attacks._downcoding import Downcoding
+from ldiversity.evaluation.attacks._extremes import Extremes
 from ldiversity.evaluation.attacks._homogeneity import Homogeneity
 from ldiversity.evaluation.attacks._inference import Inference
 from ldiversity.evaluation.attacks._joint import JointAttributes
@@ -38,6 +39,7 @@ __all__ = [
     "Criterion",
     "DeFinetti",
     "Downcoding",
+    "Extremes",
     "Homogeneity",
     "Inference",
     "Intersection",

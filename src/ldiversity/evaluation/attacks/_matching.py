@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Matches",
     "as_type",
+    "draw_one",
     "match_evidence",
     "match_rows",
     "match_shown_rows",
@@ -178,13 +179,13 @@ def turns(group: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int6
 def pick_piece(release: Release, targets: Targets, attribute: str) -> NDArray[np.int64]:
     """Draw one of the pieces of evidence that may be about each target, by weight; -1 if there is none."""
     if release.generalized:
-        return _draw_one(match_evidence(release, targets, attribute))
+        return draw_one(match_evidence(release, targets, attribute))
     picked = pick_one(match_shown_rows(release, targets, attribute))
     of_row = release.evidence(attribute).of_row
     return np.where(picked >= 0, of_row[np.maximum(picked, 0)], -1).astype(np.int64)
 
 
-def _draw_one(matches: Matches) -> NDArray[np.int64]:
+def draw_one(matches: Matches) -> NDArray[np.int64]:
     """Draw a candidate for each target, by weight; -1 if there is none."""
     weights = matches.weights
     reached = np.cumsum(weights.data)  # each group sums to one, so group g ends at g + 1, except for empty ones

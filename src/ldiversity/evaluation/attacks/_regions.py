@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ldiversity.evaluation.attacks._base import Targets
     from ldiversity.release import Region, Release
 
-__all__ = ["match_regions"]
+__all__ = ["match_regions", "people_inside"]
 
 _PEOPLE_AT_ONCE: Final = 1024
 _POINT: Final = 1e-9
@@ -30,12 +30,13 @@ class _Side:
     """One quasi-identifier: where people are, and how large the regions are.
 
     `code_of` has the distinct value of each person. `contains` says for some of these values, shape (values, classes),
-    whether the region of a class contains it. `extent` is the number of values in the region of each class, or of
-    records by the published marginal.
+    whether the region of a class contains it; `holds` says for one class which of the values it contains. `extent` is
+    the number of values in the region of each class, or of records by the published marginal.
     """
 
     code_of: NDArray[np.int64]
     contains: Callable[[NDArray[np.int64]], BoolArray]
+    holds: Callable[[int], BoolArray]
     extent: FloatArray
 
 
@@ -63,6 +64,19 @@ def match_regions(release: Release, targets: Targets, attribute: str) -> Matches
     # A class without records of this attribute cannot be theirs.
     matrix = csr_array((weight[column], (row, column)), shape=(len(first), counts.n_classes))
     return normalized(of_target, matrix)
+
+
+def people_inside(
+    release: Release, targets: Targets, classes: NDArray[np.integer]
+) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """The targets that lie in the region of each class, class by class."""
+    names = release.schema.names(Role.QUASI)
+    sides = [_side(release.region(name), targets.columns.column(name)) for name in names]
+    for one in classes.tolist():
+        inside = np.ones(targets.n, dtype=np.bool_)
+        for side in sides:
+            inside &= side.holds(one)[side.code_of]
+        yield one, np.flatnonzero(inside)
 
 
 def _contained(sides: list[_Side], some: slice, n_classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -98,6 +112,11 @@ def _interval_side(region: Region, cells: pa.ChunkedArray) -> _Side:
         inside: BoolArray = ((low <= number) & (number <= high) & (values < len(distinct))[:, None]) | unknown
         return inside
 
+    def holds(one: int) -> BoolArray:
+        if unknown[one]:
+            return np.ones(len(distinct) + 1, dtype=np.bool_)
+        return np.append((low[one] <= distinct) & (distinct <= high[one]), False)
+
     whole = np.issubdtype(low.dtype, np.integer)
     if form.marginal is not None:
         reached = np.concatenate([[0], np.cumsum(form.marginal.counts)])
@@ -109,7 +128,7 @@ def _interval_side(region: Region, cells: pa.ChunkedArray) -> _Side:
         widest = form.span + (2 if whole else 0)
         extent = np.where(unknown, widest, (high - low).astype(float) + (1 if whole else 0))
         extent = np.maximum(extent, 1.0 if whole else max(form.span, 1.0) * _POINT)
-    return _Side(code_of.astype(np.int64), contains, extent)
+    return _Side(code_of.astype(np.int64), contains, holds, extent)
 
 
 def _list_side(region: Region, cells: pa.ChunkedArray) -> _Side:
@@ -132,8 +151,12 @@ def _list_side(region: Region, cells: pa.ChunkedArray) -> _Side:
         inside: BoolArray = members[:, values].T[:, region_of]
         return inside
 
+    def holds(one: int) -> BoolArray:
+        held: BoolArray = members[region_of[one]]
+        return held
+
     extent = np.maximum(members @ measure, 0.5)[region_of]
-    return _Side(code_of, contains, extent)
+    return _Side(code_of, contains, holds, extent)
 
 
 def _count_values(cells: pa.ChunkedArray, code_of: NDArray[np.int64], n_codes: int) -> FloatArray:

@@ -193,6 +193,20 @@ def _remarks(result: AttackResult) -> list[str]:
     kept = result.details.get("row_order_correlation")
     if result.found >= _ENOUGH and isinstance(kept, float) and abs(kept) > _IN_ORDER:
         found.append("The rows were published in the order of the original.")
+    found += _isolation(result)
     if result.caution is not None:
         found.append(result.caution)
     return found
+
+
+def _isolation(result: AttackResult) -> list[str]:
+    """What ends of intervals tell, from the details of ``extremes``."""
+    said = result.details
+    verbatim, alone, column = (said.get(name) for name in ("verbatim", "isolated_by_end", "isolating_column"))
+    if not isinstance(verbatim, float) or not isinstance(alone, float):
+        return []
+    low, high = (said.get(name) for name in ("isolated_low", "isolated_high"))
+    between = percent_between(low, high) if isinstance(low, float) and isinstance(high, float) else ""
+    begin = f"{percent(verbatim)} of the intervals begin at the exact cell of somebody in their region."
+    only = f"For {percent(alone)}{between} of the records, exactly one person of the table lies in the region and has"
+    return [begin, f"{only} the {column!r} at which it begins."]
