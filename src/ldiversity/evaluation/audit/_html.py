@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ldiversity.base.html import bullets, document, escape, table
-from ldiversity.base.numbers import counted, figure, level, number, percent
+from ldiversity.base.numbers import counted, figure, number, percent
 from ldiversity.evaluation.audit._words import learned
 
 if TYPE_CHECKING:
@@ -63,13 +63,13 @@ def risk_rows(audit: Audit) -> tuple[list[str], list[list[str]]]:
         [name, percent(one.max), percent(one.mean), number(one.records_above)]
         for name, one in (("prosecutor", risk.prosecutor), ("journalist", risk.journalist))
     ]
-    heads = ["attacker", "greatest", "mean", f"records above {level(risk.threshold)}"]
+    heads = ["attacker", "greatest", "mean", f"records above {percent(risk.threshold)}"]
     return heads, [*rows, ["marketer", percent(None), percent(risk.marketer.mean), number(None)]]
 
 
 def risk_words(audit: Audit) -> tuple[str, ...]:
     """What the table of attackers is held against: the limit with its source, and who is alone in the population."""
-    limit = f"Limit: {level(audit.threshold.limit)}. {audit.threshold.reason}"
+    limit = f"Limit: {percent(audit.threshold.limit)}. {audit.threshold.reason}"
     alone, exact = audit.risk.journalist.uniques, audit.population.known == "table"
     if audit.population.known == "none":
         return (limit,)

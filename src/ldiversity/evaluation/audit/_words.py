@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ldiversity.base.numbers import counted, level, number, percent
+from ldiversity.base.numbers import counted, number, percent
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._figures import Asked
 from ldiversity.evaluation.audit._risk import AttributeRisk, Recognized, RecordRisk, recognized
@@ -114,7 +114,7 @@ def _of_uniques(risk: Recognized, knows: str) -> str:
     )
     return (
         f"{alone if n else 'everybody looks like somebody else'}; whoever {knows} finds "
-        f"{_people(above)} with a probability above {level(risk.threshold)}."
+        f"{_people(above)} with a probability above {percent(risk.threshold)}."
     )
 
 

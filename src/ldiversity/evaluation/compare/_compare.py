@@ -10,7 +10,7 @@ from typing import Any, Unpack, cast
 import pyarrow as pa
 
 from ldiversity.base.checks import check_integer, check_number
-from ldiversity.base.numbers import level, number, percent
+from ldiversity.base.numbers import number, percent
 from ldiversity.base.progress import reports_progress, stage, tell
 from ldiversity.evaluation.attacks import Attack
 from ldiversity.evaluation.audit import Recognition, RecognitionChoices
@@ -174,7 +174,7 @@ def _found(asked: Recognition) -> str:
         if asked.sample_fraction is None
         else f"a population of which the table is {percent(asked.sample_fraction)}, drawn at random"
     )
-    limit = f"Limit: {level(asked.threshold.limit)}. {asked.threshold.reason}"
+    limit = f"Limit: {percent(asked.threshold.limit)}. {asked.threshold.reason}"
     return f"Found at worst: by someone who searches {among}. {limit}"
 
 

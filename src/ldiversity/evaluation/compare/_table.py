@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ldiversity.base.numbers import level, number, percent, points, seconds
+from ldiversity.base.numbers import number, percent, points, seconds
 
 if TYPE_CHECKING:
     from ldiversity.evaluation.compare._result import Comparison, JudgedRun
@@ -41,7 +41,7 @@ def figures_table(comparison: Comparison) -> TextTable:
 
 def exposure_table(comparison: Comparison) -> TextTable:
     """What the audits found that the mean over people may hide."""
-    above = f"found above {level(comparison.threshold.limit)}"
+    above = f"found above {percent(comparison.threshold.limit)}"
     found = ("k", "unique records", "found at worst", above)
     heads = ("run", *found, "worst belief", "times likelier", "sure of", "distribution MSE")
     return TextTable(heads, [_exposure(run) for run in comparison.rows if not run.failed], range(1, len(heads)))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
-from ldiversity.base.numbers import counted, level, percent
+from ldiversity.base.numbers import counted, percent
 from ldiversity.faces.report._parts import Published
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def _also(found: Found) -> Iterator[str]:
     for one in found.published.confirmed:
         does = "people can be recognized by it" if one.identifies else f"it tells {one.attribute!r}"
         yield f"The holder was warned about the column {one.column!r}, and chose to publish it: {does}."
-    yield f"Limit for being found: {level(found.audit.threshold.limit)}. {found.audit.threshold.reason}"
+    yield f"Limit for being found: {percent(found.audit.threshold.limit)}. {found.audit.threshold.reason}"
     if found.audit.population.known != "none":
         outside = found.audit.risk.journalist
         yield (
