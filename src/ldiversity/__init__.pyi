@@ -31,6 +31,7 @@ from ldiversity.evaluation.attacks import Attack as Attack
 from ldiversity.evaluation.attacks import AttackReport as AttackReport
 from ldiversity.evaluation.attacks import AttackResult as AttackResult
 from ldiversity.evaluation.attacks import BackgroundKnowledge as BackgroundKnowledge
+from ldiversity.evaluation.attacks import Changes as Changes
 from ldiversity.evaluation.attacks import Composition as Composition
 from ldiversity.evaluation.attacks import DeFinetti as DeFinetti
 from ldiversity.evaluation.attacks import Downcoding as Downcoding

@@ -49,6 +49,7 @@ ENTRIES: Final[Mapping[str, Mapping[str, str]]] = {
         "skewness": f"{_ATTACKS}:Skewness",
         "mechanism": f"{_ATTACKS}:MechanismAware",
         "intersection": f"{_ATTACKS}:Intersection",
+        "changes": f"{_ATTACKS}:Changes",
         "composition": f"{_ATTACKS}:Composition",
         "minimality": f"{_ATTACKS}:Minimality",
         "definetti": f"{_ATTACKS}:DeFinetti",

@@ -98,8 +98,8 @@ def main() -> None:
         for besides in [{}, *BESIDES.get(name, [])]:
             ordered = besides.get("distance") is LINE["distance"]
             use(table, make.of_level(2, **{**needed, **besides}), "level" if ordered else "value")
+        use(table, make.of_level(2, **needed), "value", "who")
         if entry.family == "classes":
-            use(table, make.of_level(2, **needed), "value", "who")
             with suppress(ld.UnsupportedError):  # methods of one sensitive column
                 use(table, make.of_level(2, **needed), ["value", "other"])
     json.dump({function: sorted(signatures) for function, signatures in compiled.found.items()}, sys.stdout)

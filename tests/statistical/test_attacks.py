@@ -112,7 +112,15 @@ def test_keyed_sets_give_intersection_nothing() -> None:
     table = uniform_people(N, INCOMES, 2)
     key = ld.Key.new()
     first, second = (
-        ld.anonymize(table, quasi="who", sensitive="s", method=ld.RandomizedAddition(l=3), key=key, record_id="who")
+        ld.anonymize(
+            table,
+            quasi="who",
+            sensitive="s",
+            method=ld.RandomizedAddition(l=3),
+            key=key,
+            record_id="who",
+            confirm="who",
+        )
         for _ in range(2)
     )
 
@@ -120,6 +128,40 @@ def test_keyed_sets_give_intersection_nothing() -> None:
 
     assert result.success == pytest.approx(1 / 3)
     assert (result.broken, result.details["mean_values_left"]) == (False, 3)
+
+
+def republished(method: ld.Method, seed: int = 4) -> tuple[pa.Table, ld.Release, ld.Release]:
+    """A table, and two releases under one key between which every value changed."""
+    table = uniform_people(N, INCOMES, seed)
+    values = ld.Sensitive("s", domain=INCOMES)
+    old = np.array([INCOMES.index(value) for value in table["s"].to_pylist()])
+    new = (old + np.random.default_rng(seed).integers(1, len(INCOMES), N)) % len(INCOMES)
+    later = table.set_column(table.column_names.index("s"), "s", pa.array([INCOMES[code] for code in new]))
+    how = {"quasi": "who", "sensitive": values, "method": method, "key": ld.Key.new(), "record_id": "who"}
+    first, second = (ld.anonymize(one, **how, confirm="who") for one in (table, later))
+    return table, first, second
+
+
+def test_a_change_gives_away_draws_that_know_the_value() -> None:
+    """Planted: where no partitions are known, a changed value has an independent set."""
+    table, first, second = republished(ld.SemanticDiversity(l=2, d=2, distance=ld.OrderedDistance()))
+
+    result = only(ld.attack(first, table, second=second, attacks="changes"))
+
+    # Sets that share one of two values: right with 2/3, others with 1/2.
+    assert 1 / 2 < result.success < 2 / 3
+    assert result.broken
+
+
+@pytest.mark.parametrize("attack", ["changes", "intersection"])
+def test_a_change_gives_away_nothing_of_partition_draws(attack: str) -> None:
+    table, first, second = republished(ld.RandomizedAddition(l=2))
+
+    result = only(ld.attack(first, table, second=second, attacks=attack))
+
+    # Fair guesses of two in every set: no noise, and no false alarm.
+    assert result.success == pytest.approx(1 / 2)
+    assert (result.broken, result.details["mean_values_left"]) == (False, 2)
 
 
 def test_different_groupings_compose() -> None:

@@ -25,7 +25,7 @@ from ldiversity.evaluation.attacks._shown import People, Shown
 from ldiversity.evaluation.attacks._similarity import Similarity
 from ldiversity.evaluation.attacks._singling_out import SinglingOut
 from ldiversity.evaluation.attacks._skewness import Skewness
-from ldiversity.evaluation.attacks._two_releases import Composition, Intersection
+from ldiversity.evaluation.attacks._two_releases import Changes, Composition, Intersection
 
 __all__ = [
     "ATTACKS",
@@ -35,6 +35,7 @@ __all__ = [
     "AttackResult",
     "BackgroundKnowledge",
     "Beliefs",
+    "Changes",
     "Composition",
     "Criterion",
     "DeFinetti",

@@ -67,7 +67,7 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     attacks
         Names in `ATTACKS` or attacks; all that apply when None.
     second
-        Another release about the same people, for ``intersection`` and ``composition``.
+        Another release about the same people, for ``intersection``, ``changes`` and ``composition``.
     exclude
         How many values the attacker of ``background`` can rule out.
     distance, d

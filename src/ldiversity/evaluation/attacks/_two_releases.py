@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ldiversity.base.arrays import FloatArray
+from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.errors import ParameterError
 from ldiversity.evaluation.attacks._base import Attack, Beliefs, Criterion, Knowledge, Targets
 from ldiversity.evaluation.attacks._consistent import fit_cells, make_cells, only_class
@@ -16,7 +16,7 @@ from ldiversity.evaluation.attacks._posterior import marginal_of, plain_beliefs
 from ldiversity.release import Release
 from ldiversity.schema import Role
 
-__all__ = ["Composition", "Intersection"]
+__all__ = ["Changes", "Composition", "Intersection"]
 
 _SAME = 1e-12
 
@@ -72,7 +72,7 @@ class _TwoReleases(Attack):
         n_second = len(second.probability)
         pairs, back = np.unique(first.of_target[both] * n_second + second.of_target[both], return_inverse=True)
         ours, theirs = first.probability[pairs // n_second], second.probability[pairs % n_second]
-        joined, contradict = _joined(ours, theirs, prior)
+        joined, contradict = self._join(ours, theirs, prior)
         of_target = np.where(first.found, first.of_target + len(pairs), -1)
         of_target[both] = back
         n_both = max(1, int(np.count_nonzero(both)))
@@ -84,6 +84,10 @@ class _TwoReleases(Attack):
         }
         every = np.concatenate([joined, first.probability])
         return Beliefs(every, of_target, details=details, without=(first, second))
+
+    def _join(self, ours: FloatArray, theirs: FloatArray, prior: FloatArray | None) -> tuple[FloatArray, BoolArray]:
+        """What both releases say together about people with these beliefs, and where they contradict each other."""
+        return _joined(ours, theirs, prior)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +109,39 @@ class Intersection(_TwoReleases):
     attacker: ClassVar[str] = "An attacker who keeps the values that two releases both allow for a person."
     grouped: ClassVar[bool] = False
     noun: ClassVar[str] = "releases of sets"
+
+
+@dataclass(frozen=True, eq=False)
+class Changes(_TwoReleases):
+    """Conclude from two different sets of a person under one key that the value changed.
+
+    Then a value that both sets show cannot be both the old and the new one, and loses odds to values that only one set
+    shows. Where a record's draws know its value, this names the old value with probability l / (l*l - k) when the sets
+    share k values, not 1/l. Sets of one partition are equal or disjoint, and tell nothing.
+
+    Examples
+    --------
+    >>> Changes.name
+    'changes'
+    """
+
+    name: ClassVar[str] = "changes"
+    grouped: ClassVar[bool] = False
+    noun: ClassVar[str] = "releases of sets"
+    attacker: ClassVar[str] = "An attacker who knows that a person whose sets differ has another value than before."
+
+    @property
+    def knowledge(self) -> str:
+        """What the attacker is assumed to know."""
+        return "They have two releases under one key, and know the quasi-identifiers of people whose values changed."
+
+    def _join(self, ours: FloatArray, theirs: FloatArray, prior: FloatArray | None) -> tuple[FloatArray, BoolArray]:  # noqa: ARG002 - sets have none
+        """What the first release says, given that the value in the second is another one."""
+        weighted = ours * (1.0 - theirs)
+        totals = weighted.sum(axis=1)
+        kept = _are_same(ours, theirs) | (totals <= 0)
+        joined = np.where(kept[:, None], ours, weighted / np.where(kept, 1.0, totals)[:, None])
+        return joined, np.zeros(len(ours), dtype=np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,12 +196,17 @@ class Composition(_TwoReleases):
         return replace(alone, probability=every, of_target=of_target, details=details)
 
 
-def _joined(ours: FloatArray, theirs: FloatArray, prior: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+def _are_same(ours: FloatArray, theirs: FloatArray) -> BoolArray:
+    same: BoolArray = np.abs(ours - theirs).max(axis=1, initial=0.0) <= _SAME
+    return same
+
+
+def _joined(ours: FloatArray, theirs: FloatArray, prior: FloatArray | None) -> tuple[FloatArray, BoolArray]:
     """The product of two beliefs over the prior, and where they contradict each other."""
     product = ours * theirs
     if prior is not None:
         product /= np.where(prior > 0, prior, 1.0)
-    same = np.abs(ours - theirs).max(axis=1, initial=0.0) <= _SAME
+    same = _are_same(ours, theirs)
     totals = product.sum(axis=1)
     contradict = totals <= 0
     kept = same | contradict

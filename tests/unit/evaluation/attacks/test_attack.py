@@ -77,6 +77,7 @@ def test_every_attack_states_its_knowledge_and_name(sets: ld.Release) -> None:
         ld.Skewness(),
         ld.MechanismAware(),
         ld.Intersection(sets),
+        ld.Changes(sets),
         ld.Composition(sets),
         ld.Minimality(),
         ld.DeFinetti(),
