@@ -23,6 +23,7 @@ ALL = (
     "bsgi",
     "mondrian",
     "grid",
+    "extremes",
     "audit",
     "compare",
     "risks",

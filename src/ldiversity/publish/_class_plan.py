@@ -16,11 +16,13 @@ from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, Rules, check_people, most_classes
 from ldiversity.models import Population, PrivacyModel
 from ldiversity.publish._coding import read_table
+from ldiversity.publish._columns_read import is_number
+from ldiversity.publish._grids import planned_grid
 from ldiversity.publish._plan_result import ClassAttributePlan, ClassOutlook, ClassPlan
 from ldiversity.publish._prepare import Preparation
 from ldiversity.publish._screening import screen
 from ldiversity.release import class_not_protected
-from ldiversity.schema import Domain
+from ldiversity.schema import Domain, Role
 from ldiversity.sentences import Setting, say
 from ldiversity.tables import Source, column_values
 
@@ -58,11 +60,21 @@ def plan_classes(preparation: Preparation, cautions: Mapping[str, Sequence[str]]
         outlook=outlook,
         choices=tuple(_choices(decide, method, questions, outlook)),
         exact=method.blind,
-        notes=preparation.notes,
+        notes=(*preparation.notes, *_grid_notes(preparation)),
         not_protected=class_not_protected(method.layout),
         uniqueness=() if method.layout == "generalized" else preparation.uniqueness(),
         findings=screen(preparation).findings,
     )
+
+
+def _grid_notes(preparation: Preparation) -> tuple[str, ...]:
+    """Where intervals will end, as far as this is known before the numbers are read."""
+    if preparation.grid is None or preparation.method.needs_hierarchies:
+        return ()
+    types = preparation.published_types
+    quasi = preparation.schema.names(Role.QUASI)
+    numbers = [name for name in quasi if is_number(types[name]) and name not in preparation.hierarchies]
+    return planned_grid(numbers, preparation.grid)
 
 
 def judge(preparation: Preparation) -> Callable[[GroupingMethod], ClassOutlook]:

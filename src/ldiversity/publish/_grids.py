@@ -31,6 +31,7 @@ __all__ = [
     "choose_steps",
     "grid_notes",
     "grid_words",
+    "planned_grid",
     "read_grid",
     "snapped",
     "usual_step",
@@ -188,6 +189,22 @@ def grid_notes(steps: Grids, given: Grids | None) -> tuple[str, ...]:
     derived = [name for name in steps if name not in given]
     told = f" The steps of {name_some(derived)} were read off the table; declared ones would tell nothing."
     return (f"Ends of intervals are rounded outward to a public step: {said}.{told if derived else ''}",)
+
+
+def planned_grid(numbers: Sequence[str], given: Grids) -> tuple[str, ...]:
+    """What the holder may expect of the grid of columns of numbers.
+
+    Examples
+    --------
+    >>> planned_grid(["age", "weight"], {"age": 5})[0]
+    "Ends of intervals will be rounded outward: 'age' to 5; 'weight' to a round step of about 1 % of its range."
+    """
+    declared = [f"{name!r} to {given[name]}" for name in numbers if given.get(name, EXACT) != EXACT]
+    derived = [repr(name) for name in numbers if name not in given]
+    said = [", ".join(declared)] if declared else []
+    range_of = "its range" if len(derived) == 1 else "their ranges"
+    said += [f"{', '.join(derived)} to a round step of about 1 % of {range_of}"] if derived else []
+    return (f"Ends of intervals will be rounded outward: {'; '.join(said)}.",) if said else ()
 
 
 def usual_step(values: NDArray[Any], kind: pa.DataType) -> Step | None:

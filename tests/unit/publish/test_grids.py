@@ -239,3 +239,29 @@ def test_steps_depend_on_published_records_alone() -> None:
     assert len(published) < len(weights)
     assert release.forms["weight"].grid == usual_step(published, pa.int64())
     assert release.forms["weight"].grid != usual_step(weights, pa.int64())
+
+
+@pytest.mark.parametrize(
+    ("grid", "said"),
+    [
+        (None, "'weight', 'height', 'born', 'level' to a round step of about 1 % of their ranges"),
+        ({"weight": 5000, "height": "exact", "level": "exact"}, "'weight' to 5000; 'born' to a round step"),
+    ],
+)
+def test_a_plan_says_where_intervals_will_end(grid: Any, said: str) -> None:
+    notes = ld.plan(TABLE, quasi=QUASI, sensitive="disease", method=ld.BSGI(l=3), grid=grid).notes
+
+    assert any(said in note for note in notes)
+
+
+def test_a_plan_without_a_grid_says_nothing_of_it() -> None:
+    notes = ld.plan(TABLE, quasi=QUASI, sensitive="disease", method=ld.BSGI(l=3), grid="exact").notes
+
+    assert not any("rounded outward" in note for note in notes)
+
+
+def test_a_report_says_where_intervals_end() -> None:
+    shown = ld.user_report(publish(quasi=["weight", "level"])).release.columns
+
+    assert {one.name: one.published for one in shown}["weight"] == "as an interval, its ends rounded outward to 5000"
+    assert {one.name: one.published for one in shown}["level"] == "as an interval"

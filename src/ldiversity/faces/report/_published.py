@@ -122,6 +122,8 @@ def _published(release: Release, name: str) -> str:
     form = release.forms.get(name)
     if name in release.coarse:
         return "as a label of a declared level"
+    if form is not None and form.grid is not None:
+        return f"as an interval, its ends rounded outward to {form.grid}"
     return "as it was" if form is None else _FORMS[form.kind]
 
 
