@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import (
     BaseModel,
@@ -58,9 +58,6 @@ __all__ = [
 
 MANIFEST_NAME: Final = "release.json"
 
-_LATER: Final = frozenset({"confirmed", "forms", "person"})
-"""Fields that are left out where they say nothing, so that such files are what they always were."""
-
 # One fault of a list is enough (`fail_fast`): a stranger can write millions, each of which would be described.
 _Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
 _Texts = Annotated[list[_Text], Field(fail_fast=True)]
@@ -79,9 +76,20 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True, allow_inf_nan=False)
 
 
-class ColumnEntry(_Entry):
+class _Sparse(_Entry):
+    """Leaves out later fields that say nothing: readers of the first version do not know them."""
+
+    later: ClassVar[frozenset[str]]
+
+    @model_serializer(mode="wrap")
+    def _without_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {key: value for key, value in serialize(self).items() if key not in self.later or value}
+
+
+class ColumnEntry(_Sparse):
     """A published column."""
 
+    later = frozenset({"dtype", "categories"})
     name: _Text
     role: Literal["quasi", "sensitive", "plain"]
     type: _Text = Field(description="Arrow type of a cell; of one member for a sensitive attribute.")
@@ -92,11 +100,6 @@ class ColumnEntry(_Entry):
     categories: Annotated[list[_Text], Field(max_length=MOST_VALUES, fail_fast=True)] | None = Field(
         default=None, description="Of the dtype ordered: the values that occur, as texts, in their order."
     )
-
-    @model_serializer(mode="wrap")
-    def _without_nothing(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
-        # Readers of the first version know no other fields.
-        return {key: value for key, value in serialize(self).items() if value is not None}
 
 
 class DomainEntry(_Entry):
@@ -165,9 +168,10 @@ class MarginalEntry(_Entry):
     missing: Annotated[int, Field(ge=0)] = 0
 
 
-class NodeEntry(_Entry):
+class NodeEntry(_Sparse):
     """What a node stands for, where the values under it are not public."""
 
+    later = frozenset({"unbounded"})
     label: _Text
     low: int | float | None = Field(default=None, description="The least number under it.")
     high: int | float | None = Field(default=None, description="The greatest number under it.")
@@ -178,15 +182,11 @@ class NodeEntry(_Entry):
         default=None, description="The end beyond which numbers are under it too: top- and bottom-coding."
     )
 
-    @model_serializer(mode="wrap")
-    def _bounded(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
-        # Readers of the first version know no such end.
-        return {key: value for key, value in serialize(self).items() if key != "unbounded" or value is not None}
 
-
-class FormEntry(_Entry):
+class FormEntry(_Sparse):
     """How a quasi-identifier is published."""
 
+    later = frozenset({"grid"})
     column: _Text
     kind: Literal["exact", "interval", "node", "values"]
     hierarchy: Annotated[list[_Path], Field(max_length=MOST_VALUES, fail_fast=True)] | None = Field(
@@ -207,11 +207,6 @@ class FormEntry(_Entry):
         "Intervals of integers and times end with the last number of a step; those of fractions do not hold their end.",
     )
 
-    @model_serializer(mode="wrap")
-    def _without_grid(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
-        # Without a grid, entries are written as they always were.
-        return {key: value for key, value in serialize(self).items() if key != "grid" or value is not None}
-
 
 class ClassesEntry(_Entry):
     """What only a grouped release has."""
@@ -230,23 +225,21 @@ class ClassesEntry(_Entry):
     warnings: _Texts = []
 
 
-class ConfirmedEntry(_Entry):
+class ConfirmedEntry(_Sparse):
     """A column that names people or gives a sensitive value away, and that the holder chose to publish."""
 
+    later = frozenset({"attribute"})
     column: _Text
     kind: Annotated[str, Field(pattern="^[a-z][a-z-]{0,39}$")] = Field(
         description="What the holder was warned of: identifier, free-text, tells, ..."
     )
     attribute: _Text | None = Field(default=None, description="The sensitive attribute that the column tells.")
 
-    @model_serializer(mode="wrap")
-    def _without_nothing(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {key: value for key, value in serialize(self).items() if value is not None}
 
-
-class Manifest(_Entry):
+class Manifest(_Sparse):
     """Everything a data user needs besides the rows."""
 
+    later = frozenset({"confirmed", "forms", "person"})
     format: Literal["ldiversity-release"] = "ldiversity-release"
     version: Literal[1] = 1
     software: _Text
@@ -268,11 +261,6 @@ class Manifest(_Entry):
     confirmed: Annotated[list[ConfirmedEntry], Field(max_length=MOST_COLUMNS, fail_fast=True)] = Field(
         default=[], description="Columns that name people or give a value away, and were published knowingly."
     )
-
-    @model_serializer(mode="wrap")
-    def _without_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
-        # Readers of the first version know none of these.
-        return {key: value for key, value in serialize(self).items() if key not in _LATER or value}
 
     @property
     def files(self) -> set[str]:

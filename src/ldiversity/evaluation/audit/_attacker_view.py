@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldiversity.base.findings import Confirmed
 from ldiversity.evaluation.audit._views import View
 from ldiversity.models import PrivacyModel
 
@@ -37,6 +38,8 @@ class AttackerView:
         How many rows the audit left out, and how many records the holder did not publish.
     joint
         Whether the attacker knows the other sensitive attributes when they ask for one.
+    confirmed
+        Columns of a release that name people or give a value away, and were published knowingly.
     unseen
         How many rows show no value of an attribute.
     n_rows, n_people, person
@@ -60,6 +63,7 @@ class AttackerView:
     n_rows: int | None = None
     n_people: int | None = None
     person: str | None = None
+    confirmed: tuple[Confirmed, ...] = ()
 
     def view(self, attribute: str, model: type[PrivacyModel]) -> View:
         """What a kind of model looks at.

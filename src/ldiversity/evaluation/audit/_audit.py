@@ -173,6 +173,7 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
         advice=advise(seen, asked, texts, roles),
         notes=(*seen.notes, *_notes(seen), *((outside.used.meaning,) if seen.quasi else ())),
         frame_kind=seen.frame_kind,
+        confirmed=seen.confirmed,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -44,7 +45,7 @@ def see_release(release: Release, *, quasi: Sequence[str], sensitive: Sequence[s
     if not release.n_rows:
         raise SchemaError("release", "there must be at least one record to audit", got="none")
     see = _see_regions if release.generalized else _see_exact
-    return see(release, quasi, sensitive)
+    return replace(see(release, quasi, sensitive), confirmed=release.confirmed)
 
 
 def _see_exact(release: Release, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> AttackerView:

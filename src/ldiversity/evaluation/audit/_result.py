@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ldiversity.base.answers import BESIDE, HIDDEN, Answer, fact, fit_screen
+from ldiversity.base.findings import Confirmed
 from ldiversity.base.notebook import ShownInNotebooks
 from ldiversity.base.thresholds import Threshold
 from ldiversity.evaluation.audit._advice import Advice
@@ -77,6 +78,8 @@ class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
         The same in plain words, one sentence per fact.
     advice
         The first thing to do.
+    confirmed
+        Columns of a release that name people or give a value away, and were published knowingly.
     notes
         How records were counted, where that is not obvious.
     """
@@ -99,6 +102,7 @@ class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
     verdict: tuple[str, ...]
     advice: Advice
     notes: tuple[str, ...] = ()
+    confirmed: tuple[Confirmed, ...] = ()
     frame_kind: str = field(default="arrow", repr=False, metadata=HIDDEN)
     people: int | None = None
 

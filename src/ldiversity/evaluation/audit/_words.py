@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ldiversity.base.findings import Confirmed
 from ldiversity.base.numbers import counted, number, percent
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._figures import Asked
@@ -17,7 +18,8 @@ def say(
     seen: AttackerView, asked: Sequence[Asked], risk: RecordRisk, attribute_risk: Mapping[str, AttributeRisk]
 ) -> list[str]:
     """Say what was found: one sentence per fact, the most important first."""
-    said = [] if seen.n_people is None else [_of_people(seen)]
+    said = [_of_confirmed(one) for one in seen.confirmed]
+    said += [] if seen.n_people is None else [_of_people(seen)]
     said += [sentence for name, one in attribute_risk.items() for sentence in _of_attribute(seen, name, one)]
     if seen.joint:
         threshold = risk.threshold
@@ -35,6 +37,14 @@ def say(
                 f"look alike: an attacker sees {number(len(seen.sizes))}."
             )
     return [*said, *(_of_model(one, "record" if seen.n_people is None else "person") for one in asked)]
+
+
+def _of_confirmed(one: Confirmed) -> str:
+    does = "people can be recognized by it alone" if one.identifies else f"it tells {one.attribute!r}"
+    return (
+        f"The column {one.column!r} is published, and {does}: the holder was warned, and confirmed it. The figures "
+        "below do not count what it gives away."
+    )
 
 
 class Learned(NamedTuple):

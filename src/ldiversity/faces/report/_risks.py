@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from ldiversity.base.findings import Confirmed
 from ldiversity.evaluation.audit import Audit
 from ldiversity.faces.report._parts import Gauge, PublishedClasses, SizeBand, State
 from ldiversity.release import Release
@@ -63,7 +64,11 @@ def gauges(
         For each attribute the share of its most frequent value: the truth for the holder, an estimate for others.
     """
     risk, found = audit.risk, []
-    if audit.quasi:
+    by_column = [one for one in audit.confirmed if one.identifies]
+    told = {one.attribute: one for one in audit.confirmed if not one.identifies}
+    if by_column:
+        found = [_by_column("prosecutor", None, by_column[0], risk.threshold)]
+    elif audit.quasi:
         values = {"prosecutor": risk.prosecutor.max, "marketer": risk.marketer.mean}
         if risk.journalist.population:
             values["journalist"] = risk.journalist.max
@@ -73,13 +78,30 @@ def gauges(
         limit = (promised or {}).get(name, 1.0)
         guess = (guessed or {}).get(name, one.largest_share_overall)
         informed = one.informed or one
+        bound = limit if limit < 1 else None
+        known = _gauge("known", name, one.largest_share, bound, "what the release promises")
         found += [
-            _gauge("known", name, one.largest_share, limit if limit < 1 else None, "what the release promises"),
+            _by_column("known", name, told[name], bound) if name in told else known,
             _gauge("guessed", name, informed.mean_largest_share, guess, _WITHOUT, bound=False),
         ]
         if one.informed is not None:
             found.append(_gauge("informed", name, informed.largest_share, None, ""))
     return tuple(found)
+
+
+def _by_column(kind: str, attribute: str | None, confirmed: Confirmed, threshold: float | None) -> Gauge:
+    """A risk that a published column makes certain, whatever else is hidden."""
+    does = "people can be recognized by it alone" if attribute is None else f"it tells {attribute!r}"
+    meaning = f"The column {confirmed.column!r} is published, and {does}; the holder confirmed it."
+    state: State = "no threshold" if threshold is None else "above"
+    why = (
+        ""
+        if threshold is None
+        else "the threshold of this report"
+        if attribute is None
+        else "what the release promises"
+    )
+    return Gauge(_RISKS[kind][0], attribute, 1.0, threshold, why, state, meaning)
 
 
 def _gauge(
