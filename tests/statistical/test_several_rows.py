@@ -75,6 +75,22 @@ def test_draws_that_belong_to_people_are_rarely_called_broken(steady: bool) -> N
     assert np.allclose(right, 0.5)
 
 
+@pytest.mark.parametrize("steady", [True, False])
+def test_what_is_published_with_a_person_column_is_rarely_called_broken(steady: bool) -> None:  # noqa: FBT001 - a case
+    broken, left = 0, []
+    for seed in range(RUNS):
+        table = patients(np.random.default_rng(seed), 50, steady=steady)
+        release = ld.anonymize(table, quasi="age", sensitive=DISEASE, person="who", method=ld.RandomizedAddition(l=L))
+        (result,) = ld.attack(release, table, attacks="several-rows", person="who").results
+        broken += result.broken
+        left.append(result.details["people_whose_rows_were_joined"])
+        assert release.person
+
+    assert broken <= MOST
+    # Sets of one person are equal or have nothing in common: no value is ever ruled out.
+    assert left == [0] * RUNS
+
+
 @pytest.mark.parametrize("method", [ld.Anatomy(l=2), ld.BSGI(l=2), ld.Mondrian(l=2)])
 def test_classes_that_keep_people_apart_are_rarely_called_broken(method: ld.Method) -> None:
     """The values of a person are unrelated here: equal ones could be intersected, as every grouped release says."""

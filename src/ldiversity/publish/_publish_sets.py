@@ -122,4 +122,5 @@ def _describe(preparation: Preparation) -> ReleaseDescription:
         layout=preparation.question.layout or "sets",
         forms=preparation.forms(preparation.labels),
         confirmed=preparation.confirmed,
+        person=preparation.question.person is not None,
     )

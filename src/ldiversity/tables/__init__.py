@@ -19,6 +19,7 @@ from ldiversity.tables._open import open_source, options_for
 from ldiversity.tables._parquet import ParquetSource
 from ldiversity.tables._read_options import USUAL_READING, GivenReadOptions, ReadOptions, as_read_options
 from ldiversity.tables._roles import Suggestion, check_roles, suggest_role
+from ldiversity.tables._rows_per_id import RowsPerId, rows_per_id
 from ldiversity.tables._selected import SelectedRows, have_value
 from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive, as_sensitive
 from ldiversity.tables._separation import Combination, SampledRows, separate, smallest_combinations
@@ -64,6 +65,7 @@ __all__ = [
     "Reading",
     "ReadingTexts",
     "Roles",
+    "RowsPerId",
     "SampledRows",
     "SelectedRows",
     "Sensitive",
@@ -92,6 +94,7 @@ __all__ = [
     "read_roles",
     "reading_words",
     "role_words",
+    "rows_per_id",
     "separate",
     "smallest_combinations",
     "suggest_role",

@@ -14,7 +14,7 @@ from ldiversity.errors import SchemaError
 from ldiversity.schema import Role
 from ldiversity.tables._source import Source, unknown_column
 
-__all__ = ["Suggestion", "check_roles", "suggest_role"]
+__all__ = ["Suggestion", "check_roles", "split_name", "suggest_role"]
 
 _NAMING: Final = (
     "name names firstname lastname surname forename fullname id ids ident identifier uuid guid key email mail "
@@ -124,7 +124,7 @@ def suggest_role(name: str, kind: pa.DataType, n_distinct: int, n_rows: int) -> 
     >>> suggest_role("patient_name", pa.string(), 100, 100).role
     <Role.IDENTIFIER: 'identifier'>
     """
-    words = _split(name)
+    words = split_name(name)
     for role, typical in _WORDS.items():
         hit = next((word for word in words if word in typical), None)
         if hit is not None:
@@ -147,7 +147,14 @@ def _by_values(kind: pa.DataType, n_distinct: int, n_rows: int) -> Suggestion:
     return Suggestion(None, f"many numbers, as of a measure; {_NOTHING}" if numbers and not few else _NOTHING)
 
 
-def _split(name: str) -> list[str]:
+def split_name(name: str) -> list[str]:
+    """Return the words of a column's name, and all of them as one.
+
+    Examples
+    --------
+    >>> split_name("patientId")
+    ['patient', 'id', 'patientid']
+    """
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     words = [word for word in re.split(r"[\W_]+", spaced.lower()) if word]
     return [*words, "".join(words)]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ldiversity.base.findings import Confirmed
 from ldiversity.evaluation.audit._views import View
 from ldiversity.models import PrivacyModel
+from ldiversity.tables import RowsPerId
 
 __all__ = ["AttackerView"]
 
@@ -45,6 +46,8 @@ class AttackerView:
     n_rows, n_people, person
         Where people are counted: how many rows there are, of how many people, and the column that says whose they are.
         `sizes` and `views` then count people. None where rows are counted.
+    several_rows
+        A column that looks like a person's id and has several rows per value, although rows are counted.
     """
 
     kind: str
@@ -64,6 +67,7 @@ class AttackerView:
     n_people: int | None = None
     person: str | None = None
     confirmed: tuple[Confirmed, ...] = ()
+    several_rows: RowsPerId | None = None
 
     def view(self, attribute: str, model: type[PrivacyModel]) -> View:
         """What a kind of model looks at.

@@ -29,12 +29,15 @@ from ldiversity.release import Release, load_release
 from ldiversity.tables import (
     GivenReadOptions,
     Reading,
+    RowsPerId,
     Sensitive,
+    Source,
     as_read_options,
     as_sensitive,
     open_source,
     options_for,
     role_words,
+    rows_per_id,
 )
 
 __all__ = ["audit", "check"]
@@ -271,8 +274,15 @@ def _see(  # noqa: PLR0913 - a question has these parts, each with a name
         n_rows=None if person is None else found.n_rows,
         n_people=found.n_people,
         person=person,
+        several_rows=None if person is not None else _several_rows(source, attributes),
     )
     return seen, None
+
+
+def _several_rows(source: Source, attributes: Sequence[Sensitive]) -> RowsPerId | None:
+    sensitive = {one.name for one in attributes}
+    found = rows_per_id(source, [name for name in source.columns if name not in sensitive])
+    return found[0] if found else None
 
 
 def _models(

@@ -20,6 +20,9 @@ def say(
     """Say what was found: one sentence per fact, the most important first."""
     said = [_of_confirmed(one) for one in seen.confirmed]
     said += [] if seen.n_people is None else [_of_people(seen)]
+    if seen.several_rows is not None:
+        column = seen.several_rows.column
+        said.append(f"{column}: {seen.several_rows.text} Say whose row it is: person={column!r} (--person {column}).")
     said += [sentence for name, one in attribute_risk.items() for sentence in _of_attribute(seen, name, one)]
     if seen.joint:
         threshold = risk.threshold

@@ -64,6 +64,7 @@ def _next(table: list[object], description: Description, reading: Sequence[str])
     for option, role in (("--quasi", Role.QUASI), ("--drop", Role.IDENTIFIER)):
         names = description.names(role)
         words += [option, join_names(names)] if names else []
+    words += [] if description.several_rows is None else ["--person", description.several_rows.column]
     words += ["--sensitive", join_names(column.name for column in sensitive) or "COLUMN"]
     for column in sensitive:
         if column.needs_bins:
@@ -87,6 +88,9 @@ def _render(found: Description, page: Page) -> None:
     from ldiversity.schema import Role
 
     page.title(f"{found.table}: {counted(found.n_rows, 'row')}, {counted(len(found.columns), 'column')}")
+    if found.several_rows is not None:
+        whose = found.several_rows
+        page.warning(f"{whose.column}: {whose.text} Say whose row it is: --person {whose.column}.")
     page.table(
         ["column", "type", "missing", "distinct", "unique", "pairs told apart", "suggested role", "because"],
         [

@@ -15,9 +15,11 @@ from ldiversity.tables import (
     Combination,
     GivenReadOptions,
     Noticed,
+    RowsPerId,
     SampledRows,
     notice_texts,
     open_source,
+    rows_per_id,
     separate,
     smallest_combinations,
     summarize_columns,
@@ -154,6 +156,8 @@ class Description(Answer, schema="description", version=1):
         How the table should perhaps be read, one sentence each.
     advised_reading
         The options that would do so, where nothing else contradicts them.
+    several_rows
+        The column that looks like a person's id and has several rows per value; None when there is none.
     next
         The command that plans a publication; None where it is not known, or none could work.
     """
@@ -167,6 +171,7 @@ class Description(Answer, schema="description", version=1):
     sampled: int | None = None
     reading: tuple[str, ...] = ()
     advised_reading: Mapping[str, str] = field(default_factory=dict)
+    several_rows: RowsPerId | None = None
 
     @property
     def singles_out(self) -> bool:
@@ -192,6 +197,7 @@ class Description(Answer, schema="description", version=1):
             f"{column.name}: {column.type}, {column.role or 'no role'} ({column.reason})" for column in self.columns
         ]
         told = [] if self.together is None else [told_apart(self.together, self.sampled)]
+        told[:0] = [] if self.several_rows is None else [f"{self.several_rows.column}: {self.several_rows.text}"]
         return fit_screen([f"{self.table}: {counted(self.n_rows, 'row')}", *self.problems, *told, *self.reading, *rows])
 
 
@@ -241,6 +247,7 @@ def describe(
         sampled=None if rows.whole else rows.n_rows,
         reading=(*source.remarks, *(Sentence(f"{name}: ", one.text) for name, one in noticed.items())),
         advised_reading=_advised(list(noticed.values())),
+        several_rows=next(iter(rows_per_id(source)), None),
     )
 
 

@@ -22,7 +22,8 @@ from ldiversity.publish._screening._sketch import Sketch, SketchRows
 from ldiversity.publish._screening._telling import telling
 from ldiversity.publish._screening._values import about_domain, about_spellings, merged_codes
 from ldiversity.schema import Role, Schema
-from ldiversity.tables import Source, unknown_column
+from ldiversity.sentences import Setting, say
+from ldiversity.tables import Source, rows_per_id, unknown_column
 
 if TYPE_CHECKING:
     from ldiversity.publish._prepare import Preparation
@@ -90,7 +91,19 @@ def screen(preparation: Preparation) -> Screening:
         found += _about_columns(preparation, counted)
         found += _about_telling(preparation, counted)
     found.sort(key=lambda one: not one.blocking)
+    found[:0] = _about_several_rows(preparation)
     return _confirmed(found, question.confirm)
+
+
+def _about_several_rows(preparation: Preparation) -> Iterator[Finding]:
+    """Whether a person may have several rows, which nothing says: that changes what every promise means."""
+    question, source = preparation.question, preparation.source
+    if question.person is not None:
+        return
+    sensitive = {one.name for one in question.sensitive}
+    for one in rows_per_id(source, [name for name in source.columns if name not in sensitive])[:1]:
+        remedy = say("Say whose row it is: {}.", Setting("person", one.column))
+        yield Finding(one.column, "several-rows", one.several, one.text, remedy)
 
 
 def _confirmed(found: Sequence[Finding], confirm: Collection[str]) -> Screening:

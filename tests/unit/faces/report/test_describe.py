@@ -107,7 +107,7 @@ def test_a_description_is_json() -> None:
 
     assert json.loads(json.dumps(described)) == described
     first = ["schema", "version", "table", "rows", "columns", "next"]
-    added = ["together", "combinations", "sampled", "reading", "advised_reading"]
+    added = ["together", "combinations", "sampled", "reading", "advised_reading", "several_rows"]
     assert list(described) == [*first, *added, "problems"]
 
 

@@ -1,0 +1,125 @@
+"""Which columns look like ids of people, and how many rows each id has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from ldiversity.base.numbers import counted, decimal, percent
+from ldiversity.schema import Role
+from ldiversity.tables._roles import split_name, suggest_role
+from ldiversity.tables._source import Source
+from ldiversity.tables._values import value_type
+
+__all__ = ["RowsPerId", "rows_per_id"]
+
+_PERSONAL: Final = (
+    "patient patients person persons people subject participant respondent member customer client user employee "
+    "student pupil citizen resident patientid personid customerid userid ssn mrn nhs passport email mail"
+)
+_PEOPLE: Final = frozenset(_PERSONAL.split())
+_COMMON: Final = (
+    "address street phone telephone mobile fax ip url key card license licence firstname lastname surname forename "
+    "first last middle maiden"
+)
+_SHARED: Final = frozenset(_COMMON.split())
+"""What several people may share, or one person may have several of."""
+
+_MOST_ROWS: Final = 100
+"""An id with more rows than this on average is rather that of a ward or a product, unless its name says otherwise."""
+
+
+@dataclass(frozen=True)
+class RowsPerId:
+    """How many rows the values of an id have.
+
+    Attributes
+    ----------
+    column
+        The column.
+    rows, people
+        All rows that have an id, and how many different ids there are.
+    most
+        The most rows of one id.
+    several
+        The share of ids that have several rows.
+    """
+
+    column: str
+    rows: int
+    people: int
+    most: int
+    several: float
+
+    @property
+    def text(self) -> str:
+        """The figures as sentences, without any cell.
+
+        Examples
+        --------
+        >>> RowsPerId("patient", 400, 100, 9, 1.0).text[:70]
+        'It looks like the id of a person, and an id has 4.0 rows on average, a'
+        """
+        return (
+            f"It looks like the id of a person, and an id has {decimal(self.rows / self.people)} rows on average, at "
+            f"most {counted(self.most, 'row')}; {percent(self.several)} of the ids have several. Nothing was said "
+            "about whose rows they are, so every promise and figure is for a row, and rows of one person add up."
+        )
+
+
+def rows_per_id(source: Source, columns: Collection[str] | None = None) -> list[RowsPerId]:
+    """Find columns that look like a person's id by their name and have several rows per value; the clearest first.
+
+    Parameters
+    ----------
+    columns
+        Which columns to look at; all of them when None.
+
+    Examples
+    --------
+    >>> from ldiversity.tables import open_source
+    >>> visits = pa.table({"patient_id": [1, 1, 2, 3], "ward": [1, 1, 1, 1]})
+    >>> [found] = rows_per_id(open_source(visits))
+    >>> found.column, found.people, found.most, round(found.several, 2)
+    ('patient_id', 3, 2, 0.33)
+    """
+    wanted = [
+        name
+        for name, kind in source.columns.items()
+        if (columns is None or name in columns) and value_type(kind) is not None and _may_name(name, kind)
+    ]
+    if not wanted:
+        return []
+    parts: dict[str, list[pa.Table]] = {name: [] for name in wanted}
+    for batch in source.batches(wanted):
+        for name, found in parts.items():
+            found.append(_counted(pa.table({"id": batch.column(name)})))
+    told = [one for name, found in parts.items() if (one := _judge(name, found)) is not None]
+    return sorted(told, key=lambda one: (not _is_person(one.column), -one.several))
+
+
+def _may_name(name: str, kind: pa.DataType) -> bool:
+    words = set(split_name(name))
+    named = bool(words & _PEOPLE) or suggest_role(name, kind, 0, 0).role is Role.IDENTIFIER
+    return named and not words & _SHARED
+
+
+def _is_person(name: str) -> bool:
+    return bool(set(split_name(name)) & _PEOPLE)
+
+
+def _counted(cells: pa.Table) -> pa.Table:
+    grouped = cells.drop_null().group_by("id", use_threads=False).aggregate([([], "count_all")])
+    return grouped.select(["id", "count_all"]).rename_columns(["id", "rows"])
+
+
+def _judge(name: str, parts: list[pa.Table]) -> RowsPerId | None:
+    whole = pa.concat_tables(parts).group_by("id", use_threads=False).aggregate([("rows", "sum")])
+    rows = whole.column("rows_sum").to_numpy()
+    if not len(rows) or rows.max() == 1 or (rows.mean() > _MOST_ROWS and not _is_person(name)):
+        return None
+    return RowsPerId(name, int(rows.sum()), len(rows), int(rows.max()), float(np.count_nonzero(rows > 1) / len(rows)))

@@ -1,0 +1,101 @@
+"""Columns that look like ids of people and have several rows per value are found, with their figures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import ldiversity as ld
+from ldiversity.tables import open_source, rows_per_id
+
+VISITS = pa.table(
+    {
+        "patient_id": [901, 901, 901, 902, 903, 903, 904, 904],
+        "age": [30, 30, 31, 40, 50, 50, 60, 61],
+        "disease": ["flu", "cut", "flu", "cut", "cold", "flu", "cold", "cut"],
+    }
+)
+ROLES = {"quasi": "age", "sensitive": "disease"}
+
+
+def test_the_figures_are_those_of_the_ids() -> None:
+    (found,) = rows_per_id(open_source(VISITS))
+
+    assert (found.column, found.rows, found.people, found.most, found.several) == ("patient_id", 8, 4, 3, 0.75)
+    assert "2.0 rows on average, at most 3 rows; 75 % of the ids" in found.text
+
+
+def test_counts_are_those_of_all_batches() -> None:
+    ids = np.random.default_rng(0).integers(0, 40_000, 150_000)
+    whole = open_source(pa.table({"patient": ids}))
+
+    (found,) = rows_per_id(whole)
+
+    counts = np.unique(ids, return_counts=True)[1]
+    assert (found.people, found.most) == (len(counts), counts.max())
+
+
+@pytest.mark.parametrize("name", ["visit_id", "patient_id"])
+def test_ids_of_one_row_each_are_no_matter(name: str) -> None:
+    assert rows_per_id(open_source(pa.table({name: range(30), "age": [30] * 30}))) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("ward_id", False), ("patient_id", True), ("address", False), ("last_name", False)]
+)
+def test_ids_of_wards_and_what_people_share_are_left_alone(name: str, found: bool) -> None:  # noqa: FBT001 - a case
+    assert bool(rows_per_id(open_source(pa.table({name: [f"x{i % 2}" for i in range(400)]})))) == found
+
+
+def test_the_clearest_id_comes_first() -> None:
+    table = VISITS.append_column("record_id", pa.array([1, 1, 2, 2, 3, 3, 4, 4]))
+
+    assert [one.column for one in rows_per_id(open_source(table))] == ["patient_id", "record_id"]
+
+
+def test_missing_ids_are_not_one_person() -> None:
+    assert rows_per_id(open_source(pa.table({"patient_id": pa.array([None, None, 1], pa.int64())}))) == []
+
+
+@pytest.mark.parametrize("verb", ["check", "plan", "publish"])
+@pytest.mark.parametrize("method", [ld.RandomizedAddition(l=2), ld.LLMSU(l=2)])
+def test_it_is_the_first_finding_before_a_table_is_published(verb: str, method: ld.Method) -> None:
+    publication = ld.Publication(**ROLES, drop="patient_id", method=method)
+
+    first = getattr(publication, verb)(VISITS).findings[0]
+
+    assert (first.column, first.kind, first.share, first.blocking) == ("patient_id", "several-rows", 0.75, False)
+    assert "person='patient_id'" in str(first)
+
+
+def test_nothing_is_said_when_the_person_is_given() -> None:
+    publication = ld.Publication(**ROLES, drop="patient_id", person="patient_id", method=ld.LLMSU(l=2))
+
+    assert "several-rows" not in {one.kind for one in publication.check(VISITS).findings}
+
+
+def test_the_verdict_of_an_audit_begins_with_it_until_people_are_counted() -> None:
+    rows = ld.audit(VISITS, **ROLES, drop="patient_id").verdict[0]
+    people = ld.audit(VISITS, **ROLES, drop="patient_id", person="patient_id").verdict[0]
+
+    assert rows.startswith("patient_id: It looks like the id of a person")
+    assert "--person patient_id" in rows
+    assert people.startswith("People are counted")
+
+
+def test_a_description_says_so() -> None:
+    found = ld.describe(VISITS)
+
+    assert found.several_rows is not None
+    assert "patient_id: It looks like the id of a person" in " ".join(str(found).split())
+
+
+def test_no_id_is_shown() -> None:
+    shown = [
+        str(ld.audit(VISITS, **ROLES)),
+        str(ld.describe(VISITS)),
+        str(ld.Publication(**ROLES, drop="patient_id", method=ld.LLMSU(l=2)).plan(VISITS)),
+    ]
+
+    assert not any(str(cell) in text for text in shown for cell in range(901, 905))
