@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity import publish
 
 CELLS = ["angina-cell", "cut-cell", "flu-cell", "sty-cell"]
 TABLE = pa.table({"age": [20 + i for i in range(40)], "disease": [CELLS[i % 4] for i in range(40)]})
@@ -29,7 +28,8 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, bool]:
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
             found[name] = parameter.default is inspect.Parameter.empty
             continue
-        typed = getattr(publish, str(parameter.annotation).removeprefix("Unpack[").removesuffix("]"))
+        known = inspect.unwrap(function).__globals__
+        typed = known[str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")]
         found |= {key: "Required[" in str(kind) for key, kind in typed.__annotations__.items()}
     return found
 
