@@ -21,7 +21,7 @@ from ldiversity.evaluation.compare._run import ComparedAttack, ComparedRun
 from ldiversity.evaluation.compare._setting import Setting, median_interval, relative_errors
 from ldiversity.evaluation.measures import QueryWorkload, distribution_mse, ncp
 from ldiversity.publish import ChosenMethod, Publication
-from ldiversity.release import Release
+from ldiversity.release import Release, what_a_change_tells
 
 __all__ = ["identity", "run_candidate"]
 
@@ -41,9 +41,6 @@ def run_candidate(candidate: Candidate, setting: Setting) -> tuple[ComparedRun, 
     """
     if candidate.chosen is None:
         return _failed(candidate, candidate.reason or "", candidate.hint), False
-    if setting.person is not None and not candidate.chosen.groups:
-        reason = f"{candidate.name}: it hides each record on its own, so the records of one person would add up."
-        return _failed(candidate, reason, "Choose a method that groups records."), True
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LDiversityWarning)
         started = time.process_time()
@@ -67,7 +64,7 @@ def _publish(chosen: ChosenMethod, setting: Setting) -> Release:
         hierarchies=setting.hierarchies if chosen.groups else None,
         levels=setting.levels,
         grid=setting.grid if chosen.rounds else None,
-        person=setting.person if chosen.groups else None,
+        person=setting.person,
     )
     return publication.rehearse(setting.table, insecure_seed=setting.seed)
 
@@ -75,6 +72,8 @@ def _publish(chosen: ChosenMethod, setting: Setting) -> Release:
 def _measured(candidate: Candidate, setting: Setting, release: Release, seconds: float) -> ComparedRun:
     notes: list[str] = []
     names = [one.name for one in setting.sensitive]
+    if setting.person is not None and not release.grouped:
+        notes += dict.fromkeys(what_a_change_tells(release.drawn_by(name)) for name in names)
     asked = setting.recognition
     counted = asked.population if not release.generalized else None
     if asked.population is not None and counted is None:
