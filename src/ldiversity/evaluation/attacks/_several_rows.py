@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import FloatArray
-from ldiversity.evaluation.attacks._base import Attack, Beliefs, Knowledge, Targets
+from ldiversity.evaluation.attacks._base import Attack, Beliefs, Criterion, Knowledge, Targets
 from ldiversity.evaluation.attacks._matching import Matches, match_evidence, match_rows, number_alike
 from ldiversity.evaluation.attacks._posterior import belief_matrix, marginal_of, pick_evidence, plain_beliefs
 from ldiversity.schema import Role
@@ -44,6 +44,8 @@ class SeveralRows(Attack):
     """
 
     name: ClassVar[str] = "several-rows"
+    criterion: ClassVar[Criterion] = "linkability"
+    attacker: ClassVar[str] = "An attacker who knows which rows are one person's, and intersects what they tell."
     needs: ClassVar[str] = "the column that says whose row it is (person), and the original"
     extra: ClassVar[str | None] = "the person's other rows"
 

@@ -49,6 +49,11 @@ def _print_template(ctx: click.Context, _: click.Parameter, value: bool) -> None
     type=READ,
     help="The table that the release was made from: a report for its holder alone, with true counts.",
 )
+@click.option(
+    "--person",
+    metavar="COLUMN",
+    help="With --original: its column that says whose row it is, if a person may have several.",
+)
 @recognition_options
 @click.option("--attacks", is_flag=True, help="Also run attacks; with --original they are scored.")
 @click.option(
@@ -119,6 +124,7 @@ def _made(release: Path, **given: Any) -> Report:  # noqa: ANN401 - options by n
         "attacks": given["attacks"],
         **reading,
         "committee": given["committee"],
+        "person": given["person"],
     }
     if given["original"] is not None:
         return ld.holder_report(release, given["original"], **asked)

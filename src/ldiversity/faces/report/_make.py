@@ -41,6 +41,8 @@ class ReportChoices(RecognitionChoices, total=False):
         Whether attacks are run; without the original attackers say what they expect.
     types, read
         Types of columns of the original and of the population, as for `anonymize`, and how to read these files.
+    person
+        For the holder: the column of the original that says whose row it is, when a person may have several.
     committee
         Who may receive the release, and under which conditions: a TOML file, its content, or a `Committee`.
     """
@@ -50,6 +52,7 @@ class ReportChoices(RecognitionChoices, total=False):
     attacks: bool
     types: Mapping[str, str] | None
     read: GivenReadOptions
+    person: str | None
     committee: str | os.PathLike[str] | Mapping[str, object] | Committee | None
 
 
@@ -148,7 +151,9 @@ def _made(
         "types": dict(choices.get("types") or {}),
         "read": as_read_options("report", choices.get("read")),
     }
-    chosen, holder = _chosen(owner, release, sensitive), original is not None
+    chosen, holder, person = _chosen(owner, release, sensitive), original is not None, choices.get("person")
+    if person is not None and not holder:
+        raise ParameterError(owner, "person", "must be left out without the original, which has the column")
     divided = divisions(release, by, paths=holder)
     again = Again(
         release=opened.name,
@@ -159,6 +164,7 @@ def _made(
         types=tuple(reading["types"].items()),
         read=reading["read"],
         committee=None if committee is None else _path(choices.get("committee"), "FILE") if holder else "FILE",
+        person=person,
         recognition=replace(
             recognition,
             population=None if population is None else _path(population, "POPULATION") if holder else "POPULATION",
@@ -184,12 +190,13 @@ def _made(
                 skipped.append(f"{attribute!r} by {division.text} is not shown: {error.message}")
     promised = {name: float(release.claim(name).posterior) for name in chosen}
     shown, risks = published(release, again.release, chosen), gauges(audited, promised, guessed)
-    achieved = attack(release, original, sensitive=chosen, **reading) if attacked else None
+    achieved = attack(release, original, sensitive=chosen, person=person, **reading) if attacked else None
+    people = None if person is None else _count_people(owner, original, person, reading)
     today = date.today().isoformat()  # noqa: DTZ011 - the day at the reader's place
     return Report(
         audience="holder" if holder else "user",
         package=__version__,
-        summary=summarize(Found(shown, audited, achieved, committee, today, opened.checksum, promised)),
+        summary=summarize(Found(shown, audited, achieved, committee, today, opened.checksum, promised, people)),
         criteria=answer_criteria(audited, achieved),
         committee=committee,
         release=shown,
@@ -203,6 +210,14 @@ def _made(
         not_protected=tuple(release.not_protected),
         commands=commands(again, divided, chosen),
     )
+
+
+def _count_people(owner: str, original: Any, person: str, reading: Reading) -> int:  # noqa: ANN401 - a path or any frame
+    from ldiversity.evaluation.measures import read_columns
+    from ldiversity.tables import open_source
+
+    name = column_names(owner, "person", person)[0]
+    return len(read_columns(owner, open_source(original, **reading), [name]).column(name).unique())
 
 
 def _check_names(owner: str, choices: ReportChoices) -> None:

@@ -86,6 +86,8 @@ class Published:
         What the publisher warns of.
     confirmed
         Columns about which the holder was warned, and which they chose to publish.
+    person
+        Whether the holder said whose row each is.
     """
 
     name: str
@@ -97,6 +99,7 @@ class Published:
     claims: tuple[Promise, ...]
     warnings: tuple[str, ...]
     confirmed: tuple[Confirmed, ...] = ()
+    person: bool = False
 
     @property
     def unit(self) -> str:

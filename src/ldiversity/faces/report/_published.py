@@ -55,6 +55,8 @@ class Again:
         How likely being recognized may be, and among whom a journalist searches; a path for a population.
     committee
         The file that says who may receive the release; None without one.
+    person
+        The column of the original that says whose row it is; None without one.
     """
 
     release: str = "RELEASE"
@@ -66,6 +68,7 @@ class Again:
     read: ReadOptions = USUAL_READING
     recognition: Recognition = _USUAL
     committee: str | None = None
+    person: str | None = None
 
 
 def published(release: Release, name: str, chosen: Sequence[str]) -> Published:
@@ -84,6 +87,7 @@ def published(release: Release, name: str, chosen: Sequence[str]) -> Published:
         claims=tuple(_promise(release, claim) for attribute in chosen for claim in release.claims_of(attribute)),
         warnings=tuple(release.warnings),
         confirmed=release.confirmed,
+        person=release.person,
     )
 
 
@@ -96,7 +100,8 @@ def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str])
     by = ("--by", again.by) if again.by else ()
     run = ("--attacks",) if again.attacks else ()
     among = again.recognition.words
-    said = ("--committee", again.committee) if again.committee else ()
+    whose = ("--person", again.person) if again.person else ()
+    said = (*whose, *(("--committee", again.committee) if again.committee else ()))
     last = (*by, *asked, *original, *types, *among, *run, *said)
     found = [("This report", ("report", folder, "-o", output, *last))]
     words = ("report", folder, "--pictures", "pictures", *last)
@@ -111,7 +116,7 @@ def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str])
     found.append(
         ("Models and risks", ("audit", folder, *asked, *(types if again.recognition.population else ()), *among))
     )
-    found.append(("Attacks", ("attack", folder, *asked, *original, *types)))
+    found.append(("Attacks", ("attack", folder, *asked, *original, *types, *whose)))
     return tuple(Command(what, shlex.join(("ldiversity", *words))) for what, words in found)
 
 

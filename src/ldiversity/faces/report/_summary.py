@@ -100,6 +100,8 @@ class Summary:
         The worst figure of each kind.
     date
         The day on which the report was made.
+    people
+        How many people the records of the original belong to, for the holder who named the column; else None.
     release_id, checksum
         The first letters of the checksum, and the checksum: SHA-256 of release.json, which names those of all other
         files. None for a release that was not read from its folder.
@@ -112,6 +114,7 @@ class Summary:
     reasons: tuple[str, ...]
     worst: tuple[WorstFigure, ...]
     date: str
+    people: int | None
     release_id: str | None
     checksum: str | None
 
@@ -127,6 +130,12 @@ class Found:
     date: str
     checksum: str | None
     promised: Mapping[str, float]
+    people: int | None = None
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether people are known to have several records that were hidden as if they were several people's."""
+        return self.people is not None and self.people < self.published.records and not self.published.person
 
 
 def summarize(found: Found) -> Summary:
@@ -134,7 +143,8 @@ def summarize(found: Found) -> Summary:
     worst = worst_figures(found)
     reasons = list(_broken(found))
     states = {one.state for one in worst}
-    verdict: Verdict = "stop" if reasons or "broken" in states else "within" if states <= {"within"} else "decide"
+    fine = states <= {"within"} and not found.adds_up
+    verdict: Verdict = "stop" if reasons or "broken" in states else "within" if fine else "decide"
     order = get_args(FigureState)
     reasons += [one.sentence for one in sorted(worst, key=lambda one: order.index(one.state))]
     if verdict != "stop":
@@ -148,6 +158,7 @@ def summarize(found: Found) -> Summary:
         reasons=(*reasons, *_also(found)),
         worst=worst,
         date=found.date,
+        people=found.people,
         release_id=None if found.checksum is None else found.checksum[:12],
         checksum=found.checksum,
     )
@@ -234,6 +245,7 @@ def _broken(found: Found) -> Iterator[str]:
 
 def _also(found: Found) -> Iterator[str]:
     """What else the reader must know before they look at figures."""
+    yield _whose(found)
     yield from (f"The publisher warns: {text}" for text in found.published.warnings)
     for one in found.published.confirmed:
         does = "people can be recognized by it" if one.identifies else f"it tells {one.attribute!r}"
@@ -251,6 +263,21 @@ def _also(found: Found) -> Iterator[str]:
         yield "Attacks were run without the original: they say what attackers expect, not what they achieve."
     if found.committee is not None and found.committee.review_date and found.committee.review_date < found.date:
         yield f"The decision had to be looked at again on {found.committee.review_date}. That day has passed."
+
+
+def _whose(found: Found) -> str:
+    """Whether the promises are about people, or about records."""
+    counts = "" if found.people is None else f"The records belong to {counted(found.people, 'person', 'people')}. "
+    if found.published.person:
+        kept = "the sets of one person" if found.published.unit == "set" else "no class holds two of them"
+        together = f"{kept} are equal or disjoint" if found.published.unit == "set" else kept
+        return f"{counts}A person may have several records: {together}."
+    if found.adds_up:
+        return (
+            f"{counts}They were hidden as if each record were another person's. Whoever knows which records are one "
+            "person's learns more than is promised: publish again, and name the column that says whose row it is."
+        )
+    return f"{counts}The promises are about single records. If a person has several, what they tell adds up."
 
 
 def _what(published: Published) -> str:

@@ -158,3 +158,29 @@ def test_a_risk_above_the_limit_is_in_the_box(safe: ld.Release, criterion: Crite
 
     assert summary.verdict == "decide"
     assert (summary.worst[-1].value, summary.worst[-1].state) == (0.9, "above")
+
+
+def test_people_with_several_rows_are_in_the_box(people: pa.Table) -> None:
+    rows = people.append_column("patient", pa.array(np.arange(400) // 2))
+    apart = ld.anonymize(rows, **ROLES, method=ld.Anatomy(l=2, overflow="suppress"), person="patient")
+    single = ld.anonymize(rows.drop_columns("patient"), **ROLES, method=ld.RandomizedAddition(l=3), insecure_seed=1)
+
+    kept = ld.holder_report(apart, rows, person="patient").summary
+    lost = ld.holder_report(single, rows, person="patient").summary
+
+    assert kept.people == lost.people == 200
+    assert any("no class holds two of them" in text for text in kept.reasons)
+    assert lost.verdict == "decide"
+    assert any("as if each record were another person's" in text for text in lost.reasons)
+    assert ld.user_report(single).summary.people is None
+    assert any("about single records" in text for text in ld.user_report(single).summary.reasons)
+
+
+def test_known_rows_of_one_person_keep_a_box_from_being_green(safe: ld.Release) -> None:
+    assert summarize(replace(found(safe), people=120)).verdict == "within"
+    assert summarize(replace(found(safe), people=60)).verdict == "decide"
+
+
+def test_a_user_s_report_takes_no_column_of_people(safe: ld.Release) -> None:
+    with pytest.raises(ld.ParameterError, match="person must be left out without the original"):
+        ld.user_report(safe, person="patient")
