@@ -25,6 +25,9 @@ _WORK: Final = 100_000_000
 """About how many rows may be looked at to find predicates."""
 
 _LEAST_ATTEMPTS: Final = 4
+_MOST_ATTEMPTS: Final = 20
+"""Attempts for each attack: in a table where nobody stands out, no predicate is ever found."""
+
 _ONE: Final = (0.5, 1.5)
 """A predicate seems to isolate one record when its expected number of records rounds to one."""
 
@@ -144,7 +147,7 @@ class SinglingOut(RiskAttack):
 
 def _keep(shown: Shown, proposals: Iterator[tuple[Predicate, int]], asked: int) -> tuple[list[Predicate], int]:
     """The first different predicates that one record seems to satisfy, and how many were looked at."""
-    most = max(_LEAST_ATTEMPTS * asked, _WORK // max(1, shown.n_rows))
+    most = min(_MOST_ATTEMPTS * asked, max(_LEAST_ATTEMPTS * asked, _WORK // max(1, shown.n_rows)))
     found: list[Predicate] = []
     known: set[tuple[object, ...]] = set()
     attempts = 0
