@@ -37,6 +37,7 @@ class CoarseColumns(Source):
 
     Examples
     --------
+    >>> from ldiversity.publish._levels import NumberLevel
     >>> from ldiversity.tables import open_source
     >>> table = open_source(pa.table({"age": [23, 28]}))
     >>> [batch["age"].to_pylist() for batch in CoarseColumns(table, {"age": NumberLevel(5)}).batches()]
