@@ -114,7 +114,6 @@ def _achieved(criterion: Criterion, attacks: AttackReport | None) -> Iterator[st
     if attacks is not None:
         yield from (text for result, text in attacks.sentences if result.criterion == criterion)
         yield from (risk.sentence for risk in attacks.risks if risk.criterion == criterion)
-        yield from (risk.sentence for risk in attacks.risks if risk.criterion == criterion)
 
 
 def _not_run(criterion: Criterion, attacks: AttackReport | None) -> Iterator[str]:

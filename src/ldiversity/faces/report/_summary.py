@@ -25,6 +25,7 @@ Verdict: TypeAlias = Literal["stop", "decide", "within"]
 FigureState: TypeAlias = Literal["broken", "above", "not covered", "no limit", "within"]
 """How a figure compares with its limit, the gravest first."""
 
+_ORDER: Final = get_args(FigureState)
 _PROMISE: Final = "what is promised"
 _LIMIT: Final = "the limit of this report"
 _RISKS: Final[dict[Criterion, str]] = {
@@ -97,7 +98,7 @@ class Summary:
     reasons
         What the verdict is based on, the gravest first.
     worst
-        The worst figure of each kind.
+        The worst figure of each kind, the gravest first.
     date
         The day on which the report was made.
     people
@@ -145,8 +146,7 @@ def summarize(found: Found) -> Summary:
     states = {one.state for one in worst}
     fine = states <= {"within"} and not found.adds_up
     verdict: Verdict = "stop" if reasons or "broken" in states else "within" if fine else "decide"
-    order = get_args(FigureState)
-    reasons += [one.sentence for one in sorted(worst, key=lambda one: order.index(one.state))]
+    reasons += [one.sentence for one in worst]
     if verdict != "stop":
         unit = found.published.unit
         reasons.append(f"The promises were checked on what was published: every {unit} on its own is as promised.")
@@ -168,7 +168,8 @@ def worst_figures(found: Found) -> tuple[WorstFigure, ...]:
     """The worst figure about finding people, about each sensitive attribute, and of the attacks that measure risks."""
     kinds = [list(_finding(found)), *(list(_learning(found, name)) for name in found.audit.attribute_risk)]
     kinds += [list(_risks(found, criterion)) for criterion in _RISKS]
-    return tuple(max(figures, key=_gravity) for figures in kinds if figures)
+    worst = [max(figures, key=_gravity) for figures in kinds if figures]
+    return tuple(sorted(worst, key=lambda one: _ORDER.index(one.state)))
 
 
 def _gravity(figure: WorstFigure) -> tuple[bool, float]:

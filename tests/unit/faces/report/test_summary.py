@@ -14,6 +14,7 @@ import ldiversity as ld
 from ldiversity.base.findings import Confirmed
 from ldiversity.evaluation.attacks import AttackReport, AttackResult, Criterion, PrivacyRisk, Rate
 from ldiversity.evaluation.audit import audit
+from ldiversity.faces.report._criteria import answer_criteria
 from ldiversity.faces.report._parts import Published
 from ldiversity.faces.report._summary import Found, summarize
 
@@ -73,14 +74,14 @@ def test_an_attack_that_is_worse_than_the_audit_is_what_the_box_shows(safe: ld.R
 
     assert without.verdict == "within"
     assert planted.verdict == "stop"
-    assert planted.worst[-1].value == 0.9
+    assert planted.worst[0].value == 0.9
     assert planted.reasons[0] == "An attack beats what the release promises: planted."
     assert not any("as promised" in text for text in planted.reasons)
 
 
 def test_an_attack_within_chance_above_the_promise_is_no_green_box(safe: ld.Release) -> None:
     assert summarize(found(safe, result(0.5))).verdict == "decide"
-    assert summarize(found(safe, result(0.5, claim=None))).worst[-1].state == "not covered"
+    assert summarize(found(safe, result(0.5, claim=None))).worst[0].state == "not covered"
     assert summarize(found(safe, result(0.2))).verdict == "within"
 
 
@@ -145,7 +146,7 @@ def test_a_confirmed_column_that_names_people_or_tells_a_value_is_the_worst_figu
         "by the published column 'notes' alone",
     )
     told = summarize(telling)
-    assert (told.verdict, told.worst[1].value, told.worst[1].state) == ("decide", 1.0, "not covered")
+    assert (told.verdict, told.worst[0].value, told.worst[0].state) == ("decide", 1.0, "not covered")
     assert any("about the column 'icd', and chose to publish it: it tells 'disease'" in text for text in told.reasons)
 
 
@@ -157,7 +158,7 @@ def test_a_risk_above_the_limit_is_in_the_box(safe: ld.Release, criterion: Crite
     summary = summarize(given)
 
     assert summary.verdict == "decide"
-    assert (summary.worst[-1].value, summary.worst[-1].state) == (0.9, "above")
+    assert (summary.worst[0].value, summary.worst[0].state) == (0.9, "above")
 
 
 def test_people_with_several_rows_are_in_the_box(people: pa.Table) -> None:
@@ -184,3 +185,10 @@ def test_known_rows_of_one_person_keep_a_box_from_being_green(safe: ld.Release) 
 def test_a_user_s_report_takes_no_column_of_people(safe: ld.Release) -> None:
     with pytest.raises(ld.ParameterError, match="person must be left out without the original"):
         ld.user_report(safe, person="patient")
+
+
+def test_each_measured_sentence_stands_once_in_its_section(safe: ld.Release) -> None:
+    planted = PrivacyRisk("linkability", "planted", "", "succeed", ("age",), 0.9, (0.8, 1.0), Rate(9, 10), Rate(1, 10))
+    for section in answer_criteria(audit(safe), AttackReport((result(0.5),), risks=(planted,))):
+        assert len(section.measured) == len(set(section.measured))
+        assert any("planted" in text for text in section.measured) == (section.criterion != "singling-out")
