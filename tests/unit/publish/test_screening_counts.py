@@ -1,0 +1,111 @@
+"""What the screening counts fast is what slow, obvious code counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ldiversity as ld
+from ldiversity.engines import LocalEngine
+from ldiversity.publish._prepare import prepare
+from ldiversity.publish._screening import screen
+from ldiversity.publish._screening._hashing import cell_hashes
+from ldiversity.publish._screening._tally import HashCounts
+from ldiversity.publish._screening._telling import telling
+from ldiversity.tables import open_source
+
+
+def guessed_by_others(pairs: Sequence[tuple[int, int]]) -> float:
+    """For each row, guess by the rows with the same value but itself; a draw of two is right half of the time."""
+    right = 0.0
+    for place, (value, hidden) in enumerate(pairs):
+        others = Counter(other for at, (same, other) in enumerate(pairs) if same == value and at != place)
+        most = max(others.values(), default=0)
+        if most and others[hidden] == most:
+            right += 1.0 if list(others.values()).count(most) == 1 else 0.5
+    return right / max(len(pairs), 1)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1)), min_size=1, max_size=40))
+def test_what_a_column_tells_is_how_often_the_others_guess_right(pairs: list[tuple[int, int]]) -> None:
+    counts = HashCounts(bits=1)
+    keys = np.array([2 * value + hidden for value, hidden in pairs], dtype=np.uint64)
+    counts.add(keys, np.ones(len(keys), dtype=np.int64))
+
+    assert telling(counts, len(pairs)).share == pytest.approx(guessed_by_others(pairs))
+
+
+@given(st.lists(st.one_of(st.none(), st.text(max_size=6)), max_size=60))
+def test_equal_cells_alone_have_equal_hashes(cells: list[str | None]) -> None:
+    hashes = cell_hashes(pa.array(cells, pa.string())).tolist()
+
+    assert len(set(hashes)) == len(set(cells))
+    assert len(set(zip(cells, hashes, strict=True))) == len(set(cells))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.array([1, 2, None, 2] * 700),
+        pa.array([0.5, float("nan"), None, -0.0, 0.0] * 600),
+        pa.array(["a", "bb", None] * 900),
+        pa.array(["a", "bb", None] * 900).dictionary_encode(),
+        pa.array([True, False, None] * 900),
+        pa.array([1, 86_400_000, None] * 900, pa.timestamp("ms")),
+        pa.array([b"x", b"y", None] * 900),
+    ],
+    ids=str,
+)
+def test_a_cell_has_the_same_hash_wherever_it_stands(cells: pa.Array) -> None:
+    whole = cell_hashes(cells).tolist()
+
+    assert cell_hashes(cells.slice(3, 11)).tolist() == whole[3:14]
+    known = {str(cell) for cell in cells.to_pylist() if cell is not None and cell == cell}  # noqa: PLR0124 - NaN
+    known = {"0.0" if text == "-0.0" else text for text in known}
+    assert len(set(whole)) == len(known) + 1  # the missing one
+
+
+def test_a_sample_of_values_estimates_the_whole() -> None:
+    # Of 40,000 values each is kept with probability 1/16: the standard error of the estimate is sqrt(15 * 40,000) or
+    # 775, so 4.5 of them are exceeded with a probability below 1e-5.
+    keys = cell_hashes(pa.array(np.arange(40_000)))
+    counts = HashCounts(bits=0, most=4_000)
+    for part in np.array_split(np.concatenate([keys, keys]), 20):
+        counts.add(part, np.ones(len(part), dtype=np.int64))
+
+    assert counts.scale == 16
+    assert len(counts.keys) <= 4_000
+    assert abs(len(counts.keys) * counts.scale - 40_000) < 4.5 * 775
+    assert set(counts.counts.tolist()) == {2}  # whoever is in the sample has all rows there
+
+
+def test_what_is_found_does_not_depend_on_how_the_table_is_cut() -> None:
+    rng = np.random.default_rng(5)
+    codes = rng.integers(0, 5, 900)
+    table = pa.table(
+        {
+            "birth": pa.array(rng.permutation(20_000)[:900].astype(np.int32), pa.date32()),
+            "mail": [f"p{i}@example.org" for i in range(900)],
+            "ward": [f"w{code}" for code in codes],
+            "disease": [f"d{code}" for code in codes],
+        }
+    )
+    publication = ld.Publication(
+        quasi=["birth"], plain=["mail", "ward"], sensitive="disease", method="randomized-addition:l=2"
+    )
+
+    def found(engine: LocalEngine) -> list[tuple[str | None, str, bool]]:
+        screened = screen(prepare(publication, open_source(table), engine)).findings
+        return [(one.column, one.kind, one.blocking) for one in screened]
+
+    whole = found(LocalEngine(workers=1))
+    assert ("ward", "tells", True) in whole
+    assert ("mail", "identifier", True) in whole
+    assert ("birth", "near-unique", False) in whole
+    assert found(LocalEngine(workers=2, chunk_rows=37)) == whole
