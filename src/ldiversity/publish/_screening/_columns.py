@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ldiversity.base.findings import Finding
 from ldiversity.base.numbers import counted, number, percent
-from ldiversity.publish._screening._content import FREE_TEXT, LOOKS, Looked
+from ldiversity.publish._screening._content import FREE_TEXT, LOOKS, NAMES, Looked
 from ldiversity.publish._screening._counted import Spread
 from ldiversity.schema import Role
 from ldiversity.sentences import Listed, Parameter, Sentence, say
@@ -27,6 +27,7 @@ _OFTEN: Final = 0.3
 _VARIED: Final = 0.5
 _FEW_ROWS_EACH: Final = 0.1
 _ALONE: Final = 0.5
+_MANY_NAMES: Final = 100
 _NINE_DIGITS: Final = 10**8
 _SERIAL_ROWS: Final = 100
 _SERIAL_SPAN: Final = 1.5
@@ -126,8 +127,11 @@ def _by_content(seen: Seen) -> Finding | None:
         )
         remedy = ways_out({seen.name: seen.role})
         return Finding(seen.name, "free-text", shares[FREE_TEXT], text, remedy, blocking=True)
-    for look, share in zip(LOOKS[:FREE_TEXT], shares, strict=False):
-        if share >= (_CERTAIN if look.certain else _LIKELY) and (look.certain or (varied and many)):
+    for place, look in enumerate(LOOKS[:FREE_TEXT]):
+        # Many people share a name, so names need not differ in most rows.
+        differ = varied or (place == NAMES and seen.spread.distinct >= _MANY_NAMES)
+        share = shares[place]
+        if share >= (_CERTAIN if look.certain else _LIKELY) and (look.certain or (differ and many)):
             why = f"{percent(share)} of {counted(seen.looked.n, 'value')} looked at are written like {look.word}"
             return _identifier(seen, f"{why}, and there are {_differ(seen)}", share=share)
     return None

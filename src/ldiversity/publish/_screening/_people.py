@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["UNIQUE_PEOPLE", "about_people", "next_levels", "with_regions"]
 
 UNIQUE_PEOPLE: Final = "unique-people"
-_WORTH_IT: Final = 0.99
-"""Advice is given only if at most this share of the unique people stays unique."""
 
 
 def next_levels(preparation: Preparation, first: Mapping[str, pa.Array]) -> dict[str, Level]:
@@ -75,10 +73,10 @@ def _published(
     unique, exact = shown
     after = f"; as published, {'' if exact else 'about '}{number(unique)} are" if preparation.levels else ""
     tried = _tried(preparation, choices, counted)
-    if not tried or min(tried.values()) > _WORTH_IT * unique:
+    if not tried or min(tried.values()) >= unique:
         return after, say("Drop some of them, or choose a method that generalizes, such as {}.", Method("BSGI"))
     best = min(tried, key=lambda name: (isinstance(choices.levels[name], SuppressLevel), tried[name]))
-    if tried[best] > _WORTH_IT * unique:
+    if tried[best] >= unique:
         best = min(tried, key=lambda name: tried[name])
     about = "about " if choices.sampled else ""
     left = f"{about}{number(tried[best])}" if tried[best] else "nobody"
