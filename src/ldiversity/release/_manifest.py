@@ -256,7 +256,10 @@ class Manifest(_Sparse):
     forms: Annotated[list[FormEntry], Field(max_length=MOST_COLUMNS, fail_fast=True)] | None = Field(
         default=None, description="Of sets: how quasi-identifiers are published, where not all are as they were."
     )
-    order: _Text = "Rows are in a uniformly random order; members of a set are in domain order."
+    order: _Text = (
+        "Rows are in a random order, which was drawn for this release or which the holder's key decides; members of a "
+        "set are in domain order."
+    )
     not_protected: _Texts
     confirmed: Annotated[list[ConfirmedEntry], Field(max_length=MOST_COLUMNS, fail_fast=True)] = Field(
         default=[], description="Columns that name people or give a value away, and were published knowingly."
