@@ -179,7 +179,12 @@ def _attacked(setting: Setting, release: Release, notes: list[str]) -> tuple[Com
         for attribute in release.sensitive:
             try:
                 results += attack(
-                    release, setting.table, attacks=one, sensitive=attribute, targets=setting.targets
+                    release,
+                    setting.table,
+                    attacks=one,
+                    sensitive=attribute,
+                    targets=setting.targets,
+                    person=setting.person,
                 ).results
             except UnsupportedError as error:
                 if _NOT_INSTALLED in error.message:  # else it is an attack on another kind of release

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from ldiversity.base.arrays import FloatArray
 from ldiversity.base.checks import check_integer, name_some
 from ldiversity.errors import LDiversityError, ParameterError
-from ldiversity.evaluation.attacks import ATTACKS, Attack
+from ldiversity.evaluation.attacks import ATTACKS, Attack, SeveralRows
 from ldiversity.evaluation.audit import Recognition, audit
 from ldiversity.evaluation.measures import QueryWorkload
 from ldiversity.hierarchies import Hierarchy
@@ -114,6 +114,8 @@ def make_setting(data: Any, columns: Columns, measures: Measures) -> Setting:  #
     if not table.num_rows:
         raise ParameterError("compare", "data", "must have at least one record", got="none")
     chosen = _attacks(measures.attacks)
+    if measures.attacks is None and person is not None:
+        chosen = (*chosen, SeveralRows.name)
     attributes = tuple(_in_order(one, source, table) for one in attributes)
     workloads = _workloads(measures.queries, table, names, attributes, measures.seed)
     unprotected, guessing = _as_it_is(table, names, attributes)

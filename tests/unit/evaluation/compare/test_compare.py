@@ -95,6 +95,14 @@ def test_with_several_sensitive_columns_every_one_is_attacked(people: pa.Table) 
     assert {one.attribute for one in found.rows[0].attacks} == {"disease", "job"}
 
 
+def test_rows_of_one_person_are_attacked_together(people: pa.Table) -> None:
+    twice = pa.concat_tables([people, people])
+
+    found = ld.compare(twice, **ROLES, person="name", l=2, methods=["randomized-addition", "bsgi"], queries=5, seed=1)
+
+    assert all("several-rows" in {one.attack for one in row.attacks} for row in found.rows)
+
+
 def test_sets_are_compared_where_a_person_has_several_rows(people: pa.Table) -> None:
     found = ld.compare(people, **ROLES, person="name", l=2, methods=["randomized-addition", "bsgi"], queries=5, seed=1)
 
