@@ -182,8 +182,9 @@ class Schema:
         """The public domain of a sensitive attribute."""
         domain = self[name].domain
         if domain is None:
-            sensitive = name_some(self.names(Role.SENSITIVE))
-            raise SchemaError("table", "is not sensitive", column=name, hint=f"The sensitive columns are {sensitive}.")
+            named = self.names(Role.SENSITIVE)
+            hint = f"The sensitive columns are {name_some(named)}." if named else "No column is sensitive."
+            raise SchemaError("table", "is not sensitive", column=name, hint=hint)
         return domain
 
 

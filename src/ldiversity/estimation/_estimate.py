@@ -28,7 +28,7 @@ from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._runs import too_many_cells
 from ldiversity.estimation._threads import map_threads
 from ldiversity.estimation._where import Filter, WhereLike, as_filters, nothing_selected
-from ldiversity.release import check_release
+from ldiversity.release import check_release, check_values
 from ldiversity.schema import Role
 from ldiversity.sentences import Parameter, say
 
@@ -127,6 +127,7 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     [2 2]
     """
     check_release("estimate", release)
+    check_values("estimate", release, "to estimate")
     names = _sensitive_names(release, sensitive)
     divided, filters = as_by(by), as_filters(where)
     if not isinstance(estimator, Estimator | ClassEstimator):

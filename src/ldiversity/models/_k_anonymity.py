@@ -74,4 +74,5 @@ class KAnonymity(PrivacyModel):
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""
-        return f"Every class has at least {self.k} records, whatever their values of {attribute!r} are."
+        whatever = f", whatever their values of {attribute!r} are" if attribute else ""
+        return f"Every class has at least {self.k} records{whatever}."

@@ -60,8 +60,8 @@ def check(preparation: Preparation) -> Checked:
             raise InfeasibleError(outlook.reason, hint=outlook.hint, nearest=[dict(one) for one in outlook.nearest])
         promises = [
             model.statement(name)
-            for name, coder in preparation.coders.items()
-            for model in question.grouping.promises(coder.domain)
+            for name, domain in preparation.domains.items()
+            for model in question.grouping.promises(domain)
         ]
     screening = screen(preparation)
     screening.refuse(source.name, preparation.schema)

@@ -21,7 +21,7 @@ from ldiversity.publish._grids import planned_grid
 from ldiversity.publish._plan_result import ClassAttributePlan, ClassOutlook, ClassPlan
 from ldiversity.publish._prepare import Preparation
 from ldiversity.publish._screening import screen
-from ldiversity.release import class_not_protected
+from ldiversity.release import PEOPLE, RECORDS, class_not_protected
 from ldiversity.schema import Domain, Role
 from ldiversity.sentences import Setting, say
 from ldiversity.tables import Source, column_values
@@ -50,18 +50,21 @@ def plan_classes(preparation: Preparation, cautions: Mapping[str, Sequence[str]]
         _check_values(source, column, hierarchy)
     decide, questions = judge(preparation), _questions(preparation)
     outlook = decide(method)
+    alone = () if preparation.coders else method.promises(RECORDS)
     return ClassPlan(
         table=source.name,
         n_rows=preparation.n_rows,
         method=method.name,
         layout=method.layout,
         parameters=method.parameters(),
-        attributes=tuple(_attribute(method, question, tuple(cautions[question.name])) for question in questions),
+        attributes=tuple(
+            _attribute(method, question, tuple(cautions[question.name])) for question in questions if question.name
+        ),
         outlook=outlook,
         choices=tuple(_choices(decide, method, questions, outlook)),
         exact=method.blind,
-        notes=(*preparation.notes, *_grid_notes(preparation)),
-        not_protected=class_not_protected(method.layout),
+        notes=(*(rule.statement(PEOPLE) for rule in alone), *preparation.notes, *_grid_notes(preparation)),
+        not_protected=class_not_protected(method.layout, records_alone=bool(alone)),
         uniqueness=() if method.layout == "generalized" else preparation.uniqueness(),
         findings=screen(preparation).findings,
     )
@@ -96,7 +99,11 @@ def judge(preparation: Preparation) -> Callable[[GroupingMethod], ClassOutlook]:
 
 
 def _questions(preparation: Preparation) -> tuple[_Question, ...]:
-    return tuple(_Question(name, coder.domain, preparation.counts[name]) for name, coder in preparation.coders.items())
+    everyone = np.array([preparation.n_rows]) if not preparation.coders else None
+    return tuple(
+        _Question(name, domain, preparation.counts[name] if everyone is None else everyone)
+        for name, domain in preparation.domains.items()
+    )
 
 
 def largest_l(counts: NDArray[np.int64]) -> int:

@@ -17,7 +17,7 @@ from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CodedTable, NumberColumn, QuasiColumn, SensitiveColumn
 from ldiversity.publish._columns_read import CategoryReader, NumberReader, PersonReader, is_number, published_type
 from ldiversity.publish._grids import Grids, snapped
-from ldiversity.release import Grid, grid_of, numbers_out
+from ldiversity.release import PEOPLE, RECORDS, Grid, grid_of, numbers_out
 from ldiversity.tables import Coder, Source
 
 __all__ = ["Reading", "read_table"]
@@ -105,15 +105,17 @@ def read_table(  # noqa: PLR0913 - the columns and what becomes of them
             readers[name] = CategoryReader(name, types[name], trees.get(name), automatic=automatic, exact=exact)
     people = None if person is None else PersonReader(person)
     secret: dict[str, list[CodeArray]] = {name: [] for name in coders}
+    n = 0
     others: list[pa.Table] = []
     needed = {*quasi, *plain, *coders, *([] if person is None else [person])}
     for rows in engine.rows(source, [name for name in source.columns if name in needed]):
         batch = rows.cells
         coded = {name: coder.codes(batch.column(name)) for name, coder in coders.items()}
-        kept = np.logical_and.reduce([codes >= 0 for codes in coded.values()])
+        kept = np.logical_and.reduce([codes >= 0 for codes in coded.values()]) if coded else np.True_
         if not kept.all():
             batch = batch.filter(pa.array(kept))
             coded = {name: codes[kept] for name, codes in coded.items()}
+        n += batch.num_rows
         for name, codes in coded.items():
             secret[name].append(codes)
         for name, reader in readers.items():
@@ -122,13 +124,14 @@ def read_table(  # noqa: PLR0913 - the columns and what becomes of them
             people.add(batch.column(person))
         if plain:
             others.append(pa.table({name: batch.column(name).cast(types[name]) for name in plain}))
-    n = sum(len(codes) for codes in secret[next(iter(secret))])
     order = random_order(n, words).astype(np.int32)
-    sensitive = []
-    for name, coder in coders.items():
-        sensitive.append(SensitiveColumn(name, np.concatenate(secret.pop(name))[order], coder.domain))
+    sensitive = tuple(
+        SensitiveColumn(name, np.concatenate(secret.pop(name))[order], coder.domain) for name, coder in coders.items()
+    )
+    # Without any, records alone are grouped: all of them show the same.
+    alone = () if coders else (SensitiveColumn(PEOPLE, np.zeros(n, dtype=np.int32), RECORDS),)
     columns, originals = _finish(readers, order)
-    table = CodedTable(tuple(columns), tuple(sensitive), None if people is None else people.finish(order))
+    table = CodedTable(tuple(columns), sensitive or alone, None if people is None else people.finish(order))
     kept_plain = pa.concat_tables(others).take(pa.array(order)) if others else pa.table({})
     # Exact quasi-identifiers are published without their hierarchies, so it does not matter what those were made from.
     generalized = () if exact else quasi

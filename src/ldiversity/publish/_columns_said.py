@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Required, TypeAlias, TypedDict, Unpack
+from typing import TypeAlias, TypedDict, Unpack
 
 from ldiversity.base.checks import column_name, column_names
 from ldiversity.base.typed import join_assignment
@@ -38,7 +38,7 @@ class ColumnDecisions(TypedDict, total=False):
     """What may be said about columns, in every form that is accepted; `Publication` explains each."""
 
     quasi: str | Sequence[str]
-    sensitive: Required[str | Sensitive | Sequence[str | Sensitive]]
+    sensitive: str | Sensitive | Sequence[str | Sensitive]
     drop: str | Sequence[str]
     plain: str | Sequence[str]
     types: Mapping[str, str] | None
@@ -80,11 +80,11 @@ class Columns:
     person: str | None
 
     def __init__(self, **said: Unpack[ColumnDecisions]) -> None:
-        check_keywords(ColumnDecisions, said, ("sensitive",))
+        check_keywords(ColumnDecisions, said, ())
         person = said.get("person")
         self._set(
             quasi=tuple(column_names(_OWNER, "quasi", said.get("quasi", ()))),
-            sensitive=tuple(as_sensitive(_OWNER, said["sensitive"])),
+            sensitive=tuple(as_sensitive(_OWNER, said.get("sensitive", ()))),
             drop=tuple(column_names(_OWNER, "drop", said.get("drop", ()))),
             plain=tuple(column_names(_OWNER, "plain", said.get("plain", ()))),
             types={column: _type(column, word) for column, word in (said.get("types") or {}).items()},

@@ -32,7 +32,7 @@ import types
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
@@ -78,6 +78,7 @@ _KEYS: Final = {
     **{name: f"output.{name}" for name in OutputPolicy.model_fields},
     **dict.fromkeys(("key", "record_id"), "key"),
     "levels": "table.publish",
+    "sensitive": "sensitive",
     "model": "table.model",
     "stable_order": "key.stable_order",
 }
@@ -90,7 +91,9 @@ class Document(Part):
     model_config = ConfigDict(title="Publication")
 
     table: TablePolicy = Field(default=TablePolicy(), description="The roles of the columns, and a table.")
-    sensitive: Annotated[dict[str, SensitivePolicy], Field(min_length=1, description="The sensitive columns by name.")]
+    sensitive: dict[str, SensitivePolicy] = Field(
+        default={}, description="The sensitive columns by name; only methods that generalize can do without any."
+    )
     method: MethodPolicy | None = Field(
         default=None, description="A method that groups records, for all sensitive columns together."
     )
@@ -173,7 +176,8 @@ def _is_publication(path: Path) -> bool:
     """Whether a file is TOML that names sensitive columns, as every publication does; then it may be replaced."""
     try:
         with path.open("rb") as file:
-            return not file.read(1) or "sensitive" in tomllib.loads(path.read_text(encoding="utf-8"))
+            said = {} if not file.read(1) else tomllib.loads(path.read_text(encoding="utf-8"))
+            return not said or "sensitive" in said or {"table", "method"} <= said.keys()
     except (OSError, ValueError):
         return False
 

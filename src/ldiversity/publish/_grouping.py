@@ -91,7 +91,7 @@ def tells_nothing(done: Grouped, alone: Preparation, kept: BoolArray, words: Fre
     if alone.levels != done.preparation.levels:
         return False
     for name, column in done.columns.items():
-        if alone.coders[name].domain.to_dict() != column.domain.to_dict():
+        if name in alone.coders and alone.coders[name].domain.to_dict() != column.domain.to_dict():
             return False
         partition = done.partition_of[name]
         promises = done.preparation.method.promises(column.domain)

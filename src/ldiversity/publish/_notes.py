@@ -77,12 +77,13 @@ def hierarchy_notes(unused: Sequence[str]) -> tuple[str, ...]:
     return (f"{kept} To publish coarser values, choose a method that generalizes, such as bsgi.",)
 
 
-def plain_notes(plain: Sequence[str]) -> tuple[str, ...]:
-    """What plain columns tell beside classes."""
+def plain_notes(plain: Sequence[str], *, secrets: bool = True) -> tuple[str, ...]:
+    """What plain columns tell beside classes; `secrets`: whether classes hide sensitive values."""
     if not plain:
         return ()
     said = f"Plain columns are published as they are, row by row: {name_some(plain)}."
-    return (f"{said} Rows of a class can differ in them, but no sensitive value of the class is linked to them.",)
+    apart = ", but no sensitive value of the class is linked to them" if secrets else ""
+    return (f"{said} Rows of a class can differ in them{apart}.",)
 
 
 def raised_notes(declared: Mapping[str, Level], reached: Mapping[str, Level]) -> tuple[str, ...]:

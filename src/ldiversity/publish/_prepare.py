@@ -31,7 +31,7 @@ from ldiversity.publish._levels import Level
 from ldiversity.publish._notes import holder_notes, is_declared, plain_notes, raised_notes
 from ldiversity.publish._raising import raise_levels
 from ldiversity.publish._uniqueness import ColumnUniqueness, LookAlikes
-from ldiversity.release import EXACT, Form, Format, check_publishable, no_records_left, parse_type
+from ldiversity.release import EXACT, PEOPLE, RECORDS, Form, Format, check_publishable, no_records_left, parse_type
 from ldiversity.schema import Attribute, Domain, Role, Schema
 from ldiversity.tables import (
     Coder,
@@ -102,7 +102,15 @@ class Preparation:
     @property
     def n_rows(self) -> int:
         """About how many records there are."""
+        if not self.counts:
+            known = self.source.n_rows
+            return sum(batch.num_rows for batch in self.source.batches(self.question.quasi)) if known is None else known
         return min(int(count.sum()) for count in self.counts.values())
+
+    @property
+    def domains(self) -> dict[str, Domain]:
+        """The values of what promises are about: of sensitive columns, or that each is a record."""
+        return {name: coder.domain for name, coder in self.coders.items()} or {PEOPLE: RECORDS}
 
     @property
     def undeclared(self) -> tuple[str, ...]:
@@ -223,6 +231,7 @@ def prepare(question: Publication, source: Source, engine: Engine) -> Preparatio
         drop=question.drop,
         plain=question.plain,
         record_id=ids,
+        needed=not groups,
     )
     whole = source
     # Labels are public, so with levels rows that are dropped must not be seen.
@@ -249,7 +258,7 @@ def prepare(question: Publication, source: Source, engine: Engine) -> Preparatio
         # A method sees sensitive columns in the order of the table.
         coders = {name: coders[name] for name in schema.names(Role.SENSITIVE)}
     notes = holder_notes(whole, wanted, counts, missing=missing, without_role=without_role)
-    notes += plain_notes(question.plain) if groups else ()
+    notes += plain_notes(question.plain, secrets=bool(wanted)) if groups else ()
     notes += raised_notes(question.levels, levels)
     return Preparation(question, source, schema, coders, counts, trees, levels, engine, notes)
 

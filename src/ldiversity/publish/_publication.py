@@ -70,7 +70,8 @@ class Publication(Columns):
     quasi
         Columns by which people might be recognized. Published as they are, or generalized by methods that do so.
     sensitive
-        Columns to be hidden; a name, or `Sensitive` to declare a domain, bins or a policy for missing values.
+        Columns to be hidden; a name, or `Sensitive` to declare a domain, bins or a policy for missing values. Without
+        any, a method that generalizes publishes classes with a promise about records alone, such as k-anonymity.
     drop
         Columns that name people. Columns without any role are dropped as well; `Release.notes` lists them.
     plain
@@ -149,7 +150,7 @@ class Publication(Columns):
     confirm: tuple[str, ...]
 
     def __init__(self, **said: Unpack[Decisions]) -> None:
-        check_keywords(Decisions, said, ("sensitive", "method"))
+        check_keywords(Decisions, said, ("method",))
         super().__init__(**{name: said[name] for name in ColumnDecisions.__annotations__ if name in said})  # type: ignore[literal-required]
         key, layout, record_id = said.get("key"), said.get("layout"), said.get("record_id")
         form = said.get("data_format")

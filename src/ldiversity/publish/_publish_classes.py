@@ -30,6 +30,7 @@ from ldiversity.publish._prepare import Preparation
 from ldiversity.publish._public import public_facts, with_domains
 from ldiversity.publish._regions import ClassRowsInOrder, make_forms, make_regions
 from ldiversity.release import (
+    PEOPLE,
     AlikeClaim,
     ClassClaim,
     ClassDescription,
@@ -40,10 +41,11 @@ from ldiversity.release import (
     keep_shown,
     load_release,
     parse_type,
+    subjects_of,
     verify_class_rows,
     write_classes,
 )
-from ldiversity.schema import Role, Schema
+from ldiversity.schema import Schema
 
 __all__ = ["publish_classes"]
 
@@ -113,7 +115,7 @@ def _make(preparation: Preparation, words: FreshWords) -> _Made:
     if done.left_out_before:
         facts["left_out_before"] = done.left_out_before
     mechanism = ClassMechanism(method.name, method.parameters(), blind, facts)
-    names = schema.names(Role.SENSITIVE)
+    names = subjects_of(schema)
     n_records = done.left_out_before + reading.table.n_rows
     description = ClassDescription(
         schema=keep_shown(schema, rows.plain),
@@ -154,7 +156,7 @@ def _renumber(partition: Partition, words: FreshWords) -> Partition:
 
 
 def _class_columns(schema: Schema, n_partitions: int) -> dict[str, str]:
-    names = schema.names(Role.SENSITIVE)
+    names = subjects_of(schema)
     return {name: "class_id" if n_partitions == 1 else f"class_id_{name}" for name in names}
 
 
@@ -182,7 +184,9 @@ def _generalized(
     class_of = partition.class_of[order]
     places = ClassRowsInOrder.of(class_of, partition.n_classes).order
     codes = {
-        column.name: _shuffled(column.codes, partition, order, places, words) for column in reading.table.sensitive
+        column.name: _shuffled(column.codes, partition, order, places, words)
+        for column in reading.table.sensitive
+        if column.name != PEOPLE
     }
     rows = MemoryClassRows(
         sizes={class_column: partition.n_classes},

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.publish._alike import check_kept_quasi
-from ldiversity.sentences import Parameter, say
+from ldiversity.release import RECORDS
+from ldiversity.sentences import Parameter, Setting, say
 
 if TYPE_CHECKING:
+    from ldiversity.methods import GroupingMethod
     from ldiversity.publish._method import ChosenMethod
     from ldiversity.publish._publication import Publication
 
@@ -28,6 +30,8 @@ _WHY_NOT: Final = {
 
 def check_family(question: Publication, choices: Sequence[ChosenMethod]) -> None:
     """Refuse decisions that only methods of the other family take."""
+    if not question.sensitive:
+        _check_records_alone(question.grouping)
     if question.grouping is None:
         given: dict[str, object] = {"hierarchies": question.hierarchies, "marginals": question.marginals}
     else:
@@ -47,6 +51,20 @@ def check_family(question: Publication, choices: Sequence[ChosenMethod]) -> None
         raise UnsupportedError(_OWNER, "layout", "must be 'sets' when there are several sensitive columns").with_hint(
             "Publish sets, or one sensitive column at a time."
         )
+
+
+def _check_records_alone(grouping: GroupingMethod | None) -> None:
+    """Without a sensitive column, only promises about records can be made, and only by generalizing them."""
+    needed = "must name at least one column: the one nobody may learn about a person"
+    enough = Setting("method", "mondrian"), Setting("model", "k-anonymity:5")
+    if grouping is None or grouping.layout != "generalized":
+        hint = say("Without one, only methods that generalize can publish: {} with {}.", *enough)
+        raise ParameterError(_OWNER, "sensitive", needed, hint=hint)
+    about_values = [rule.text for rule in grouping.promises(RECORDS) if not rule.of_people]
+    if about_values:
+        hint = say("Only a promise about records can be made without one: {} with {} alone.", *enough)
+        why = f"{needed}, because {about_values[0]!r} is about its values"
+        raise ParameterError(_OWNER, "sensitive", why, hint=hint)
 
 
 def check_ids(question: Publication, *, keyed: bool) -> None:
@@ -69,7 +87,7 @@ def check_ids(question: Publication, *, keyed: bool) -> None:
 
 
 def misplaced_by(question: Publication, name: str) -> ParameterError:
-    chosen = next(iter(question.methods.values()))
+    chosen = question.grouping or next(iter(question.methods.values()))
     family = "hides values in sets" if question.grouping is None else "groups records"
     return ParameterError(
         _OWNER, name, f"must be left out with {chosen.name}, a method that {family}", hint=_WHY_NOT.get(name)

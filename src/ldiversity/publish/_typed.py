@@ -8,7 +8,6 @@ from typing import cast
 
 from ldiversity.base.typed import split_assignments, split_names, split_numbers
 from ldiversity.catalog import CATALOG, OPTIONS
-from ldiversity.errors import ParameterError
 from ldiversity.methods import Models
 from ldiversity.publish._columns_said import ColumnDecisions
 from ldiversity.publish._grids import read_grid
@@ -75,10 +74,6 @@ def typed_publication(typed: TypedPublication) -> Publication:
 def typed_columns(typed: TypedColumns) -> ColumnDecisions:
     """What a command line says about columns."""
     roles = read_roles(typed)
-    if not roles["sensitive"]:
-        raise ParameterError(
-            "Publication", "sensitive", "must name at least one column: the one nobody may learn about a person"
-        )
     hierarchies = split_assignments(typed["hierarchies"], "hierarchies", hierarchy_forms())
     levels = split_assignments(typed["levels"], "levels", LEVEL_FORMS)
     grid = read_grid(typed["grid"])

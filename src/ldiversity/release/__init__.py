@@ -1,17 +1,20 @@
 """The release: where the data holder's side ends and the data user's side begins."""
 
-from ldiversity.release._base import Release, check_release
+from ldiversity.release._base import Release, check_release, check_values
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._cells import Cells, column_of, node_labels, numbers_in, numbers_out
 from ldiversity.release._check_classes import verify_classes
 from ldiversity.release._check_sets import verify_exploded, verify_sets
 from ldiversity.release._claims import (
+    PEOPLE,
+    RECORDS,
     USE_A_KEY,
     AlikeClaim,
     Claim,
     ClassClaim,
     claim_of,
     sets_not_protected,
+    subjects_of,
     what_a_change_tells,
 )
 from ldiversity.release._class_limits import SEPARATE_CLASSES, class_not_protected
@@ -40,6 +43,8 @@ from ldiversity.release._write import check_description, write_release
 __all__ = [
     "CALENDAR_UNITS",
     "EXACT",
+    "PEOPLE",
+    "RECORDS",
     "SEPARATE_CLASSES",
     "SMALLEST_STEP",
     "THIS_MACHINE",
@@ -75,6 +80,7 @@ __all__ = [
     "check_description",
     "check_publishable",
     "check_release",
+    "check_values",
     "checksum_of",
     "claim_of",
     "class_not_protected",
@@ -93,6 +99,7 @@ __all__ = [
     "parse_type",
     "sets_not_protected",
     "staging_folder",
+    "subjects_of",
     "to_numbers",
     "units_per_day",
     "verify_class_rows",

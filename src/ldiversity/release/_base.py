@@ -19,7 +19,7 @@ from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
 from ldiversity.models import ClassCounts, PrivacyModel
 from ldiversity.release._batches import RowBatch
-from ldiversity.release._claims import AlikeClaim, Claim, ClassClaim
+from ldiversity.release._claims import AlikeClaim, Claim, ClassClaim, subjects_of
 from ldiversity.release._coded import parse_type
 from ldiversity.release._description import Format, Layout
 from ldiversity.release._dtypes import to_frame
@@ -91,6 +91,11 @@ class Release(ShownInNotebooks, ABC):
     def __post_init__(self) -> None:
         if not self.forms:
             object.__setattr__(self, "forms", dict.fromkeys(self.schema.names(Role.QUASI), Form("exact")))
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """What promises are about: the sensitive attributes, or `PEOPLE` where there is none."""
+        return subjects_of(self.schema)
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -175,7 +180,7 @@ class Release(ShownInNotebooks, ABC):
         >>> evidence.n_pieces, evidence.records.tolist(), len(evidence.of_row)
         (4, [2, 2, 2, 2], 8)
         """
-        self.schema.domain(attribute)  # says what is wrong when the attribute is not sensitive
+        self.domain(attribute)  # says what is wrong when the attribute is not sensitive
         if attribute not in self._evidence:
             self._evidence[attribute] = self._gather(attribute)
         return self._evidence[attribute]
@@ -304,6 +309,24 @@ class Release(ShownInNotebooks, ABC):
         for name in names:
             if self.schema[name].role is Role.SENSITIVE:
                 raise SchemaError("table", "is sensitive", column=name, hint=hint)
+
+
+def check_values(owner: str, release: Release, what: str) -> None:
+    """Refuse a release without a sensitive attribute where its values are asked for; `what` ends the sentence.
+
+    Examples
+    --------
+    >>> import ldiversity as ld
+    >>> alone = ld.anonymize(ld.datasets.hospital(), quasi="age", method="mondrian:model=k-anonymity:2")
+    >>> check_values("attack", alone, "to learn")
+    Traceback (most recent call last):
+    ldiversity.errors.UnsupportedError: attack: the release has no sensitive attribute, so there is no value to learn.
+    Hint: An audit says how well people can be recognized in it.
+    """
+    if not release.sensitive:
+        raise UnsupportedError(owner, f"the release has no sensitive attribute, so there is no value {what}").with_hint(
+            "An audit says how well people can be recognized in it."
+        )
 
 
 def check_release(owner: str, given: object, parameter: str = "release") -> None:

@@ -9,17 +9,27 @@ from typing import Final
 from ldiversity.base.numbers import percent
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.models import PrivacyModel
+from ldiversity.schema import Domain, Role, Schema
 
 __all__ = [
     "COARSE",
+    "PEOPLE",
+    "RECORDS",
     "USE_A_KEY",
     "AlikeClaim",
     "Claim",
     "ClassClaim",
     "claim_of",
     "sets_not_protected",
+    "subjects_of",
     "what_a_change_tells",
 ]
+
+PEOPLE: Final = ""
+"""What a claim is about where no attribute is sensitive: the records themselves. No column has such a name."""
+
+RECORDS: Final = Domain(("record",))
+"""What every record shows of itself."""
 
 USE_A_KEY: Final = "Use a key to publish again."
 
@@ -129,7 +139,7 @@ class ClassClaim:
     Parameters
     ----------
     attribute
-        The sensitive attribute.
+        The sensitive attribute; `PEOPLE` where there is none.
     rule
         The privacy model that every class satisfies.
 
@@ -186,6 +196,17 @@ class AlikeClaim(ClassClaim):
         """The claim in plain words."""
         words = self.rule.phrase
         return f"{words[:1].upper()}{words[1:]} in all quasi-identifiers, for every record."
+
+
+def subjects_of(schema: Schema) -> tuple[str, ...]:
+    """What claims are about: the sensitive attributes, or else the records themselves.
+
+    Examples
+    --------
+    >>> subjects_of(Schema(())) == (PEOPLE,)
+    True
+    """
+    return schema.names(Role.SENSITIVE) or (PEOPLE,)
 
 
 def claim_of(attribute: str, mechanism: SetMechanism) -> Claim:

@@ -59,10 +59,28 @@ _SEVERAL_RECORDS: Final = (
 )
 
 
-def class_not_protected(layout: str, *, left_out: bool = False, several_records: bool = False) -> tuple[str, ...]:
+_RECORDS_ALONE: Final = (
+    (
+        "Only how many records look alike is promised. Nothing is promised about what they show besides: plain columns "
+        "are published as they are, and whoever finds a person's class sees what its records have there."
+    ),
+    _ALWAYS[1],
+    _ALWAYS[3],
+    (
+        "Public are the ranges, values and hierarchies of quasi-identifiers, and the numbers of records, of classes "
+        "and of records left out."
+    ),
+)
+"""What takes the place of sentences about sensitive values where there are none."""
+
+
+def class_not_protected(
+    layout: str, *, left_out: bool = False, several_records: bool = False, records_alone: bool = False
+) -> tuple[str, ...]:
     """What a grouped release of this layout does not protect.
 
-    `left_out` says that records were left out, `several_records` that one person may have several.
+    `left_out` says that records were left out, `several_records` that one person may have several, `records_alone` that
+    no attribute is sensitive.
 
     Examples
     --------
@@ -71,4 +89,4 @@ def class_not_protected(layout: str, *, left_out: bool = False, several_records:
     """
     left = (_LEFT_OUT,) if left_out else ()
     several = (_SEVERAL_RECORDS,) if several_records else ()
-    return (_WHO[layout], *left, *several, *_ALWAYS)
+    return (_WHO[layout], *left, *several, *(_RECORDS_ALONE if records_alone else _ALWAYS))

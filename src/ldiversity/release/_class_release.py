@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from ldiversity.models import ClassCounts, PrivacyModel, count_classes
 from ldiversity.release._base import Release
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._cells import low_ends_first
-from ldiversity.release._claims import AlikeClaim, ClassClaim
+from ldiversity.release._claims import PEOPLE, RECORDS, AlikeClaim, ClassClaim
 from ldiversity.release._class_publish import publish_counts, publish_rows
 from ldiversity.release._class_rows import ClassRows, MemoryClassRows
 from ldiversity.release._class_verify import verify_class_rows
@@ -34,7 +34,7 @@ from ldiversity.release._evidence import CountedTally, Evidence, EvidenceTally, 
 from ldiversity.release._forms import Form
 from ldiversity.release._regions import Region, whole_array
 from ldiversity.release._staging import staging_folder
-from ldiversity.schema import Role, Schema
+from ldiversity.schema import Domain, Role, Schema
 from ldiversity.tables import to_native
 
 __all__ = ["ClassRelease"]
@@ -57,7 +57,8 @@ class ClassRelease(Release):
 
     def __repr__(self) -> str:
         classes = ", ".join(
-            f"{counted(self._n_classes(name), 'class', 'classes')} of {name!r}" for name in self.sensitive
+            f"{counted(self._n_classes(name), 'class', 'classes')}{f' of {name!r}' if name else ''}"
+            for name in self.subjects
         )
         others = len(self.schema.attributes) - len(self.sensitive)
         shape = f"{self.layout}: {classes}; {counted(others, 'other column')}"
@@ -163,14 +164,18 @@ class ClassRelease(Release):
 
     # --- what the data user asks --------------------------------------------------------------------
 
+    def domain(self, attribute: str) -> Domain:
+        """The public values of a sensitive attribute; of `PEOPLE`, that each is a record."""
+        return RECORDS if attribute == PEOPLE and not self.sensitive else super().domain(attribute)
+
     def mechanism(self, attribute: str) -> ClassMechanism:
         """How a sensitive attribute was grouped."""
-        self.schema.domain(attribute)
+        self.domain(attribute)
         return self.mechanisms[attribute]
 
     def claims_of(self, attribute: str) -> tuple[ClassClaim, ...]:
         """All that every class of a sensitive attribute satisfies."""
-        self.schema.domain(attribute)
+        self.domain(attribute)
         return tuple(claim for claim in self.claims if claim.attribute == attribute)
 
     def claim(self, attribute: str) -> ClassClaim:
@@ -205,7 +210,7 @@ class ClassRelease(Release):
 
     def tally(self, attribute: str) -> EvidenceTally:
         """Gathers nothing, because classes are already counted."""
-        self.schema.domain(attribute)
+        self.domain(attribute)
         return CountedTally(lambda: self.classes(attribute))
 
     def _gather(self, attribute: str) -> Evidence:
@@ -213,7 +218,7 @@ class ClassRelease(Release):
 
     def classes(self, attribute: str) -> ClassCounts:
         """How often each value occurs in each class."""
-        domain = self.schema.domain(attribute)
+        domain = self.domain(attribute)
         if self.layout == "bucketized":
             return self._rows.counts(attribute)
         return count_classes(self.class_of(attribute), self.values(attribute), self._n_classes(attribute), domain)
@@ -223,12 +228,14 @@ class ClassRelease(Release):
 
         -1 where a record shows no value of this attribute, which happens when each attribute has classes of its own.
         """
-        self.schema.domain(attribute)
+        self.domain(attribute)
         return self._rows.class_of(self.class_columns[attribute])
 
     def values(self, attribute: str) -> CodeArray:
         """Shape (n,): the code of each row, shuffled within each class (layout ``generalized``)."""
-        self.schema.domain(attribute)
+        self.domain(attribute)
+        if attribute == PEOPLE:
+            return np.zeros(self.n_rows, dtype=np.int32)
         if self.layout != "generalized":
             raise UnsupportedError(
                 "release", f"the values of {attribute!r} are in a table of their own", hint="Use classes()."
@@ -244,7 +251,7 @@ class ClassRelease(Release):
         if not self.generalized or name not in self.forms or self.forms[name].kind == "exact":
             return super().region(name)
         column, kind = whole_array(self.regions()[name]), parse_type(self.schema[name].type)
-        return Region(name, self.forms[name], kind, column, lambda: self.class_of(self.sensitive[0]))
+        return Region(name, self.forms[name], kind, column, lambda: self.class_of(self.subjects[0]))
 
     @cached_property
     def _regions(self) -> pa.Table:
@@ -259,9 +266,12 @@ class ClassRelease(Release):
         """Some rows at a time: columns as they were, and the classes and, where rows show them, codes of attributes."""
         self._check_exact(names)
         for name in attributes:
-            self.schema.domain(name)
+            self.domain(name)
         class_columns = {name: self.class_columns[name] for name in attributes}
-        return self._rows.batches(names, class_columns, with_values=self.layout == "generalized")
+        shown = self.layout == "generalized" and PEOPLE not in class_columns
+        for batch in self._rows.batches(names, class_columns, with_values=shown):
+            alone = PEOPLE in class_columns
+            yield replace(batch, codes={PEOPLE: np.zeros(batch.n_rows, dtype=np.int32)}) if alone else batch
 
     @cached_property
     def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
@@ -274,6 +284,8 @@ class ClassRelease(Release):
     @property
     def sensitive_table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
         """How often each value occurs in each class: ``class_id``, ``value``, ``count``."""
+        if not self.sensitive:
+            raise UnsupportedError("release", "nothing is sensitive, so there are no values of classes")
         if len(self.sensitive) > 1:
             raise UnsupportedError(
                 "release", "several attributes are sensitive, and each has a table of its own"

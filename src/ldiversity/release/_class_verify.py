@@ -11,7 +11,7 @@ from ldiversity.errors import ClaimError, ReleaseFormatError
 from ldiversity.release._cells import cells_of
 from ldiversity.release._check_alike import verify_alike
 from ldiversity.release._check_classes import verify_classes
-from ldiversity.release._claims import AlikeClaim
+from ldiversity.release._claims import PEOPLE, RECORDS, AlikeClaim, subjects_of
 from ldiversity.release._class_rows import ClassRows
 from ldiversity.release._coded import parse_type
 from ldiversity.release._description import ClassDescription
@@ -29,7 +29,7 @@ def verify_class_rows(
 
     There must be `n_rows` rows; `n_records` is how many records the holder had, where that is known.
     """
-    if {claim.attribute for claim in description.claims} != set(description.schema.names(Role.SENSITIVE)):
+    if {claim.attribute for claim in description.claims} != set(subjects_of(description.schema)):
         raise ClaimError("release", "every sensitive attribute must have a claim")
     if n_records is not None and n_rows + description.suppressed != n_records:
         raise ClaimError(
@@ -48,20 +48,21 @@ def _verify(rows: ClassRows, description: ClassDescription, n_rows: int) -> None
     if alike:
         shown = rows.columns(description.schema.names(Role.QUASI))
         verify_alike(alike, [shown if shown.num_columns else pa.table({"": pa.nulls(n_rows, pa.int8())})])
-    for name in description.schema.names(Role.SENSITIVE):
+    for name in subjects_of(description.schema):
         claims = [one for one in description.claims if one.attribute == name and not isinstance(one, AlikeClaim)]
         class_column = description.class_columns[name]
         row_classes, n_classes = rows.class_of(class_column), rows.n_classes(class_column)
         if len(row_classes) != n_rows:
             raise ClaimError(f"there must be {n_rows} records", column=name, got=len(row_classes))
-        domain = description.schema.domain(name)
+        domain = RECORDS if name == PEOPLE else description.schema.domain(name)
         said: dict[str, Any] = {"domain": domain, "n_classes": n_classes, "row_classes": row_classes}
         if description.layout == "bucketized":
             held = rows.counts(name)
             classes = np.repeat(np.arange(held.n_classes), np.diff(held.starts))
             verify_classes(claims, **said, classes=classes, codes=held.codes, counts=held.counts)
         else:
-            verify_classes(claims, **said, classes=row_classes, codes=rows.values(name))
+            codes = np.zeros(len(row_classes), dtype=np.int32) if name == PEOPLE else rows.values(name)
+            verify_classes(claims, **said, classes=row_classes, codes=codes)
         if description.layout == "generalized" and rows.regions().num_rows != n_classes:
             raise ClaimError("release", f"every class must have one region, and there must be {n_classes}")
     for name, form in description.forms.items():

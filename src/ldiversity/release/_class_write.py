@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from ldiversity.base.progress import stage
+from ldiversity.release._claims import PEOPLE
 from ldiversity.release._class_publish import publish_counts, publish_rows
 from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_rows import ClassRows
 from ldiversity.release._class_verify import verify_class_rows
+from ldiversity.release._describe_manifest import manifest_of, promised
 from ldiversity.release._description import ClassDescription, Format
 from ldiversity.release._form_entries import form_entry
 from ldiversity.release._manifest import (
@@ -16,8 +18,8 @@ from ldiversity.release._manifest import (
     ClassesEntry,
     DataEntry,
     Manifest,
+    PeopleEntry,
     TableEntry,
-    manifest_of,
     manifest_text,
     no_cell_in_faults,
 )
@@ -96,17 +98,21 @@ def check_classes(description: ClassDescription, rows: ClassRows, n_rows: int) -
 
 def _manifest(description: ClassDescription, rows: ClassRows, data: DataEntry, tables: list[TableEntry]) -> Manifest:
     class_columns = dict(description.class_columns)
+    people = class_columns.pop(PEOPLE, None)
     return manifest_of(
         description,
         data,
         records=data.rows,
         classes=ClassesEntry(
             columns=class_columns,
-            numbers={column: rows.n_classes(column) for column in class_columns.values()},
+            numbers={column: rows.n_classes(column) for column in description.class_columns.values()},
             suppressed=description.suppressed,
             forms=[form_entry(name, form) for name, form in description.forms.items()],
             tables=tables,
             warnings=list(description.warnings),
+            people=None
+            if people is None
+            else PeopleEntry.model_validate({"column": people, **promised(description, PEOPLE)}),
         ),
         order=_ORDER,
     )

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from ldiversity.base.findings import Confirmed
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
-from ldiversity.release._claims import COARSE, AlikeClaim, Claim, ClassClaim, sets_not_protected
+from ldiversity.release._claims import COARSE, PEOPLE, AlikeClaim, Claim, ClassClaim, sets_not_protected
 from ldiversity.release._class_limits import class_not_protected
 from ldiversity.release._forms import Form
 from ldiversity.schema import Schema
@@ -64,7 +64,12 @@ class ClassDescription:
     @property
     def not_protected(self) -> tuple[str, ...]:
         """What is not protected, in plain words."""
-        said = class_not_protected(self.layout, left_out=self.suppressed > 0, several_records=self.person)
+        said = class_not_protected(
+            self.layout,
+            left_out=self.suppressed > 0,
+            several_records=self.person,
+            records_alone=PEOPLE in self.mechanisms,
+        )
         return (COARSE, *said[1:]) if self.layout == "bucketized" and _coarse(self.forms) else said
 
 

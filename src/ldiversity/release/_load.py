@@ -90,6 +90,8 @@ def _load(path: Path, *, frame: str) -> Release:
 
 
 def _load_sets(folder: Path, manifest: Manifest, schema: Schema, *, frame: str) -> SetRelease:
+    if not manifest.sensitive:
+        raise damaged("a release of sets must have a sensitive attribute")
     mechanisms = {
         entry.attribute: mechanism_from_dict(entry.mechanism, schema.domain(entry.attribute))
         for entry in manifest.sensitive

@@ -8,7 +8,7 @@ from typing import Final
 
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.models import model_from_dict
-from ldiversity.release._claims import AlikeClaim, ClassClaim
+from ldiversity.release._claims import PEOPLE, AlikeClaim, ClassClaim, subjects_of
 from ldiversity.release._class_limits import SEPARATE_CLASSES
 from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_release import ClassRelease
@@ -16,7 +16,7 @@ from ldiversity.release._confirmed import confirmed_of
 from ldiversity.release._damage import damaged
 from ldiversity.release._description import ClassDescription, ClassLayout
 from ldiversity.release._form_entries import check_own_forms, form_of
-from ldiversity.release._manifest import ClassesEntry, Manifest, SensitiveEntry
+from ldiversity.release._manifest import ClassesEntry, Manifest, PeopleEntry, SensitiveEntry
 from ldiversity.schema import Role, Schema
 
 __all__ = ["check_size", "load_classes"]
@@ -34,14 +34,17 @@ def load_classes(folder: Path, manifest: Manifest, schema: Schema, *, frame: str
         raise damaged("a grouped release must describe its classes")
     layout: ClassLayout = "bucketized" if manifest.data.layout == "bucketized" else "generalized"
     _check(manifest, classes, schema, layout)
-    mechanisms = {entry.attribute: ClassMechanism.from_dict(entry.mechanism) for entry in manifest.sensitive}
+    told: dict[str, SensitiveEntry | PeopleEntry] = {entry.attribute: entry for entry in manifest.sensitive}
+    if classes.people is not None:
+        told = {PEOPLE: classes.people}
+    mechanisms = {name: ClassMechanism.from_dict(entry.mechanism) for name, entry in told.items()}
     description = ClassDescription(
         schema=schema,
         mechanisms=mechanisms,
-        claims=tuple(claim for entry in manifest.sensitive for claim in _claims(entry, layout)),
+        claims=tuple(claim for name, entry in told.items() for claim in _claims(name, entry, layout)),
         layout=layout,
         forms={entry.column: form_of(entry, schema, manifest.records) for entry in classes.forms},
-        class_columns=classes.columns,
+        class_columns=_class_columns(classes),
         # The first releases said so among the parameters of the method.
         person=manifest.person or any("person" in one.parameters for one in mechanisms.values()),
         suppressed=classes.suppressed,
@@ -59,11 +62,13 @@ def check_size(manifest: Manifest) -> None:
 
 
 def _check(manifest: Manifest, classes: ClassesEntry, schema: Schema, layout: ClassLayout) -> None:
-    sensitive = schema.names(Role.SENSITIVE)
+    if (classes.people is None) == (not manifest.sensitive) or (classes.people and layout == "bucketized"):
+        raise damaged("a release must have sensitive attributes, or generalize and say what it promises without them")
     if manifest.data.rows != manifest.records:
         raise damaged("rows and records must agree")
     check_size(manifest)
-    if set(classes.columns) != set(sensitive) or set(classes.columns.values()) != set(classes.numbers):
+    columns = _class_columns(classes)
+    if set(columns) != set(subjects_of(schema)) or set(columns.values()) != set(classes.numbers):
         raise damaged("every sensitive attribute must have a class column, and every class column a number of classes")
     if set(classes.numbers) & set(schema.names()) or max(classes.numbers.values()) > manifest.data.rows:
         raise damaged("class columns must have names and numbers of classes of their own")
@@ -87,15 +92,21 @@ def _check_parts(manifest: Manifest, classes: ClassesEntry, schema: Schema, layo
         raise damaged("tables of values must not have more rows than there are records")
 
 
-def _claims(entry: SensitiveEntry, layout: ClassLayout) -> Iterator[ClassClaim]:
+def _class_columns(classes: ClassesEntry) -> dict[str, str]:
+    return dict(classes.columns) if classes.people is None else {**classes.columns, PEOPLE: classes.people.column}
+
+
+def _claims(name: str, entry: SensitiveEntry | PeopleEntry, layout: ClassLayout) -> Iterator[ClassClaim]:
     for place, said in enumerate((entry.claim, *entry.further_claims)):
         # What every record keeps cannot be counted by class: such a promise is about records that look alike.
         rule = model_from_dict(said.rule)
+        if name == PEOPLE and not rule.of_people:
+            raise damaged("without sensitive attributes, a claim must be about records alone")
         kind = AlikeClaim if place and layout == "bucketized" and rule.of_people else ClassClaim
-        claim = kind(entry.attribute, rule)
+        claim = kind(name, rule)
         same = (said.model, said.l, said.d) == (claim.model, claim.l, claim.d)
         if not same or abs(said.posterior - claim.posterior) > _ROUNDING:
-            raise damaged(f"the claim about {entry.attribute!r} must be its rule's")
+            raise damaged(f"the claim about {name or 'records'!r} must be its rule's")
         yield claim
 
 

@@ -21,7 +21,6 @@ from pydantic import (
     model_serializer,
 )
 
-from ldiversity._version import __version__
 from ldiversity.base.limits import (
     MOST_CHARACTERS,
     MOST_CLAIMS,
@@ -32,10 +31,8 @@ from ldiversity.base.limits import (
     MOST_VALUES,
 )
 from ldiversity.errors import ReleaseFormatError, SchemaError
-from ldiversity.release._claims import Claim, ClassClaim
-from ldiversity.release._description import ClassDescription, ReleaseDescription
 from ldiversity.release._json import has_few_parts, parse_json
-from ldiversity.schema import Dtype, Role
+from ldiversity.schema import Dtype
 
 __all__ = [
     "MANIFEST_NAME",
@@ -48,9 +45,9 @@ __all__ = [
     "Manifest",
     "MarginalEntry",
     "NodeEntry",
+    "PeopleEntry",
     "SensitiveEntry",
     "TableEntry",
-    "manifest_of",
     "manifest_text",
     "no_cell_in_faults",
     "read_manifest",
@@ -208,6 +205,15 @@ class FormEntry(_Sparse):
     )
 
 
+class PeopleEntry(_Entry):
+    """Where no attribute is sensitive: how records were grouped, and what that promises about them."""
+
+    column: _Text = Field(description="The class column.")
+    mechanism: dict[str, Any] = Field(description="As of a sensitive attribute.")
+    claim: ClaimEntry
+    further_claims: Annotated[list[ClaimEntry], Field(max_length=MOST_CLAIMS, fail_fast=True)] = []
+
+
 class ClassesEntry(_Entry):
     """What only a grouped release has."""
 
@@ -223,6 +229,13 @@ class ClassesEntry(_Entry):
         default=[], description="The values of each sensitive attribute, when they do not stand in the rows."
     )
     warnings: _Texts = []
+    people: PeopleEntry | None = Field(default=None, description="Only where no attribute is sensitive.")
+
+    @model_serializer(mode="wrap")
+    def _without_people(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
+        # Readers of the first version know no such field.
+        said: dict[str, object] = serialize(self)
+        return said if self.people is not None else {key: value for key, value in said.items() if key != "people"}
 
 
 class ConfirmedEntry(_Sparse):
@@ -245,7 +258,9 @@ class Manifest(_Sparse):
     software: _Text
     records: Annotated[int, Field(ge=1)]
     columns: Annotated[list[ColumnEntry], Field(min_length=1, max_length=MOST_COLUMNS, fail_fast=True)]
-    sensitive: Annotated[list[SensitiveEntry], Field(min_length=1, max_length=MOST_COLUMNS, fail_fast=True)]
+    sensitive: Annotated[list[SensitiveEntry], Field(max_length=MOST_COLUMNS, fail_fast=True)] = Field(
+        description="Empty only where records are grouped and `classes.people` says what that promises."
+    )
     data: DataEntry
     person: bool = Field(
         default=False,
@@ -270,48 +285,6 @@ class Manifest(_Sparse):
         """The names of the files of the folder, this one included."""
         tables = [] if self.classes is None else self.classes.tables
         return {MANIFEST_NAME, self.data.file, *(table.file for table in tables)}
-
-
-def manifest_of(
-    description: ReleaseDescription | ClassDescription,
-    data: DataEntry,
-    *,
-    records: int,
-    **more: Any,  # noqa: ANN401 - as `Manifest` takes it
-) -> Manifest:
-    """The manifest of a release; `more` is what only releases of classes say."""
-    schema = description.schema
-    columns = [
-        {
-            "name": one.name,
-            "role": one.role.value,
-            "type": one.type,
-            "dtype": one.dtype,
-            "categories": list(one.categories) if one.dtype == "ordered" else None,
-        }
-        for one in schema.attributes
-    ]
-    sensitive = []
-    for name in schema.names(Role.SENSITIVE):
-        first, *further = [_claim_dict(claim) for claim in description.claims if claim.attribute == name]
-        hidden = {"domain": schema.domain(name).to_dict(), "mechanism": description.mechanisms[name].to_dict()}
-        sensitive.append({"attribute": name, **hidden, "claim": first, "further_claims": further})
-    return Manifest(
-        software=f"ldiversity {__version__}",
-        records=records,
-        columns=[ColumnEntry.model_validate(column) for column in columns],
-        sensitive=[SensitiveEntry.model_validate(entry) for entry in sensitive],
-        data=data,
-        person=description.person,
-        not_protected=list(description.not_protected),
-        confirmed=[ConfirmedEntry(**vars(one)) for one in description.confirmed],
-        **more,
-    )
-
-
-def _claim_dict(claim: Claim | ClassClaim) -> dict[str, Any]:
-    said = {name: getattr(claim, name) for name in ("model", "l", "d", "posterior", "statement")}
-    return {**said, "rule": claim.rule.to_dict()} if isinstance(claim, ClassClaim) else said
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import pyarrow as pa
 from ldiversity.base.progress import stage
 from ldiversity.release._claims import Claim
 from ldiversity.release._coded import check_member_names, publish_batch
+from ldiversity.release._describe_manifest import manifest_of
 from ldiversity.release._description import Format, ReleaseDescription
 from ldiversity.release._dtypes import ShownCategories
 from ldiversity.release._form_entries import form_entry
@@ -19,7 +20,6 @@ from ldiversity.release._manifest import (
     MANIFEST_NAME,
     DataEntry,
     Manifest,
-    manifest_of,
     manifest_text,
     no_cell_in_faults,
 )

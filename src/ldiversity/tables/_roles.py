@@ -61,10 +61,11 @@ def check_roles(
     drop: Sequence[str] = (),
     plain: Sequence[str] = (),
     record_id: str | Sequence[str] = (),
+    needed: bool = True,
 ) -> list[str]:
     """Check the declared roles of columns, and return the columns that have none.
 
-    A column without a role is not published; the caller tells the user so.
+    A column without a role is not published; the caller tells the user so. `needed`: whether one must be sensitive.
 
     Raises
     ------
@@ -87,7 +88,7 @@ def check_roles(
         # An id may consist of quasi-identifiers; only the sensitive value must not be part of it.
         if roles.get(name) in {None, "sensitive"}:
             _give(source, roles, name, "record_id")
-    if "sensitive" not in roles.values():
+    if needed and "sensitive" not in roles.values():
         raise SchemaError(source.name, "at least one column must be sensitive", got="none").with_hint(
             "Name the column whose values must stay secret for each person."
         )

@@ -141,7 +141,7 @@ def test_missing_quasi_identifiers_stay_missing() -> None:
     [
         ({"quasi": "agee"}, "'agee'"),
         ({"quasi": "disease"}, "one role"),
-        ({"sensitive": []}, "at least one column must be sensitive"),
+        ({"sensitive": []}, "sensitive must name at least one column"),
         ({"method": {"other": L3}}, "must name every sensitive column"),
         ({"method": "random"}, "method must"),
         ({"layout": "wide"}, "layout must be one of"),

@@ -23,7 +23,7 @@ from ldiversity.evaluation.attacks._risks import measure_risks
 from ldiversity.evaluation.attacks._score import score
 from ldiversity.evaluation.attacks._show import show_release
 from ldiversity.evaluation.measures import code_sensitive, read_columns
-from ldiversity.release import Release, check_release
+from ldiversity.release import Release, check_release, check_values
 from ldiversity.schema import Role
 from ldiversity.sentences import Parameter, say
 from ldiversity.tables import GivenReadOptions, open_source
@@ -109,6 +109,7 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     (8, 0.5, 0.5, False)
     """
     check_release("attack", release)
+    check_values("attack", release, "to learn")
     names = _attributes(release, sensitive)
     check_integer("attack", "exclude", exclude, minimum=1)
     if (distance is None) != (d is None):

@@ -326,7 +326,8 @@ def _by_class_id(seen: AttackerView) -> dict[str, ClassIdRisk]:
 def _claims(seen: AttackerView, release: Release) -> tuple[Asked, ...]:
     """What the release itself promises, for the classes as it numbers them."""
     seen = replace(seen, views={**seen.views, **seen.by_class_id})
-    asked = [one for name in seen.views for one in ask(seen, release.promised(name), [name])]
+    names = list(seen.views) or release.subjects
+    asked = [one for name in names for one in ask(seen, release.promised(name), [name])]
     # Which people look alike is the same for every attribute, so it is reported once.
     return tuple(one for place, one in enumerate(asked) if one not in asked[:place])
 

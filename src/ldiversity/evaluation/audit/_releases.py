@@ -44,8 +44,12 @@ def see_release(release: Release, *, quasi: Sequence[str], sensitive: Sequence[s
     sensitive = _chosen("sensitive", sensitive, release.sensitive)
     if not release.n_rows:
         raise SchemaError("release", "there must be at least one record to audit", got="none")
-    see = _see_regions if release.generalized else _see_exact
-    return replace(see(release, quasi, sensitive), confirmed=release.confirmed)
+    if release.sensitive:
+        see = _see_regions if release.generalized else _see_exact
+        return replace(see(release, quasi, sensitive), confirmed=release.confirmed)
+    # Records alone are grouped: who looks alike is all there is to see.
+    seen = _see_regions(release, quasi, release.subjects)
+    return replace(seen, views={}, by_class_id={}, confirmed=release.confirmed)
 
 
 def _see_exact(release: Release, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> AttackerView:

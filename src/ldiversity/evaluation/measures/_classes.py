@@ -144,14 +144,14 @@ def _sizes(owner: str, release: Release, sensitive: str | None) -> tuple[NDArray
         raise ParameterError(
             owner, "sensitive", f"must name one of {name_some(release.sensitive)}: each has its own classes"
         )
-    name = release.sensitive[0] if sensitive is None else _check_name(owner, release, sensitive)
+    name = release.subjects[0] if sensitive is None else _check_name(owner, release, sensitive)
     class_of = release.class_of(name)
     hidden = int(np.count_nonzero(class_of < 0)) + release.suppressed
     return np.bincount(class_of[class_of >= 0]).astype(np.int64), hidden
 
 
 def _claimed(release: Release, sensitive: str | None) -> int:
-    claimed = release.claim(sensitive or release.sensitive[0]).l
+    claimed = release.claim(sensitive or release.subjects[0]).l
     if claimed is None:
         raise ParameterError("additional_loss", "l", "must be given, because the claim of this release has none")
     return claimed

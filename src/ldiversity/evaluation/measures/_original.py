@@ -11,7 +11,7 @@ from ldiversity.base.arrays import CodeArray
 from ldiversity.base.checks import column_name, name_some
 from ldiversity.base.numbers import counted
 from ldiversity.errors import ParameterError
-from ldiversity.release import Release, check_release, parse_type
+from ldiversity.release import Release, check_release, check_values, parse_type
 from ldiversity.schema import Domain
 from ldiversity.tables import Coder, guarded, open_source
 
@@ -45,6 +45,7 @@ def n_records(release: Release) -> int:
 def chosen_sensitive(owner: str, release: Release, sensitive: str | None) -> str:
     """Give the sensitive attribute that was asked for; it may be left out where there is only one."""
     check_release(owner, release)
+    check_values(owner, release, "to measure")
     known = release.sensitive
     if sensitive is None and len(known) == 1:
         return known[0]

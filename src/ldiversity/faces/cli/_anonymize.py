@@ -122,6 +122,8 @@ def _engine(given: dict[str, Any]) -> Any:  # noqa: ANN401 - an engine or None
 
 
 def _next(release: Release, folder: Path) -> str:
+    if not release.sensitive:
+        return shell_line("ldiversity", "audit", folder)
     sensitive = ["--sensitive", join_names(release.sensitive[:1])] if len(release.sensitive) > 1 else []
     return shell_line("ldiversity", "estimate", folder, *_by(release), *sensitive)
 

@@ -205,21 +205,22 @@ def _render_classes(plan: ClassPlan, page: Page) -> None:
         if outlook.nearest:
             page.bullet(f"Feasible nearby: {'; '.join(map(settings, outlook.nearest))}.")
     page.bullets(f"Caution: {one.attribute}: {caution}" for one in plan.attributes for caution in one.cautions)
-    page.table(
-        ["attribute", "values", "of them occur", "most frequent", "its share", f"largest {strength}"],
-        [
+    if plan.attributes:
+        page.table(
+            ["attribute", "values", "of them occur", "most frequent", "its share", f"largest {strength}"],
             [
-                attribute.attribute,
-                number(attribute.n_values),
-                number(attribute.n_occurring),
-                number(attribute.largest_count),
-                percent(attribute.largest_share),
-                _largest(attribute.largest_l),
-            ]
-            for attribute in plan.attributes
-        ],
-        right={1, 2, 3, 4, 5},
-    )
+                [
+                    attribute.attribute,
+                    number(attribute.n_values),
+                    number(attribute.n_occurring),
+                    number(attribute.largest_count),
+                    percent(attribute.largest_share),
+                    _largest(attribute.largest_l),
+                ]
+                for attribute in plan.attributes
+            ],
+            right={1, 2, 3, 4, 5},
+        )
     if plan.largest_l is not None:
         start = (
             f"a good start is {settings({strength: plan.suggested_l})}"

@@ -198,7 +198,12 @@ def _render_claims(found: Written, page: Page) -> None:
         heads = ["largest share of a value", "classes", "average size", "smallest", "largest"]
         rows = [
             [
-                *(one.attribute, one.method, one.model, percent(one.posterior) if one.posterior < 1 else "not bounded"),
+                *(
+                    one.attribute or "records",
+                    one.method,
+                    one.model,
+                    percent(one.posterior) if one.posterior < 1 else "not bounded",
+                ),
                 *map(number, (one.classes, one.average_size, one.smallest, one.largest)),
             ]
             for one in grouped

@@ -232,7 +232,9 @@ def _path(given: Any, placeholder: str) -> str:  # noqa: ANN401 - a path or any 
 
 def _chosen(owner: str, release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:
     names = release.sensitive if sensitive is None else tuple(column_names(owner, "sensitive", sensitive))
-    if not names or any(name not in release.sensitive for name in names):
+    if names and not release.sensitive:
+        raise ParameterError(owner, "sensitive", "must be left out: the release has no sensitive attribute")
+    if (release.sensitive and not names) or any(name not in release.sensitive for name in names):
         raise ParameterError(owner, "sensitive", f"must name some of {name_some(release.sensitive)}", got=repr(names))
     return tuple(dict.fromkeys(names))
 

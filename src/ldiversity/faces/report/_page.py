@@ -93,7 +93,7 @@ def _published(report: Report) -> str:
     warnings = "".join(paragraph("bad", f"The publisher warns: {text}") for text in release.warnings)
     methods = [
         [
-            short(claim.attribute),
+            short(claim.attribute or "records"),
             claim.method,
             setting_words(claim.parameters),
             claim.model,
@@ -104,9 +104,11 @@ def _published(report: Report) -> str:
         for claim in release.claims
     ]
     heads = ["attribute", "method", "settings", "model", "l", "one value at most this likely", "public values"]
+    secrets = any(claim.attribute for claim in release.claims)
+    hidden = "How each sensitive attribute was hidden" if secrets else "How records were grouped"
     return (
         f"<p>{escape(release.meaning)}</p>{warnings}<p><strong>Promised:</strong></p>{claims}"
-        f"{data_table('How each sensitive attribute was hidden', heads, methods, {4, 5, 6})}"
+        f"{data_table(hidden, heads, methods, {4, 5, 6})}"
         f"{data_table('Columns', ['column', 'role', 'type', 'published'], columns)}"
     )
 

@@ -26,6 +26,10 @@ _LAYOUTS: Final = {
     "bucketized": "Records are grouped into classes. Each record keeps its quasi-identifiers; the sensitive values of "
     "each class stand in a table of their own, and nothing says which belongs to whom.",
 }
+_RECORDS_ALONE: Final = (
+    "Records are grouped into classes. Quasi-identifiers are made so coarse that all records of a class share them. No "
+    "column is sensitive: only how many records look alike is promised."
+)
 _USUAL: Final = Recognition.of("report", {})
 _FORMS: Final = {
     "exact": "as it was",
@@ -80,11 +84,15 @@ def published(release: Release, name: str, chosen: Sequence[str]) -> Published:
     return Published(
         name=name,
         layout=release.layout,
-        meaning=_LAYOUTS[release.layout],
+        meaning=_LAYOUTS[release.layout] if release.sensitive else _RECORDS_ALONE,
         records=release.n_rows,
         suppressed=release.suppressed,
         columns=columns,
-        claims=tuple(_promise(release, claim) for attribute in chosen for claim in release.claims_of(attribute)),
+        claims=tuple(
+            _promise(release, claim)
+            for attribute in chosen or release.subjects
+            for claim in release.claims_of(attribute)
+        ),
         warnings=tuple(release.warnings),
         confirmed=release.confirmed,
         person=release.person,

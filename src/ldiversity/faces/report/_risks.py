@@ -121,10 +121,10 @@ def class_sizes(release: Release) -> tuple[PublishedClasses, ...]:
     """
     found = []
     for column in dict.fromkeys(release.class_columns.values()):
-        names = [name for name in release.sensitive if release.class_columns[name] == column]
+        names = [name for name in release.subjects if release.class_columns[name] == column]
         sizes, counts = np.unique(release.evidence(names[0]).records, return_counts=True)
         bands = tuple(SizeBand(text, number) for text, number in _bands(sizes.tolist(), counts.tolist()))
-        found.append(PublishedClasses(tuple(names), int(counts.sum()), bands))
+        found.append(PublishedClasses(tuple(filter(None, names)), int(counts.sum()), bands))
     return tuple(found)
 
 

@@ -134,7 +134,7 @@ def _bits(choices: SketchRows, sketch: Sketch) -> int:
         return SPELLING_BITS
     if sketch.what in {"people", "coarser"}:
         return 0 if choices.person is None else PERSON_BITS
-    return bits_of(len(choices.coders[sketch.attribute].domain))
+    return bits_of(len(choices.merged[sketch.attribute]))
 
 
 def _gather(

@@ -103,7 +103,7 @@ def with_regions(finding: Finding, release: Release) -> Finding:
     """The same of a release whose classes share a region: how many of its records are alone in theirs."""
     if finding.kind != UNIQUE_PEOPLE or not release.generalized:
         return finding
-    sizes = release.evidence(release.sensitive[0]).records
+    sizes = release.evidence(release.subjects[0]).records
     alone = 0
     if (sizes == 1).any():  # whoever is alone in a class may still share its region with other classes
         totals: Counter[str] = Counter()

@@ -21,6 +21,7 @@ from ldiversity.publish._screening._people import about_people, next_levels
 from ldiversity.publish._screening._sketch import Sketch, SketchRows
 from ldiversity.publish._screening._telling import telling
 from ldiversity.publish._screening._values import about_domain, about_spellings, merged_codes
+from ldiversity.release import subjects_of
 from ldiversity.schema import Role, Schema
 from ldiversity.sentences import Setting, say
 from ldiversity.tables import Source, rows_per_id, unknown_column
@@ -131,7 +132,7 @@ def _exact(preparation: Preparation) -> frozenset[str]:
 
 def _choices(preparation: Preparation) -> SketchRows:
     source, schema, exact = preparation.shown, preparation.schema, _exact(preparation)
-    sensitive, quasi = schema.names(Role.SENSITIVE), schema.names(Role.QUASI)
+    sensitive, quasi = subjects_of(schema), schema.names(Role.QUASI)
     published = schema.names(Role.QUASI, Role.PLAIN)
     first = _first_rows(preparation.source, published)
     levels = next_levels(preparation, first)
@@ -143,7 +144,7 @@ def _choices(preparation: Preparation) -> SketchRows:
     return SketchRows(
         tuple(sketches),
         preparation.coders,
-        {name: merged_codes(coder.domain) for name, coder in preparation.coders.items()},
+        {name: merged_codes(domain) for name, domain in preparation.domains.items()},
         quasi,
         preparation.question.person,
         levels,
@@ -189,7 +190,7 @@ def _about_sensitive(preparation: Preparation) -> Iterator[Finding]:
 
 def _about_columns(preparation: Preparation, counted: Counted) -> Iterator[Finding]:
     source, question, exact = preparation.shown, preparation.question, _exact(preparation)
-    first = preparation.schema.names(Role.SENSITIVE)[0]
+    first = subjects_of(preparation.schema)[0]
     ids = question.record_id if question.person is None else (question.person,)
     for attribute in preparation.schema.attributes:
         name, kind = attribute.name, source.columns.get(attribute.name)

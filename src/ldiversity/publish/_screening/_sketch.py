@@ -17,6 +17,7 @@ from ldiversity.publish._levels import Level
 from ldiversity.publish._screening._content import look_at
 from ldiversity.publish._screening._hashing import Coded, HashArray, cell_hashes, coded_cells, mixed
 from ldiversity.publish._screening._spelling import plain_spelling
+from ldiversity.release import PEOPLE
 from ldiversity.tables import Coder
 
 __all__ = ["PERSON_BITS", "SPELLING_BITS", "Sketch", "SketchRows", "bits_of"]
@@ -113,6 +114,7 @@ class SketchRows:
         """All counts of a batch: which sketch, the key, and the count."""
         batch = rows.cells
         codes = {name: coder.codes(batch.column(name)) for name, coder in self.coders.items()}
+        codes = codes or {PEOPLE: np.zeros(batch.num_rows, dtype=np.int32)}  # nothing is sensitive
         kept = np.logical_and.reduce([own >= 0 for own in codes.values()])
         if not kept.all():
             batch = batch.filter(pa.array(kept))
