@@ -216,3 +216,12 @@ def test_left_out_records_do_not_decide_about_levels() -> None:
     release.verify()
     shown = release.columns(["age"]).group_by(["age"]).aggregate([([], "count_all")])["count_all"].to_pylist()
     assert min(shown) >= K
+
+
+def test_the_command_gives_no_posterior_to_a_promise_about_quasi_identifiers() -> None:
+    pq.write_table(people(), "people.parquet")
+    words = ["people.parquet", "--quasi", "age,sex", "--sensitive", "value", "-l", "2", "--model", "k-anonymity:5"]
+    told = CliRunner().invoke(cli, ["anonymize", *words, "-o", "r"]).output
+    (row,) = [line for line in told.splitlines() if " k-anonymity " in line]
+    assert "%" not in row
+    assert "label of its level" in told

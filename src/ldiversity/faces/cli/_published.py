@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ClaimedClasses", "ColumnForm", "PublishedClaim", "PublishedColumn", "Written", "render", "written"]
 
+_LABEL: Final = "label of its level"
 _FORMS: Final = {
     "exact": "as it is",
     "interval": "interval of its class",
@@ -212,10 +213,15 @@ def _render_claims(found: Written, page: Page) -> None:
         return
     heads = ["attribute", "model", "l", "d", "of values", "worst posterior"]
     rows = [
-        [one.attribute, one.model, number(one.l), number(one.d), number(one.values), percent(one.posterior)]
+        [one.attribute, one.model, number(one.l), number(one.d), number(one.values), _posterior(one)]
         for one in found.claims
     ]
     page.table(heads, rows, right={2, 3, 4, 5})
+
+
+def _posterior(claim: PublishedClaim) -> str:
+    """How sure a set can make somebody; a promise about quasi-identifiers says nothing of it."""
+    return "-" if claim.l is None else percent(claim.posterior)
 
 
 def _form(column: PublishedColumn, forms: Mapping[str, str], layout: str) -> str:
@@ -223,4 +229,5 @@ def _form(column: PublishedColumn, forms: Mapping[str, str], layout: str) -> str
         return "a set of values"
     if column.role == "sensitive":
         return "counts of its class" if layout == "bucketized" else "shuffled within its class"
-    return _FORMS[forms.get(column.name, "exact")]
+    form = forms.get(column.name, "exact")
+    return _LABEL if form == "node" and layout != "generalized" else _FORMS[form]
