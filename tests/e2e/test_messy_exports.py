@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shlex
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from ldiversity.faces.cli import cli
 
 DISEASES = ("Grippe", "Schnupfen", "Übelkeit", "Gicht", "Asthma")
 NAMES = ("Geboren", "Größe", "PLZ", "Diagnose")
+DRAWN = random.Random(1)
 ROWS = [
-    (f"{1 + n % 28:02}.{1 + n % 12:02}.{1940 + n % 50}", f"1,{50 + n % 40}", f"0{1000 + n % 7}", DISEASES[n % 5])
+    (f"{1 + n % 28:02}.{1 + n % 12:02}.{1940 + n % 50}", f"1,{50 + n % 40}", f"0{1000 + n % 7}", DRAWN.choice(DISEASES))
     for n in range(200)
 ]
 CSV = "--encoding cp1252 --decimal , --date-format dmy --skip-rows 2"
