@@ -43,6 +43,7 @@ def check_family(question: Publication, choices: Sequence[ChosenMethod]) -> None
     if misplaced:
         raise misplaced_by(question, misplaced[0])
     check_kept_quasi(question)
+    _refuse_coarse_ids(question)
     if question.record_id and question.person is not None:
         raise ParameterError(
             _OWNER, say("{} must be left out when {} is given", Parameter("record_id"), Parameter("person"))
@@ -84,6 +85,16 @@ def check_ids(question: Publication, *, keyed: bool) -> None:
         raise ParameterError(_OWNER, "stable_order", "must be left out without a key").with_hint(
             "A key decides the order. Without one, rows come in a random order each time."
         )
+
+
+def _refuse_coarse_ids(question: Publication) -> None:
+    """An id that is read at a coarser level is the same for several people, who would then share their draws."""
+    for role, names in {"record_id": question.record_id, "person": (question.person,)}.items():
+        coarse = next((name for name in names if name in question.levels), None)
+        if coarse is not None:
+            raise ParameterError(
+                _OWNER, role, "must be read as it is, but is published at a coarser level", column=coarse
+            ).with_hint("Add a copy of the column to the table, and name that, or publish the column as it is.")
 
 
 def misplaced_by(question: Publication, name: str) -> ParameterError:

@@ -216,3 +216,14 @@ def test_a_stable_order_is_not_that_of_the_table_and_keeps_rows_of_a_person_apar
     assert together <= 15
     assert not np.array_equal(whose, np.arange(400) % 100)
     assert any("can be linked between releases" in note for note in release.notes)
+
+
+@pytest.mark.parametrize("role", ["person", "record_id"])
+def test_an_id_that_would_be_read_at_a_coarser_level_is_refused(role: str) -> None:
+    """Otherwise all people whose ids begin alike would share their draws."""
+    ids = {"record_id": ["zip"], "key": "holder.key"} if role == "record_id" else {"person": "zip"}
+    with pytest.raises(ld.ParameterError, match=f"{role}.* must be read as it is") as refused:
+        ld.Publication(
+            quasi="zip", sensitive="disease", method="randomized-addition:l=2", levels={"zip": "prefix:3"}, **ids
+        )
+    assert refused.value.column == "zip"
