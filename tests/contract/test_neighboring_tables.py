@@ -79,6 +79,7 @@ def test_cells_of_a_dropped_row_change_no_byte(name: str, more: str, tmp_path: P
     table, out = with_dropped_rows(11)
     method = any_method(name, sorted({value for value in table["s"].to_pylist() if value is not None}))
     arguments: dict[str, Any] = {"quasi": ["age", "zip", "job"], "plain": "id", "method": method, "insecure_seed": 3}
+    arguments |= {"confirm": "id"}
     if isinstance(method, GroupingMethod):
         arguments["hierarchies"] = {"age": "quantiles:4/2", "zip": "prefix:3/2"}
     arguments["sensitive"] = [ld.Sensitive("s", missing="drop"), *MORE[more]]

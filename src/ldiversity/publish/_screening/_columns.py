@@ -16,7 +16,7 @@ from ldiversity.schema import Role
 from ldiversity.sentences import Listed, Parameter, Sentence, say
 from ldiversity.tables import suggest_role
 
-__all__ = ["Seen", "about_column", "leave_out", "ways_out"]
+__all__ = ["ENOUGH_ROWS", "Seen", "about_column", "leave_out", "ways_out"]
 
 ENOUGH_ROWS: Final = 20
 """In smaller tables almost everybody differs in everything, so how many do says nothing."""

@@ -13,7 +13,7 @@ from ldiversity.base.checks import name_some
 from ldiversity.base.findings import Confirmed, Finding
 from ldiversity.base.numbers import percent
 from ldiversity.errors import SchemaError
-from ldiversity.publish._screening._columns import Seen, about_column, leave_out, ways_out
+from ldiversity.publish._screening._columns import ENOUGH_ROWS, Seen, about_column, leave_out, ways_out
 from ldiversity.publish._screening._content import look_at
 from ldiversity.publish._screening._counted import Counted, Spread, count
 from ldiversity.publish._screening._hashing import repeats
@@ -230,7 +230,8 @@ def _about_telling(preparation: Preparation, counted: Counted) -> Iterator[Findi
             gain = (best.share - guess) / (1 - guess) if guess < 1 else 0.0
             if best.share < _TOLD or gain < _GAIN:
                 continue
-            outright = best.share >= _TOLD_OUTRIGHT and gain >= _GAIN_OUTRIGHT
+            # In a few rows two columns may go together by chance.
+            outright = best.share >= _TOLD_OUTRIGHT and gain >= _GAIN_OUTRIGHT and counted.n_rows >= ENOUGH_ROWS
             # Classes show how often values occur in them, whatever another sensitive column says.
             blocking = outright and not (name in sensitive and groups)
             coding = "is a copy or a coding, and " if best.one_to_one else ""
