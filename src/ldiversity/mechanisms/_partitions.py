@@ -89,6 +89,15 @@ class Partitions:
         return (self.l + 1) / (2 * self.l) if self.left_over else 1 / self.l
 
     @property
+    def can_be_certain(self) -> bool:
+        """Whether three or more sets of a person can tell a value for certain.
+
+        A set that overlaps two disjoint sets is that of a value which was left over. If only one of its members is in
+        no other set, that is the value. With sets of two this cannot be, nor where a person shows no three sets.
+        """
+        return bool(self.left_over) and self.l > 2 and self.n_values > self.l + 1  # noqa: PLR2004 - sets of two
+
+    @property
     def dividing(self) -> tuple[int, ...]:
         """The nearest smaller and larger l that divide F, above 1 and below the number of rows."""
         fits = [l for l in range(2, len(self._grid)) if self.n_values % l == 0]

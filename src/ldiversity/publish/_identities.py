@@ -24,7 +24,10 @@ ORDER: Final = "\0order"
 """The column by which rows are put in a stable order."""
 
 _WHOLE_NUMBER: Final = r"^(0|-?[1-9][0-9]{0,17})$"
-"""A text that a whole number of 64 bits would be written as."""
+"""A text that a whole number of at most 18 digits would be written as, which surely has 64 bits."""
+
+_LONGER: Final = 10**18
+"""Whole numbers from here on are hashed as texts, because a text of so many digits may not have 64 bits."""
 
 
 class HashedIds(Secret):
@@ -59,11 +62,10 @@ class HashedIds(Secret):
         if pa.types.is_floating(cells.type) or pa.types.is_decimal(cells.type):
             try:
                 # Fractions are written and rounded in too many ways to identify people. Thus 1.0 is 1.
-                return pc.cast(cells, pa.int64())
+                cells = pc.cast(cells, pa.int64())
             except pa.ArrowInvalid:
                 raise self._no_id(name, "numbers with fractions") from None
-        too_large = pa.types.is_uint64(cells.type) and len(cells) and pc.max(cells).as_py() > np.iinfo(np.int64).max
-        return pc.cast(cells, pa.string()) if too_large else cells
+        return pc.cast(cells, pa.string()) if _has_long_numbers(cells) else cells
 
     def _texts(self, cells: pa.Array, name: str) -> pa.Array:
         """The same text for the same id: midnight of a day is the day."""
@@ -155,6 +157,13 @@ def in_first_rows(identities: Identities, n_rows: int) -> pa.Array:
     places = np.arange(n_rows)
     per_record = n_rows // max(len(identities), 1)
     return cells.take(pa.array(places // per_record, mask=places % per_record > 0))
+
+
+def _has_long_numbers(cells: pa.Array) -> bool:
+    if not pa.types.is_integer(cells.type) or cells.type.bit_width < 64 or not len(cells):  # noqa: PLR2004 - bits
+        return False
+    ends = pc.min_max(cells).as_py()
+    return bool(ends["min"] <= -_LONGER or ends["max"] >= _LONGER)
 
 
 def _numbers(cells: pa.Array) -> NDArray[np.int64]:

@@ -116,7 +116,8 @@ def _several_sets(mechanism: SetMechanism) -> SeveralSets:
     if partitions is None:
         text = (
             "Each value of a person has a set of its own, with a key too. Two different sets of a person tell that the "
-            f"values differ, and one is then known with up to {percent(l / (l * l - l + 1))}, not {percent(1 / l)}."
+            f"values differ, and one is then known with up to {percent(l / (l * l - l + 1))}, not {percent(1 / l)}. "
+            "More than two tell more."
         )
         return SeveralSets(
             partitions=False, divides=divides, overlapping=1.0, posterior=l / (l * l - l + 1), dividing=(), text=text
@@ -125,11 +126,12 @@ def _several_sets(mechanism: SetMechanism) -> SeveralSets:
     if divides:
         text = f"l={l} divides the {size} values: with a key or a person column, a person's sets are equal or disjoint."
     else:
+        certain = "; three or more different sets can tell it for certain" if partitions.can_be_certain else ""
         other = f"l={' or l='.join(map(str, fitting))} divides it." if fitting else "No other usable l divides it."
         text = (
             f"l={l} does not divide the {size} values: with a key or a person column, sets of a person with different "
             f"values overlap in at most {percent(share)} of cases, and one value is then known with up to "
-            f"{percent(sure)}, not {percent(1 / l)}. {other}"
+            f"{percent(sure)}, not {percent(1 / l)}{certain}. {other}"
         )
     return SeveralSets(
         partitions=True,

@@ -78,7 +78,7 @@ def what_a_change_tells(mechanism: SetMechanism) -> str:
         return (
             "Neither a key nor a person column hides that values of a person differ: different sets prove it, and then "
             "a value that only one of them shows is more likely, up to l/(l*l - l + 1) instead of 1/l where a set "
-            "claims 1/l."
+            "claims 1/l. More than two different sets tell more."
         )
     seen = (
         "With a key, or a person column, all sets of a person are equal or disjoint. Disjoint sets tell that values "
@@ -86,12 +86,13 @@ def what_a_change_tells(mechanism: SetMechanism) -> str:
     )
     if not partitions.left_over:
         return seen
+    certain = ", and three or more different sets can tell a value for certain" if partitions.can_be_certain else ""
     return (
         "With a key, or a person column, all sets of a person are equal or disjoint, with exceptions, because "
         f"l={partitions.l} does not divide the number of values, {partitions.n_values}: where values differ, two sets "
         f"overlap in at most {percent(partitions.overlapping)} of cases. A value that only one of them shows is then "
-        "more likely, up to (l+1)/(2*l) instead of 1/l. Disjoint sets tell that values differ, but nothing about which "
-        "they are."
+        f"more likely, up to (l+1)/(2*l) instead of 1/l{certain}. Disjoint sets tell that values differ, but nothing "
+        "about which they are."
     )
 
 

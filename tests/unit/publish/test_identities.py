@@ -53,6 +53,16 @@ def test_very_large_numbers_are_ids_too() -> None:
     assert identities(large) == identities([str(2**64 - 1), str(2**63), "5"])
 
 
+@pytest.mark.parametrize("number", [10**18 - 1, 10**18, 1234567890123456789, 2**63 - 1, -(10**18), -(2**63)])
+def test_a_long_number_is_the_same_id_in_every_type_and_beside_any_other(number: int) -> None:
+    alone = identities(pa.array([number], pa.int64()))
+
+    assert identities([str(number)]) == alone
+    assert identities(pa.array([number, 5], pa.int64())) == [*alone, *identities([5])]
+    if number > 0:
+        assert identities(pa.array([number, 2**64 - 1], pa.uint64()))[:1] == alone
+
+
 def test_texts_of_all_lengths_are_told_apart_wherever_they_stand() -> None:
     texts = ["", *("x" * n for n in range(1, 40)), "ä" * 8, "x" * 15 + "\0", "x" * 15]
     found = identities(texts)
@@ -169,6 +179,8 @@ def test_notes_say_what_several_sets_of_a_person_tell() -> None:
 
     assert "equal or disjoint. Disjoint sets" in divides
     assert "with exceptions, because l=5 does not divide" in left_over
+    assert "three or more different sets can tell a value for certain" in left_over
+    assert "for certain" not in divides
     assert "l/(l*l - l + 1)" in no_partitions
     assert "equal or disjoint" not in no_partitions
 
