@@ -118,6 +118,8 @@ def _counted(cells: pa.Table) -> pa.Table:
 
 
 def _judge(name: str, parts: list[pa.Table]) -> RowsPerId | None:
+    if not parts:
+        return None  # a table without rows
     whole = pa.concat_tables(parts).group_by("id", use_threads=False).aggregate([("rows", "sum")])
     rows = whole.column("rows_sum").to_numpy()
     if not len(rows) or rows.max() == 1 or (rows.mean() > _MOST_ROWS and not _is_person(name)):

@@ -54,6 +54,13 @@ def test_the_clearest_id_comes_first() -> None:
     assert [one.column for one in rows_per_id(open_source(table))] == ["patient_id", "record_id"]
 
 
+def test_a_table_without_rows_has_no_ids() -> None:
+    empty = pa.table({"patient": pa.array([], pa.string())})
+
+    assert rows_per_id(open_source(empty)) == []
+    assert "The table has no rows" in str(ld.describe(empty))
+
+
 def test_missing_ids_are_not_one_person() -> None:
     assert rows_per_id(open_source(pa.table({"patient_id": pa.array([None, None, 1], pa.int64())}))) == []
 

@@ -147,7 +147,7 @@ def residual_risk(success: Rate, control: Rate | None) -> tuple[float, tuple[flo
     --------
     >>> risk, (low, high) = residual_risk(Rate(300, 500), Rate(100, 500))
     >>> round(risk, 3), round(low, 3), round(high, 3)
-    (0.497, 0.436, 0.558)
+    (0.498, 0.44, 0.556)
     """
     risk, error = success.middle, success.error
     if control is not None:

@@ -48,8 +48,8 @@ def test_the_report_is_versioned_and_of_json_s_types(people: pa.Table, sets: ld.
     found = json.loads(json.dumps(ld.attack(sets, people).to_dict()))
 
     assert (found["schema"], found["version"]) == ("attack", 1)
-    assert set(found) == {"schema", "version", "release", "broken", "verdict", "results", "skipped"}
-    assert len(found["verdict"]) == 1 + len(found["results"])
+    assert set(found) == {"schema", "version", "release", "broken", "verdict", "results", "risks", "skipped"}
+    assert len(found["verdict"]) == 1 + len(found["results"]) + len(found["risks"])
 
 
 def test_the_report_is_a_frame_too(people: pa.Table, sets: ld.Release) -> None:
@@ -244,7 +244,9 @@ def test_who_learns_from_sets_names_more_than_who_knows_the_marginal_alone() -> 
     rng = np.random.default_rng(1)
     age = rng.integers(0, 4, 2000)
     table = pa.table({"age": age, "city": rng.integers(0, 500, 2000), "value": [f"v{a}" for a in age.tolist()]})
-    release = ld.anonymize(table, quasi=["age", "city"], sensitive="value", method=ld.RandomizedAddition(l=2))
+    release = ld.anonymize(
+        table, quasi=["age", "city"], sensitive="value", method=ld.RandomizedAddition(l=2), confirm="age"
+    )
 
     learned = ld.attack(release, table, attacks="definetti").results[0]
 

@@ -124,7 +124,8 @@ def test_sets_of_attributes_that_go_together_give_each_other_away() -> None:
     table = pa.table(
         {"who": np.arange(2000), "s": [VALUES[code] for code in codes], "t": ["uvwxyz"[code] for code in codes]}
     )
-    release = ld.anonymize(table, quasi="who", sensitive=["s", "t"], method=ld.RandomizedAddition(l=2))
+    method = ld.RandomizedAddition(l=2)
+    release = ld.anonymize(table, quasi="who", sensitive=["s", "t"], method=method, confirm=["s", "t"])
 
     learned = ld.attack(release, table, attacks="joint")
 

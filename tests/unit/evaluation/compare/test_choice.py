@@ -188,7 +188,7 @@ def test_a_limit_that_nothing_keeps_recommends_nothing_and_says_the_least_risk(m
 def test_nothing_is_recommended_when_every_run_failed(made_run: Make) -> None:
     chosen = choose([made_run("a", 0.1, 0.1, reason="no")])
 
-    assert chosen.sentence == "No run can be recommended: 1 of 1 runs failed, and none was measured."
+    assert chosen.sentence == "No run can be recommended: 1 of 1 run failed, and none was measured."
 
 
 def test_the_reason_names_attack_success_guessing_and_error(made_run: Make) -> None:

@@ -18,8 +18,8 @@ def leaking(run: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, P
     folder = tmp_path_factory.mktemp("leaking")
     table = folder / "t.csv"
     table.write_text("who,job,disease\n" + "".join(f"{i},{'abcdef'[i % 6]},{'uvwxyz'[i % 6]}\n" for i in range(600)))
-    words = ["--quasi", "who,job", "--sensitive", "disease", "--method", "anatomy", "-l", 3, "-o", folder / "release"]
-    result = run("anonymize", table, *words)
+    words = ["--quasi", "who,job", "--sensitive", "disease", "--method", "anatomy", "-l", 3]
+    result = run("anonymize", table, *words, "--confirm", "job", "-o", folder / "release")
     assert result.exit_code == 0, result.stderr
     return table, folder / "release"
 

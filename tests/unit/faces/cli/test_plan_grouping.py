@@ -92,7 +92,7 @@ def test_what_is_only_a_bound_is_called_one(run: Run, anatomy: list[object]) -> 
         ),
         (["--method", "le-anatomy", "-l", 2, "-e", 1, "--tree", "nobody.csv"], "'nobody.csv' cannot be opened"),
         (["-l", 2, "--hierarchy", "age=auto"], "--hierarchy must be left out with randomized-addition"),
-        (["-l", 2, "--person", "name"], "--person must be left out with randomized-addition"),
+        (["-l", 2, "--person", "nobody"], "'nobody' does not exist"),
         (["--method", "anatomy", "-l", 2, "--hierarchy", "age"], "--hierarchy must be a column, an equals sign and a"),
         (["--method", "anatomy", "-l", 2, "--hierarchy", "job=auto"], "must be a quasi-identifier, got 'job'"),
         (["--method", "anatomy", "-l", 2, "--hierarchy", "age=width:x"], "hierarchy of 'age': it must be a file, auto"),
