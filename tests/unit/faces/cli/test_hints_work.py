@@ -44,7 +44,7 @@ TABLES: dict[str, tuple[str, Callable[[int, Cells], Cells]]] = {
     "unicode": ("Ñame,年齢,disease", lambda _, p: [*p[:2], f"{p[4]}é"]),
     "several": (
         "name,age,disease,income,religion",
-        lambda i, p: [*p[:2], hole(i, p[4]), "xyz"[i % 3], hole(i, "pqr"[i % 3], 11)],
+        lambda i, p: [*p[:2], hole(i, p[4]), "xyz"[i % 3], hole(i, "pqr"[i // 3 % 3], 11)],
     ),
     "constant": (HEADS, lambda _, p: [*p[:4], "flu"]),
     "no sensitive value": (HEADS, lambda _, p: [*p[:4], ""]),
