@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from ldiversity.mechanisms._arguments import check_prior, check_sample, described_integer, described_number
 from ldiversity.mechanisms._balanced import BalancedSelection
 from ldiversity.mechanisms._base import CONDITION_LIMIT, SINGULAR_CONDITION, SetMechanism
 from ldiversity.mechanisms._classes import ClassMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._enumerated import distinct_rows
 from ldiversity.mechanisms._nearest import nearest_feasible
+from ldiversity.mechanisms._partitions import Partitions
 from ldiversity.mechanisms._registry import MECHANISMS, mechanism_from_dict
 from ldiversity.mechanisms._ring import RingLeak, RingSelection
 from ldiversity.mechanisms._simple import SimpleSelection
@@ -21,12 +23,17 @@ __all__ = [
     "BalancedSelection",
     "ClassMechanism",
     "Compatibility",
+    "Partitions",
     "RingLeak",
     "RingSelection",
     "SetMechanism",
     "SimpleSelection",
     "UniformSelection",
     "Violation",
+    "check_prior",
+    "check_sample",
+    "described_integer",
+    "described_number",
     "distinct_rows",
     "mechanism_from_dict",
     "nearest_feasible",

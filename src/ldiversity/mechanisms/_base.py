@@ -90,7 +90,8 @@ class SetMechanism(ABC):
     def partitions(self) -> Partitions | None:
         """How all sets of one person are drawn, so that they are equal or disjoint; None where no way is known.
 
-        Each single set must have the same distribution as those of `sample`.
+        Each single set must have the same distribution as those of `sample`. A mechanism that draws nothing but
+        partitions gives `words_per_record` and `sample` of its `Partitions` as its own.
         """
         return None
 

@@ -50,5 +50,6 @@ def mechanism_from_dict(described: object, domain: Domain) -> SetMechanism:
         raise
     except LDiversityError as error:
         raise ReleaseFormatError("release", say("mechanism {} is damaged: {}", repr(kind), error.message)) from None
-    made.version = version  # what is said about it again, and compared, is how it was drawn
+    # What is said about it again, and compared, is how it was drawn; a frozen dataclass is told so, too.
+    object.__setattr__(made, "version", version)
     return made

@@ -121,7 +121,7 @@ class CodedTable:
     quasi
         The quasi-identifiers.
     sensitive
-        The sensitive columns; at least one.
+        The sensitive columns; at least one. Where none is published, a column without a name in which all are alike.
     person
         Shape (n,): who a row belongs to, when one person may have several; None when each row is a person.
     """

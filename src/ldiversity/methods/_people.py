@@ -180,18 +180,21 @@ class Dealer:
         return bool(self.keeps(self.by_person, np.array([0, len(self.person)]), sensitive, rules)[0])
 
     def split(self, class_of: NDArray[np.integer], n_classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Divide every class into parts.
+        """Divide every class into parts; rows of class -1, which are not published, stay there.
+
+        Parts are smaller than their class: `keeps` says beforehand whether they satisfy the rules.
 
         Returns
         -------
         Shape (n,): the new class of each row; shape (new classes,): the old class of each.
         """
         rows = self.by_person
+        rows = rows[class_of[rows] >= 0]
         rows = rows[np.argsort(class_of[rows], kind="stable")]
         starts = np.searchsorted(class_of[rows], np.arange(n_classes + 1)).astype(np.int64)
         parts, part_of = self.deal(rows, starts)
         firsts = np.cumsum(parts) - parts
-        new = np.empty(len(class_of), dtype=np.int64)
+        new = np.full(len(class_of), -1, dtype=np.int64)
         new[rows] = firsts[class_of[rows]] + part_of
         return new, np.repeat(np.arange(n_classes), parts)
 

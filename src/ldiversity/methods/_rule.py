@@ -125,9 +125,10 @@ def _too_much(owner: str, model: PrivacyModel, column: str, whole: ClassCounts) 
     reached = float(model.reached(whole.dense(), whole.population)[0])
     weaker = model.weakened(whole)
     nearest: dict[str, float] = {} if weaker is None else {model.scale: getattr(weaker, model.scale)}
+    about = f" for {column!r}" if column else ""  # where no column is sensitive, records alone are counted
     return InfeasibleError(
         owner,
-        f"the whole table must satisfy {model.text!r} for {column!r}, but all records together reach {reached:.6g}",
+        f"the whole table must satisfy {model.text!r}{about}, but all records together reach {reached:.6g}",
         nearest=[nearest] if nearest else None,
     ).with_hint(way_out(_readable(weaker, whole)))
 

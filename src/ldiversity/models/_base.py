@@ -93,7 +93,9 @@ class PrivacyModel(ABC):
     """The parameters of models of this kind that every audit measures. What they reach must not depend on them."""
 
     of_people: ClassVar[bool] = False
-    """Whether it counts people who look alike and no sensitive values: then audits need no sensitive column."""
+    """Whether it counts records that look alike and no sensitive values. Then audits and releases need no sensitive
+    column; and, if it is monotone, releases that keep quasi-identifiers promise it too, by raising their levels.
+    `counts` may then have one column for all values: only its sums mean anything."""
 
     shares_decide: ClassVar[bool] = False
     """Whether classes that satisfy it exist exactly when no value has more than 1/l of all records: then `plan` can
@@ -188,7 +190,10 @@ class PrivacyModel(ABC):
 
     @abstractmethod
     def statement(self, attribute: str) -> str:
-        """The rule in plain words, as one sentence about a sensitive attribute."""
+        """The rule in plain words, as one sentence about a sensitive attribute.
+
+        A model that is `of_people` is also asked with an empty name, where no attribute is sensitive.
+        """
 
     def failing(self, classes: ClassCounts) -> NDArray[np.int64]:
         """The classes that break the rule."""

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Final
 from ldiversity.errors import ParameterError
 from ldiversity.methods import Models
 from ldiversity.models import PrivacyModel, parse_model
+from ldiversity.release import PEOPLE, AlikeClaim
 from ldiversity.sentences import Method as SaidMethod
 from ldiversity.sentences import say
 
 if TYPE_CHECKING:
     from ldiversity.publish._publication import Publication
 
-__all__ = ["alike_models", "check_kept_quasi"]
+__all__ = ["alike_models", "alike_statements", "check_kept_quasi"]
 
 _OWNER: Final = "Publication"
 
@@ -37,6 +38,17 @@ def alike_models(given: Models) -> tuple[PrivacyModel, ...]:
             _OWNER, "model", "must be about how many records look alike, as k-anonymity:5 is", got=repr(others[0])
         ).with_hint("What a record may show of its sensitive value is the promise of the method itself.")
     return tuple(dict.fromkeys(models))
+
+
+def alike_statements(models: Sequence[PrivacyModel]) -> tuple[str, ...]:
+    """What is promised about records that look alike, in plain words.
+
+    Examples
+    --------
+    >>> alike_statements(alike_models("k-anonymity:5"))
+    ('At least 5 records look alike in all quasi-identifiers, for every record.',)
+    """
+    return tuple(AlikeClaim(PEOPLE, model).statement for model in models)
 
 
 def check_kept_quasi(question: Publication) -> None:

@@ -15,6 +15,7 @@ from ldiversity.errors import InfeasibleError, SchemaError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, Rules, check_people, most_classes
 from ldiversity.models import Population, PrivacyModel
+from ldiversity.publish._alike import alike_statements
 from ldiversity.publish._coding import read_table
 from ldiversity.publish._columns_read import is_number
 from ldiversity.publish._grids import planned_grid
@@ -63,7 +64,12 @@ def plan_classes(preparation: Preparation, cautions: Mapping[str, Sequence[str]]
         outlook=outlook,
         choices=tuple(_choices(decide, method, questions, outlook)),
         exact=method.blind,
-        notes=(*(rule.statement(PEOPLE) for rule in alone), *preparation.notes, *_grid_notes(preparation)),
+        notes=(
+            *(rule.statement(PEOPLE) for rule in alone),
+            *alike_statements(preparation.question.model),
+            *preparation.notes,
+            *_grid_notes(preparation),
+        ),
         not_protected=class_not_protected(method.layout, records_alone=bool(alone)),
         uniqueness=() if method.layout == "generalized" else preparation.uniqueness(),
         findings=screen(preparation).findings,
@@ -208,9 +214,10 @@ def _of_whole(rule: PrivacyModel, question: _Question, l: int | None) -> ClassOu
     if not rule.monotone or bool(rule.holds(whole, population)[0]):
         return ClassOutlook(l)
     reached = float(rule.reached(whole, population)[0])
+    who = f"{question.name!r} reaches" if question.name else "they reach"
     return ClassOutlook(
         l,
-        f"model {rule.name!r} must hold for all records together, but {question.name!r} reaches only {reached:.4g}.",
+        f"model {rule.name!r} must hold for all records together, but {who} only {reached:.4g}.",
         "Choose a weaker model.",
     )
 

@@ -15,6 +15,7 @@ from ldiversity.distances import Distance
 from ldiversity.errors import InfeasibleError, LDiversityError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism, UniformSelection
 from ldiversity.methods import Method
+from ldiversity.publish._alike import alike_statements
 from ldiversity.publish._class_plan import plan_classes
 from ldiversity.publish._notes import is_declared
 from ldiversity.publish._plan_result import AttributePlan, ClassPlan, Outlook, Plan, SeveralSets, UniformViolation
@@ -53,7 +54,7 @@ def plan_publication(preparation: Preparation) -> Plan | ClassPlan:
         n_rows=preparation.n_rows,
         attributes=tuple(attributes),
         n_bytes=size,
-        notes=preparation.notes,
+        notes=(*alike_statements(preparation.question.model), *preparation.notes),
         not_protected=sets_not_protected(mechanisms, coarse=bool(preparation.question.levels)),
         uniqueness=preparation.uniqueness(),
         findings=screen(preparation).findings,

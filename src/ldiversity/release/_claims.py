@@ -196,6 +196,9 @@ class AlikeClaim(ClassClaim):
     def statement(self) -> str:
         """The claim in plain words."""
         words = self.rule.phrase
+        if not self.rule.words:
+            said = self.rule.statement(PEOPLE)
+            return f"With records that look alike in all quasi-identifiers as classes: {said[:1].lower()}{said[1:]}"
         return f"{words[:1].upper()}{words[1:]} in all quasi-identifiers, for every record."
 
 

@@ -127,3 +127,16 @@ def test_a_class_is_dealt_alike_wherever_it_stands() -> None:
     among = dealer.deal(np.concatenate([dealer.by_person, some]), np.array([0, 80, 80 + len(some)]))[1]
 
     assert np.array_equal(alone, among[80:])
+
+
+def test_rows_that_are_not_published_are_in_no_part() -> None:
+    alike = SensitiveColumn("s", np.zeros(6, dtype=np.int32), Domain(("a",)))
+    table = CodedTable((), (alike,), np.repeat([0, 1, 2], 2))
+    dealer = Dealer.of(table)
+    assert dealer is not None
+
+    class_of, old = dealer.split(np.array([-1, 0, 0, 0, 1, -1], dtype=np.int32), 2)
+
+    assert class_of[[0, 5]].tolist() == [-1, -1]
+    assert old.tolist() == [0, 0, 1]
+    assert sorted(class_of.tolist()) == [-1, -1, 0, 0, 1, 2]

@@ -21,7 +21,7 @@ from ldiversity.evaluation.attacks._report import AttackReport
 from ldiversity.evaluation.attacks._risk import PrivacyRisk, Rate
 from ldiversity.evaluation.attacks._risk_attack import RiskAttack
 from ldiversity.evaluation.attacks._several_rows import SeveralRows
-from ldiversity.evaluation.attacks._shown import People, Shown
+from ldiversity.evaluation.attacks._shown import People, Shown, draw_people
 from ldiversity.evaluation.attacks._similarity import Similarity
 from ldiversity.evaluation.attacks._singling_out import SinglingOut
 from ldiversity.evaluation.attacks._skewness import Skewness
@@ -62,4 +62,5 @@ __all__ = [
     "Targets",
     "attack",
     "attack_table",
+    "draw_people",
 ]

@@ -224,7 +224,7 @@ class AnyAttack(ABC):
 
     @property
     def label(self) -> str:
-        """Its name in a report, with the options that matter."""
+        """Its name in a report, with the options that matter: ``name`` or ``name (options)``, as reports read it."""
         return self.name
 
     @property

@@ -24,7 +24,7 @@ from ldiversity.evaluation.audit._result import Audit, ClassIdRisk
 from ldiversity.evaluation.audit._risk import attribute_risk, class_figures, reidentification_risk
 from ldiversity.evaluation.audit._views import ClassView
 from ldiversity.evaluation.audit._words import say
-from ldiversity.models import PrivacyModel, Verdict, parse_model
+from ldiversity.models import MODELS, PrivacyModel, Verdict, parse_model
 from ldiversity.release import Release, load_release
 from ldiversity.tables import (
     GivenReadOptions,
@@ -310,7 +310,11 @@ def _check_looked_at(seen: AttackerView, wanted: Sequence[PrivacyModel]) -> None
     if unseen and not seen.views:
         raise ParameterError(
             "audit", "sensitive", f"must name the sensitive columns to check {name_some(unseen)}"
-        ).with_hint("Only k-anonymity can be checked without them.")
+        ).with_hint(f"Only {name_some(_of_people())} can be checked without them.")
+
+
+def _of_people() -> list[str]:
+    return [name for name, model in MODELS.items() if model.of_people]
 
 
 def _by_class_id(seen: AttackerView) -> dict[str, ClassIdRisk]:

@@ -91,7 +91,8 @@ def all_figures(seen: AttackerView, asked: Sequence[Asked]) -> dict[str, Figure]
     people = people_alike(seen.sizes)
     smallest = int(seen.sizes.min(initial=seen.n_records))
     figures = {}
-    for model in (model for model in surveyed if model.of_people):
+    of_people = [model for model in (*surveyed, *(one.model for one in asked)) if model.of_people]
+    for model in {model.figure.name: model for model in reversed(of_people)}.values():
         (told,) = _measure(people, [model], smallest).values()
         figures[model.figure.name] = Figure(
             model.figure.name, told.value, {}, model.figure.meaning, model.scale, why=told.why
