@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ldiversity.base.checks import check_integer, column_name, column_names, name_some
 from ldiversity.distances import Distance
-from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
+from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.evaluation.attacks._base import AnyAttack, Attack, Knowledge, Targets
 from ldiversity.evaluation.attacks._linkability import two_sources
-from ldiversity.evaluation.attacks._matching import number_alike, pick_piece
+from ldiversity.evaluation.attacks._matching import number_people, pick_piece
 from ldiversity.evaluation.attacks._registry import ATTACKS
 from ldiversity.evaluation.attacks._report import AttackReport, Skipped
 from ldiversity.evaluation.attacks._risk_attack import RiskAttack
@@ -92,7 +92,9 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     read
         How to read the original, as for `Publication`.
     person
-        The column of the original that says whose row it is, when a person may have several, for ``several-rows``.
+        The column of the original that says whose row it is, when a person may have several. ``several-rows`` combines
+        what the rows of a person say. ``singling-out``, ``linkability`` and ``inference`` then attack people, not rows;
+        a control table needs the column too.
 
     Raises
     ------
@@ -140,7 +142,7 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
             believed = one.beliefs(release, people, attribute)
             results.append(score(one, release, people, attribute, believed, together))
     tables = source, None if control is None else open_source(control, types=types, read=read)
-    risks, not_run = measure_risks(risky, show_release(release), tables, most, by_name=by_name)
+    risks, not_run = measure_risks(risky, show_release(release), tables, most, by_name=by_name, person=person)
     return AttackReport(tuple(results), (*skipped, *not_run), risks, frame_kind=release.frame_kind)
 
 
@@ -230,7 +232,7 @@ def _targets(
         ).with_hint("Give the table that the release was made from, or leave the original out.")
     population = table.select(list(quasi))
     columns = population.take(pa.array(place)) if quasi else population
-    whose = None if person is None else _whose(table.column(person), person)[place]
+    whose = None if person is None else number_people(table.column(person), person)[place]
     everyone = Targets(columns, len(place), truth[place], population, place, person=whose)
     most = max(1, _MOST_NUMBERS // len(release.domain(attribute)))
     most = most if wanted is None else min(most, wanted)
@@ -240,12 +242,3 @@ def _targets(
     some = columns.take(pa.array(drawn)) if quasi else columns
     own = None if whose is None else whose[drawn]
     return Targets(some, most, truth[place[drawn]], population, place[drawn], whole=everyone, drawn=drawn, person=own)
-
-
-def _whose(cells: pa.ChunkedArray, person: str) -> NDArray[np.int64]:
-    """A number for each person."""
-    if cells.null_count:
-        raise SchemaError("person", "must not have missing values", column=person).with_hint(
-            say("Fill them in, or leave {} out.", Parameter("person"))
-        )
-    return number_alike([pa.table({person: cells})], [person])[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ldiversity.base.checks import check_integer, column_names, name_some
+from ldiversity.base.checks import check_integer, column_name, column_names, name_some
 from ldiversity.errors import ParameterError
 from ldiversity.evaluation.attacks._inference import Inference
 from ldiversity.evaluation.attacks._linkability import Linkability, two_sources
@@ -31,6 +31,7 @@ def attack_table(  # noqa: PLR0913 - the public door
     targets: int | None = None,
     types: Mapping[str, str] | None = None,
     read: GivenReadOptions = None,
+    person: str | None = None,
 ) -> AttackReport:
     """Measure the risks of a table that is published as it is, such as a synthetic one.
 
@@ -50,7 +51,7 @@ def attack_table(  # noqa: PLR0913 - the public door
         For ``linkability``: the columns of two sources, as two lists; half of the columns each when None.
     targets
         How many attacks are made of each kind; 500 when None.
-    types, read
+    types, read, person
         As for `attack`.
 
     Examples
@@ -77,7 +78,8 @@ def attack_table(  # noqa: PLR0913 - the public door
             raise ParameterError("attack_table", "attacks", f"must name some of {name_some(named)}", got=repr(one))
         chosen.extend(named[one] if isinstance(one, str) else (one,))
     most = None if targets is None else check_integer("attack_table", "targets", targets, minimum=1)
+    whose = None if person is None else column_name("attack_table", "person", person)
     others = None if control is None else open_source(control, types=types, read=read)
     tables = open_source(original, types=types, read=read), others
-    risks, skipped = measure_risks(chosen, shown, tables, most, by_name=given is not None)
+    risks, skipped = measure_risks(chosen, shown, tables, most, by_name=given is not None, person=whose)
     return AttackReport((), skipped, risks)

@@ -23,7 +23,8 @@ class Inference(RiskAttack):
 
     The attacker takes the published record that is nearest by these columns, and its likeliest value: that of the
     record, of its set or of its class, drawn among ties. A number is right when it is at most 5 % off. Somebody who
-    only guesses takes any published record. Distances are Gower's; a record that is published as a region or a set is
+    only guesses takes any published record. Where a person has several rows, the attacker knows one of them, and any
+    value of the person is right. Distances are Gower's; a record that is published as a region or a set is
     spread evenly over it, and its distance is the expected one.
 
     Parameters
@@ -92,10 +93,15 @@ class Inference(RiskAttack):
         there = np.flatnonzero(secret.public(people.columns[self.secret]))
         if not len(there):
             raise ParameterError("attack", of, f"must have people whose {self.secret!r} is among the published values")
-        targets = draw_people(people.take(there), attacks, rng)
+        people = people.take(there)
+        targets = draw_people(people, attacks, rng)
         nearest = Nearest(shown, self._known(shown), targets, rows_with)
         guessed = np.empty(targets.n)
         for person in range(targets.n):
             row = rng.choice(rows_with) if naive else nearest.rows(person, 1, rng)[0]
             guessed[person] = secret.guess(int(secret.of_row[row]), rng)
-        return Rate(int(np.count_nonzero(secret.right(guessed, targets.columns[self.secret]))), targets.n)
+        if targets.whose is None:
+            return Rate(int(np.count_nonzero(secret.right(guessed, targets.columns[self.secret]))), targets.n)
+        rows, owners = people.of_owners(targets)
+        right = secret.right(guessed[owners], people.columns[self.secret][rows])
+        return Rate(len(np.unique(owners[right])), targets.n)

@@ -27,7 +27,8 @@ class Linkability(RiskAttack):
 
     One source has some columns of a person, the other has others. The attacker looks for the published records nearest
     to each of the two. The attack succeeds when both searches meet in a record. Records of a class look alike, so the
-    nearest of them is drawn, for each search on its own. Somebody who only guesses draws any records.
+    nearest of them is drawn, for each search on its own. Somebody who only guesses draws any records. Where a person
+    has several rows, both sources know the same one.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from ldiversity.evaluation.attacks._base import Beliefs, Targets
 from ldiversity.methods import number_combinations
 from ldiversity.release import Release
 from ldiversity.schema import Role
-from ldiversity.sentences import Setting, say
+from ldiversity.sentences import Parameter, Setting, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,7 @@ __all__ = [
     "match_rows",
     "match_shown_rows",
     "number_alike",
+    "number_people",
     "pick_one",
     "pick_piece",
     "turns",
@@ -77,6 +78,21 @@ def number_alike(tables: Sequence[pa.Table], names: Sequence[str]) -> list[NDArr
         coded.append((np.asarray(pc.fill_null(encoded.indices.cast(pa.int64()), n_known)), n_known + 1))
     numbers, _ = number_combinations(coded, sum(sizes))
     return np.split(numbers, np.cumsum(sizes)[:-1])
+
+
+def number_people(cells: pa.ChunkedArray, person: str) -> NDArray[np.int64]:
+    """A number for the person of each row; `person` is the name of the column that says whose row it is.
+
+    Examples
+    --------
+    >>> number_people(pa.chunked_array([["x", "y", "x"]]), "who")
+    array([0, 1, 0])
+    """
+    if cells.null_count:
+        raise SchemaError("person", "must not have missing values", column=person).with_hint(
+            say("Fill them in, or leave {} out.", Parameter("person"))
+        )
+    return number_alike([pa.table({person: cells})], [person])[0]
 
 
 def match_rows(release: Release, targets: Targets) -> Matches:

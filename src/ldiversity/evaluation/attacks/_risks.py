@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.evaluation.attacks._matching import number_people
 from ldiversity.evaluation.attacks._report import Skipped
 from ldiversity.evaluation.attacks._risk import PrivacyRisk
 from ldiversity.evaluation.attacks._risk_attack import RiskAttack
@@ -28,10 +30,11 @@ def measure_risks(
     most: int | None,
     *,
     by_name: bool,
+    person: str | None = None,
 ) -> tuple[tuple[PrivacyRisk, ...], tuple[Skipped, ...]]:
     """The risks, and the attacks that do not apply; an attack that was asked for by name is refused instead.
 
-    `tables` are the original, and people who were not in it.
+    `tables` are the original, and people who were not in it. `person` is their column that says whose row it is.
     """
     source, other = tables
     cannot = _unusable(shown, source)
@@ -43,9 +46,12 @@ def measure_risks(
     wanted = [one for one, reason in reasons.items() if reason is None]
     if source is None or not wanted:
         return (), skipped
-    original = _people(shown, source, "original")
-    control = None if other is None else _people(shown, other, "control")
-    return tuple(one.measure(shown, original, control, most or _ATTACKS) for one in wanted), skipped
+    original = _people(shown, source, "original", person)
+    control = None if other is None else _people(shown, other, "control", person)
+    found = [one.measure(shown, original, control, most or _ATTACKS) for one in wanted]
+    if person is not None:
+        found = [replace(one, details={**one.details, "people": original.n_people}) for one in found]
+    return tuple(found), skipped
 
 
 def _unusable(shown: Shown, original: Source | None) -> str | None:
@@ -60,13 +66,19 @@ def _lacking(shown: Shown, source: Source) -> str | None:
     return next((name for name in shown.names if name not in source.columns), None)
 
 
-def _people(shown: Shown, source: Source, parameter: str) -> People:
+def _people(shown: Shown, source: Source, parameter: str, person: str | None) -> People:
     lacking = _lacking(shown, source)
     if lacking is not None:
         raise ParameterError("attack", parameter, f"must have the published column {lacking!r}").with_hint(
             "Give a table with all columns of the one that the release was made from."
         )
-    people = shown.people(read_columns("attack", source, shown.names))
+    if person is not None and person not in source.columns:
+        raise ParameterError("attack", parameter, f"must have the column {person!r}, which says whose row it is")
+    names = shown.names if person is None or person in shown.columns else (*shown.names, person)
+    table = read_columns("attack", source, names)
+    people = shown.people(table)
+    if person is not None:
+        people = replace(people, whose=number_people(table.column(person), person))
     if not people.n:
         raise ParameterError("attack", parameter, "must have people", got="none")
     return people

@@ -22,19 +22,62 @@ _SOME: Final = 1000
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """People whose cells are known, in the codes of what is published: by column, one entry each."""
+    """People whose cells are known, in the codes of what is published.
+
+    Parameters
+    ----------
+    columns
+        By column, one entry for each row.
+    n
+        How many rows there are.
+    whose
+        Shape (n,): a number for the person of each row, where a person may have several; None where everybody has one.
+
+    Examples
+    --------
+    >>> People({"age": np.array([30, 31, 40])}, 3, whose=np.array([0, 0, 1])).n_people
+    2
+    """
 
     columns: Mapping[str, NDArray[Any]]
     n: int
+    whose: NDArray[np.int64] | None = None
+
+    @cached_property
+    def n_people(self) -> int:
+        """How many people there are."""
+        return self.count_people(np.arange(self.n))
+
+    def count_people(self, rows: NDArray[np.int64]) -> int:
+        """How many people some rows belong to."""
+        return len(rows) if self.whose is None else len(np.unique(self.whose[rows]))
 
     def take(self, some: NDArray[np.int64]) -> People:
-        """Some of them."""
-        return People({name: coded[some] for name, coded in self.columns.items()}, len(some))
+        """Some rows."""
+        whose = None if self.whose is None else self.whose[some]
+        return People({name: coded[some] for name, coded in self.columns.items()}, len(some), whose)
+
+    def of_owners(self, owners: People) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows of `owners`, who were drawn with one row each; and the place of each row's owner among them."""
+        if self.whose is None or owners.whose is None:
+            raise ValueError("rows have owners only where it is known whose they are")
+        order = np.argsort(owners.whose)
+        rows = np.flatnonzero(np.isin(self.whose, owners.whose))
+        return rows, order[np.searchsorted(owners.whose[order], self.whose[rows])]
 
 
 def draw_people(people: People, most: int, rng: np.random.Generator) -> People:
-    """As many people as are to be attacked, drawn at random; all when there are no more."""
-    return people if people.n <= most else people.take(rng.choice(people.n, most, replace=False))
+    """As many people as are to be attacked, drawn at random; all when there are no more.
+
+    Of everybody who has several rows, one is drawn: an attacker knows what it says.
+    """
+    if people.whose is None:
+        return people if people.n <= most else people.take(rng.choice(people.n, most, replace=False))
+    shuffled = rng.permutation(people.n)
+    _, first = np.unique(people.whose[shuffled], return_index=True)
+    one_each = shuffled[first]
+    drawn = one_each if len(one_each) <= most else rng.choice(one_each, most, replace=False)
+    return people.take(drawn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +141,10 @@ class Shown:
         return 0.0 if chance is None else float(chance.sum()) / self.rows_per_record
 
     def fit(self, predicate: Mapping[str, Condition], people: People) -> int:
-        """How many people satisfy all conditions."""
+        """How many people have a row that satisfies all conditions."""
         rows: NDArray[np.int64] | None = None
         for name, condition in predicate.items():
             coded = people.columns[name]
             found = np.flatnonzero(self.columns[name].holds(condition, coded if rows is None else coded[rows]))
             rows = found if rows is None else rows[found]
-        return people.n if rows is None else len(rows)
+        return people.n_people if rows is None else people.count_people(rows)

@@ -28,7 +28,7 @@ _LEAST_ATTEMPTS: Final = 4
 _MOST_ATTEMPTS: Final = 20
 """Attempts for each attack: in a table where nobody stands out, no predicate is ever found."""
 
-_ONE: Final = (0.5, 1.5)
+_HALF: Final = 0.5
 """A predicate seems to isolate one record when its expected number of records rounds to one."""
 
 
@@ -40,7 +40,9 @@ class SinglingOut(RiskAttack):
     records are published as regions or sets, they are spread evenly over them, and the expected number counts. The
     attack succeeds when exactly one person of the table satisfies the predicate. An attack for which no predicate is
     found has failed. Somebody who only guesses compares random columns with random published values. People with equal
-    cells are different people, and none of them is singled out.
+    cells are different people, and none of them is singled out. Where it is known whose row is whose, all rows that
+    satisfy the predicate may be one person's, and attackers keep predicates that at most as many records seem to
+    satisfy as a person has on average.
 
     Parameters
     ----------
@@ -92,16 +94,18 @@ class SinglingOut(RiskAttack):
 
     def measure(self, shown: Shown, original: People, control: People | None, attacks: int) -> PrivacyRisk:
         """Make predicates, and count the people of both tables who satisfy them."""
-        asked = min(attacks, shown.n_records)
-        found, attempts = _keep(shown, self._proposals(shown), asked)
+        each = max(1, round(original.n / original.n_people))
+        asked = min(attacks, -(-shown.n_records // each))
+        found, attempts = _keep(shown, self._proposals(shown), asked, each)
         naive = list(self._guesses(shown, asked))
         others = None
         if control is not None:
             fitting = np.array([shown.fit(one, control) for one in found], dtype=np.int64)
-            others = Rate(min(float(asked), scaled_isolations(fitting, control.n, original.n)), asked)
+            others = Rate(min(float(asked), scaled_isolations(fitting, control.n_people, original.n_people)), asked)
         caution = None
         if len(found) < asked:
-            caution = f"Only {len(found)} predicates were found that one published record seems to satisfy."
+            records = "one published record seems" if each == 1 else f"up to {each} published records seem"
+            caution = f"Only {len(found)} predicates were found that {records} to satisfy."
         return self.result(
             columns=shown.names,
             success=Rate(_isolating(shown, found, original), asked),
@@ -145,8 +149,10 @@ class SinglingOut(RiskAttack):
             yield {name: shown.columns[name].anything(rng) for name in names}
 
 
-def _keep(shown: Shown, proposals: Iterator[tuple[Predicate, int]], asked: int) -> tuple[list[Predicate], int]:
-    """The first different predicates that one record seems to satisfy, and how many were looked at."""
+def _keep(
+    shown: Shown, proposals: Iterator[tuple[Predicate, int]], asked: int, each: int
+) -> tuple[list[Predicate], int]:
+    """The first different predicates that one person's `each` records seem to satisfy, and how many were looked at."""
     most = min(_MOST_ATTEMPTS * asked, max(_LEAST_ATTEMPTS * asked, _WORK // max(1, shown.n_rows)))
     found: list[Predicate] = []
     known: set[tuple[object, ...]] = set()
@@ -157,8 +163,8 @@ def _keep(shown: Shown, proposals: Iterator[tuple[Predicate, int]], asked: int) 
         attempts += 1
         key = tuple((name, condition.key) for name, condition in made.items())
         # Most predicates hold for many records, which a part of them shows quickly.
-        many = key in known or besides + shown.some.expected(made) >= _ONE[1]
-        if not many and _ONE[0] <= besides + shown.expected(made) < _ONE[1]:
+        many = key in known or besides + shown.some.expected(made) >= each + _HALF
+        if not many and _HALF <= besides + shown.expected(made) < each + _HALF:
             found.append(made)
         known.add(key)
     return found, attempts

@@ -56,7 +56,8 @@ _RISK_HEADS: Final = ("attack", "attacks", "succeed", "on others", "guessing", "
 @click.option(
     "--person",
     metavar="COLUMN",
-    help="For several-rows: the column of the original that says whose row it is, if a person may have several.",
+    help="The column of the original, and of the control table, that says whose row it is, if a person may have "
+    "several: several-rows, singling-out, linkability and inference then attack people, and not rows.",
 )
 @click.option("--second", type=READ, help="Another release about the same people.")
 @click.option(
