@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Required, TypeAlias, TypedDict, Unpack
 
 from ldiversity.base.checks import check_choice, column_names
+from ldiversity.base.findings import Finding
 from ldiversity.base.progress import reports_progress
 from ldiversity.base.randomness import Key
 from ldiversity.base.typed import join_names
@@ -20,7 +21,7 @@ from ldiversity.publish._columns_said import ColumnDecisions, Columns, check_key
 from ldiversity.publish._method import ChosenMethod, choose_methods, locate, shorten
 from ldiversity.publish._together import check_family, check_ids, misplaced_by
 from ldiversity.release import Format, Release, SetLayout
-from ldiversity.tables import open_source
+from ldiversity.tables import Source, open_source
 
 if TYPE_CHECKING:
     from ldiversity.engines import Engine, Secrets
@@ -221,6 +222,12 @@ class Publication(Columns):
 
         return plan_publication(self._prepared(table))
 
+    def screen(self, table: Any) -> tuple[Finding, ...]:  # noqa: ANN401 - any frame or path
+        """Say what publishing a table would give away; where a finding is `blocking`, `publish` refuses the table."""
+        from ldiversity.publish._screening import screen
+
+        return screen(self._prepared(table)).findings
+
     def rehearse(self, table: Any, *, insecure_seed: int | None = None) -> Release:  # noqa: ANN401 - any frame or path
         """Publish a table in memory to measure what comes out; it is not screened, so never hand the release out.
 
@@ -328,7 +335,8 @@ class Publication(Columns):
 
         if self.key is not None:
             Key.load(shorten(self.key))
-        return prepare(self, open_source(table, types=self.types, read=self.read), engine or LocalEngine())
+        source = table if isinstance(table, Source) else open_source(table, types=self.types, read=self.read)
+        return prepare(self, source, engine or LocalEngine())
 
     def _secrets(self, key: Key | None, insecure_seed: int | None) -> Secrets:
         from ldiversity.engines import Secrets

@@ -23,7 +23,7 @@ from ldiversity.evaluation.compare._store import RunStore
 from ldiversity.evaluation.measures import QueryWorkload
 from ldiversity.methods import Method
 from ldiversity.publish import ColumnDecisions, Columns, Publication
-from ldiversity.tables import Sensitive
+from ldiversity.tables import Sensitive, open_source
 
 __all__ = ["compare"]
 
@@ -115,7 +115,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     with stage("reading", until=0.1):
         columns, recognition = _divided(decisions)
         said = Columns(**columns)
-        setting = make_setting(data, said, Measures(queries, attacks, targets, seed, recognition))
+        source = open_source(data, types=said.types, read=said.read)
+        setting = make_setting(source, said, Measures(queries, attacks, targets, seed, recognition))
     store = RunStore.open(folder)
     shared = store.mark(**setting.decides)
     rows: list[ComparedRun] = []
@@ -133,7 +134,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
             store.save(mark, row)
         rows.append(row)
     tell(1.0, "comparing")
-    return Comparison(
+    found = Comparison(
         rows=tuple(rows),
         table=setting.name,
         records=setting.table.num_rows,
@@ -151,6 +152,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         file=str(data) if isinstance(data, str | os.PathLike) else "TABLE",
         frame_kind=setting.frame_kind,
     )
+    # Runs are not screened, because nothing of theirs is handed out; what is recommended will be.
+    return found if found.publication is None else replace(found, findings=found.publication.screen(source))
 
 
 def _divided(decisions: ComparedDecisions) -> tuple[ColumnDecisions, Recognition]:

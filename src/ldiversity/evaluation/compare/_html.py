@@ -21,7 +21,7 @@ def fragment(comparison: Comparison) -> str:
     command = "" if line is None else f"<p><code>{escape(line)}</code></p>"
     return (
         f'<p style="color:#a40000;font-weight:600">{escape(HOLDER_ONLY)}</p>'
-        f"<p><strong>{escape(comparison.recommendation)}</strong></p>{_listed('', comparison.choice.cautions)}"
+        f"<p><strong>{escape(comparison.recommendation)}</strong></p>{_listed('', comparison.cautions)}"
         f"{command}{_picture(comparison)}{_table(figures_table(comparison))}<p>{escape(LEGEND)}</p>"
         f"{_table(exposure_table(comparison))}{_listed('Not possible here', failures(comparison))}"
         f"{_listed('Notes', comparison.notes)}"

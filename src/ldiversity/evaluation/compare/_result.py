@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ldiversity._version import __version__
 from ldiversity.base.answers import BESIDE, HIDDEN, Answer, fact, fit_screen, keyed, named_fact
+from ldiversity.base.findings import Finding
 from ldiversity.base.numbers import counted, percent, points
 from ldiversity.base.thresholds import DEFAULT_THRESHOLD, THRESHOLDS, Threshold
 from ldiversity.errors import UnsupportedError
@@ -125,6 +126,8 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
         The path of the table; ``TABLE`` when it was given as a frame.
     plot_file
         Where the map was written; None when it was not written.
+    findings
+        What publishing the recommended run would give away; where one is `blocking`, it is refused.
     advised
         The words of `command`, when a face supplies them; else they are made from the publication.
     """
@@ -143,6 +146,7 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
     publications: Mapping[str, Publication] = field(default_factory=dict, repr=False, metadata=HIDDEN)
     file: str = field(default="TABLE", repr=False, metadata=HIDDEN)
     plot_file: str | None = field(default=None, metadata=keyed("plot"))
+    findings: tuple[Finding, ...] = ()
     advised: tuple[str, ...] = field(default=(), repr=False, metadata=HIDDEN)
     frame_kind: str = field(default="arrow", repr=False, metadata=HIDDEN)
 
@@ -204,8 +208,9 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
 
     @fact
     def cautions(self) -> tuple[str, ...]:
-        """What to know about the recommended run."""
-        return self.choice.cautions
+        """What to know about the recommended run; first, why it would be refused as it is."""
+        refused = [f"It is refused until this is settled: {one}" for one in self.findings if one.blocking]
+        return (*refused, *self.choice.cautions)
 
     @fact
     def picture(self) -> PictureWords:

@@ -93,9 +93,8 @@ class Measures:
     recognition: Recognition
 
 
-def make_setting(data: Any, columns: Columns, measures: Measures) -> Setting:  # noqa: ANN401 - any frame or path
+def make_setting(source: Source, columns: Columns, measures: Measures) -> Setting:
     """Read the table, and check everything that all runs share."""
-    source = open_source(data, types=columns.types, read=columns.read)
     names, attributes, person = columns.quasi, columns.sensitive, columns.person
     if not names:
         raise ParameterError("compare", "quasi", "must name at least one column by which people are recognized")

@@ -13,6 +13,7 @@ import click
 from ldiversity.base.numbers import counted, percent
 from ldiversity.base.typed import split_names
 from ldiversity.catalog import LISTED_OPTIONS, OPTIONS, methods_with
+from ldiversity.faces.cli._findings import finding_in_words
 from ldiversity.faces.cli._holder import column_options, grouping_options
 from ldiversity.faces.cli._input import advised_words, opened_table, read_as_option
 from ldiversity.faces.cli._method import METHOD_OPTIONS, MethodCommand, given_options
@@ -130,6 +131,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
         found,
         table=table.name,
         rows=tuple(map(_in_flags, found.rows)),
+        findings=tuple(map(finding_in_words, found.findings)),
         advised=advised_words(found.command, table, given["read_as"]),
     )
     if plot is not None and any(run.measured for run in found.rows):

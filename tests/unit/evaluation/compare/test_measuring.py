@@ -142,13 +142,15 @@ def test_edges_of_bins_are_written_in_full() -> None:
 
 def test_what_is_recommended_declares_no_value_of_the_table() -> None:
     """A value that only a dropped record has is in no command, no policy and no release that follows from it."""
-    stages = ["low", "mid", "high"] * 20
+    rng = np.random.default_rng(1)  # no column tells another, so that publishing is not refused
+    stages = rng.permutation(["low", "mid", "high"] * 20).tolist()
     stages[7] = "rare-secret"
+    others = rng.permutation(["v0", "v1", "v2"] * 20).tolist()
     table = pd.DataFrame(
         {
-            "age": [20 + i % 9 for i in range(60)],
+            "age": rng.integers(20, 29, 60),
             "stage": pd.Categorical(stages, ["low", "mid", "rare-secret", "high"], ordered=True),
-            "other": [None if i == 7 else f"v{i % 3}" for i in range(60)],
+            "other": [None if place == 7 else one for place, one in enumerate(others)],
         }
     )
     sensitive = ["stage", ld.Sensitive("other", missing="drop")]
@@ -157,8 +159,26 @@ def test_what_is_recommended_declares_no_value_of_the_table() -> None:
     )
     (publication,) = found.publications.values()
 
+    assert not [one for one in found.findings if one.blocking]
     assert publication.publish(table).domain("stage").values == ("low", "mid", "high")
     assert "rare-secret" not in f"{publication} {publication.command()} {found.to_dict()}"
+
+
+def test_a_comparison_says_first_that_what_it_recommends_would_be_refused() -> None:
+    rng = np.random.default_rng(1)
+    diseases = rng.choice(["flu", "cut", "burn"], 90)
+    table = pa.table({"age": rng.integers(20, 29, 90), "code": [one[0] for one in diseases], "disease": diseases})
+    found = ld.compare(
+        table, quasi=["age", "code"], sensitive="disease", l=2, methods="randomized-addition", queries=5,
+        attacks="homogeneity", seed=1,
+    )  # fmt: skip
+
+    assert found.cautions[0].startswith("It is refused until this is settled: code:")
+    assert "tells 'disease'" in found.cautions[0]
+    assert [one["column"] for one in found.to_dict()["findings"] if one["blocking"]] == ["code"]
+    assert found.publication is not None
+    with pytest.raises(ld.SchemaError, match="'code' must be dropped or confirmed"):
+        found.publication.publish(table)
 
 
 def test_the_command_in_json_is_a_line_for_a_shell(found: ld.Comparison) -> None:
