@@ -307,12 +307,12 @@ def test_a_terminated_command_leaves_nothing(tmp_path: Path, number: signal.Sign
     )
     (tmp_path / "table.csv").write_text("age,disease\n1,a\n2,b\n3,c\n")
     arguments = ["anonymize", "table.csv", "--quasi", "age", "--sensitive", "disease", "-l", "2", "-o", "release"]
+    arguments += ["--format", "parquet"]
     with subprocess.Popen(
         [sys.executable, "-c", program, *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None
-        while "writing" not in process.stderr.readline():
-            pass
+        assert any("writing" in line for line in process.stderr)
         process.send_signal(number)
         code = process.wait(timeout=50)
 
