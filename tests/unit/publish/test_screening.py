@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,9 @@ IDENTIFIERS = {
     "names that people share": [f"{MARK}{chr(97 + i % 20)} Miller{chr(97 + i // 20 % 10)}" for i in range(N)],
     "case numbers": [f"{MARK.upper()}{i:06d}" for i in range(N)],
     "long numbers": 10**9 + RANDOM.permutation(N),
+    "long numbers and a code for none": np.append(10**9 + RANDOM.permutation(N - 1), 0),
+    "long numbers with a gap": np.append(10.0**9 + RANDOM.permutation(N - 1), np.nan),
+    "long decimals": pa.array([Decimal(10**9 + i) for i in range(N)], pa.decimal128(12, 0)),
     "computers": [f"10.0.{i // 256}.{i % 256}" for i in range(N)],
 }
 
@@ -99,6 +103,7 @@ INNOCENT = {
     "British postcodes": [f"SW{i % 20}A {i % 9}AA" for i in range(N)],
     "ages": RANDOM.integers(0, 99, N),
     "incomes": RANDOM.integers(10, 90, N) * 1000,
+    "large sums that many have": RANDOM.integers(10, 90, N) * 10_000_000,
     "days as texts": [f"{i % 28 + 1:02d}.{i % 12 + 1:02d}.1980" for i in range(N)],
     "towns": np.array(["New York", "Salem", "Dover", "Los Angeles"])[RANDOM.integers(0, 4, N)],
     "titles": np.array(["Sales Clerk", "Sales Manager", "Office Clerk"])[RANDOM.integers(0, 3, N)],

@@ -28,7 +28,6 @@ _VARIED: Final = 0.5
 _FEW_ROWS_EACH: Final = 0.1
 _ALONE: Final = 0.5
 _MANY_NAMES: Final = 100
-_NINE_DIGITS: Final = 10**8
 _SERIAL_ROWS: Final = 100
 _SERIAL_SPAN: Final = 1.5
 
@@ -46,7 +45,7 @@ class Seen:
     spread
         How its values are spread over the rows.
     looked
-        What its texts look like; None where it holds none.
+        What its texts or numbers look like; None where it holds neither.
     extremes
         Its least and greatest whole number; None where it holds none.
     is_id
@@ -151,12 +150,10 @@ def _by_name(seen: Seen) -> Finding | None:
 
 
 def _by_numbers(seen: Seen) -> Finding | None:
-    """Whole numbers that count the rows, or are as long as numbers of people."""
+    """Whole numbers that count the rows."""
     if seen.extremes is None or not seen.exact or seen.spread.filled < ENOUGH_ROWS:
         return None
     low, high = seen.extremes
-    if low >= _NINE_DIGITS and seen.spread.variety >= _VARIED:
-        return _identifier(seen, f"its numbers have nine digits or more, and there are {_differ(seen)}")
     all_differ = seen.spread.distinct == seen.spread.filled >= _SERIAL_ROWS
     if all_differ and high - low < _SERIAL_SPAN * seen.spread.filled:
         text = f"Its numbers count the rows, as those of records do: {_differ(seen)}."

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["FREE_TEXT", "LOOKS", "NAMES", "Look", "Looked", "look_at"]
+__all__ = ["FREE_TEXT", "LOOKS", "NAMES", "NUMBERED", "Look", "Looked", "look_at"]
 
 _IBAN: Final = re.compile(r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?")
 _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")
@@ -77,6 +77,7 @@ LOOKS: Final[tuple[Look, ...]] = (
 )
 FREE_TEXT: Final = len(LOOKS) - 1
 NAMES: Final = FREE_TEXT - 1
+NUMBERED: Final = FREE_TEXT - 2
 
 
 class Looked(NamedTuple):

@@ -72,9 +72,12 @@ class Counted:
             exact=own.scale == 1,
         )
 
-    def looked(self, column: str) -> Looked:
-        """What the texts of a column look like."""
-        *hits, n = self.summed[Sketch("looks", column)].tolist()
+    def looked(self, column: str) -> Looked | None:
+        """What the texts or numbers of a column look like; None where that was not asked."""
+        found = self.summed.get(Sketch("looks", column))
+        if found is None:
+            return None
+        *hits, n = found.tolist()
         return Looked(n, tuple(hits))
 
     def unique_people(self, coarser: str | None = None) -> tuple[int, bool]:

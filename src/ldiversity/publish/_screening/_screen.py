@@ -18,7 +18,7 @@ from ldiversity.publish._screening._content import look_at
 from ldiversity.publish._screening._counted import Counted, Spread, count
 from ldiversity.publish._screening._hashing import repeats
 from ldiversity.publish._screening._people import about_people, next_levels
-from ldiversity.publish._screening._sketch import Sketch, SketchRows
+from ldiversity.publish._screening._sketch import Sketch, SketchRows, is_numeric
 from ldiversity.publish._screening._telling import telling
 from ldiversity.publish._screening._values import about_domain, about_spellings, merged_codes
 from ldiversity.release import subjects_of
@@ -166,6 +166,8 @@ def _of_column(name: str, kind: pa.DataType, sensitive: Sequence[str], exact: bo
         yield Sketch("spellings", name)
     if exact and pa.types.is_integer(kind):
         yield Sketch("extremes", name)
+    if exact and is_numeric(kind):
+        yield Sketch("looks", name)
     if exact and (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_temporal(kind)):
         yield from (Sketch("rounded", name, one) for one in sensitive)
 
@@ -203,7 +205,7 @@ def _about_columns(preparation: Preparation, counted: Counted) -> Iterator[Findi
             attribute.role,
             name in exact,
             counted.spread(name, first),
-            counted.looked(name) if textual else None,
+            counted.looked(name),
             counted.extremes.get(Sketch("extremes", name)),
             is_id=tuple(ids) == (name,),
         )

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray
 from ldiversity.engines import BatchFunction, NumberedBatch, Secrets
 from ldiversity.publish._levels import Level
-from ldiversity.publish._screening._content import look_at
+from ldiversity.publish._screening._content import LOOKS, NUMBERED, look_at
 from ldiversity.publish._screening._hashing import Coded, HashArray, cell_hashes, coded_cells, mixed
 from ldiversity.publish._screening._spelling import plain_spelling
 from ldiversity.release import PEOPLE
 from ldiversity.tables import Coder
 
-__all__ = ["PERSON_BITS", "SPELLING_BITS", "Sketch", "SketchRows", "bits_of"]
+__all__ = ["PERSON_BITS", "SPELLING_BITS", "Sketch", "SketchRows", "bits_of", "is_numeric"]
 
 PERSON_BITS: Final = 32
 SPELLING_BITS: Final = 20
@@ -28,6 +28,7 @@ _SEEN_TEXTS: Final = 400
 _MOST_SPELLINGS: Final = 5_000
 _FIRST: Final = 2_000
 _FEW: Final = 200
+_NINE_DIGITS: Final = 1e8
 _MOST_CELLS: Final = 4
 """Counts of pairs are made at once if there are at most this many possible pairs a row."""
 
@@ -46,9 +47,9 @@ class Sketch:
     ----------
     what
         ``"rows"``, how many there are; ``"values"`` of a column, each with the sensitive value beside it; ``"rounded"``
-        numbers of a column, the same way; ``"looks"`` and ``"spellings"`` of its texts; ``"extremes"`` of its whole
-        numbers; ``"people"``, the combinations of all quasi-identifiers; ``"coarser"``, the same with one of them at a
-        level.
+        numbers of a column, the same way; ``"looks"`` of its texts or numbers; ``"spellings"`` of its texts;
+        ``"extremes"`` of its whole numbers; ``"people"``, the combinations of all quasi-identifiers; ``"coarser"``, the
+        same with one of them at a level.
     column
         The column; empty for people.
     attribute
@@ -58,6 +59,11 @@ class Sketch:
     what: Literal["rows", "values", "rounded", "looks", "spellings", "extremes", "people", "coarser"]
     column: str = ""
     attribute: str = ""
+
+
+def is_numeric(kind: pa.DataType) -> bool:
+    """Whether a column holds numbers, of whatever type."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def bits_of(n_values: int) -> int:
@@ -233,17 +239,18 @@ def _once(keys: HashArray) -> Counted:
 
 
 def _looks(cells: pa.Array) -> Counted:
-    """How many of some texts, evenly spaced, look like each of `LOOKS`; the last key counts the texts."""
-    texts = _some(cells)
-    seen = look_at([text for text in texts if text is not None])
-    counts = np.array([*seen.hits, seen.n], dtype=np.int64)
-    return np.arange(len(counts), dtype=np.uint64), counts
-
-
-def _some(cells: pa.Array) -> list[str | None]:
+    """How many of some cells, evenly spaced, look like each of `LOOKS`; the last key counts the cells."""
     step = max(1, len(cells) // _SEEN_TEXTS)
-    texts: list[str | None] = cells.take(pa.array(np.arange(0, len(cells), step))).to_pylist()
-    return texts
+    some = cells.take(pa.array(np.arange(0, len(cells), step))).drop_null()
+    counts = np.zeros(len(LOOKS) + 1, dtype=np.int64)
+    if is_numeric(cells.type):
+        numbers = pc.cast(some, pa.float64(), safe=False).to_numpy()
+        counts[NUMBERED] = np.count_nonzero((numbers >= _NINE_DIGITS) & (numbers == np.floor(numbers)))
+        counts[-1] = np.count_nonzero(~np.isnan(numbers))
+    else:
+        seen = look_at(some.to_pylist())
+        counts[:] = [*seen.hits, seen.n]
+    return np.arange(len(counts), dtype=np.uint64), counts
 
 
 def _spellings(cells: pa.Array) -> Counted:
