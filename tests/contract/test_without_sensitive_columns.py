@@ -128,6 +128,23 @@ def test_what_needs_no_value_answers_and_the_rest_refuses_in_a_sentence(method: 
         assert "None" not in str(caught.value), name
 
 
+def test_risks_of_being_recognized_are_measured_without_a_sensitive_column() -> None:
+    release = ld.anonymize(PATIENTS, **ROLES, method=GENERALIZING[0])
+
+    found = ld.attack(release, PATIENTS)
+    assert {one.criterion for one in found.risks} == {"singling-out", "linkability"}
+    assert {str(one) for one in found.skipped} >= {"homogeneity: the release has no sensitive attribute."}
+    assert found.results == ()
+    assert ld.attack(release, PATIENTS, attacks="inference", secret="sex").risks[0].columns == ("sex",)  # noqa: S106
+    for refused in ({"attacks": "homogeneity"}, {"sensitive": "job"}):
+        with pytest.raises(ld.UnsupportedError, match="no sensitive attribute"):
+            ld.attack(release, PATIENTS, **refused)  # type: ignore[arg-type]
+    with pytest.raises(ld.ParameterError, match="'inference' needs the original table, and a column to guess"):
+        ld.attack(release, PATIENTS, attacks="inference")
+    assert ld.holder_report(release, PATIENTS, attacks=True).attacks is not None
+    assert ld.user_report(release, attacks=True).attacks is None
+
+
 def test_a_publication_without_sensitive_columns_is_saved_and_loaded(tmp_path: Path) -> None:
     asked = ld.Publication(**ROLES, method=GENERALIZING[0])
 

@@ -33,6 +33,8 @@ __all__ = ["attack"]
 _MOST_NUMBERS: Final = 50_000_000
 """The most targets times values; with more, a sample of the targets is attacked."""
 
+_NO_VALUE: Final = "the release has no sensitive attribute"
+
 
 def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the attacker's knowledge
     release: Release,
@@ -111,7 +113,8 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     (8, 0.5, 0.5, False)
     """
     check_release("attack", release)
-    check_values("attack", release, "to learn")
+    if original is None:
+        check_values("attack", release, "to learn")
     names = _attributes(release, sensitive)
     check_integer("attack", "exclude", exclude, minimum=1)
     if (distance is None) != (d is None):
@@ -124,11 +127,14 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
         if original is None:
             raise ParameterError("attack", "person", "must be left out without the original, which has the column")
     sources, secrets = two_sources("attack", link), _secrets(secret, names)
-    given = Knowledge(release, names[0], second, exclude, distance, d, known, secrets, sources, person)
+    given = Knowledge(release, release.subjects[0], second, exclude, distance, d, known, secrets, sources, person)
     chosen, risky, by_name = _chosen(attacks, release, given)
     source = None if original is None else open_source(original, types=types, read=read)
     most = None if targets is None else check_integer("attack", "targets", targets, minimum=1)
-    results, skipped = [], []
+    results, skipped = (
+        [],
+        [Skipped(name, None, _NO_VALUE) for name in ATTACKS if not (names or by_name or _risky(name))],
+    )
     for attribute in names if any(chosen.values()) else ():
         people = _targets(release, source, attribute, most, person)
         together = _together(release, people, attribute)
@@ -153,6 +159,7 @@ def _secrets(secret: str | Sequence[str] | None, names: tuple[str, ...]) -> tupl
 def _attributes(release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:
     if sensitive is None:
         return release.sensitive
+    check_values("attack", release, "to learn")
     names = tuple(column_names("attack", "sensitive", sensitive))
     unknown = [name for name in names if name not in release.sensitive]
     if unknown or not names:
@@ -182,19 +189,28 @@ def _chosen(
         raise ParameterError(
             "attack", "attacks", "must name at least one attack", hint=f"Known are {name_some(ATTACKS)}."
         )
-    found: dict[str, list[Attack]] = {attribute: [] for attribute in release.sensitive}
+    found: dict[str, list[Attack]] = {subject: [] for subject in release.subjects}
     risky: list[RiskAttack] = []
     for one in ATTACKS if asked is None else asked:
         if isinstance(one, str) and one not in ATTACKS:
             raise ParameterError("attack", "attacks", "must name known attacks", got=repr(one)).with_hint(
                 f"Known are {name_some(ATTACKS, most=len(ATTACKS))}."
             )
+        if not release.sensitive and not _risky(one):  # what is left are risks of being recognized
+            if asked is not None:
+                check_values("attack", release, "to learn")
+            continue
         for place, (attribute, several) in enumerate(found.items()):
             made = _made(one, replace(given, attribute=attribute), asked=asked is not None)
             several.extend(each for each in made if isinstance(each, Attack))
             if place == 0:  # risks are those of the release, whatever the attribute
                 risky.extend(each for each in made if isinstance(each, RiskAttack))
     return found, risky, asked is not None
+
+
+def _risky(one: str | AnyAttack) -> bool:
+    """Whether an attack measures a risk, and so needs no sensitive attribute."""
+    return issubclass(ATTACKS[one] if isinstance(one, str) else type(one), RiskAttack)
 
 
 def _made(one: str | AnyAttack, knowledge: Knowledge, *, asked: bool) -> tuple[AnyAttack, ...]:

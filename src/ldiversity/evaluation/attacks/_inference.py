@@ -46,6 +46,7 @@ class Inference(RiskAttack):
 
     name: ClassVar[str] = "inference"
     criterion: ClassVar[Criterion] = "inference"
+    needs: ClassVar[str] = "the original table, and a column to guess"
     attacker: ClassVar[str] = "Somebody who knows a person, and guesses more from the most similar published record."
     meaning: ClassVar[str] = "name the value rightly"
 

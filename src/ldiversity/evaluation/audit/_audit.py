@@ -46,6 +46,11 @@ _JOINT: Final = (
     "An attacker who asks for one sensitive attribute is assumed to know the others.",
     "Sizes of classes, k-anonymity and the risk of being recognized depend only on the quasi-identifiers.",
 )
+_APART: Final = "A person may have several records: no class holds two of them, so the values of a class count people."
+_TOGETHER: Final = "A person may have several records: their sets belong together."
+_MAY_LOOK_ALIKE: Final = (
+    "Records that look alike may be one person's, so the figures about being recognized count records, not people."
+)
 
 
 def audit(  # noqa: PLR0913 - a question has these parts, each with a name
@@ -174,7 +179,7 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
         by_class_id=_by_class_id(seen),
         verdict=tuple(say(seen, asked, risk, learned)),
         advice=advise(seen, asked, texts, roles),
-        notes=(*seen.notes, *_notes(seen), *((outside.used.meaning,) if seen.quasi else ())),
+        notes=(*seen.notes, *_notes(seen, release), *((outside.used.meaning,) if seen.quasi else ())),
         frame_kind=seen.frame_kind,
         confirmed=seen.confirmed,
     )
@@ -336,11 +341,13 @@ def _claims(seen: AttackerView, release: Release) -> tuple[Asked, ...]:
     return tuple(one for place, one in enumerate(asked) if one not in asked[:place])
 
 
-def _notes(seen: AttackerView) -> list[str]:
+def _notes(seen: AttackerView, release: Release | None) -> list[str]:
     notes = []
     if seen.n_dropped:
         notes.append(f"{counted(seen.n_dropped, 'row was', 'rows were')} left out because something was missing.")
     if seen.n_suppressed:
         notes.append(f"{counted(seen.n_suppressed, 'record', 'records')} had been left out by the holder.")
     notes += [f"{counted(n, 'row shows', 'rows show')} no value of {name!r}." for name, n in seen.unseen.items() if n]
+    if release is not None and release.person:
+        notes.append(f"{_APART if release.grouped else _TOGETHER} {_MAY_LOOK_ALIKE}")
     return notes

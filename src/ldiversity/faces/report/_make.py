@@ -190,7 +190,9 @@ def _made(
                 skipped.append(f"{attribute!r} by {division.text} is not shown: {error.message}")
     promised = {name: float(release.claim(name).posterior) for name in chosen}
     shown, risks = published(release, again.release, chosen), gauges(audited, promised, guessed)
-    achieved = attack(release, original, sensitive=chosen, person=person, **reading) if attacked else None
+    achieved = None
+    if attacked and (chosen or holder):
+        achieved = attack(release, original, sensitive=chosen or None, person=person, **reading)
     people = None if person is None else _count_people(owner, original, person, reading)
     today = date.today().isoformat()  # noqa: DTZ011 - the day at the reader's place
     return Report(

@@ -195,4 +195,5 @@ def test_runs_of_one_method_and_l_have_different_labels_on_the_map(people: pa.Ta
     methods = [ld.Mondrian(l=2), ld.Mondrian(l=2, strict=False)]
     figure = ld.compare(people, **ROLES, methods=methods, queries=5, seed=1).figure()
 
-    assert {text.get_text() for text in figure.axes[0].texts} == {"l=2", "l=2 no strict"}
+    # The recommended run says so beside its label, and an arrow says where it is better.
+    assert {text.get_text() for text in figure.axes[0].texts} == {"better", "recommended (l=2)", "l=2 no strict"}
