@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from ldiversity.errors import ParameterError
+from ldiversity.errors import ClaimError, ParameterError
 from ldiversity.methods import Models
-from ldiversity.models import PrivacyModel, parse_model
+from ldiversity.models import PrivacyModel, parse_model, sizes_as_classes
 from ldiversity.release import PEOPLE, AlikeClaim
 from ldiversity.sentences import Method as SaidMethod
 from ldiversity.sentences import say
 
 if TYPE_CHECKING:
     from ldiversity.publish._publication import Publication
+    from ldiversity.publish._uniqueness import LookAlikes
 
-__all__ = ["alike_models", "alike_statements", "check_kept_quasi"]
+__all__ = ["alike_models", "alike_statements", "check_kept_quasi", "check_people_alike"]
 
 _OWNER: Final = "Publication"
 
@@ -40,15 +41,15 @@ def alike_models(given: Models) -> tuple[PrivacyModel, ...]:
     return tuple(dict.fromkeys(models))
 
 
-def alike_statements(models: Sequence[PrivacyModel]) -> tuple[str, ...]:
-    """What is promised about records that look alike, in plain words.
+def alike_statements(models: Sequence[PrivacyModel], *, people: bool = False) -> tuple[str, ...]:
+    """What is promised about records that look alike, in plain words; `people`: whether people are counted.
 
     Examples
     --------
     >>> alike_statements(alike_models("k-anonymity:5"))
     ('At least 5 records look alike in all quasi-identifiers, for every record.',)
     """
-    return tuple(AlikeClaim(PEOPLE, model).statement for model in models)
+    return tuple(AlikeClaim(PEOPLE, model, people=people).statement for model in models)
 
 
 def check_kept_quasi(question: Publication) -> None:
@@ -66,7 +67,23 @@ def check_kept_quasi(question: Publication) -> None:
             ).with_hint(
                 say("{} and {} take it as an option of their own.", SaidMethod("Mondrian"), SaidMethod("Incognito"))
             )
-    if question.model and question.person is not None:
-        raise ParameterError(
-            _OWNER, "model", "counts records, but a person may have several, so it must be left out here"
-        ).with_hint("Publish one row per person, or leave the promise out.")
+
+
+def check_people_alike(models: Sequence[PrivacyModel], looks: LookAlikes) -> None:
+    """Check on the rows that are about to be written that enough people share each combination.
+
+    Readers cannot check this, because who has which rows is not published.
+
+    Raises
+    ------
+    ClaimError
+        When a combination is shown by too few people; nothing is published.
+    """
+    people = looks.alike()
+    for model in models:
+        failing = len(model.failing(sizes_as_classes(people)))
+        if failing:
+            raise ClaimError(
+                "person",
+                f"{failing} of {len(people)} combinations of quasi-identifiers have too few people for {model.text}",
+            ).with_hint("Nothing was published.")

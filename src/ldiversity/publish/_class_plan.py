@@ -66,7 +66,7 @@ def plan_classes(preparation: Preparation, cautions: Mapping[str, Sequence[str]]
         exact=method.blind,
         notes=(
             *(rule.statement(PEOPLE) for rule in alone),
-            *alike_statements(preparation.question.model),
+            *alike_statements(preparation.question.model, people=preparation.question.person is not None),
             *preparation.notes,
             *_grid_notes(preparation),
         ),

@@ -54,7 +54,10 @@ def plan_publication(preparation: Preparation) -> Plan | ClassPlan:
         n_rows=preparation.n_rows,
         attributes=tuple(attributes),
         n_bytes=size,
-        notes=(*alike_statements(preparation.question.model), *preparation.notes),
+        notes=(
+            *alike_statements(preparation.question.model, people=preparation.question.person is not None),
+            *preparation.notes,
+        ),
         not_protected=sets_not_protected(mechanisms, coarse=bool(preparation.question.levels)),
         uniqueness=preparation.uniqueness(),
         findings=screen(preparation).findings,

@@ -242,7 +242,9 @@ def prepare(question: Publication, source: Source, engine: Engine) -> Preparatio
     trees = read_hierarchies(question.hierarchies, source, question.quasi)
     if question.model:
         ladders = {name: tree for name, tree in trees.items() if tree.origin is None}
-        levels = raise_levels(LookAlikes.read(source, question.quasi), levels, ladders, question.model)
+        levels = raise_levels(
+            LookAlikes.read(source, question.quasi, person=question.person), levels, ladders, question.model
+        )
     trees = {name: tree for name, tree in trees.items() if name not in levels}
     check_steps(question.grid, {name: published_type(name, source.columns[name]) for name in question.quasi}, trees)
 

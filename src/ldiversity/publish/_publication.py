@@ -106,7 +106,8 @@ class Publication(Columns):
         ``"semantic:l=3,d=2,distance=ordered"``. A method that groups records serves all columns together.
     model
         A promise about quasi-identifiers, for methods that do not generalize them: ``"k-anonymity:5"``. Levels of the
-        columns are raised, from the declared ones on, until it holds for every record; no record is left out.
+        columns are raised, from the declared ones on, until it holds for every record; no record is left out. With
+        `person`, people are counted.
     marginals
         Publish how often each exact value of a generalized quasi-identifier occurs. Estimates become better, but
         readers see which values are rare.

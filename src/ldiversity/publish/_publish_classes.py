@@ -21,6 +21,7 @@ from ldiversity.engines import Secrets
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.methods import Partition
 from ldiversity.models import count_classes
+from ldiversity.publish._alike import check_people_alike
 from ldiversity.publish._coding import Reading
 from ldiversity.publish._cut import cut_forms
 from ldiversity.publish._grids import grid_notes
@@ -29,6 +30,7 @@ from ldiversity.publish._notes import hierarchy_notes
 from ldiversity.publish._prepare import Preparation
 from ldiversity.publish._public import public_facts, with_domains
 from ldiversity.publish._regions import ClassRowsInOrder, make_forms, make_regions
+from ldiversity.publish._uniqueness import LookAlikes
 from ldiversity.release import (
     PEOPLE,
     AlikeClaim,
@@ -45,7 +47,8 @@ from ldiversity.release import (
     verify_class_rows,
     write_classes,
 )
-from ldiversity.schema import Schema
+from ldiversity.schema import Role, Schema
+from ldiversity.tables import open_source
 
 __all__ = ["publish_classes"]
 
@@ -109,8 +112,15 @@ def _make(preparation: Preparation, words: FreshWords) -> _Made:
         rows = _bucketized(public, by_column, class_columns, order)
         shown = {name: pc.unique(rows.plain.column(name)).to_pylist() for name in done.preparation.levels}
         forms = done.preparation.forms(shown)
+    quasi = schema.names(Role.QUASI)
+    if reading.table.person is not None and preparation.question.model and quasi:
+        looks = LookAlikes.read(open_source(rows.plain), quasi)
+        check_people_alike(
+            preparation.question.model, replace(looks, person=reading.table.person[order].astype(np.int32))
+        )
     # Keeping the records of one person apart chooses among records with the same values, so chance is not all.
-    blind = method.blind and reading.table.person is None
+    apart = reading.table.person is not None
+    blind = method.blind and not apart
     facts = {**grouping.facts, **public_facts(grouping, {c.name: c for c in reading.table.sensitive}, domains)}
     if done.left_out_before:
         facts["left_out_before"] = done.left_out_before
@@ -125,13 +135,13 @@ def _make(preparation: Preparation, words: FreshWords) -> _Made:
             for name in names
             for claim in (
                 *(ClassClaim(name, rule) for rule in method.promises(domains[name])),
-                *(AlikeClaim(name, rule) for rule in preparation.question.model),
+                *(AlikeClaim(name, rule, people=apart) for rule in preparation.question.model),
             )
         ),
         layout=method.layout,
         forms=forms,
         class_columns=class_columns,
-        person=reading.table.person is not None,
+        person=apart,
         suppressed=n_records - len(order),
         warnings=grouping.warnings,
         confirmed=preparation.confirmed,

@@ -12,9 +12,11 @@ import pyarrow as pa
 
 from ldiversity.base.progress import stage, tell, unwatched
 from ldiversity.engines import Secrets
+from ldiversity.publish._alike import check_people_alike
 from ldiversity.publish._draw import DrawSets, HiddenAttribute
 from ldiversity.publish._identities import ORDER, DistinctIds
 from ldiversity.publish._prepare import Preparation
+from ldiversity.publish._uniqueness import LookAlikes
 from ldiversity.release import (
     AlikeClaim,
     Claim,
@@ -26,6 +28,7 @@ from ldiversity.release import (
     load_release,
     write_release,
 )
+from ldiversity.schema import Role
 
 __all__ = ["publish_sets"]
 
@@ -90,6 +93,9 @@ def _draw(preparation: Preparation, secrets: Secrets, *, scratch: Path | None, u
         )
     # Now all ids are known, and nothing has been written yet.
     distinct.check()
+    if question.model and question.person is not None:
+        quasi = preparation.schema.names(Role.QUASI)
+        check_people_alike(question.model, LookAlikes.read(preparation.shown, quasi, person=question.person))
     return ordered
 
 
@@ -110,7 +116,7 @@ def _in_even_pieces(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
 def _claims(preparation: Preparation, attribute: HiddenAttribute) -> Iterator[Claim | AlikeClaim]:
     yield claim_of(attribute.name, attribute.mechanism)
     for model in preparation.question.model:
-        yield AlikeClaim(attribute.name, model)
+        yield AlikeClaim(attribute.name, model, people=preparation.question.person is not None)
 
 
 def _describe(preparation: Preparation) -> ReleaseDescription:

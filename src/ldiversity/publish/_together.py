@@ -89,8 +89,9 @@ def check_ids(question: Publication, *, keyed: bool) -> None:
 
 def _refuse_coarse_ids(question: Publication) -> None:
     """An id that is read at a coarser level is the same for several people, who would then share their draws."""
+    may_rise = {*question.levels, *(question.quasi if question.model else ())}
     for role, names in {"record_id": question.record_id, "person": (question.person,)}.items():
-        coarse = next((name for name in names if name in question.levels), None)
+        coarse = next((name for name in names if name in may_rise), None)
         if coarse is not None:
             raise ParameterError(
                 _OWNER, role, "must be read as it is, but is published at a coarser level", column=coarse

@@ -125,6 +125,19 @@ class LookAlikes:
         columns = [given.get(name, (codes, len(self.values[name]) + 1)) for name, codes in self.codes.items()]
         return self._alone(number_combinations(columns, self.n_rows)[0])
 
+    def alike(self) -> NDArray[np.int64]:
+        """How many records, or people, show each combination that occurs.
+
+        Examples
+        --------
+        >>> from ldiversity.tables import open_source
+        >>> table = open_source(pa.table({"age": [30, 30, 41], "id": ["a", "a", "b"]}))
+        >>> LookAlikes.read(table, ["age"]).alike(), LookAlikes.read(table, ["age"], person="id").alike()
+        (array([2, 1]), array([1, 1]))
+        """
+        exact = [(codes, len(self.values[name]) + 1) for name, codes in self.codes.items()]
+        return self._holders(number_combinations(exact, self.n_rows)[0])
+
     def at(self, name: str, level: Level) -> Codes:
         """A column at a level, as codes."""
         labels = level.labels(name, pa.concat_arrays([self.values[name], pa.nulls(1, self.values[name].type)]))
@@ -156,12 +169,17 @@ class LookAlikes:
         return ColumnUniqueness(name, tuple(found))
 
     def _alone(self, numbers: NDArray[np.int64]) -> int:
+        holders = self._holders(numbers)
         if self.person is None:
-            return int(np.count_nonzero(np.bincount(numbers) == 1))
-        pairs = np.unique(numbers * (int(self.person.max(initial=0)) + 1) + self.person)
-        of_pair = pairs // (int(self.person.max(initial=0)) + 1)
-        people = np.bincount(of_pair)
-        return len(np.unique(self.person[people[numbers] == 1]))
+            return int(np.count_nonzero(holders == 1))
+        return len(np.unique(self.person[holders[numbers] == 1]))
+
+    def _holders(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many records, or people, have each of these numbers."""
+        if self.person is None:
+            return np.bincount(numbers)
+        n_people = int(self.person.max(initial=0)) + 1
+        return np.bincount(np.unique(numbers * n_people + self.person) // n_people)
 
 
 def _comparable(cells: pa.Array) -> pa.Array:

@@ -185,21 +185,32 @@ class ClassClaim:
 class AlikeClaim(ClassClaim):
     """What is promised about records that show the same quasi-identifiers, where every record keeps its own.
 
+    Parameters
+    ----------
+    people
+        Whether the holder, who knows whose row each is, counted people. Readers can count records alone.
+
     Examples
     --------
     >>> from ldiversity.models import KAnonymity
     >>> AlikeClaim("disease", KAnonymity(5)).statement
     'At least 5 records look alike in all quasi-identifiers, for every record.'
+    >>> AlikeClaim("disease", KAnonymity(5), people=True).statement.partition(". ")[2]
+    'The holder counted people, each of them once.'
     """
+
+    people: bool = False
 
     @property
     def statement(self) -> str:
         """The claim in plain words."""
         words = self.rule.phrase
-        if not self.rule.words:
-            said = self.rule.statement(PEOPLE)
-            return f"With records that look alike in all quasi-identifiers as classes: {said[:1].lower()}{said[1:]}"
-        return f"{words[:1].upper()}{words[1:]} in all quasi-identifiers, for every record."
+        if self.rule.words:
+            said = f"{words[:1].upper()}{words[1:]} in all quasi-identifiers, for every record."
+        else:
+            own = self.rule.statement(PEOPLE)
+            said = f"With records that look alike in all quasi-identifiers as classes: {own[:1].lower()}{own[1:]}"
+        return f"{said} The holder counted people, each of them once." if self.people else said
 
 
 def subjects_of(schema: Schema) -> tuple[str, ...]:

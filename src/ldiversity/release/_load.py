@@ -101,7 +101,7 @@ def _load_sets(folder: Path, manifest: Manifest, schema: Schema, *, frame: str) 
     return SetRelease(
         schema=schema,
         mechanisms=mechanisms,
-        claims=tuple(claim for entry in manifest.sensitive for claim in _claims(entry, mechanisms[entry.attribute])),
+        claims=tuple(claim for entry in manifest.sensitive for claim in _claims(manifest, entry, mechanisms)),
         n_rows=manifest.records,
         layout="exploded" if manifest.data.layout == "exploded" else "sets",
         frame_kind=frame,
@@ -122,11 +122,13 @@ def _forms(manifest: Manifest, schema: Schema) -> dict[str, Form]:
     return {entry.column: form_of(entry, schema, manifest.records) for entry in entries}
 
 
-def _claims(entry: SensitiveEntry, mechanism: SetMechanism) -> Iterator[Claim | AlikeClaim]:
+def _claims(
+    manifest: Manifest, entry: SensitiveEntry, mechanisms: Mapping[str, SetMechanism]
+) -> Iterator[Claim | AlikeClaim]:
     """The claim about sets, and the promises about records that look alike."""
-    yield _claim(entry, mechanism)
+    yield _claim(entry, mechanisms[entry.attribute])
     for said in entry.further_claims:
-        claim = AlikeClaim(entry.attribute, model_from_dict(said.rule))
+        claim = AlikeClaim(entry.attribute, model_from_dict(said.rule), people=manifest.person)
         if not claim.rule.of_people or (said.model, said.posterior) != (claim.model, claim.posterior):
             raise damaged(f"the further claims about {entry.attribute!r} must be about records that look alike")
         yield claim

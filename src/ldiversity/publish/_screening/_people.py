@@ -71,6 +71,8 @@ def _published(
     if grouping is not None and grouping.layout == "generalized":
         return "; the method makes them coarser, class by class", ""
     unique, exact = shown
+    if not unique:
+        return f"; as published, {'nobody' if exact else 'hardly anybody'} is", ""
     after = f"; as published, {'' if exact else 'about '}{number(unique)} are" if preparation.levels else ""
     tried = _tried(preparation, choices, counted)
     if not tried or min(tried.values()) >= unique:
