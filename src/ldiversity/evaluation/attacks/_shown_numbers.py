@@ -69,7 +69,7 @@ class NumberShown(ShownColumn):
         width = self.high - self.low
         left, right = value - self.low, self.high - value
         with np.errstate(invalid="ignore", divide="ignore"):
-            inside = (left**2 + right**2) / (2 * width)
+            inside = (left * (left / width) + right * (right / width)) / 2
         outside = np.abs(left - right) / 2
         found = np.where((width > 0) & (left >= 0) & (right >= 0), inside, outside) / extent
         return np.where(np.isnan(found), 1.0, np.minimum(found, 1.0))
