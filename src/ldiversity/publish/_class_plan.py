@@ -70,7 +70,9 @@ def plan_classes(preparation: Preparation, cautions: Mapping[str, Sequence[str]]
             *preparation.notes,
             *_grid_notes(preparation),
         ),
-        not_protected=class_not_protected(method.layout, records_alone=bool(alone)),
+        not_protected=class_not_protected(
+            method.layout, several_records=preparation.question.person is not None, records_alone=bool(alone)
+        ),
         uniqueness=() if method.layout == "generalized" else preparation.uniqueness(),
         findings=screen(preparation).findings,
     )

@@ -221,7 +221,7 @@ def _render_classes(plan: ClassPlan, page: Page) -> None:
             ],
             right={1, 2, 3, 4, 5},
         )
-    if plan.largest_l is not None:
+    if plan.largest_l is not None and METHODS[plan.method].strength is not None:
         start = (
             f"a good start is {settings({strength: plan.suggested_l})}"
             if plan.largest_l > 1
