@@ -16,20 +16,24 @@ from ldiversity.tables._source import Source, unknown_column
 
 __all__ = ["Suggestion", "check_roles", "split_name", "suggest_role"]
 
+# English first, then what German and French exports call the same columns.
 _NAMING: Final = (
     "name names firstname lastname surname forename fullname id ids ident identifier uuid guid key email mail "
     "phone telephone mobile fax ssn mrn nhs passport license licence account iban card address street ip url "
-    "username login patientid customerid personid userid"
+    "username login patientid customerid personid userid "
+    "vorname nachname familienname telefon telefonnummer handy adresse anschrift prenom prénom"
 )
 _HARMING: Final = (
     "disease diseases diagnosis diagnoses icd condition illness symptom symptoms treatment drug medication "
     "hiv income salary wage wages earnings pay debt credit score religion belief orientation vote party "
-    "offense offence crime conviction disability pregnancy alcohol smoking"
+    "offense offence crime conviction disability pregnancy alcohol smoking "
+    "diagnose diagnosen hauptdiagnose krankheit erkrankung einkommen gehalt diagnostic diagnostics maladie salaire"
 )
 _LINKING: Final = (
     "age sex gender zip zipcode postcode postal birth birthday birthdate birthyear dob born race ethnicity "
     "marital education degree occupation job profession work workclass employer country nationality native "
-    "city town county state region district admission height weight language relationship"
+    "city town county state region district admission height weight language relationship "
+    "alter geburtsdatum geburtsjahr geburtstag geschlecht plz postleitzahl wohnort beruf familienstand sexe naissance"
 )
 _WORDS: Final[dict[Role, frozenset[str]]] = {
     Role.SENSITIVE: frozenset(_HARMING.split()),

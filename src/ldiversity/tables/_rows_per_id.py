@@ -19,15 +19,19 @@ __all__ = ["RowsPerId", "rows_per_id"]
 
 _PERSONAL: Final = (
     "patient patients person persons people subject participant respondent member customer client user employee "
-    "student pupil citizen resident patientid personid customerid userid ssn mrn nhs passport email mail"
+    "student pupil citizen resident patientid personid customerid userid ssn mrn nhs passport email mail "
+    "pat patnr patid patientennr patientennummer kunde kundennr kundennummer personalnr personalnummer"
 )
 _PEOPLE: Final = frozenset(_PERSONAL.split())
 _COMMON: Final = (
     "address street phone telephone mobile fax ip url key card license licence firstname lastname surname forename "
-    "first last middle maiden"
+    "first last middle maiden vorname nachname familienname telefon telefonnummer handy adresse anschrift prenom prénom"
 )
 _SHARED: Final = frozenset(_COMMON.split())
 """What several people may share, or one person may have several of."""
+
+_NAMES: Final = frozenset({"name", "names", "fullname"})
+"""Two people may have one name, so any id says better whose row it is."""
 
 _MOST_ROWS: Final = 100
 """An id with more rows than this on average is rather that of a ward or a product, unless its name says otherwise."""
@@ -99,7 +103,7 @@ def rows_per_id(source: Source, columns: Collection[str] | None = None) -> list[
         for name, found in parts.items():
             found.append(_counted(pa.table({"id": batch.column(name)})))
     told = [one for name, found in parts.items() if (one := _judge(name, found)) is not None]
-    return sorted(told, key=lambda one: (not _is_person(one.column), -one.several))
+    return sorted(told, key=lambda one: (_is_name(one.column), not _is_person(one.column), -one.several))
 
 
 def _may_name(name: str, kind: pa.DataType) -> bool:
@@ -110,6 +114,10 @@ def _may_name(name: str, kind: pa.DataType) -> bool:
 
 def _is_person(name: str) -> bool:
     return bool(set(split_name(name)) & _PEOPLE)
+
+
+def _is_name(name: str) -> bool:
+    return bool(set(split_name(name)) & _NAMES)
 
 
 def _counted(cells: pa.Table) -> pa.Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,17 @@ def test_paper_on_exploded_rows_has_no_standard_errors(publish: Any, simple: Set
     assert "Standard errors of paper are empty, because single members do not give them." in result.caveats
     assert np.isnan(result.std_error).all()
     assert np.isfinite(result.high - result.low).all()
+
+
+@pytest.mark.parametrize("person", [True, False])
+def test_errors_of_records_that_were_drawn_together_are_not_passed_off_as_honest(
+    publish: Any,
+    uniform: SetMechanism,
+    person: bool,  # noqa: FBT001 - a case
+) -> None:
+    release = replace(publish({}, {"s": np.arange(600) % 6}, {"s": uniform}), person=person)
+
+    assert any("the true errors may be greater" in one for one in estimate(release).caveats) == person
 
 
 def test_joint_distributions_need_sets(publish: Any, uniform: SetMechanism) -> None:

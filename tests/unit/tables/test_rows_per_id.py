@@ -42,7 +42,8 @@ def test_ids_of_one_row_each_are_no_matter(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "found"), [("ward_id", False), ("patient_id", True), ("address", False), ("last_name", False)]
+    ("name", "found"),
+    [("ward_id", False), ("patient_id", True), ("address", False), ("last_name", False), ("Nachname", False)],
 )
 def test_ids_of_wards_and_what_people_share_are_left_alone(name: str, found: bool) -> None:  # noqa: FBT001 - a case
     assert bool(rows_per_id(open_source(pa.table({name: [f"x{i % 2}" for i in range(400)]})))) == found
@@ -59,6 +60,14 @@ def test_a_table_without_rows_has_no_ids() -> None:
 
     assert rows_per_id(open_source(empty)) == []
     assert "The table has no rows" in str(ld.describe(empty))
+
+
+@pytest.mark.parametrize("number", ["patient_no", "record_id", "PatNr", "Patientennummer"])
+@pytest.mark.parametrize("name", ["Name", "patient_name"])
+def test_an_id_says_better_whose_row_it_is_than_a_name_that_two_people_may_share(number: str, name: str) -> None:
+    table = pa.table({name: ["Ann", "Ann", "Ann", "Bob", "Bob"], number: [1, 1, 2, 3, 3]})
+
+    assert [one.column for one in rows_per_id(open_source(table))] == [number, name]
 
 
 def test_missing_ids_are_not_one_person() -> None:

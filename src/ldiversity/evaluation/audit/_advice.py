@@ -15,9 +15,10 @@ import numpy as np
 
 from ldiversity.base.answers import HIDDEN, fact
 from ldiversity.base.checks import name_some
-from ldiversity.base.numbers import counted
+from ldiversity.base.numbers import counted, percent
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._figures import Asked
+from ldiversity.evaluation.audit._risk import Recognized
 from ldiversity.evaluation.audit._views import View
 from ldiversity.models import Population, PrivacyModel, model_text
 from ldiversity.schema import Domain
@@ -53,12 +54,16 @@ class Advice:
 
 
 def advise(
-    seen: AttackerView, asked: Sequence[Asked], texts: Mapping[PrivacyModel, str], roles: Sequence[str]
+    seen: AttackerView,
+    asked: Sequence[Asked],
+    texts: Mapping[PrivacyModel, str],
+    roles: Sequence[str],
+    risk: Recognized,
 ) -> Advice:
     """Say what to do first; `texts` has the text forms of models as users wrote them, `roles` the flags for columns."""
     failing = [one for one in asked if not one.verdict.passed]
     if seen.kind != "table":
-        return _advise_release(failing)
+        return _advise_release(failing, risk)
     largest = _largest_l(seen)
     harmful = any(bool((view.largest >= 1).any()) for view in seen.views.values())
     if not failing and not seen.views:
@@ -83,7 +88,14 @@ def advise(
     return _Search(seen, models, texts, ("ldiversity", "anonymize", "TABLE", *roles), largest).advice()
 
 
-def _advise_release(failing: Sequence[Asked]) -> Advice:
+def _advise_release(failing: Sequence[Asked], risk: Recognized) -> Advice:
+    above = risk.prosecutor.records_above
+    if not failing and above:
+        return Advice(
+            f"All models that were asked for hold, but {counted(above, 'record')} can be found with a probability "
+            f"above the limit, {percent(risk.threshold)}. Publish the quasi-identifiers more coarsely, or decide "
+            "whether that is acceptable for those who receive the release."
+        )
     if not failing:
         return Advice("All models that were asked for hold; attacks show what the models do not stop.")
     return Advice(

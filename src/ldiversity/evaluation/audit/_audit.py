@@ -178,7 +178,7 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
         attribute_risk=learned,
         by_class_id=_by_class_id(seen),
         verdict=tuple(say(seen, asked, risk, learned)),
-        advice=advise(seen, asked, texts, roles),
+        advice=advise(seen, asked, texts, roles, risk),
         notes=(*seen.notes, *_notes(seen, release), *((outside.used.meaning,) if seen.quasi else ())),
         frame_kind=seen.frame_kind,
         confirmed=seen.confirmed,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from ldiversity.base.answers import OPTIONAL, Scalar
+from ldiversity.base.answers import HIDDEN, OPTIONAL, Scalar
 from ldiversity.base.findings import Confirmed
 
 __all__ = [
@@ -88,6 +88,8 @@ class Published:
         Columns about which the holder was warned, and which they chose to publish.
     person
         Whether the holder said whose row each is.
+    overlaps
+        What several sets of one person tell, where they are not always equal or disjoint.
     """
 
     name: str
@@ -100,6 +102,7 @@ class Published:
     warnings: tuple[str, ...]
     confirmed: tuple[Confirmed, ...] = ()
     person: bool = False
+    overlaps: tuple[str, ...] = field(default=(), metadata=HIDDEN)
 
     @property
     def unit(self) -> str:

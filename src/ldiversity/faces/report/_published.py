@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +11,7 @@ from ldiversity.base.typed import join_names
 from ldiversity.evaluation.audit import Recognition
 from ldiversity.faces.report._cells import Division
 from ldiversity.faces.report._parts import Command, Promise, Published, PublishedColumn
-from ldiversity.release import Claim, ClassClaim, Release
+from ldiversity.release import Claim, ClassClaim, Release, what_a_change_tells
 from ldiversity.schema import Role
 from ldiversity.tables import USUAL_READING, ReadOptions, reading_words
 
@@ -96,7 +96,15 @@ def published(release: Release, name: str, chosen: Sequence[str]) -> Published:
         warnings=tuple(release.warnings),
         confirmed=release.confirmed,
         person=release.person,
+        overlaps=() if release.grouped else tuple(_overlaps(release, chosen or release.sensitive)),
     )
+
+
+def _overlaps(release: Release, names: Sequence[str]) -> Iterator[str]:
+    for name in names:
+        mechanism = release.drawn_by(name)
+        if mechanism.partitions is None or mechanism.partitions.left_over:
+            yield f"{name!r}: {what_a_change_tells(mechanism)}"
 
 
 def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str]) -> tuple[Command, ...]:

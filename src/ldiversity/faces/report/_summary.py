@@ -269,6 +269,8 @@ def _also(found: Found) -> Iterator[str]:
 def _whose(found: Found) -> str:
     """Whether the promises are about people, or about records."""
     counts = "" if found.people is None else f"The records belong to {counted(found.people, 'person', 'people')}. "
+    if found.published.person and found.published.overlaps:
+        return f"{counts}A person may have several records. {' '.join(found.published.overlaps)}"
     if found.published.person:
         kept = "the sets of one person" if found.published.unit == "set" else "no class holds two of them"
         together = f"{kept} are equal or disjoint" if found.published.unit == "set" else kept

@@ -307,3 +307,14 @@ def test_every_model_that_makes_sense_is_checked_on_sets(model: ld.PrivacyModel,
 
     assert verdict.passed
     assert verdict.reached == pytest.approx(reached)
+
+
+# --- advice ----------------------------------------------------------------------------------------
+
+
+def test_the_first_thing_to_do_is_not_all_well_while_people_are_found_above_the_limit() -> None:
+    found = set_release([0, 1], [1, 2], ages=[30, 40])
+    alike = set_release(*[[0, 1]] * 5)
+
+    assert "2 records can be found with a probability above the limit, 20 %" in ld.audit(found).advice.text
+    assert "above the limit" not in ld.audit(alike).advice.text

@@ -192,3 +192,18 @@ def test_each_measured_sentence_stands_once_in_its_section(safe: ld.Release) -> 
     for section in answer_criteria(audit(safe), AttackReport((result(0.5),), risks=(planted,))):
         assert len(section.measured) == len(set(section.measured))
         assert any("planted" in text for text in section.measured) == (section.criterion != "singling-out")
+
+
+@pytest.mark.parametrize(("l", "always"), [(3, True), (2, True), (4, False)])
+def test_sets_of_a_person_are_called_disjoint_only_where_l_divides_the_values(
+    people: pa.Table,
+    l: int,
+    always: bool,  # noqa: FBT001 - a case
+) -> None:
+    rows = people.append_column("patient", pa.array(np.arange(400) // 2))
+    release = ld.anonymize(rows, **ROLES, method=ld.RandomizedAddition(l=l), person="patient")
+
+    (said,) = [text for text in ld.user_report(release).summary.reasons if "several records" in text]
+
+    assert said.endswith("the sets of one person are equal or disjoint.") == always
+    assert ("overlap in at most" in said) != always
