@@ -211,7 +211,7 @@ def usual_step(values: NDArray[Any], kind: pa.DataType) -> Step | None:
     """The round step that is nearest to 1 % of the range of most records; None where ends may be exact.
 
     The least and the greatest hundredth of the records do not count, at least one of each, so that no single value
-    decides. Where a column has few values that many records share, its values are what everybody knows.
+    decides. Where a column has few values and many records share each of them, its values are what everybody knows.
 
     Examples
     --------
@@ -236,8 +236,8 @@ def _few(values: NDArray[Any]) -> bool:
     # A sample that has many values shows it without a sort of the whole column.
     if len(np.unique(values[: _FEW_VALUES * _RECORDS_OF_A_VALUE])) > _FEW_VALUES:
         return False
-    distinct = len(np.unique(values))
-    return distinct <= _FEW_VALUES and len(values) >= _RECORDS_OF_A_VALUE * distinct
+    _, counts = np.unique(values, return_counts=True)
+    return len(counts) <= _FEW_VALUES and int(counts.min()) >= _RECORDS_OF_A_VALUE
 
 
 def _range(values: NDArray[Any]) -> tuple[float, float]:

@@ -265,3 +265,10 @@ def test_a_report_says_where_intervals_end() -> None:
 
     assert {one.name: one.published for one in shown}["weight"] == "as an interval, its ends rounded outward to 5000"
     assert {one.name: one.published for one in shown}["level"] == "as an interval"
+
+
+def test_a_value_that_few_records_have_is_not_what_everybody_knows() -> None:
+    common = np.repeat(np.arange(19) * 100.5, 50)
+
+    assert usual_step(common, pa.float64()) is None
+    assert usual_step(np.append(common, 123_456.789), pa.float64()) == 20
