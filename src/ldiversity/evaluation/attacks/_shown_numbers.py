@@ -17,6 +17,8 @@ __all__ = ["NumberShown"]
 _NEAR: Final = 0.05
 """A guessed number counts as right when it is at most this share off, as Giomi et al. count it."""
 
+_LARGEST: Final = float(np.finfo(np.float64).max)
+
 
 @dataclass(frozen=True, eq=False)
 class NumberShown(ShownColumn):
@@ -60,18 +62,21 @@ class NumberShown(ShownColumn):
         """The range of all numbers; 1 where all are the same."""
         every = np.concatenate([self.low, self.high, *people])
         every = every[np.isfinite(every)]
-        return (float(every.max() - every.min()) or 1.0) if len(every) else 1.0
+        with np.errstate(over="ignore"):
+            span = float(every.max() - every.min()) if len(every) else 0.0
+        return min(span, _LARGEST) or 1.0
 
     def distances(self, value: float, extent: float) -> FloatArray:
         """The mean distance to the numbers of the interval; 1 between a missing number and any other."""
         if value != value:  # noqa: PLR0124 - NaN
             return np.where(np.isnan(self.low), 0.0, 1.0)
-        width = self.high - self.low
-        left, right = value - self.low, self.high - value
-        with np.errstate(invalid="ignore", divide="ignore"):
-            inside = (left * (left / width) + right * (right / width)) / 2
-        outside = np.abs(left - right) / 2
-        found = np.where((width > 0) & (left >= 0) & (right >= 0), inside, outside) / extent
+        # As shares of the extent, because squares of large numbers overflow.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            width = (self.high - self.low) / extent
+            left, right = (value - self.low) / extent, (self.high - value) / extent
+            inside = (left**2 + right**2) / (2 * width)
+            outside = np.abs(left - right) / 2
+        found = np.where((width > 0) & (left >= 0) & (right >= 0), inside, outside)
         return np.where(np.isnan(found), 1.0, np.minimum(found, 1.0))
 
     def chances(self, condition: Between) -> FloatArray:
@@ -79,11 +84,11 @@ class NumberShown(ShownColumn):
         missing = np.isnan(self.low)
         if condition.missing:
             return missing.astype(np.float64)
-        width = self.high - self.low + self.step
-        part = np.minimum(self.high, condition.high) - np.maximum(self.low, condition.low) + self.step
-        single = width <= 0
         inside = (self.low >= condition.low) & (self.high <= condition.high)
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            width = self.high - self.low + self.step
+            part = np.minimum(self.high, condition.high) - np.maximum(self.low, condition.low) + self.step
+            single = width <= 0
             share = np.where(single, inside.astype(np.float64), np.clip(part / width, 0.0, 1.0))
         return np.where(missing, 0.0, 1.0 - share if condition.outside else share)
 
@@ -102,7 +107,7 @@ class NumberShown(ShownColumn):
     @cached_property
     def median(self) -> float:
         """The median of the middles of all rows."""
-        middles = ((self.low + self.high) / 2)[self.of_row[self.of_row >= 0]]
+        middles = (self.low + (self.high - self.low) / 2)[self.of_row[self.of_row >= 0]]
         return float(np.nanmedian(middles)) if not np.isnan(middles).all() else 0.0
 
     def beyond(self, cell: int) -> Condition | None:
@@ -147,9 +152,10 @@ class NumberShown(ShownColumn):
 
     def guess(self, cell: int, rng: np.random.Generator) -> float:  # noqa: ARG002 - the base's
         """The middle of the interval."""
-        return float(self.low[cell] + self.high[cell]) / 2
+        return float(self.low[cell] + (self.high[cell] - self.low[cell]) / 2)
 
     def right(self, guessed: FloatArray, coded: NDArray[Any]) -> BoolArray:
         """Numbers that are at most 5 % off; missing ones where they are missing."""
-        near = np.abs(guessed - coded) <= _NEAR * np.abs(guessed)
+        with np.errstate(over="ignore"):
+            near = np.abs(guessed - coded) <= _NEAR * np.abs(guessed)
         return np.asarray(near | (np.isnan(guessed) & np.isnan(coded)))
