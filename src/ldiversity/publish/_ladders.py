@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldiversity.base.limits import are_measurable
 from ldiversity.hierarchies import Hierarchy, Origin, are_codes, doubling_widths
 from ldiversity.publish._levels import UNITS, CalendarLevel, Level, NumberLevel
 from ldiversity.publish._text_levels import PrefixLevel, SuppressLevel, TreeLevel
@@ -26,7 +27,8 @@ def ladder_of(values: pa.Array, declared: Level | None, tree: Hierarchy | None =
 
     Every label of a level lies under one label of the next. `values` are the distinct values of the column. A column
     with a hierarchy has its levels. Otherwise numbers have widths that double, dates the calendar, texts of one length
-    with a digit their beginnings, and others nothing in between.
+    with a digit their beginnings, and others nothing in between. A level that nobody declared is left out when a value
+    has no label there: numbers may be too large, and dates too far away.
 
     Examples
     --------
@@ -51,7 +53,8 @@ def ladder_of(values: pa.Array, declared: Level | None, tree: Hierarchy | None =
         above = _widths(known, declared if isinstance(declared, NumberLevel) else NumberLevel())
     else:
         above = []
-    return (*above, SuppressLevel())
+    usable = [level for level in above if isinstance(level, TreeLevel) or level.fits("", values)]
+    return (*usable, SuppressLevel())
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +109,7 @@ def _calendar(declared: CalendarLevel | None) -> list[Level]:
 def _widths(known: pa.Array, declared: NumberLevel) -> list[Level]:
     numbers = np.asarray(known)
     numbers = numbers[np.isfinite(numbers)]
-    if not len(numbers):
+    if not len(numbers) or not are_measurable(numbers):
         return []
     low, high = numbers.min().item(), numbers.max().item()
     low = low if declared.bottom is None else max(low, declared.bottom)

@@ -59,6 +59,20 @@ class Level(ABC):
             cells = pc.if_else(pc.is_nan(cells), pa.scalar(None, cells.type), cells)
         return pc.fill_null(self._label(name, cells), MISSING_LABEL)
 
+    def fits(self, name: str, cells: pa.Array) -> bool:
+        """Whether every cell has a label.
+
+        Examples
+        --------
+        >>> NumberLevel(5).fits("x", pa.array([1e300])), NumberLevel(1e299).fits("x", pa.array([1e300]))
+        (False, True)
+        """
+        try:
+            self.labels(name, cells)
+        except SchemaError:
+            return False
+        return True
+
     @abstractmethod
     def _label(self, name: str, cells: pa.Array) -> pa.Array:
         """The labels of cells that are not missing."""
@@ -255,7 +269,8 @@ def _indices(numbers: NDArray[Any], step: Fraction) -> NDArray[np.float64]:
     """The interval of each number; exact for the decimals of its text, not for its binary fraction."""
     if numbers.dtype.kind != "f" and step.denominator == 1:
         whole = numbers if numbers.dtype == np.uint64 else numbers.astype(np.int64)
-        return np.asarray(whole // whole.dtype.type(step.numerator), dtype=np.float64)
+        if step.numerator <= np.iinfo(whole.dtype).max:
+            return np.asarray(whole // whole.dtype.type(step.numerator), dtype=np.float64)
     distinct, places = np.unique(numbers, return_inverse=True)
     ratio = distinct.astype(np.float64) / float(step)
     found = np.floor(ratio)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -127,3 +128,14 @@ def test_every_label_lies_under_one_of_the_next_level() -> None:
 def _whole(table: pa.Table, name: str) -> pa.Array:
     column = table[name].combine_chunks()
     return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+
+
+def test_a_level_is_not_advised_when_a_late_value_has_no_label_there() -> None:
+    days = pa.array([*range(2_099), 2**31 - 1], pa.int32()).cast(pa.date32())
+    values = np.random.default_rng(3).choice(["cold", "cut", "fever", "flu"], len(days))
+    asked: Any = {"quasi": "born", "sensitive": "value", "method": ld.RandomizedAddition(l=2)}
+    table = pa.table({"born": days, "value": values})
+
+    found = next(one for one in ld.anonymize(table, **asked).findings if one.kind == "unique-people")
+    assert "year" not in str(found.remedy)
+    assert [one.level for one in ld.plan(table, **asked).uniqueness[0].levels] == [None, "suppress"]

@@ -56,6 +56,8 @@ class Counted:
     extremes: Mapping[Sketch, tuple[int, int]]
     sampled: int
     people: bool
+    without_label: frozenset[str] = frozenset()
+    """Columns with a value that has no label at the level that was tried."""
 
     def spread(self, column: str, attribute: str) -> Spread:
         """How the values of a column are spread; `attribute` is any sensitive column beside which it was counted."""
@@ -128,8 +130,8 @@ def count(choices: SketchRows, source: Source, engine: Engine) -> Counted:
         if one.what in _HASHED
     }
     with closing(engine.map(choices, source, columns, secrets=Secrets())) as batches:
-        n_rows, summed, extremes = _gather(choices, batches, hashed)
-    return Counted(n_rows, hashed, summed, extremes, choices.sampled, choices.person is not None)
+        n_rows, summed, extremes, without = _gather(choices, batches, hashed)
+    return Counted(n_rows, hashed, summed, extremes, choices.sampled, choices.person is not None, without)
 
 
 def _bits(choices: SketchRows, sketch: Sketch) -> int:
@@ -142,8 +144,9 @@ def _bits(choices: SketchRows, sketch: Sketch) -> int:
 
 def _gather(
     choices: SketchRows, batches: Iterable[pa.RecordBatch], hashed: Mapping[Sketch, HashCounts]
-) -> tuple[int, dict[Sketch, NDArray[np.int64]], dict[Sketch, tuple[int, int]]]:
+) -> tuple[int, dict[Sketch, NDArray[np.int64]], dict[Sketch, tuple[int, int]], frozenset[str]]:
     n_rows = 0
+    without_label: set[str] = set()
     summed = {one: np.zeros(len(LOOKS) + 1, dtype=np.int64) for one in choices.sketches if one.what == "looks"}
     extremes: dict[Sketch, tuple[int, int]] = {}
     for batch in batches:
@@ -151,7 +154,9 @@ def _gather(
         ends = np.searchsorted(batch.column("sketch").to_numpy(), np.arange(len(choices.sketches) + 1))
         for place, sketch in enumerate(choices.sketches):
             own = slice(ends[place], ends[place + 1])
-            if sketch in hashed:
+            if sketch.what == "coarser" and not counts[own].all():
+                without_label.add(sketch.column)
+            elif sketch in hashed:
                 hashed[sketch].add(keys[own], counts[own])
             elif sketch in summed:
                 summed[sketch] += counts[own]
@@ -160,4 +165,4 @@ def _gather(
             elif ends[place + 1] > ends[place]:
                 low, high = extremes.get(sketch, (counts[own][0], counts[own][1]))
                 extremes[sketch] = (min(low, counts[own][0]), max(high, counts[own][1]))
-    return n_rows, summed, extremes
+    return n_rows, summed, extremes, frozenset(without_label)

@@ -92,12 +92,13 @@ def _published(
 
 def _tried(preparation: Preparation, choices: SketchRows, counted: Counted) -> dict[str, int]:
     """How many stay unique with each column at its next level; where a sample is of no use, all rows are read again."""
-    uneven = [name for name in choices.levels if choices.sampled and not counted.is_even(name)]
-    tried = {name: counted.unique_people(name)[0] for name in choices.levels if name not in uneven}
+    open_ones = [name for name in choices.levels if name not in counted.without_label]
+    uneven = [name for name in open_ones if choices.sampled and not counted.is_even(name)]
+    tried = {name: counted.unique_people(name)[0] for name in open_ones if name not in uneven}
     if uneven:
         sketches = (Sketch("rows"), *(Sketch("coarser", name) for name in uneven))
         whole = count(replace(choices, sketches=sketches, sampled=0), preparation.shown, preparation.engine)
-        tried |= {name: whole.unique_people(name)[0] for name in uneven}
+        tried |= {name: whole.unique_people(name)[0] for name in uneven if name not in whole.without_label}
     return tried
 
 

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
 from ldiversity.engines import BatchFunction, NumberedBatch, Secrets
+from ldiversity.errors import SchemaError
 from ldiversity.publish._levels import Level
 from ldiversity.publish._screening._content import LOOKS, NUMBERED, look_at
 from ldiversity.publish._screening._hashing import Coded, HashArray, cell_hashes, coded_cells, mixed
 from ldiversity.publish._screening._spelling import plain_spelling
+from ldiversity.publish._text_levels import TreeLevel
 from ldiversity.release import PEOPLE
 from ldiversity.tables import Coder
 
@@ -37,6 +39,8 @@ _ROUNDED_AWAY: Final = 46
 
 Counted: TypeAlias = tuple[HashArray, NDArray[np.int64]]
 _NOTHING: Final[Counted] = (np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64))
+_NO_LABEL: Final[Counted] = (np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64))
+"""What ``"coarser"`` yields for rows with a value that has no label at the level: a key that occurs 0 times."""
 
 
 @dataclass(frozen=True)
@@ -166,8 +170,10 @@ class _Rows:
                 # Where values repeat, they tell by themselves what rounded ones would.
                 many = self.coded(sketch.column).places is None
                 yield self._beside(_rounded(cells), sketch.attribute) if many else _NOTHING
+            elif sketch.what == "people":
+                yield _once(self._people())
             else:
-                yield _once(self._people() if sketch.what == "people" else self._coarser(sketch.column))
+                yield self._coarser(sketch.column)
 
     def coded(self, name: str) -> Coded:
         """The cells of a column as hashes."""
@@ -199,12 +205,18 @@ class _Rows:
     def _people(self) -> HashArray:
         return self._whose(self._together())
 
-    def _coarser(self, name: str) -> HashArray:
+    def _coarser(self, name: str) -> Counted:
         """The combinations with a column at a level, of some rows: whoever shares the other columns stays together."""
         others = self._together() - self._salted(name)
         some = np.flatnonzero(others < np.uint64((1 << (64 - self.choices.sampled)) - 1))
-        labels = self.choices.levels[name].labels(name, self.batch.column(name).take(pa.array(some)))
-        return self._whose(others[some] + mixed(cell_hashes(labels), salt=self._salt(name)), some)
+        level, cells = self.choices.levels[name], self.batch.column(name).take(pa.array(some))
+        try:
+            labels = level.labels(name, cells)
+        except SchemaError:
+            if isinstance(level, TreeLevel):  # the holder's own hierarchy lacks a value
+                raise
+            return _NO_LABEL
+        return _once(self._whose(others[some] + mixed(cell_hashes(labels), salt=self._salt(name)), some))
 
     def _together(self) -> HashArray:
         """The hash of all quasi-identifiers of each row; a sum, from which one of them can be taken off."""
