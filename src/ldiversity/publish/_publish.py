@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ldiversity.base.progress import stage
+from ldiversity.base.progress import stage, unwatched
 from ldiversity.base.warned import warn
 from ldiversity.engines import Secrets
 from ldiversity.errors import LDiversityWarning
@@ -27,7 +27,8 @@ def publish(preparation: Preparation, output: Path | None, *, overwrite: bool, s
     screening.refuse(preparation.source.name, preparation.schema)
     screened = replace(preparation, confirmed=screening.confirmed)
     made = rehearse(screened, output, overwrite=overwrite, secrets=secrets)
-    return replace(made, findings=tuple(with_regions(one, made) for one in screening.findings))
+    with unwatched():  # the release is there
+        return replace(made, findings=tuple(with_regions(one, made) for one in screening.findings))
 
 
 def rehearse(preparation: Preparation, output: Path | None, *, overwrite: bool, secrets: Secrets) -> Release:
