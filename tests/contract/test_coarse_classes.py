@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +65,9 @@ def test_nothing_finer_than_the_level_is_published(method: str, how: str) -> Non
     assert not shown & exact
     assert all(len(label.rstrip("*")) <= 3 for label in release.regions()["zip"].to_pylist())
     if how != "memory":
-        text = Path("r/release.json").read_text(encoding="utf-8")
-        assert not any(zipped in text for zipped in set(people()["zip"].to_pylist()))
+        told = json.loads(Path("r/release.json").read_text(encoding="utf-8"))
+        del told["data"]  # a checksum may have any five digits
+        assert not any(zipped in json.dumps(told) for zipped in set(people()["zip"].to_pylist()))
 
 
 @pytest.mark.parametrize("method", GENERALIZING)

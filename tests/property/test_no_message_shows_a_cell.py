@@ -158,8 +158,23 @@ FAULTS: dict[str, tuple[str, Callable[[], Any], dict[str, Any]]] = {
     ),
     "an id twice": (
         "ids must be unique",
-        lambda: people([MARK, MARK, "a"], ["x", "y", "z"]),
+        lambda: people([1, 2, 3], ["x", "y", "z"], id=[MARK, MARK, "a"]),
+        {"method": SETS, "key": ld.Key(bytes(32)), "record_id": "id"},
+    ),
+    "an id that is published": (
+        "'q' must be dropped or confirmed",
+        lambda: people([MARK, f"{MARK}2", "a"], ["x", "y", "z"]),
         {"method": SETS, "key": ld.Key(bytes(32)), "record_id": "q"},
+    ),
+    "an id twice that is published knowingly": (
+        "ids must be unique",
+        lambda: people([MARK, MARK, "a"], ["x", "y", "z"]),
+        {"method": SETS, "key": ld.Key(bytes(32)), "record_id": "q", "confirm": "q"},
+    ),
+    "free text that is published": (
+        "'q' must be dropped or confirmed",
+        lambda: people([f"{MARK} met the doctor on a rainy day {i}" for i in range(3)], ["x", "y", "z"]),
+        {"method": SETS},
     ),
 }
 
