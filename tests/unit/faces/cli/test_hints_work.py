@@ -91,6 +91,21 @@ def test_what_describe_says_can_be_planned_published_and_estimated(run: Run, tab
         assert report.exit_code == 0, report.stderr
 
 
+def test_a_column_that_tells_another_is_refused_with_two_ways_out_that_work(run: Run, tmp_path: Path) -> None:
+    rows = [f"{age},{disease},{disease[0]}" for _, age, _, _, disease in people(120)]
+    file = tmp_path / "coded.csv"
+    file.write_text("\n".join(["age,disease,code", *rows]) + "\n", encoding="utf-8")
+    words = ["plan", file, "--quasi", "age", "--sensitive", "disease", "-l", 2]
+
+    refused = run(*words, "--plain", "code")
+
+    assert refused.exit_code == 2
+    assert "take it out of --plain" in refused.stderr
+    assert run(*words).exit_code == 0
+    (confirmed,) = re.findall(r"knowingly \((--confirm [^)]*)\)", refused.stderr)
+    assert run(*words, "--plain", "code", *shlex.split(confirmed)).exit_code == 0
+
+
 @pytest.mark.parametrize("how", ["drop", "category"])
 def test_what_audit_says_can_be_run(run: Run, table: Path, how: str) -> None:
     described = printed(run("describe", table))
