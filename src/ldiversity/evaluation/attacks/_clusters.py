@@ -29,11 +29,11 @@ def binomial_interval(successes: float, n: float, confidence: float = _CONFIDENC
     >>> binomial_interval(0, 10)[0], binomial_interval(10, 10)[1]
     (0.0, 1.0)
     """
-    from scipy.stats import beta
+    from scipy.special import betaincinv  # scipy.stats takes three times as long to import
 
     tail = (1 - confidence) / 2
-    low = 0.0 if successes <= 0 else float(beta.ppf(tail, successes, n - successes + 1))
-    high = 1.0 if successes >= n else float(beta.ppf(1 - tail, successes + 1, n - successes))
+    low = 0.0 if successes <= 0 else float(betaincinv(successes, n - successes + 1, tail))
+    high = 1.0 if successes >= n else float(betaincinv(successes + 1, n - successes, 1 - tail))
     return low, high
 
 
@@ -86,14 +86,14 @@ def least_gain(gain: FloatArray, clusterings: Sequence[Labels], confidence: floa
     >>> least_gain(np.array([0.5, 0.5]), [np.arange(2)], 0.95)
     0.5
     """
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     mean = float(gain.mean())
     widest = 0.0
     for labels in clusterings:
         variance, clusters, _ = _between(gain - mean, labels)
         if clusters > 1:
-            widest = max(widest, float(t.ppf((1 + confidence) / 2, clusters - 1)) * variance**0.5)
+            widest = max(widest, float(stdtrit(clusters - 1, (1 + confidence) / 2)) * variance**0.5)
     return mean - widest
 
 
@@ -109,7 +109,7 @@ def _between(deviation: FloatArray, labels: Labels) -> tuple[float, int, float]:
 
 def _worth(right: FloatArray, share: float, labels: Labels, confidence: float) -> float:
     """The effective number of independent people; all of them when everyone is in one cluster."""
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     n = len(right)
     variance, clusters, even = _between(right - share, labels)
@@ -119,5 +119,5 @@ def _worth(right: FloatArray, share: float, labels: Labels, confidence: float) -
     if alone <= _NONE:
         return even
     tail = (1 + confidence) / 2
-    ratio = 1.0 if clusters == n else float(t.ppf(tail, n - 1) / t.ppf(tail, clusters - 1))
+    ratio = 1.0 if clusters == n else float(stdtrit(n - 1, tail) / stdtrit(clusters - 1, tail))
     return n / max(1.0, variance / alone) * ratio**2
