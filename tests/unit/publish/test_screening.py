@@ -191,6 +191,20 @@ def test_spellings_of_quasi_identifiers_are_told() -> None:
     assert kinds(job, role="quasi") == [("spellings", False)]
 
 
+@pytest.mark.parametrize("method", [SETS, "anatomy:l=2"])
+def test_spellings_of_the_id_of_a_person_are_told(method: str) -> None:
+    """They are two people to the draws, and their sets could be intersected."""
+    people = [f"{MARK}{i % 500}" for i in range(N)]
+    table = pa.table({"age": RANDOM.integers(0, 90, N), "x": people, "disease": DISEASES})
+    given: dict[str, Any] = {"quasi": "age", "sensitive": "disease", "person": "x", "method": method}
+    assert [one for one in ld.plan(table, **given).findings if one.column == "x"] == []
+    people[3] += " "
+    (one,) = (one for one in ld.plan(table.set_column(1, "x", [people]), **given).findings if one.column == "x")
+    assert one.kind == "spellings"
+    assert "different people" in one.text
+    assert MARK not in one.text
+
+
 def test_spellings_do_not_hide_what_a_column_tells() -> None:
     spelled = np.where(RANDOM.random(N) < 0.5, DISEASES, np.char.upper(DISEASES))
     table = pa.table({"icd": [CODES[value.lower()] for value in spelled], "disease": spelled})

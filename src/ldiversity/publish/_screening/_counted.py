@@ -21,7 +21,7 @@ from ldiversity.tables import Source
 __all__ = ["Counted", "Spread", "count"]
 
 _EVEN: Final = 0.1
-_HASHED: Final = ("values", "rounded", "spellings", "people", "coarser")
+_HASHED: Final = ("values", "rounded", "spellings", "ids", "people", "coarser")
 
 
 class Spread(NamedTuple):
@@ -135,7 +135,7 @@ def count(choices: SketchRows, source: Source, engine: Engine) -> Counted:
 
 
 def _bits(choices: SketchRows, sketch: Sketch) -> int:
-    if sketch.what == "spellings":
+    if sketch.what in {"spellings", "ids"}:
         return SPELLING_BITS
     if sketch.what in {"people", "coarser"}:
         return 0 if choices.person is None else PERSON_BITS

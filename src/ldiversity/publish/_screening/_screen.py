@@ -91,6 +91,7 @@ def screen(preparation: Preparation) -> Screening:
         found += about_people(preparation, choices, counted)
         found += _about_columns(preparation, counted)
         found += _about_telling(preparation, counted)
+        found += _about_ids(preparation, counted)
     found.sort(key=lambda one: not one.blocking)
     found[:0] = _about_several_rows(preparation)
     return _confirmed(found, question.confirm)
@@ -140,6 +141,7 @@ def _choices(preparation: Preparation) -> SketchRows:
     for name in published:
         sketches += _of_column(name, source.columns[name], sensitive if name in exact else sensitive[:1], name in exact)
     sketches += [Sketch("values", one, other) for one in sensitive for other in sensitive if one != other]
+    sketches += [Sketch("ids", name) for name in _ids(preparation)]
     sketches += [Sketch("people"), *(Sketch("coarser", name) for name in levels)] if quasi else []
     return SketchRows(
         tuple(sketches),
@@ -151,6 +153,20 @@ def _choices(preparation: Preparation) -> SketchRows:
         (preparation.n_rows // _SAMPLED_FROM).bit_length(),
         frozenset(name for name, cells in first.items() if not repeats(cells)),
     )
+
+
+def _ids(preparation: Preparation) -> list[str]:
+    """The columns of texts that say whose row it is."""
+    question, columns = preparation.question, preparation.shown.columns
+    ids = question.record_id if question.person is None else (question.person,)
+    return [name for name in ids if pa.types.is_string(columns[name])]
+
+
+def _about_ids(preparation: Preparation, counted: Counted) -> Iterator[Finding]:
+    """Two spellings of an id are two people to the draws, whose sets can then be intersected."""
+    for name in _ids(preparation):
+        rows = counted.n_rows >> counted.sampled
+        yield from about_spellings(name, counted.hashed[Sketch("ids", name)], rows, ids=True)
 
 
 def _first_rows(source: Source, names: Sequence[str]) -> dict[str, pa.Array]:

@@ -52,15 +52,15 @@ class Sketch:
     what
         ``"rows"``, how many there are; ``"values"`` of a column, each with the sensitive value beside it; ``"rounded"``
         numbers of a column, the same way; ``"looks"`` of its texts or numbers; ``"spellings"`` of its texts;
-        ``"extremes"`` of its whole numbers; ``"people"``, the combinations of all quasi-identifiers; ``"coarser"``, the
-        same with one of them at a level.
+        ``"ids"``, spellings of one of ``2 ** sampled`` ids; ``"extremes"`` of its whole numbers; ``"people"``, the
+        combinations of all quasi-identifiers; ``"coarser"``, the same with one of them at a level.
     column
         The column; empty for people.
     attribute
         The sensitive column, for values and rounded numbers.
     """
 
-    what: Literal["rows", "values", "rounded", "looks", "spellings", "extremes", "people", "coarser"]
+    what: Literal["rows", "values", "rounded", "looks", "spellings", "ids", "extremes", "people", "coarser"]
     column: str = ""
     attribute: str = ""
 
@@ -161,6 +161,8 @@ class _Rows:
                 yield _looks(cells)
             elif sketch.what == "spellings":
                 yield _spellings(cells)
+            elif sketch.what == "ids":
+                yield _ids(cells, self.choices.sampled)
             elif sketch.what == "extremes":
                 yield _extremes(cells)
             elif sketch.what == "values":
@@ -278,6 +280,19 @@ def _spellings(cells: pa.Array) -> Counted:
     plain = cell_hashes(pa.array([plain_spelling(text) for text in coded.dictionary.to_pylist()], pa.string()))
     bits, rest = np.uint64(SPELLING_BITS), np.uint64(64 - SPELLING_BITS)
     return (plain >> bits << bits) | (cell_hashes(coded.dictionary) >> rest), counts.astype(np.int64)
+
+
+def _ids(cells: pa.Array, sampled: int) -> Counted:
+    """Each spelling of an id, as above. Nearly every id differs, so all are compared at once, and some are enough."""
+    coded = cells.dictionary_encode()
+    texts = coded.dictionary.cast(pa.string())
+    seen = pc.utf8_lower(pc.utf8_normalize(texts, "NFKC"))
+    plain = cell_hashes(pc.replace_substring_regex(seen, r"[\s\p{C}]+", ""))
+    kept = plain >> np.uint64(64 - sampled) == 0 if sampled else np.ones(len(plain), dtype=bool)
+    counts = np.bincount(coded.indices.drop_null().to_numpy(), minlength=len(texts))
+    bits, rest = np.uint64(SPELLING_BITS), np.uint64(64 - SPELLING_BITS)
+    keys = (plain >> bits << bits) | (cell_hashes(texts) >> rest)
+    return keys[kept], counts[kept].astype(np.int64)
 
 
 def _extremes(cells: pa.Array) -> Counted:

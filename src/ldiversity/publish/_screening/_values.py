@@ -79,8 +79,8 @@ def _sensitive_spellings(name: str, domain: Domain, counts: NDArray[np.int64]) -
     return [Finding(name, "spellings", share, text, remedy, attribute=name)]
 
 
-def about_spellings(name: str, counted_spellings: HashCounts, n_rows: int) -> list[Finding]:
-    """The same of a column that is published: spellings make people look unlike others."""
+def about_spellings(name: str, counted_spellings: HashCounts, n_rows: int, *, ids: bool = False) -> list[Finding]:
+    """The same of a column that is published, where spellings make people look unlike others, or of ids."""
     _, starts = counted_spellings.groups()
     keys: HashArray = counted_spellings.keys
     sizes = np.diff(starts, append=len(keys))
@@ -88,9 +88,14 @@ def about_spellings(name: str, counted_spellings: HashCounts, n_rows: int) -> li
         return []
     totals = np.add.reduceat(counted_spellings.counts, starts)
     share = int(totals[sizes > 1].sum()) / max(n_rows, 1)
+    what, harm = (
+        ("ids", "they count as different people, so what is published about one of them can be intersected")
+        if ids
+        else ("values", "people look more unlike others than they are")
+    )
     text = (
-        f"{counted(int((sizes > 1).sum()), 'group')} of values {_SPELLINGS}: people look more unlike others than they "
-        f"are. {percent(share)} of the rows have such a value."
+        f"{counted(int((sizes > 1).sum()), 'group')} of {what} {_SPELLINGS}: {harm}. {percent(share)} of the rows have "
+        f"such {'an id' if ids else 'a value'}."
     )
     return [Finding(name, "spellings", share, text, "Write each value in one way before you publish.")]
 
