@@ -64,6 +64,7 @@ def arguments(name: str, release: ld.Release) -> dict[str, Any]:
     """What each function needs besides."""
     known = {
         "data": TABLE,
+        "published": TABLE,
         "original": TABLE,
         "release": release,
         "quasi": "age",

@@ -128,12 +128,11 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
             row = replace(row, label=now.label, method=now.method, options=now.options, words=now.words)
             rows.append(replace(row, for_comparison=now.for_comparison))
             continue
-        with stage(candidate.label, until=0.1 + 0.9 * (place + 1) / len(runs)):
+        with stage(candidate.label, until=0.1 + 0.8 * (place + 1) / len(runs)):
             row, lasting = run_candidate(candidate, setting)
         if lasting:
             store.save(mark, row)
         rows.append(row)
-    tell(1.0, "comparing")
     found = Comparison(
         rows=tuple(rows),
         table=setting.name,
@@ -153,7 +152,10 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         frame_kind=setting.frame_kind,
     )
     # Runs are not screened, because nothing of theirs is handed out; what is recommended will be.
-    return found if found.publication is None else replace(found, findings=found.publication.screen(source))
+    with stage("screening", until=1.0):
+        screened = () if found.publication is None else found.publication.screen(source)
+    tell(1.0, "comparing")
+    return replace(found, findings=screened)
 
 
 def _divided(decisions: ComparedDecisions) -> tuple[ColumnDecisions, Recognition]:
