@@ -68,6 +68,10 @@ def test_it_is_refused_by_every_method_until_it_is_confirmed(method: ld.Method, 
     assert [(one.column, one.kind) for one in kept.confirmed] == [(column, PLANTED[column][0])]
     audited = ld.audit(kept)
     assert audited.verdict[0].startswith(f"The column {column!r} is published, and ")
+    given_away = f"{column!r} ({kept.confirmed[0].does})"
+    assert given_away in (audited.conclusion or "")
+    assert given_away in audited.advice.text
+    assert f"again without {column!r}" in audited.advice.text
     report = ld.user_report(kept, by=())
     gauge = next(one for one in report.risks if one.attribute == ("disease" if column == "icd" else None))
     assert (gauge.value, gauge.state) in {(1.0, "above"), (1.0, "no threshold")}
@@ -106,6 +110,10 @@ def test_the_command_line_refuses_in_one_line_and_says_both_ways_out(tmp_path: P
     assert [one["column"] for one in found["confirmed"]] == ["notes", "icd"]
     assert {"column", "kind", "share", "text", "remedy", "blocking"} <= found["findings"][0].keys()
     assert HIDDEN[:3] not in refused.stderr + planned.stdout + done.stdout
+    audited = run("audit", str(tmp_path / "r"), "--html", str(tmp_path / "audit.html"))
+    told = "'notes' (people can be recognized by it alone), 'icd' (it tells 'disease')"
+    assert " ".join(audited.stdout.split()).count(told) == 2  # after the verdict, and in the first thing to do
+    assert "What was asked for holds." not in audited.stdout + (tmp_path / "audit.html").read_text(encoding="utf-8")
     followed = run(*words[:4], *words[6:], "-o", str(tmp_path / "r2"))
     assert followed.exit_code == 0
 

@@ -75,3 +75,8 @@ class Confirmed:
     def identifies(self) -> bool:
         """Whether people can be recognized by the column itself."""
         return self.attribute is None
+
+    @property
+    def does(self) -> str:
+        """What the column does, as the second half of a sentence about it."""
+        return "people can be recognized by it alone" if self.identifies else f"it tells {self.attribute!r}"

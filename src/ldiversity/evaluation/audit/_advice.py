@@ -15,11 +15,13 @@ import numpy as np
 
 from ldiversity.base.answers import HIDDEN, fact
 from ldiversity.base.checks import name_some
+from ldiversity.base.findings import Confirmed
 from ldiversity.base.numbers import counted, percent
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._figures import Asked
 from ldiversity.evaluation.audit._risk import Recognized
 from ldiversity.evaluation.audit._views import View
+from ldiversity.evaluation.audit._words import given_away
 from ldiversity.models import Population, PrivacyModel, model_text
 from ldiversity.schema import Domain
 
@@ -63,7 +65,7 @@ def advise(
     """Say what to do first; `texts` has the text forms of models as users wrote them, `roles` the flags for columns."""
     failing = [one for one in asked if not one.verdict.passed]
     if seen.kind != "table":
-        return _advise_release(failing, risk)
+        return _advise_release(failing, risk, seen.confirmed)
     largest = _largest_l(seen)
     harmful = any(bool((view.largest >= 1).any()) for view in seen.views.values())
     if not failing and not seen.views:
@@ -88,8 +90,15 @@ def advise(
     return _Search(seen, models, texts, ("ldiversity", "anonymize", "TABLE", *roles), largest).advice()
 
 
-def _advise_release(failing: Sequence[Asked], risk: Recognized) -> Advice:
+def _advise_release(failing: Sequence[Asked], risk: Recognized, confirmed: Sequence[Confirmed]) -> Advice:
     above = risk.prosecutor.records_above
+    without = name_some(dict.fromkeys(one.column for one in confirmed))
+    if not failing and confirmed:
+        return Advice(
+            f"All models that were asked for hold, but none counts what is published knowingly: "
+            f"{given_away(confirmed)}. Publish the table again without {without}, unless those who receive the release "
+            "may know that."
+        )
     if not failing and above:
         return Advice(
             f"All models that were asked for hold, but {counted(above, 'record')} can be found with a probability "
@@ -98,8 +107,9 @@ def _advise_release(failing: Sequence[Asked], risk: Recognized) -> Advice:
         )
     if not failing:
         return Advice("All models that were asked for hold; attacks show what the models do not stop.")
+    method = f"a stronger method, and without {without}" if confirmed else "a stronger method"
     return Advice(
-        "Do not share this release. Publish the table again with a stronger method; an audit of the table that asks "
+        f"Do not share this release. Publish the table again with {method}; an audit of the table that asks "
         "for the same models names one."
     )
 

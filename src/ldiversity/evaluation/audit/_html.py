@@ -27,12 +27,10 @@ def fragment(audit: Audit) -> str:
 
 
 def _verdict(audit: Audit) -> str:
-    mark = {
-        True: '<p class="good">What was asked for holds.</p>',
-        False: '<p class="bad">What was asked for fails.</p>',
-        None: "",
-    }
-    return mark[audit.passed] + bullets(audit.verdict)
+    good = audit.passed and not audit.confirmed
+    said = audit.conclusion
+    mark = "" if said is None else f'<p class="{"good" if good else "bad"}">{escape(said)}</p>'
+    return mark + bullets(audit.verdict)
 
 
 def _advice(audit: Audit) -> str:

@@ -16,6 +16,7 @@ from ldiversity.evaluation.audit._advice import Advice
 from ldiversity.evaluation.audit._figures import Asked, Figure
 from ldiversity.evaluation.audit._population import PopulationUsed
 from ldiversity.evaluation.audit._risk import AttributeRisk, ClassSizes, RecordRisk
+from ldiversity.evaluation.audit._words import given_away
 from ldiversity.models import Figures
 from ldiversity.tables import to_native
 
@@ -110,6 +111,17 @@ class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
     def passed(self) -> bool | None:
         """Whether every model that was asked for holds; None when none was."""
         return all(one.verdict.passed for one in self.asked) if self.asked else None
+
+    @property
+    def conclusion(self) -> str | None:
+        """Whether what was asked for holds, with what no model counts; None when nothing was asked for."""
+        if self.passed is None:
+            return None
+        held = "What was asked for holds" if self.passed else "What was asked for does not hold"
+        if not self.confirmed:
+            return f"{held}."
+        link = "but" if self.passed else "and"
+        return f"{held}, {link} no model counts what is published knowingly: {given_away(self.confirmed)}."
 
     def __str__(self) -> str:
         lines = [f"First: {self.advice.text}", *([f"  $ {self.advice.command}"] if self.advice.command else [])]

@@ -11,7 +11,7 @@ from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._figures import Asked
 from ldiversity.evaluation.audit._risk import AttributeRisk, Recognized, RecordRisk, recognized
 
-__all__ = ["Learned", "learned", "say"]
+__all__ = ["Learned", "given_away", "learned", "say"]
 
 
 def say(
@@ -43,11 +43,15 @@ def say(
 
 
 def _of_confirmed(one: Confirmed) -> str:
-    does = "people can be recognized by it alone" if one.identifies else f"it tells {one.attribute!r}"
     return (
-        f"The column {one.column!r} is published, and {does}: the holder was warned, and confirmed it. The figures "
+        f"The column {one.column!r} is published, and {one.does}: the holder was warned, and confirmed it. The figures "
         "below do not count what it gives away."
     )
+
+
+def given_away(confirmed: Sequence[Confirmed]) -> str:
+    """What no model counts, because the holder confirmed it: each column, and what it does."""
+    return ", ".join(f"{one.column!r} ({one.does})" for one in confirmed)
 
 
 class Learned(NamedTuple):

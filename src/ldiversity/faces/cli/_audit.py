@@ -118,11 +118,8 @@ def _render(audit: Audit, page: Page) -> None:
     records += "" if audit.people is None else f" of {counted(audit.people, 'person', 'people')}"
     page.title(f"{audit.name}{what}: {records} in {classes} of equal quasi-identifiers")
     page.bullets(audit.verdict)
-    if audit.passed is not None:
-        if audit.passed:
-            page.text("What was asked for holds.")
-        else:
-            page.warning("What was asked for does not hold.")
+    if audit.conclusion is not None:
+        (page.text if audit.passed and not audit.confirmed else page.warning)(audit.conclusion)
     page.title("First thing to do")
     page.text(audit.advice.text)
     if audit.advice.command is not None:

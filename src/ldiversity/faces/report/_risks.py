@@ -91,8 +91,7 @@ def gauges(
 
 def _by_column(kind: str, attribute: str | None, confirmed: Confirmed, threshold: float | None) -> Gauge:
     """A risk that a published column makes certain, whatever else is hidden."""
-    does = "people can be recognized by it alone" if attribute is None else f"it tells {attribute!r}"
-    meaning = f"The column {confirmed.column!r} is published, and {does}; the holder confirmed it."
+    meaning = f"The column {confirmed.column!r} is published, and {confirmed.does}; the holder confirmed it."
     state: State = "no threshold" if threshold is None else "above"
     why = (
         ""

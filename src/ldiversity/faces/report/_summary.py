@@ -249,8 +249,7 @@ def _also(found: Found) -> Iterator[str]:
     yield _whose(found)
     yield from (f"The publisher warns: {text}" for text in found.published.warnings)
     for one in found.published.confirmed:
-        does = "people can be recognized by it" if one.identifies else f"it tells {one.attribute!r}"
-        yield f"The holder was warned about the column {one.column!r}, and chose to publish it: {does}."
+        yield f"The holder was warned about the column {one.column!r}, and chose to publish it: {one.does}."
     yield f"Limit for being found: {percent(found.audit.threshold.limit)}. {found.audit.threshold.reason}"
     if found.audit.population.known != "none":
         outside = found.audit.risk.journalist
