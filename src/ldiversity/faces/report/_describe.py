@@ -31,6 +31,7 @@ _LEAST_VALUES: Final = 3
 _MANY_NUMBERS: Final = 50
 _GAPS: Final = (2, 3, 4)
 _MOST_UNIQUE: Final = 0.05
+_MOST_DISTINCT: Final = 0.5
 _BINNABLE: Final = ("int", "uint", "float", "double", "halffloat", "decimal")
 _NUMBERS: Final = (*_BINNABLE, "date", "timestamp")
 
@@ -234,7 +235,7 @@ def describe(
         columns = _guess_sensitive(columns)
     n_rows = summaries[0].n_rows if summaries else 0
     rows = SampledRows.of(source, [one.name for one in summaries if one.n_distinct is not None], n_rows)
-    columns = [_with_figures(column, rows) for column in columns]
+    columns = _without_codings([_with_figures(column, rows) for column in columns], rows)
     described = tuple(_with_reach(column) if column.role is Role.SENSITIVE else column for column in columns)
     quasi = [separate(rows, [column.name]) for column in described if column.role is Role.QUASI]
     noticed = {column.name: found for column in described if (found := _noticed(column.name, rows)) is not None}
@@ -275,6 +276,25 @@ def _with_figures(column: ColumnDescription, rows: SampledRows) -> ColumnDescrip
         unique=found.unique,
         noticed=None if noticed is None else noticed.text,
     )
+
+
+def _without_codings(columns: Sequence[ColumnDescription], rows: SampledRows) -> list[ColumnDescription]:
+    """Keep one of several sensitive columns that say the same: each would tell the other, so no plan hides both."""
+    kept: list[ColumnDescription] = []
+    for column in columns:
+        same = next((one.name for one in kept if _say_the_same(one, column, rows)), None)
+        reason = f"it says the same as {same!r}, and would tell it"
+        kept.append(column if same is None else replace(column, role=Role.IDENTIFIER, reason=reason))
+    return kept
+
+
+def _say_the_same(one: ColumnDescription, other: ColumnDescription, rows: SampledRows) -> bool:
+    if not all(column.role is Role.SENSITIVE and column.usable for column in (one, other)):
+        return False
+    # Where most values occur once, any two columns go together.
+    if one.distinction is None or one.distinction != other.distinction or one.distinction > _MOST_DISTINCT:
+        return False
+    return separate(rows, [one.name, other.name]).distinction == one.distinction
 
 
 def _noticed(name: str, rows: SampledRows) -> Noticed | None:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
+from click.testing import CliRunner, Result
+
+from ldiversity.faces.cli import cli
 
 Run = Callable[..., Result]
 Facts = Callable[..., dict[str, Any]]
@@ -150,3 +153,21 @@ def test_a_table_without_rows_is_described(facts: Facts, tmp_path: Path) -> None
     found = facts("describe", table)
 
     assert (found["rows"], found["columns"][1]["frequencies"]) == (0, [])
+
+
+def test_of_two_sensitive_columns_that_say_the_same_one_is_dropped(tmp_path: Path) -> None:
+    names = ["flu", "cold", "cut", "burn", "gout"]
+    rows = [f"{30 + i % 7},{names[i % 5]},J{i % 5}" for i in range(100)]
+    others = [f"{30 + i % 7},{names[i % 5]},J{i // 20}" for i in range(100)]
+    coded, apart = tmp_path / "coded.csv", tmp_path / "apart.csv"
+    coded.write_text("\n".join(["age,Diagnose,ICD", *rows]), encoding="utf-8")
+    apart.write_text("\n".join(["age,Diagnose,ICD", *others]), encoding="utf-8")
+
+    def following(table: Path) -> str:
+        done = CliRunner().invoke(cli, ["describe", str(table), "--json"], prog_name="ldiversity")
+        return str(json.loads(done.stdout)["next"])
+
+    assert "--drop ICD --sensitive Diagnose " in following(coded)
+    assert "--sensitive Diagnose,ICD " in following(apart)
+    planned = CliRunner().invoke(cli, shlex.split(following(coded))[1:], prog_name="ldiversity")
+    assert planned.exit_code == 0
