@@ -34,7 +34,8 @@ def test_every_command_of_the_guide_prints_what_it_shows(tmp_path: Path, monkeyp
     subprocess.run([sys.executable, str(ROOT / "examples" / "04_hospital_export.py")], check=True, capture_output=True)
     (policy,) = re.findall(r"```toml\n(.*?)```", GUIDE, flags=re.DOTALL)
     Path("hospital.toml").write_text(policy, encoding="utf-8")
-    Path("committee.toml").write_text(COMMITTEE_TEMPLATE, encoding="utf-8")
+    edited = COMMITTEE_TEMPLATE.replace("Department of Epidemiology", "Institute of Epidemiology")
+    Path("committee.toml").write_text(edited, encoding="utf-8")
 
     for command, shown in steps():
         program, *words = shlex.split(command)

@@ -94,6 +94,9 @@ def read_committee(given: str | os.PathLike[str] | Mapping[str, object] | Commit
     for name, one in known.items():
         if one.default is MISSING and name not in said:
             raise ParameterError("committee", name, "must be given", hint=_HINT)
+    if said["recipient"] == tomllib.loads(TEMPLATE)["recipient"]:
+        rule = "must name who receives the release; it is still that of the template"
+        raise ParameterError("committee", "recipient", rule, hint="Change every line of the template, or delete it.")
     return Committee(**{name: _checked(name, value) for name, value in said.items()})  # type: ignore[arg-type]
 
 

@@ -31,7 +31,7 @@ def release() -> ld.Release:
 def test_the_template_is_a_file_that_is_read_and_fits_the_schema(tmp_path: Path) -> None:
     printed = CliRunner().invoke(cli, ["report", "--committee-template"], prog_name="ldiversity")
     file = tmp_path / "committee.toml"
-    file.write_text(printed.stdout, encoding="utf-8")
+    file.write_text(printed.stdout.replace("Example University", "University of Elsewhere"), encoding="utf-8")
 
     found = read_committee(file)
 
@@ -41,6 +41,14 @@ def test_the_template_is_a_file_that_is_read_and_fits_the_schema(tmp_path: Path)
     assert (found.access, found.review_date) == ("agreement", "2027-03-01")
     written = json.loads(json.dumps(tomllib.loads(COMMITTEE_TEMPLATE), default=str))
     Draft202012Validator(json_schema("committee")).validate(written)
+
+
+def test_a_template_that_nobody_edited_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "committee.toml"
+    file.write_text(COMMITTEE_TEMPLATE, encoding="utf-8")
+
+    with pytest.raises(ld.ParameterError, match="recipient must name who receives the release; it is still that of"):
+        read_committee(file)
 
 
 @pytest.mark.parametrize(
