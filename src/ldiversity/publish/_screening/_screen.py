@@ -237,7 +237,8 @@ def _about_telling(preparation: Preparation, counted: Counted) -> Iterator[Findi
     sensitive, exact = preparation.schema.names(Role.SENSITIVE), _exact(preparation)
     groups = preparation.question.grouping is not None
     for attribute in sensitive:
-        own = np.bincount(merged_codes(preparation.coders[attribute].domain), weights=preparation.counts[attribute])
+        merged = merged_codes(preparation.coders[attribute].domain).astype(np.int64)  # numpy 2.0 takes no other
+        own = np.bincount(merged, weights=preparation.counts[attribute])
         guess = int(own.max(initial=0)) / max(int(own.sum()), 1)
         for name in [*(one for one in preparation.schema.names() if one in exact), *sensitive]:
             if name == attribute:
