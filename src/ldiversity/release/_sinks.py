@@ -66,7 +66,7 @@ def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) ->
                 if sink is None:
                     sink = _open_sink(file, table.schema, data_format)
                 try:
-                    sink.write_table(table)
+                    _write(sink, table)
                 except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                     raise _unwritable(table, data_format) from None  # Arrow's message may quote a cell
                 rows += table.num_rows
@@ -75,6 +75,15 @@ def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) ->
         if sink is not None:
             sink.close()
     return rows
+
+
+def _write(sink: pq.ParquetWriter | pa_csv.CSVWriter, table: pa.Table) -> None:
+    if isinstance(sink, pq.ParquetWriter):
+        sink.write_table(table)
+        return
+    for batch in table.to_batches():
+        if batch.num_rows:  # older versions of pyarrow write the names of the columns again after a batch without rows
+            sink.write_batch(batch)
 
 
 THIS_MACHINE: Final = Storage(write_tables, DataFile.stored)
