@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -105,14 +106,27 @@ class Calendar:
     def _zone(self) -> str | None:
         return self.kind.tz if pa.types.is_timestamp(self.kind) else None
 
+    @property
+    def _offset(self) -> int | None:
+        """How far a zone without a name, such as ``+05:30``, is ahead; older versions of pyarrow do not know it."""
+        found = re.fullmatch(r"([+-])(\d\d):(\d\d)", self._zone or "")
+        if found is None:
+            return None
+        seconds = int(found[2]) * 3_600 + int(found[3]) * 60
+        return (-seconds if found[1] == "-" else seconds) * _PER_SECOND[self.kind.unit]
+
     def _local(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         if self._zone is None:
             return numbers
+        if self._offset is not None:
+            return numbers + self._offset
         return _integers(pc.local_timestamp(pa.array(numbers).cast(self.kind)))
 
     def _instants(self, local: NDArray[np.int64]) -> NDArray[np.int64]:
         if self._zone is None:
             return local
+        if self._offset is not None:
+            return local - self._offset
         naive = pa.array(local).cast(pa.timestamp(self.kind.unit))
         return _integers(pc.assume_timezone(naive, self._zone, ambiguous="earliest", nonexistent="earliest"))
 
