@@ -33,7 +33,7 @@ def main() -> None:
         copy = Path(shutil.copytree(folder, Path(home) / "release"))
         for line in sys.stdin:
             began = time.perf_counter()
-            _flip(copy, name, content, int(line))
+            _flip(copy, name, content, int(line), mend=way == "all")
             try:
                 {"all": _read_all, "rows": _read_rows, "table": _read_table}[way](copy, name)
                 outcome = "read"
@@ -45,13 +45,13 @@ def main() -> None:
     print("peak", _peak())
 
 
-def _flip(folder: Path, name: str, content: bytes, bit: int) -> None:
+def _flip(folder: Path, name: str, content: bytes, bit: int, *, mend: bool) -> None:
     changed = bytearray(content)
     changed[bit // 8] ^= 1 << bit % 8
     (folder / name).write_bytes(changed)
+    if not mend:
+        return  # only who loads the release compares the checksum
     file = folder / "release.json"
-    if not file.exists():
-        return  # a table of a data holder
     manifest = json.loads(file.read_text(encoding="utf-8"))
     for entry in [manifest["data"], *(manifest.get("classes") or {}).get("tables", [])]:
         if entry["file"] == name:

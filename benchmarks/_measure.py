@@ -24,7 +24,7 @@ class Result:
     @property
     def kept(self) -> bool:
         """Whether the promise is kept."""
-        return self.measured >= self.limit if self.at_least else self.measured <= self.limit
+        return bool(self.measured >= self.limit if self.at_least else self.measured <= self.limit)
 
     def to_dict(self) -> dict[str, object]:
         return {**asdict(self), "kept": self.kept}

@@ -19,13 +19,14 @@ from ldiversity.tables import open_source
 
 ROWS = 1_000_000
 FEWER_ROWS = 250_000
+QUASI = ("age", "weight", "birth", "zip", "job")
 METHODS = ("randomized-addition:l=3", "anatomy:l=3")
 
 
 def run() -> list[Result]:
     results = []
     with tempfile.TemporaryDirectory() as folder:
-        files = {n_rows: _write(Path(folder) / f"{n_rows}.parquet", n_rows) for n_rows in (FEWER_ROWS, ROWS)}
+        files = {n_rows: write_people(Path(folder) / f"{n_rows}.parquet", n_rows) for n_rows in (FEWER_ROWS, ROWS)}
         for method in METHODS:
             costs = {n_rows: _cost(file, method, Path(folder)) for n_rows, file in files.items()}
             screened, published = costs[ROWS]
@@ -44,7 +45,7 @@ def run() -> list[Result]:
     return results
 
 
-def _write(file: Path, n_rows: int) -> Path:
+def write_people(file: Path, n_rows: int) -> Path:
     """Two numbers, two texts of few and of many values, a date, and what is hidden."""
     rng = np.random.default_rng(0)
     names = {"zip": 5_000, "job": 30, "disease": 50}
@@ -59,8 +60,7 @@ def _write(file: Path, n_rows: int) -> Path:
 
 def _cost(file: Path, method: str, folder: Path) -> tuple[Cost, Cost]:
     """Of screening alone, and of publishing from a file to a folder without it."""
-    quasi = ["age", "weight", "birth", "zip", "job"]
-    publication = ld.Publication(quasi=quasi, sensitive="disease", method=method)
+    publication = ld.Publication(quasi=QUASI, sensitive="disease", method=method)
 
     def prepared() -> Preparation:
         return prepare(publication, open_source(file), LocalEngine())

@@ -1,8 +1,12 @@
 """Run all benchmarks, print every figure with the limit it was promised to keep, and say whether all were kept.
 
-Usage: python benchmarks/run.py [randomize] [files] [estimate] [start] [first_use] [audit] [anatomy] [bsgi] [mondrian]
-                                [grid] [extremes] [compare] [risks]
+Usage: python benchmarks/run.py [randomize] [files] [estimate] [start] [first_use] [audit] [anatomy] [bsgi] [parts]
+                                [mondrian] [grid] [extremes] [compare] [risks] [device] [live] [levels] [collect]
        python benchmarks/run.py hostile     takes about ten minutes, and runs when it is named
+       python benchmarks/run.py memory      takes about ten minutes, and runs when it is named
+       python benchmarks/run.py estimate_memory   takes about five minutes, and runs when it is named
+       python benchmarks/run.py grouped_memory   takes about twenty minutes, and runs when it is named
+       python benchmarks/run.py spark       takes about five minutes, needs Java, and runs when it is named
 """
 
 from __future__ import annotations
@@ -21,12 +25,18 @@ ALL = (
     "first_use",
     "anatomy",
     "bsgi",
+    "parts",
     "mondrian",
     "grid",
+    "screening",
     "extremes",
     "audit",
     "compare",
     "risks",
+    "device",
+    "live",
+    "levels",
+    "collect",
 )
 
 

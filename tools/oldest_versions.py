@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Any
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
-REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:\[(?P<extras>[\w,-]+)\])?(?:>=(?P<low>[\d.]+))?(?:,<[\d.]+)?")
+SYSTEM = r"sys_platform != '\w+'"  # says nothing about versions
+BOUNDS = r"(?:>=(?P<low>[\d.]+))?(?:,<[\d.]+)?"
+REQUIREMENT = re.compile(rf"(?P<name>[\w.-]+)(?:\[(?P<extras>[\w,-]+)\])?{BOUNDS}(?:; {SYSTEM})?")
 
 
 def main() -> None:

@@ -1,9 +1,11 @@
 # Every public name, with its home: read by type checkers and editors, and by `__init__.py`, which loads from there.
 # One import per line, each `from MODULE import NAME as NAME`.
 
+from ldiversity import collection as collection
 from ldiversity import datasets as datasets
 from ldiversity._version import __version__ as __version__
 from ldiversity.base.randomness import Key as Key
+from ldiversity.distances import CyclicDistance as CyclicDistance
 from ldiversity.distances import DiscreteDistance as DiscreteDistance
 from ldiversity.distances import Distance as Distance
 from ldiversity.distances import MatrixDistance as MatrixDistance
@@ -11,6 +13,7 @@ from ldiversity.distances import NumericDistance as NumericDistance
 from ldiversity.distances import OrderedDistance as OrderedDistance
 from ldiversity.distances import SemilatticeDistance as SemilatticeDistance
 from ldiversity.distances import TreeDistance as TreeDistance
+from ldiversity.errors import BusyError as BusyError
 from ldiversity.errors import ClaimError as ClaimError
 from ldiversity.errors import InfeasibleError as InfeasibleError
 from ldiversity.errors import InternalError as InternalError

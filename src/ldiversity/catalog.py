@@ -98,7 +98,7 @@ _OPTIONS = (
     Option(
         "distance",
         "distance",
-        "How far apart values are: ordered, numeric:<unit>, discrete; tree:, semilattice: or matrix:<file>.",
+        "How far apart values are: ordered, cyclic, numeric:<unit>, discrete; tree:, semilattice: or matrix:<file>.",
         "--distance",
     ),
     Option(

@@ -81,6 +81,7 @@ ENTRIES: Final[Mapping[str, Mapping[str, str]]] = {
     "distances": {
         "discrete": f"{_DISTANCES}:DiscreteDistance",
         "ordered": f"{_DISTANCES}:OrderedDistance",
+        "cyclic": f"{_DISTANCES}:CyclicDistance",
         "numeric": f"{_DISTANCES}:NumericDistance",
         "tree": f"{_DISTANCES}:TreeDistance",
         "semilattice": f"{_DISTANCES}:SemilatticeDistance",

@@ -8,7 +8,8 @@
     ├── InfeasibleError     the goal cannot be met; names the bound and the nearest goal that can
     ├── UnsupportedError    a known combination that is not offered, or an extra that is not installed
     ├── ReleaseFormatError  a published folder is damaged, hostile or of an unknown version
-    ├── StorageError        a file cannot be read or written
+    ├── StorageError        a file or a database cannot be read or written
+    │   └── BusyError       not now: the same may work in a moment
     ├── NotEnoughMemoryError  there is too little memory for the table
     ├── ClaimError          what was produced does not satisfy its own claim; nothing was published
     └── InternalError       a fault of this package
@@ -24,11 +25,13 @@ the values of a domain or hierarchy, which may come from the table. Messages cou
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar, Self
 
 from ldiversity.sentences import Owner, Parameter, Sentence
 
 __all__ = [
+    "BusyError",
     "ClaimError",
     "InfeasibleError",
     "InternalError",
@@ -106,6 +109,11 @@ class _Said(Exception):  # noqa: N818 - the base of warnings too
         self.column = column
         self.message = Sentence(f"{column if said is None else said}: ", self.message)
 
+    def spell(self, spelled: Callable[[str], Sentence]) -> None:
+        """Write what message and hint mention in another spelling, such as that of the keys of a file."""
+        self.message = spelled(self.message)
+        self.hint = None if self.hint is None else spelled(self.hint)
+
     def __str__(self) -> str:
         return str(self.message) if self.hint is None else f"{self.message}\nHint: {self.hint}"
 
@@ -175,10 +183,14 @@ class ReleaseFormatError(LDiversityError, ValueError):
 
 
 class StorageError(LDiversityError, OSError):
-    """A file cannot be read or written."""
+    """A file or a database cannot be read or written."""
 
     # OSError has an `__str__` of its own, made from errno; ours is the sentence.
     __str__ = LDiversityError.__str__
+
+
+class BusyError(StorageError):
+    """Too much is waiting, or others use the storage: the same may work in a moment."""
 
 
 class NotEnoughMemoryError(LDiversityError, MemoryError):

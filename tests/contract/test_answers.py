@@ -22,11 +22,11 @@ from ldiversity.faces.cli.schemas import answers
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
 LONG = "a name that never ends " * 40
-N, CELLS = 4000, 1000
+N, CELLS = 1200, 300
 
 
 def table(values: int = 60) -> pa.Table:
-    """A thousand cells, five hundred look-alikes, and long names."""
+    """Hundreds of cells and of look-alikes, and long names."""
     rng = np.random.default_rng(1)
     return pa.table(
         {
@@ -80,12 +80,69 @@ def key() -> Answer:
     return KeyFile(LONG)
 
 
+def results() -> Answer:
+    from ldiversity.collection.results import ResultsAnswer, ShownCell, ShownDivision, ShownQuestion, ShownValue
+
+    cell = ShownCell(LONG, 100, (ShownValue(LONG, 0.5, 0.4, 0.6),) * 60)
+    question = ShownQuestion(LONG, LONG, 3, cell, (ShownDivision("age", LONG, (cell,) * 60, (LONG,) * 60),))
+    return ResultsAnswer("ab", LONG, 50, 50, 0.01, 0.95, (question,) * 24, (LONG,) * 30)
+
+
+def closed() -> Answer:
+    from ldiversity.faces.cli._collect_close import ClosedSurvey
+
+    return ClosedSurvey("ab", LONG, 3)
+
+
+def exported() -> Answer:
+    from ldiversity.collection.results import ExportedRelease
+    from ldiversity.faces.cli._collect_export import Exported
+
+    return Exported("ab", LONG, (ExportedRelease(LONG, (LONG,) * 24, 3),) * 24)
+
+
+def invited() -> Answer:
+    from ldiversity.faces.cli._collect_invite import Invited
+
+    return Invited("ab", LONG, 3, links=True)
+
+
+def serving() -> Answer:
+    from ldiversity.faces.cli._collect_serve import Serving
+
+    return Serving("ab", LONG, LONG, LONG, LONG, signed_anew=True, reports=3, over=True)
+
+
+def status() -> Answer:
+    from ldiversity.collection.results import ResultsAnswer
+    from ldiversity.faces.cli._collect_status import CollectStatus, PartStatus
+
+    shown = results()
+    assert isinstance(shown, ResultsAnswer)
+    parts = (PartStatus((LONG,), 3),) * 24
+    return CollectStatus("ab", LONG, LONG, None, closed=False, database=LONG, parts=parts, results=shown)
+
+
+def signed_survey() -> Answer:
+    from ldiversity.faces.cli._collect_new import HiddenQuestion, NewSurvey
+
+    question = HiddenQuestion(LONG, 500, 3, 2.0, LONG, LONG, False, 0.5, 0.1, 1000, (LONG,) * 30)
+    return NewSurvey(LONG, LONG, (LONG,) * 4, LONG, LONG, LONG, (LONG,) * 30, 15, (question,) * 500, (LONG,) * 30)
+
+
 ROLES: Mapping[str, Any] = {"quasi": ["place", "age"], "sensitive": "disease"}
 EXAMPLES: Mapping[str, Callable[[], Answer]] = {
     "attack": lambda: ld.attack(sets(), table(), attacks=["homogeneity", "skewness"], targets=50),
     "audit": lambda: ld.audit(table(), **ROLES, models=["k-anonymity:5", "distinct:3", "t-closeness:0.2"]),
     "checked": lambda: ld.Publication(**ROLES, method=ld.RandomizedAddition(l=3)).check(table()),
     "class-plan": lambda: ld.plan(table(), **ROLES, method=ld.BSGI(l=500)),
+    "collect-closed": closed,
+    "collect-exported": exported,
+    "collect-invited": invited,
+    "collect-new": signed_survey,
+    "collect-results": results,
+    "collect-serving": serving,
+    "collect-status": status,
     "comparison": compared,
     "demo": demo,
     "description": lambda: ld.describe(pa.table({f"{LONG}{place}": ["a", "b", "c"] for place in range(200)})),

@@ -110,7 +110,7 @@ def test_attacks_audits_and_measures_see_the_labels(method: str) -> None:
     sizes = alike["count_all"].to_pylist()
     assert audit.risk.uniques == sum(size == 1 for size in sizes) < ld.audit(original, quasi=QUASI).risk.uniques
     assert ld.audit(release, population=original).risk.journalist.classes_not_in_population == 0
-    report = ld.attack(release, original)
+    report = ld.attack(release, original, targets=20)
     assert report.results
     losses = measures.ncp_by_column(original, release)
     assert losses["sex"] == 0 < losses["age"] < losses["job"] == 0.5

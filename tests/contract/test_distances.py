@@ -12,6 +12,7 @@ import pytest
 
 from ldiversity.distances import (
     DISTANCES,
+    CyclicDistance,
     DiscreteDistance,
     Distance,
     MatrixDistance,
@@ -30,6 +31,7 @@ DOMAIN = Domain((1, 2, 4, None), ordered=True, positions=(1.0, 2.0, 4.0, math.na
 EXAMPLES: dict[str, Distance] = {
     "discrete": DiscreteDistance(),
     "ordered": OrderedDistance(),
+    "cyclic": CyclicDistance(),
     "numeric": NumericDistance(unit=0.5),
     "tree": TreeDistance(Hierarchy.from_rows([("4", "b"), ("3", "b"), ("2", "a"), ("1", "a")])),
     "semilattice": SemilatticeDistance(
@@ -221,5 +223,5 @@ def test_a_hostile_description_is_refused(key: str, value: Any) -> None:
 
 @pytest.mark.parametrize("described", [None, [], "tree", {}, {"kind": "other"}, {"kind": ["tree"]}, {"kind": None}])
 def test_an_unknown_kind_is_refused_with_the_known_ones(described: Any) -> None:
-    with pytest.raises(ReleaseFormatError, match=r"known kind .'discrete', 'ordered', 'numeric'"):
+    with pytest.raises(ReleaseFormatError, match=r"known kind .'discrete', 'ordered', 'cyclic', 'numeric'"):
         distance_from_dict(described, DOMAIN)

@@ -8,37 +8,78 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
+from scipy.stats import chi2
 
 import ldiversity as ld
 from ldiversity.base.randomness import FreshWords, Key
 from ldiversity.datasets import patients, patients_tree
-from ldiversity.engines import BatchFunction, Engine, Factory, LocalEngine, NumberedBatch, Secrets
+from ldiversity.engines import (
+    BatchFunction,
+    Engine,
+    Factory,
+    LocalEngine,
+    NumberedBatch,
+    Part,
+    PartFactory,
+    PartFunction,
+    Rows,
+    Secrets,
+)
 from ldiversity.publish._draw import DrawSets, HiddenAttribute
-from ldiversity.release import DataFile
+from ldiversity.release import DataFile, PartWriter, Written
 from ldiversity.tables import COUNT, Coder, Source, open_source
 
 ROWS = 1000
 TABLE: pa.Table = patients(ROWS, seed=3).append_column("row", pa.array(range(ROWS)))
 
 
+Sent = TypeVar("Sent")
+
+
+def sent(thing: Sent) -> Sent:
+    """The thing as a worker receives it."""
+    received: Sent = pickle.loads(pickle.dumps(thing))  # noqa: S301 - made here
+    return received
+
+
+class GivenRows(Rows):
+    """Rows that are there."""
+
+    def __init__(self, batches: list[pa.RecordBatch], schema: pa.Schema | None = None) -> None:
+        self._batches, self._schema = batches, schema
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._batches[0].schema if self._schema is None else self._schema
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return iter(self._batches)
+
+
 class Elsewhere(LocalEngine):
     """Works as an engine with workers in other processes would; keys travel as files that only their owner reads."""
 
     name: ClassVar[str] = "elsewhere"
+    orders_by_key: ClassVar[bool] = True
 
-    def map(
-        self, factory: Factory, source: Source, columns: Sequence[str], *, secrets: Secrets
-    ) -> Generator[pa.RecordBatch]:
+    def map(self, factory: Factory, source: Source | Rows, columns: Sequence[str], *, secrets: Secrets) -> Rows:
         """Every batch by a worker of its own, twice, the last batch first."""
-        sent = pickle.dumps(factory)
+        if isinstance(source, Rows):
+            return super().map(sent(factory), source, columns, secrets=secrets)
+        return GivenRows(self._mapped(factory, source, columns, secrets), factory.schema)
+
+    def _mapped(
+        self, factory: Factory, source: Source, columns: Sequence[str], secrets: Secrets
+    ) -> list[pa.RecordBatch]:
         batches = list(self.rows(source, columns))
         done: dict[int, pa.RecordBatch] = {}
         with tempfile.TemporaryDirectory() as folder:
@@ -49,10 +90,13 @@ class Elsewhere(LocalEngine):
                 for batch in reversed(batches):
                     key = None if secrets.key is None else Key.load(Path(folder) / "holder.key")
                     own = Secrets(key, job=Key.load(Path(folder) / "job.key"))
-                    received: Factory = pickle.loads(sent)  # noqa: S301 - made above
-                    again = received(own)(batch)
+                    again = sent(factory)(own)(batch)
                     assert again.equals(done.setdefault(batch.first, again))
-        yield from (done[batch.first] for batch in batches)
+        return [done[batch.first] for batch in batches]
+
+    def partition(self, factory: PartFactory, rows: Rows, **how: Any) -> Rows:
+        """A function that was sent to a worker."""
+        return super().partition(sent(factory), rows, **how)
 
 
 ENGINES: list[Engine] = [
@@ -70,14 +114,39 @@ def engine_id(engine: Engine) -> str:
 engines = pytest.mark.parametrize("engine", ENGINES, ids=engine_id)
 
 
-def doubled(_: Secrets) -> BatchFunction:
-    """Make the function of a worker: the identity of each row, and twice its number."""
+class Doubled:
+    """Makes the function of a worker: the identity of each row, and twice its number."""
 
-    def double(rows: NumberedBatch) -> pa.RecordBatch:
-        numbers, files = rows.identities.T
-        return pa.record_batch({"file": files, "number": numbers, "twice": pc.multiply(rows.cells["row"], 2)})
+    schema = pa.schema({"file": pa.uint64(), "number": pa.uint64(), "twice": pa.int64()})
 
-    return double
+    def __call__(self, _: Secrets) -> BatchFunction:
+        def double(rows: NumberedBatch) -> pa.RecordBatch:
+            numbers, files = rows.identities.T
+            return pa.record_batch({"file": files, "number": numbers, "twice": pc.multiply(rows.cells["row"], 2)})
+
+        return double
+
+
+class Halved:
+    """Makes the function of a worker: half of a number."""
+
+    schema = pa.schema({"half": pa.int64()})
+
+    def __call__(self, _: Secrets) -> BatchFunction:
+        return lambda rows: pa.record_batch({"half": pc.divide(rows.cells["twice"], 2)})
+
+
+class Summed:
+    """Makes the function of a part: the sum of its rows, and a note of how many they are."""
+
+    schema = pa.schema({"part": pa.int64(), "sum": pa.int64()})
+
+    def __call__(self, _: Secrets) -> PartFunction:
+        def add(part: Part) -> tuple[pa.Table, bytes]:
+            rows = part.rows["row"].to_pylist()
+            return pa.table({"part": [part.number], "sum": [sum(rows)]}), f"{part.number}: {len(rows)}".encode()
+
+        return add
 
 
 @engines
@@ -92,8 +161,11 @@ def test_rows_keep_their_identity_however_they_are_cut(engine: Engine) -> None:
 
 @engines
 def test_a_function_is_mapped_over_all_rows_in_their_order(engine: Engine) -> None:
-    found = pa.Table.from_batches(engine.map(doubled, open_source(TABLE), ["row"], secrets=Secrets()))
+    mapped = engine.map(Doubled(), open_source(TABLE), ["row"], secrets=Secrets())
+    found = pa.Table.from_batches(mapped)
 
+    assert found.equals(pa.Table.from_batches(mapped))
+    assert found.schema.equals(mapped.schema)
     assert found["twice"].to_pylist() == [2 * row for row in range(ROWS)]
     assert found["number"].to_pylist() == list(range(ROWS))
     assert set(found["file"].to_pylist()) == {0}
@@ -145,7 +217,7 @@ def test_rows_are_ordered_by_their_key(engine: Engine, n_keys: int, on_disk: boo
     given = keyed(n_keys)
     scratch = tmp_path if on_disk else None
 
-    found = pa.concat_tables(engine.order(given, n_rows=ROWS, scratch=scratch, by="key"))
+    found = pa.Table.from_batches(engine.order(given, n_rows=ROWS, scratch=scratch, by="key"))
 
     expected = pa.Table.from_batches(given).sort_by([("key", "ascending")])
     keys = dict(zip(*(pa.Table.from_batches(given)[name].to_pylist() for name in ("row", "key")), strict=True))
@@ -156,25 +228,72 @@ def test_rows_are_ordered_by_their_key(engine: Engine, n_keys: int, on_disk: boo
 
 
 @engines
+def test_rows_of_an_engine_are_mapped_again(engine: Engine) -> None:
+    once = engine.map(Doubled(), open_source(TABLE), ["row"], secrets=Secrets())
+
+    again = engine.map(Halved(), once, ["twice"], secrets=Secrets())
+
+    assert pa.Table.from_batches(again)["half"].to_pylist() == list(range(ROWS))
+
+
+@engines
 @pytest.mark.parametrize("on_disk", [True, False])
-def test_rows_of_one_key_are_in_one_part(engine: Engine, on_disk: bool, tmp_path: Path) -> None:  # noqa: FBT001
-    def summary(part: pa.Table) -> pa.Table:
-        return part.group_by("key").aggregate([("row", "count")])
-
+def test_rows_of_one_part_are_together(engine: Engine, on_disk: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    parts = [row * row % 7 for row in range(ROWS)]  # never 3, 5 or 6
+    batches = TABLE.append_column("part", pa.array(parts, pa.int32())).to_batches(max_chunksize=90)
     scratch = tmp_path if on_disk else None
-    parts = list(engine.partition(summary, keyed(40), by="key", n_rows=ROWS, scratch=scratch))
 
-    counted = pa.concat_tables(parts)
-    assert counted.num_rows == len(set(counted["key"].to_pylist())) == 40
-    assert set(counted["row_count"].to_pylist()) == {ROWS // 40}
-    assert not list(tmp_path.iterdir())
+    made = engine.partition(Summed(), GivenRows(batches), by="part", n_parts=8, secrets=Secrets(), scratch=scratch)
+    kept = engine.keep(made, scratch=scratch)
+
+    expected = {part: [row for row in range(ROWS) if parts[row] == part] for part in (0, 1, 2, 4)}
+    for rows in (made, kept):
+        found = pa.Table.from_batches(rows, rows.schema).to_pydict()
+        assert found == {"part": [*expected], "sum": [sum(rows) for rows in expected.values()]}
+        assert rows.notes() == [f"{part}: {len(rows)}".encode() for part, rows in expected.items()]
+
+
+@engines
+def test_rows_of_an_engine_are_counted(engine: Engine) -> None:
+    rows = GivenRows(TABLE.to_batches(max_chunksize=90))
+
+    found = engine.count(rows, ["sex", "job"])
+
+    expected = engine.count(open_source(TABLE), ["sex", "job"])
+    assert found is not None
+    assert expected is not None
+    assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, expected.to_pylist()))
+    assert engine.count(rows, ["sex", "job"], most=1) is None
+
+
+@engines
+@pytest.mark.parametrize("n_rows", [1, 10, 400, ROWS, ROWS + 1])
+def test_a_sample_depends_on_the_job_alone(engine: Engine, n_rows: int) -> None:
+    secrets, source = Secrets(insecure_seed=5), open_source(TABLE)
+
+    found = engine.sample(source, ["row", "sex"], n_rows, secrets=secrets)
+
+    assert found.equals(LocalEngine(workers=1).sample(source, ["row", "sex"], n_rows, secrets=secrets))
+    assert len(set(found["row"].to_pylist())) == min(n_rows, ROWS)
+
+
+def test_every_row_is_equally_likely_to_be_sampled() -> None:
+    """Chi-square over 20 rows of 4,000 samples of 5; false alarm once in 10,000 runs."""
+    source = open_source(TABLE.slice(0, 20))
+    engine, times = LocalEngine(workers=1, chunk_rows=8), 4000
+    drawn = [engine.sample(source, ["row"], 5, secrets=Secrets())["row"].to_numpy() for _ in range(times)]
+
+    counts, first = np.bincount(np.concatenate(drawn), minlength=20), np.bincount([one[0] for one in drawn])
+    # Rows of one sample differ, so counts vary less than in independent draws: by the factor (20 - 5) / (20 - 1).
+    assert ((counts - times / 4) ** 2 / (times / 4 * 15 / 19)).sum() < chi2.isf(1e-4 / 2, 19)
+    assert ((first - times / 20) ** 2 / (times / 20)).sum() < chi2.isf(1e-4 / 2, 19)
 
 
 @engines
 def test_a_random_order_loses_no_row_and_is_another_each_time(engine: Engine, tmp_path: Path) -> None:
     def shuffled() -> list[int]:
         batches = TABLE.select(["row"]).to_batches(max_chunksize=90)
-        rows: list[int] = pa.concat_tables(engine.order(batches, n_rows=ROWS, scratch=tmp_path))["row"].to_pylist()
+        rows: list[int] = pa.Table.from_batches(engine.order(batches, n_rows=ROWS, scratch=tmp_path))["row"].to_pylist()
         return rows
 
     first, second = shuffled(), shuffled()
@@ -205,9 +324,38 @@ def test_a_keyed_release_is_the_same_on_every_engine(engine: Engine, layout: str
     assert sets(engine) == sets(None)
 
 
+@engines
+@pytest.mark.parametrize("n_same", [0, 3])
+def test_repeated_ids_are_found_on_every_engine(engine: Engine, n_same: int, tmp_path: Path) -> None:
+    ids = pa.array([max(row, n_same) for row in range(ROWS)])
+    how: dict[str, Any] = {"quasi": "age", "sensitive": "disease", "drop": ["sex", "zip", "job", "name"]}
+    how |= {"key": Key(bytes(32)), "record_id": "row", "method": ld.RandomizedAddition(l=3), "engine": engine}
+    table = TABLE.set_column(TABLE.column_names.index("row"), "row", ids)
+
+    if not n_same:
+        assert ld.anonymize(table, **how, output=tmp_path / "release").n_rows == ROWS
+        return
+    with pytest.raises(ld.SchemaError, match=f"got {n_same} repeated among {ROWS} records"):
+        ld.anonymize(table, **how, output=tmp_path / "release")
+    assert not list(tmp_path.iterdir())
+
+
+@engines
+def test_an_order_under_a_key_is_another_each_time_unless_it_is_asked_for(engine: Engine) -> None:
+    how: dict[str, Any] = {"quasi": "age", "sensitive": "disease", "drop": ["sex", "zip", "job", "name"]}
+    how |= {"key": Key(bytes(32)), "record_id": "row", "method": ld.RandomizedAddition(l=3), "engine": engine}
+
+    def ages(*, stable: bool) -> list[int]:
+        found: list[int] = ld.anonymize(TABLE, **how, stable_order=stable).table["age"].to_pylist()
+        return found
+
+    assert ages(stable=False) != ages(stable=False)
+    assert ages(stable=True) == ages(stable=True)
+
+
 WAYS: dict[str, dict[str, Any]] = {
     "alone": {},
-    "record": {"record_id": ("name",)},
+    "record": {"record_id": ("name",), "digests": True},
     "person": {"person": "job"},
     "exploded, in a stable order": {"exploded": True, "stable_order": True},
 }
@@ -253,11 +401,14 @@ def test_a_folder_is_promoted_whole_or_not_at_all(engine: Engine, tmp_path: Path
 
 
 class Forgetful(LocalEngine):
-    """Changes what it is given to write: the first row of every table comes last."""
+    """Changes what it wrote: the first row of every file comes last."""
 
-    def write(self, file: Path, tables: Iterable[pa.Table], data_format: Any) -> int:
-        turned = (pa.concat_tables([table.slice(1), table.slice(0, 1)]) for table in tables)
-        return super().write(file, turned, data_format)
+    def write(self, folder: Path, writer: PartWriter, rows: Iterable[pa.RecordBatch]) -> list[Written]:
+        written = super().write(folder, writer, rows)
+        for one in written:
+            table = pq.read_table(folder / one.file)
+            pq.write_table(pa.concat_tables([table.slice(1), table.slice(0, 1)]), folder / one.file)
+        return written
 
 
 class Watched(LocalEngine):

@@ -101,11 +101,11 @@ def test_a_dash_is_no_name_of_a_file(
     path: tuple[str, ...], parameter: click.Parameter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    arguments = [one for one in COMMANDS[path].params if isinstance(one, click.Argument)]
     if isinstance(parameter, click.Argument):
-        words = ["-"]
+        words = [*("1" for _ in arguments[: arguments.index(parameter)]), "-"]
     else:
-        arguments = [one for one in COMMANDS[path].params if isinstance(one, click.Argument)]
-        words = [*("x" for _ in arguments), parameter.opts[0], "-"]
+        words = [*("1" for _ in arguments), parameter.opts[0], "-"]
 
     code, said = run(*path, *words)
 

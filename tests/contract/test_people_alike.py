@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import ldiversity as ld
 from ldiversity.faces.cli import cli
-from ldiversity.publish import _prepare
+from ldiversity.publish import _prepare, _raising
 from ldiversity.publish._ladders import ladder_of
 from ldiversity.publish._level_texts import as_level
 from ldiversity.publish._levels import Level
@@ -76,9 +76,13 @@ def loss(table: pa.Table, name: str, level: Level | None) -> float:
     return sum(share[str(label)] for label in shown) / len(shown)
 
 
+@pytest.mark.parametrize("pairs", [True, False], ids=["pairs first", "at once"])
 @pytest.mark.parametrize("person", ["patient", None])
 @pytest.mark.parametrize("seed", range(6))
-def test_the_search_finds_what_a_slow_one_finds(seed: int, person: str | None) -> None:
+def test_the_search_finds_what_a_slow_one_finds(
+    seed: int, person: str | None, monkeypatch: pytest.MonkeyPatch, *, pairs: bool
+) -> None:
+    monkeypatch.setattr(_raising, "_FEW_CHOICES", 0 if pairs else 1 << 20)
     rng = np.random.default_rng(seed)
     table = visits(int(rng.integers(60, 160)), int(rng.integers(8, 60)), seed, moves=float(rng.random()))
     if person is None:

@@ -20,11 +20,24 @@ import pytest
 
 import ldiversity as ld
 from ldiversity.base.randomness import FreshWords, IdentityHash, Key, KeyedWords, Secret
+from ldiversity.base.spill import BlockCipher, Spill
+from ldiversity.collection.blind import BlindKey
+from ldiversity.collection.device import Device
+from ldiversity.collection.device._ledger import Ledger
+from ldiversity.collection.draw import DeviceSecret
+from ldiversity.collection.survey import SurveyKey
 from ldiversity.engines import LocalEngine, NumberedBatch, Secrets
+from ldiversity.engines.spark._envelope import Envelope, Seal
 from ldiversity.evaluation.compare._store import RunStore
 from ldiversity.mechanisms import UniformSelection
+from ldiversity.methods import Candidates, RandomParts
 from ldiversity.publish._draw import DrawSets, HiddenAttribute, Randomizer
 from ldiversity.publish._identities import HashedIds
+from ldiversity.publish._parts._group import GroupPart, PartGrouper
+from ldiversity.publish._parts._numbers import RandomNumbers
+from ldiversity.publish._parts._route import ChooseRows, MoveRows, RouteRows, Rule, _Chooser, _Mover, _Router
+from ldiversity.publish._parts._show import ClassNumbers, ShowRows, ShowValues, _Shower, _ValueShower
+from ldiversity.publish._parts._table import TableShape
 from ldiversity.tables import Coder, Sensitive, fit_coder, open_source
 
 CANARY = bytes(range(200, 232))
@@ -32,6 +45,11 @@ KEY = Key(CANARY)
 TABLE = pa.table({"id": ["a", "b", "c"], "age": [1, 2, 3], "disease": ["flu", "cut", "sty"]})
 CODER: Coder = fit_coder(open_source(TABLE), Sensitive("disease"))[0]
 FACTORY = DrawSets({"age": pa.int64()}, (HiddenAttribute("disease", CODER, UniformSelection(3, 2)),), ("id",))
+SHAPE = TableShape((), {}, (), {}, None, None, frozenset(), frozenset(), {})
+NO_PART = GroupPart(SHAPE, ld.Anatomy(l=2), 1, {})
+NO_RULE = Rule("change parts", (), ())
+NOBODY = Candidates(1, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint64))
+NUMBERS = ClassNumbers("class_id", np.zeros(1, dtype=np.int64), 3)
 
 MADE: dict[type[Secret], Callable[[], Secret]] = {
     Key: lambda: KEY,
@@ -41,6 +59,20 @@ MADE: dict[type[Secret], Callable[[], Secret]] = {
     IdentityHash: lambda: IdentityHash(KEY),
     HashedIds: lambda: HashedIds(KEY, ["id"], "record_id"),
     Randomizer: lambda: FACTORY(Secrets(KEY)),
+    Seal: lambda: Seal(KEY),
+    DeviceSecret: lambda: DeviceSecret(CANARY),
+    SurveyKey: lambda: SurveyKey(CANARY),
+    BlindKey: lambda: BlindKey(int.from_bytes(CANARY, "big"), 23),
+    Device: lambda: Device(DeviceSecret(CANARY), Ledger(Path("ledger.json"))),
+    BlockCipher: BlockCipher,
+    Spill: Spill,
+    PartGrouper: lambda: PartGrouper(NO_PART, KEY),
+    RandomNumbers: lambda: RandomNumbers(KEY, "class_id", 9),
+    _Router: lambda: _Router(RouteRows(NO_PART.shape, RandomParts(2)), KEY),
+    _Chooser: lambda: _Chooser(ChooseRows(NO_RULE, NOBODY), KEY),
+    _Mover: lambda: _Mover(MoveRows(pa.schema([]), ()), KEY),
+    _Shower: lambda: _Shower(ShowRows((NUMBERS,), (), {}, {}, ()), KEY),
+    _ValueShower: lambda: _ValueShower(ShowValues(NUMBERS, 0, "disease", 1), KEY),
     RunStore: lambda: RunStore(None, KEY.derive("comparison")),
 }
 """How an object of each class with a secret is made."""
@@ -107,8 +139,9 @@ def test_every_class_that_is_given_a_secret_is_one_of_them() -> None:
     """A class may hold a run's secrets in a field only when it refuses pickling, or all that is pickled refuses it."""
     found = {one.__name__ for one in classes() if fields_with_secrets(one) and not issubclass(one, Secret)}
 
-    # The first lives for a run and holds an object that refuses by itself; the others only name arguments.
-    assert found == {"AtRandom", "Decisions", "RunOptions"}
+    # They live for a run and hold an object that refuses by itself; the last ones only name arguments.
+    for_a_run = {"AtRandom", "MappedRows", "PartitionedRows", "Sampled", "_Cutter", "_Run", "_Work"}
+    assert found == for_a_run | {"Decisions", "RunOptions"}
 
 
 def test_a_planted_class_with_a_key_is_found() -> None:
@@ -128,6 +161,22 @@ def test_the_factory_of_draws_travels_and_holds_no_secret() -> None:
     batch = NumberedBatch(TABLE.to_batches()[0], 0, 0)
     assert again(Secrets(KEY))(batch).equals(FACTORY(Secrets(KEY))(batch))
     assert CANARY not in text
+
+
+def test_the_envelope_of_a_job_is_the_one_object_with_a_key_that_travels(tmp_path: Path) -> None:
+    KEY.save(tmp_path / "holder.key")
+    job = Secrets(KEY, job=Key(bytes(range(100, 132))), key_file=tmp_path / "holder.key")
+    envelope = Envelope.of(job)
+
+    text = pickle.dumps(envelope)
+    opened = pickle.loads(text).open()  # noqa: S301 - made above
+
+    assert opened.job.derive("draw") == job.job.derive("draw")
+    assert opened.of_draws.derive("draw") == KEY.derive("draw")
+    assert CANARY not in text  # the holder's key is read from its file
+    assert repr(envelope) == str(envelope) == "Envelope(<secret>)"
+    with pytest.raises(ld.UnsupportedError, match="path of its file"):
+        Envelope.of(Secrets(KEY))
 
 
 def test_the_key_of_a_job_is_a_secret_and_another_one_in_each_run() -> None:

@@ -116,7 +116,7 @@ def test_no_promise_at_all_is_refused(nothing: Any) -> None:
 
 
 def test_the_model_that_cannot_be_kept_is_named(people: pa.Table) -> None:
-    with pytest.raises(ld.InfeasibleError, match="must satisfy 'distinct:5'"):
+    with pytest.raises(ld.InfeasibleError, match="must satisfy model='distinct:5'"):
         ld.anonymize(
             people, quasi="age", sensitive="disease", method=ld.Mondrian(model=["k-anonymity:5", "distinct:5"])
         )

@@ -208,7 +208,7 @@ def test_an_attack_runs_in_every_face(release: ld.Release, tmp_path: Path) -> No
     (result,) = ld.attack(release, people, attacks="first").results
 
     assert result.found == 200
-    assert any(one.attack == "first" for one in ld.attack(release, people).results)
+    assert any(one.attack == "first" for one in ld.attack(release, people, targets=20).results)
     assert "first" in run("attack", str(tmp_path / "release"), "--attacks", "first")
     assert "first" in ld.holder_report(release, people).to_html()
 

@@ -358,36 +358,46 @@ def elsewhere(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), source, *filter(None, sys.path)])}
 
 
-def call(environment: dict[str, str], *words: object) -> subprocess.CompletedProcess[str]:
-    program = "import sys; from ldiversity.faces.cli import main; sys.exit(main())"
-    return subprocess.run(
-        [sys.executable, "-c", program, *map(str, words)], env=environment, capture_output=True, text=True, check=False
-    )
+IN_ONE_PROCESS = """
+import json, sys
+from click.testing import CliRunner
+from ldiversity.faces.cli import cli
+done = [CliRunner().invoke(cli, words) for words in json.loads(sys.argv[1])]
+print(json.dumps([[one.exit_code, one.stdout, one.stderr] for one in done]))
+"""
+
+
+def call(environment: dict[str, str], *commands: tuple[object, ...]) -> Iterator[str]:
+    """What each command prints, one after the other in one process of its own; all must end well."""
+    words = json.dumps([list(map(str, command)) for command in commands])
+    run = [sys.executable, "-c", IN_ONE_PROCESS, words]
+    done = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
+    for code, printed, errors in json.loads(done.stdout):
+        assert code == 0, errors
+        yield printed
 
 
 def test_a_package_announces_its_model_and_method(elsewhere: dict[str, str], table: Path, tmp_path: Path) -> None:
     folder = tmp_path / "release"
-    words = ("--method", "blocks", "--size", 7)
-    made = call(elsewhere, "anonymize", table, *ROLES, *words, "-o", folder)
-    assert made.returncode == 0, made.stderr
-
-    audited = call(elsewhere, "audit", folder, "--model", "minority:1", "--json")
-    assert audited.returncode == 0, audited.stderr
-    assert json.loads(audited.stdout)["asked"][0]["text"] == "minority:1"
-
     both = ("--method", "mondrian", "--model", "minority:2", "--model", "k-anonymity:4")
-    again = call(elsewhere, "anonymize", table, *ROLES, *both, "-o", tmp_path / "both")
-    assert again.returncode == 0, again.stderr
-    assert call(elsewhere, "audit", tmp_path / "both").returncode == 0
+
+    _, audited, *_ = call(
+        elsewhere,
+        ("anonymize", table, *ROLES, "--method", "blocks", "--size", 7, "-o", folder),
+        ("audit", folder, "--model", "minority:1", "--json"),
+        ("anonymize", table, *ROLES, *both, "-o", tmp_path / "both"),
+        ("audit", tmp_path / "both"),
+    )
+
+    assert json.loads(audited)["asked"][0]["text"] == "minority:1"
 
 
 def test_a_policy_names_a_toy_method(elsewhere: dict[str, str], table: Path, tmp_path: Path) -> None:
     assert table.exists()
     (tmp_path / "policy.toml").write_text(POLICY, "utf-8")
     assert run("plan", "--policy", tmp_path / "policy.toml").exit_code == 0
-    done = call(elsewhere, "anonymize", "--policy", tmp_path / "policy.toml")
 
-    assert done.returncode == 0, done.stderr
+    assert list(call(elsewhere, ("anonymize", "--policy", tmp_path / "policy.toml")))
     assert ld.load_release(tmp_path / "release").claim("disease").rule == ld.KAnonymity(6)  # type: ignore[union-attr]
 
 

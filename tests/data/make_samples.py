@@ -1,4 +1,7 @@
-"""Make the stored samples of a format version. A sample that exists is never made again."""
+"""Make the stored samples of the format versions. A sample that exists is never made again.
+
+``python -m tests.data.make_samples`` makes those of version 2 from those of version 1, in several files.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import ldiversity as ld
+from tests.unit.release.several_files import save
 
 HERE = Path(__file__).parent
 DISEASES = [["flu", "lungs", "any"], ["asthma", "lungs", "any"], ["angina", "heart", "any"], ["stroke", "heart", "any"]]
@@ -57,6 +61,10 @@ def main() -> None:
             output=HERE / f"release-v1-{name}",
             **options,
         )
+    for name in ("uniform-parquet", "exploded-parquet", "generalized-csv", "bucketized-parquet", "separate-parquet"):
+        if not (HERE / f"release-v2-{name}").exists():
+            release = ld.load_release(HERE / f"release-v1-{name}")
+            save(release, HERE / f"release-v2-{name}", 3, data_format=name.rpartition("-")[2])
 
 
 if __name__ == "__main__":

@@ -135,3 +135,27 @@ def test_a_handler_of_the_program_is_not_disturbed(tmp_path: Path) -> None:
     finally:
         signal.signal(signal.SIGTERM, before)
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+LOST = """
+import signal, sys, weakref
+from pathlib import Path
+from ldiversity.release import staging_folder
+class Thing: pass
+thing = Thing()
+ask = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGTERM))
+with staging_folder(Path(sys.argv[1]), overwrite=False) as folder:
+    (folder / "data").touch()
+    del thing
+    print("the request was lost", flush=True)
+print("and so was its memory")
+"""
+
+
+def test_a_request_to_end_that_python_drops_is_heeded_before_anything_is_published(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOST, str(tmp_path / "release")], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (done.returncode, done.stdout) == (-signal.SIGTERM, "the request was lost\n")
+    assert not [*tmp_path.iterdir()]

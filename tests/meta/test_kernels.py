@@ -93,6 +93,10 @@ def test_no_kernel_uses_what_takes_long_to_compile() -> None:
     assert not wrong
 
 
+def test_attacks_measures_and_audits_have_no_kernels_which_compile_all_would_have_to_use() -> None:
+    assert not [path for path in (SOURCE / "evaluation").rglob("*.py") if "_kernels" in path.read_text("utf-8")]
+
+
 @pytest.mark.slow
 def test_each_kernel_is_compiled_for_one_signature_and_from_cheap_parts(tmp_path: Path) -> None:
     # Without optimizing, which is half of the work; numba does not keep such kernels.

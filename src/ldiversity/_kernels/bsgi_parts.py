@@ -157,15 +157,18 @@ def cut(
     rows: NDArray[np.int32],
     l: int,
     tolerance: float,
-) -> int:
-    """Reorder `rows` and return where its right side begins; both sides have a multiple of `l` rows.
+) -> tuple[int, int]:
+    """Reorder `rows`; return where its right side begins, and the coordinate that was cut, -1 if no row differs.
+
+    Both sides have a multiple of `l` rows.
 
     Requires ``len(rows) = k * l`` with k at least 2, and no value more than k times; each side then satisfies the same.
     The coordinate of greatest expected loss is cut in the middle. If a value would be too frequent on a side, the
     records nearest to the cut change sides. A coordinate is skipped if more than the share `tolerance` of the records
     would have to, unless all others need more.
     """
-    return int(_cut(loss, points, points.view(np.uint32), values, n_values, rows, l, tolerance))
+    place, coordinate = _cut(loss, points, points.view(np.uint32), values, n_values, rows, l, tolerance)
+    return int(place), int(coordinate)
 
 
 @kernel
@@ -178,7 +181,7 @@ def _cut(
     rows: NDArray[np.int32],
     l: int,
     tolerance: float,
-) -> int:
+) -> tuple[int, int]:
     """Implement `cut`; `bits` are those of the points."""
     n = rows.shape[0]
     k = n // l
@@ -244,4 +247,4 @@ def _cut(
         else:
             rows[right] = sorted_rows[i]
             right += 1
-    return int(n_left * l)
+    return n_left * l, coordinate

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity._kernels._compiled import Whole, helper, inlined, kernel
-from ldiversity._kernels.draws import below
+from ldiversity._kernels.draws import below, draw_together, insert_ascending
 
 __all__ = ["deal_blocks", "find_blocks"]
 
@@ -26,7 +26,6 @@ Ints: TypeAlias = NDArray[np.int64]
 Words: TypeAlias = NDArray[np.uint64]
 Drawn: TypeAlias = tuple[NDArray[np.int32], NDArray[np.bool_]]
 
-_LOW_HALF = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 _ONE = np.uint64(1)
 
@@ -69,7 +68,7 @@ def deal_blocks(codes: Codes, words: Words, l: int, grid: Codes, place: Codes, b
                 first = position * per_first if column == 0 else rows * (per_first - 1) + position
                 last = first + (per_first if column == 0 else 1)
                 while ready < min(last, bounds.shape[0]) and used >= 0:
-                    used = _draw_together(words[i], used, bounds, ready, ends[word], draws)
+                    used = draw_together(words[i], used, bounds, ready, ends[word], draws)
                     ready = ends[word]
                     word += 1
                 if used < 0:
@@ -94,27 +93,8 @@ def deal_blocks(codes: Codes, words: Words, l: int, grid: Codes, place: Codes, b
             if used >= 0:
                 at = placed[block * l + k]
                 member = np.int64(grid[at // columns, at % columns])
-            _insert(sets[i], k, member if used >= 0 else np.int64(0))
+            insert_ascending(sets[i], k, member if used >= 0 else np.int64(0))
     return sets, short
-
-
-@helper
-def _draw_together(words: Words, used: int, bounds: Ints, first: int, last: int, draws: Ints) -> int:
-    """Fill ``draws[first:last]`` from one word; return the number of words used so far, or -1 if they ran out."""
-    product = _ONE
-    for k in range(first, last):
-        product *= np.uint64(bounds[k])
-    while used < words.shape[0]:
-        low = words[used]
-        used += 1
-        for k in range(first, last):
-            b = np.uint64(bounds[k])
-            carry = ((low & _LOW_HALF) * b) >> _HALF
-            draws[k] = np.int64(((low >> _HALF) * b + carry) >> _HALF)
-            low *= b
-        if low >= product or low >= (np.uint64(0) - product) % product:
-            return used
-    return -1
 
 
 @kernel
@@ -148,7 +128,7 @@ def find_blocks(codes: Codes, words: Words, l: int, grid: Codes, place: Codes, r
             other = _follow(key0, key1, _label(partition, -1), rows, position % rows, of_rows, 1)
             _draw_shifts(key0, key1, _label(partition, other), columns, of_columns)
             chosen = _follow(key0, key1, _label(partition, other), columns, position // rows, of_columns, 1)
-            _insert(sets[i], k, np.int64(grid[other, chosen]))
+            insert_ascending(sets[i], k, np.int64(grid[other, chosen]))
     return sets
 
 
@@ -227,12 +207,3 @@ def _hash(key0: np.uint64, key1: np.uint64, first: np.uint64, second: np.uint64)
 @inlined
 def _turn(word: np.uint64, bits: int) -> np.uint64:
     return np.uint64(word << np.uint64(bits) | word >> np.uint64(64 - bits))
-
-
-@inlined
-def _insert(ascending: Codes, k: int, value: Whole) -> None:
-    """Insert `value` into the ascending ``ascending[:k]``."""
-    while k > 0 and ascending[k - 1] > value:
-        ascending[k] = ascending[k - 1]
-        k -= 1
-    ascending[k] = value

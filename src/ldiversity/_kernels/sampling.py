@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ldiversity._kernels._compiled import helper, inlined, kernel
 from ldiversity._kernels.candidates import BLOCKS, LINE, Tables, block_runs, line_runs, runs
-from ldiversity._kernels.draws import below
+from ldiversity._kernels.draws import below, draw_together, insert_ascending
 
 __all__ = ["sample_ring", "sample_simple", "sample_uniform"]
 
@@ -30,9 +30,8 @@ def sample_uniform(codes: Ints, words: Words, n_values: int, l: int, per_word: i
     """Add ``l - 1`` dummies, drawn without replacement from the other values.
 
     Dummy k is drawn from the ``n_values - k`` values that are not chosen yet (k = 1, 2, ...). `per_word` consecutive
-    draws share one word: with bounds b1, b2, ..., the high half of word times b1 is the first draw, the low half is
-    multiplied by b2, and so on. Together this is one draw below b1 b2 ..., accepted by the rule of
-    `ldiversity._kernels.draws.below`, so all outcomes are exactly equally likely. The product must be below 2**32.
+    draws share one word, as `ldiversity._kernels.draws.draw_together` says. The product of their bounds must be below
+    2**32.
     """
     n = codes.shape[0]
     sets = np.empty((n, l), dtype=np.int32)
@@ -43,13 +42,16 @@ def sample_uniform(codes: Ints, words: Words, n_values: int, l: int, per_word: i
     if l == 3 and per_word == 2:  # noqa: PLR2004
         _add_two(codes, words, n_values, sets, short)
         return sets, short
+    bounds = np.empty(l, dtype=np.int64)
+    for k in range(l):
+        bounds[k] = n_values - k
     draws = np.empty(l, dtype=np.int64)
     for i in range(n):
         used = 0
         first = 1
         while first < l and used >= 0:
             last = min(first + per_word, l)
-            used = _draw_together(words[i], used, n_values, first, last, draws)
+            used = draw_together(words[i], used, bounds, first, last, draws)
             first = last
         if used < 0:
             short[i] = True
@@ -67,25 +69,6 @@ def sample_uniform(codes: Ints, words: Words, n_values: int, l: int, per_word: i
                 sets[i, j] = sets[i, j - 1]
             sets[i, at] = value
     return sets, short
-
-
-@helper
-def _draw_together(words: Words, used: int, n_values: int, first: int, last: int, draws: NDArray[np.int64]) -> int:
-    """Fill ``draws[first:last]`` from one word; return the number of words used so far, or -1 if they ran out."""
-    product = np.uint64(1)
-    for k in range(first, last):
-        product *= np.uint64(n_values - k)
-    while used < words.shape[0]:
-        low = words[used]
-        used += 1
-        for k in range(first, last):
-            b = np.uint64(n_values - k)
-            carry = ((low & _LOW_HALF) * b) >> _HALF
-            draws[k] = np.int64(((low >> _HALF) * b + carry) >> _HALF)
-            low *= b
-        if low >= product or low >= (np.uint64(0) - product) % product:
-            return used
-    return -1
 
 
 @helper
@@ -184,7 +167,7 @@ def _sample_blocks(codes: Ints, words: Words, l: int, position: Ints, order: Int
             if used < 0:
                 break
         for k in range(l):
-            _insert(sets[i], k, order[chosen[k]] if used > 0 else 0)
+            insert_ascending(sets[i], k, order[chosen[k]] if used > 0 else 0)
         short[i] = used < 0
     return sets, short
 
@@ -225,7 +208,7 @@ def _choose(words: Words, used: int, chosen: Ints, k: int, lo: Ints, hi: Ints, n
     while draw >= hi[j] - lo[j]:
         draw -= hi[j] - lo[j]
         j += 1
-    _insert(chosen, k, lo[j] + draw)
+    insert_ascending(chosen, k, lo[j] + draw)
     return used
 
 
@@ -258,15 +241,6 @@ def sample_ring(codes: Ints, words: Words, n_values: int, l: int, d: int) -> Dra
             index[k] = draw
             for back in range(k - 1, 0, -1):
                 draw = (index[back] + d + draw) % sizes[back]
-            _insert(sets[i], k, v + d + draw if draw < above else draw - above)
+            insert_ascending(sets[i], k, v + d + draw if draw < above else draw - above)
             m -= 2 * d - 1
     return sets, short
-
-
-@inlined
-def _insert(ascending: Ints, k: int, value: int) -> None:
-    """Insert `value` into the ascending ``ascending[:k]``."""
-    while k > 0 and ascending[k - 1] > value:
-        ascending[k] = ascending[k - 1]
-        k -= 1
-    ascending[k] = value

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias, ge
 __all__ = [
     "BESIDE",
     "HIDDEN",
+    "LAST",
     "OPTIONAL",
     "STORED",
     "Answer",
@@ -46,6 +47,7 @@ Unbounded: TypeAlias = Annotated[float, "unbounded"]
 """A number that may be infinite or unknown; the document then has null."""
 
 _KEY: Final = "key"
+_LAST: Final = "last"
 _STORED: Final = "stored"
 _OPTIONAL: Final = "optional"
 _PARTS: Final = object()
@@ -86,6 +88,9 @@ BESIDE: Final[Mapping[str, object]] = {_KEY: _PARTS}
 
 HIDDEN: Final[Mapping[str, object]] = {_KEY: None}
 """Metadata of a field that is not part of the document."""
+
+LAST: Final[Mapping[str, object]] = {_LAST: True}
+"""Metadata of a field of a common base that comes after the fields of the classes that extend it."""
 
 OPTIONAL: Final[Mapping[str, object]] = {_OPTIONAL: True}
 """Metadata of a field that the document omits if it is None."""
@@ -168,12 +173,28 @@ class Part:
 
 @cache
 def parts_of(kind: type) -> tuple[Part, ...]:
-    """Return the parts of a dataclass's document: fields first, then facts, each in the order of the class."""
+    """Return the parts of a dataclass's document: fields first, then facts, each in the order of the class.
+
+    Fields of a base come before those of the class, except if they are marked `LAST`.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass, field
+    >>> @dataclass(kw_only=True)
+    ... class Told:
+    ...     table: str
+    ...     notes: tuple[str, ...] = field(metadata=LAST)
+    >>> @dataclass
+    ... class Size(Told):
+    ...     n_rows: int
+    >>> [part.key for part in parts_of(Size)]
+    ['table', 'n_rows', 'notes']
+    """
     return tuple(_parts(kind))
 
 
 def _parts(kind: type) -> Iterator[Part]:
-    for each in fields(kind):
+    for each in sorted(fields(kind), key=lambda one: _LAST in one.metadata):
         key = each.metadata.get(_KEY, each.name)
         if key is not None:
             yield Part(kind, each.name, None if key is _PARTS else key, _OPTIONAL in each.metadata)

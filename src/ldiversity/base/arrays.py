@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, Union
+from typing import Any, TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BoolArray", "CodeArray", "FloatArray", "Json", "Scalar", "SetArray", "WordArray"]
+__all__ = [
+    "BoolArray",
+    "ClassArray",
+    "CodeArray",
+    "FloatArray",
+    "IntArray",
+    "Json",
+    "Scalar",
+    "SetArray",
+    "WordArray",
+    "class_dtype",
+]
 
 CodeArray: TypeAlias = NDArray[np.int32]
 """Shape (n,): positions in a `Domain`, one per record."""
+
+ClassArray: TypeAlias = NDArray[np.signedinteger[Any]]
+"""Shape (n,): the class of each record, from 0, or -1; 64 bits wide where there are too many classes for 32."""
 
 SetArray: TypeAlias = NDArray[np.int32]
 """Shape (n, l): positions in a `Domain`, ascending within each row, so that their order carries no information."""
@@ -20,6 +34,7 @@ WordArray: TypeAlias = NDArray[np.uint64]
 """Shape (n, words): uniformly random 64-bit words, one row per record."""
 
 FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 
 Scalar: TypeAlias = str | int | float | bool | None
@@ -27,3 +42,14 @@ Scalar: TypeAlias = str | int | float | bool | None
 
 Json: TypeAlias = Union[bool, int, float, str, Sequence["Json"], Mapping[str, "Json"], None]  # noqa: UP007 - recursive
 """What a document in JSON may hold, such as `release.json`."""
+
+
+def class_dtype(n_classes: int) -> type[np.int32 | np.int64]:
+    """The type of `ClassArray` for so many classes, and of their published numbers, which are greater by 1.
+
+    Examples
+    --------
+    >>> class_dtype(2**31 - 1), class_dtype(2**31)
+    (<class 'numpy.int32'>, <class 'numpy.int64'>)
+    """
+    return np.int32 if n_classes <= np.iinfo(np.int32).max else np.int64

@@ -9,7 +9,15 @@ from typing import Final, SupportsIndex
 
 from ldiversity.errors import ParameterError
 
-__all__ = ["check_choice", "check_integer", "check_number", "column_name", "column_names", "name_some"]
+__all__ = [
+    "check_choice",
+    "check_integer",
+    "check_keywords",
+    "check_number",
+    "column_name",
+    "column_names",
+    "name_some",
+]
 
 _PANDAS_NAMES: Final = "Index"
 """The class of ``frame.columns`` in pandas, which is not registered as a sequence."""
@@ -32,6 +40,23 @@ def check_integer(
     if (minimum is not None and number < minimum) or (maximum is not None and number > maximum):
         raise ParameterError(owner, name, f"must be {rule}", got=number)
     return number
+
+
+def check_keywords(owner: str, known: type, given: Iterable[str], needed: Iterable[str] = ()) -> None:
+    """Refuse unknown and missing arguments, as Python does for a function with the parameters of a `TypedDict`.
+
+    Examples
+    --------
+    >>> from typing import TypedDict
+    >>> check_keywords("attack", TypedDict("Known", {"targets": int}), ["targets", "person"])
+    Traceback (most recent call last):
+    TypeError: attack got an unexpected keyword argument 'person'
+    """
+    names = set(given)
+    for name in sorted(names - set(known.__annotations__)):
+        raise TypeError(f"{owner} got an unexpected keyword argument {name!r}")
+    for name in sorted(set(needed) - names):
+        raise TypeError(f"{owner} needs the keyword argument {name!r}")
 
 
 def check_number(

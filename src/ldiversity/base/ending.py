@@ -10,16 +10,36 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import Final, NoReturn
 
-__all__ = ["orderly_end", "remove_folder"]
+__all__ = ["end_with", "heed_request_to_end", "orderly_end", "remove_folder"]
 
 _TRIES: Final = 100
 _PAUSE: Final = 0.02
 
 
+_request: BaseException | None = None
+
+
 class _Terminated(BaseException):
     """Interrupts the work of a process, so that it cleans up."""
+
+
+def end_with(request: BaseException) -> NoReturn:
+    """Raise `request` from the handler of a signal, and again at the next step if it was lost.
+
+    Python drops what is raised while it calls a finalizer or the callback of a weak reference. A signal may come just
+    then, so the request is also kept for `heed_request_to_end`.
+    """
+    global _request  # noqa: PLW0603 - signals belong to the process, too
+    _request = request
+    raise request
+
+
+def heed_request_to_end() -> None:
+    """Raise what a signal asked the main thread to end with, if it did."""
+    if _request is not None and threading.current_thread() is threading.main_thread():
+        raise _request
 
 
 @contextmanager
@@ -38,7 +58,7 @@ def orderly_end() -> Iterator[None]:
         nonlocal terminated
         terminated = True
         signal.signal(number, signal.SIG_IGN)  # a second signal must not interrupt the cleaning up
-        raise _Terminated
+        end_with(_Terminated())
 
     signal.signal(signal.SIGTERM, leave)
     try:

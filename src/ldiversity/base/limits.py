@@ -15,6 +15,7 @@ __all__ = [
     "MOST_CHARACTERS",
     "MOST_CLAIMS",
     "MOST_COLUMNS",
+    "MOST_FILES",
     "MOST_LEVELS",
     "MOST_MANIFEST_BYTES",
     "MOST_MANIFEST_PARTS",
@@ -31,6 +32,9 @@ MOST_VALUES: Final = 100_000
 
 MOST_CLAIMS: Final = 100
 """Further claims about a sensitive attribute."""
+
+MOST_FILES: Final = 100_000
+"""Files with the rows of a release, or with the values of one attribute."""
 
 MOST_LEVELS: Final = 64
 """Levels of a hierarchy, leaf and root included."""

@@ -19,6 +19,7 @@ __all__ = [
     "number",
     "percent",
     "percent_between",
+    "percent_tenths",
     "percent_tick",
     "plain_level",
     "plain_number",
@@ -77,6 +78,22 @@ def points(share: float | None) -> str:
     ('0.123', '< 0.001', '-')
     """
     return "-" if share is None or not isfinite(share) else _hundredths(share, 3)
+
+
+def percent_tenths(share: float) -> str:
+    """Write a share as a percentage with one decimal and without the sign, where many stand below each other.
+
+    Examples
+    --------
+    >>> [percent_tenths(share) for share in (0, 0.0001, 0.09, 0.5293, 0.9999, 1, -0.02)]
+    ['0', '<0.1', '9.0', '52.9', '>99.9', '100', '-2.0']
+    """
+    if share in (0, 1):
+        return plain_number(100 * share)
+    rounded = round(100 * share, 1)
+    if rounded == 0:
+        return "<0.1" if share > 0 else ">\N{MINUS SIGN}0.1"
+    return ">99.9" if rounded == 100 and share < 1 else f"{rounded:.1f}"  # noqa: PLR2004 - all of them
 
 
 def whole_percent(share: float) -> str:

@@ -19,6 +19,7 @@ from contextvars import ContextVar, copy_context
 from typing import Final, ParamSpec, TypeAlias, TypeVar
 
 from ldiversity._kernels.compiling import COMPILING, hear_of_compiling
+from ldiversity.base.ending import heed_request_to_end
 
 __all__ = ["Progress", "in_context", "reading", "reports_progress", "stage", "tell", "unwatched", "watched"]
 
@@ -184,7 +185,8 @@ def stage(word: str, *, until: float | None = None, passes: int = 0) -> Iterator
 
 
 def tell(share: float, word: str | None = None) -> None:
-    """Report how much of the current stage is done; raises when the watcher has stopped the run."""
+    """Report how much of the current stage is done; raises when the watcher or a signal has stopped the run."""
+    heed_request_to_end()
     present = _current.get()
     if present is not None:
         present.tell(share, word)

@@ -12,19 +12,18 @@ All words are AES-256 from the `cryptography` package; the building blocks are t
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import os
-import re
-import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray, WordArray
-from ldiversity.errors import ParameterError, StorageError
+from ldiversity.base.secret import Secret
+from ldiversity.base.secret_files import SecretFile
+from ldiversity.errors import ParameterError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
@@ -45,10 +44,9 @@ __all__ = [
 _KEY_BYTES: Final = 32
 _BLOCK_BYTES: Final = 16
 _WORDS_PER_BLOCK: Final = 2
-_KEY_HEADER: Final = "ldiversity-key-v1"
-_ENDS_AS_KEY: Final = re.compile(r"[A-Za-z0-9+/]{43}=\Z")
-"""How 32 bytes end in base64."""
-
+_FILE: Final = SecretFile(
+    "key", "ldiversity-key-v1", "`ldiversity key new`", "a key makes keyed releases impossible to repeat", _KEY_BYTES
+)
 _BUCKET_ROWS: Final = 1 << 15
 
 _INTEGER: Final = np.uint64(2**64 - 1)
@@ -86,34 +84,6 @@ def with_values(identities: Identities, codes: CodeArray) -> Identities:
     changed = identities.copy()
     changed[:, 0] ^= codes.astype(np.uint64) + np.uint64(1)
     return changed
-
-
-class Secret:
-    """An object that holds a secret: it stays in its process, and its repr shows nothing.
-
-    Pickling and copying are refused, whatever the protocol, because a pickle is clear text that ends up in files,
-    queues and logs. A worker in another process loads the holder's key itself, and derives the rest.
-
-    Examples
-    --------
-    >>> FreshWords()
-    FreshWords(<secret>)
-    """
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(<secret>)"
-
-    def __reduce_ex__(self, _: SupportsIndex) -> NoReturn:
-        raise ParameterError(
-            type(self).__name__,
-            "an object that holds a secret must not be pickled or copied",
-            hint="Load the key from its file where it is needed.",
-        )
-
-    def __getstate__(self) -> NoReturn:
-        self.__reduce_ex__(0)
 
 
 class FreshWords(Secret):
@@ -179,59 +149,21 @@ class Key(Secret):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Key:
         """Read a key file that only its owner may read."""
-        file = cls.check_path("key", path)
-        try:
-            with file.open("rb") as stream:
-                # The mode of the open file, not of the path, which could be replaced in between.
-                mode = os.fstat(stream.fileno()).st_mode
-                content = stream.read(4096)
-        except OSError as error:
-            raise StorageError("key", f"file {str(file)!r} cannot be read: {error.strerror}").with_hint(
-                "Make a key with `ldiversity key new`, and name its file."
-            ) from None
-        if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise ParameterError(
-                "key", f"file {str(file)!r} must be readable by its owner only", hint=f"Run `chmod 600 {file}`."
-            )
-        return cls(_decode_key(content, file))
+        return cls(_FILE.read(path))
 
     @staticmethod
     def check_path(owner: str, path: object) -> Path:
         """The path of a key file. Refused is all else, above all the key itself, which no message may quote."""
-        rule = "must be the path of a key file"
-        if not isinstance(path, str | os.PathLike):
-            raise ParameterError(owner, "key", rule, got=type(path).__name__)
-        file = Path(path)
-        if _ENDS_AS_KEY.search(str(file).rstrip()):
-            raise ParameterError(owner, "key", rule, got="what such a file holds").with_hint(
-                "Make a new key: this one may stand in the history of a shell or in a log."
-            )
-        return file
+        return _FILE.check_path(owner, path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the key to a new file with mode 0600; an existing file is never overwritten."""
-        file = self.check_path("key", path)
-        line = f"{_KEY_HEADER} {base64.b64encode(self._secret).decode()}\n"
-        try:
-            # Created with its final mode: at no moment can others read it.
-            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            raise ParameterError("key", f"file {str(file)!r} must not exist yet").with_hint(
-                "Choose another name; overwriting a key makes keyed releases impossible to repeat."
-            ) from None
-        except OSError as error:
-            raise StorageError("key", f"file {str(file)!r} cannot be written: {error.strerror}") from None
-        with os.fdopen(descriptor, "w", encoding="ascii") as stream:
-            stream.write(line)
+        _FILE.write(path, self._secret)
 
     @staticmethod
     def is_in(path: str | os.PathLike[str]) -> bool:
         """Whether a file holds a key, so that nothing else is written there."""
-        try:
-            with Path(path).open("rb") as stream:
-                return stream.read(len(_KEY_HEADER)) == _KEY_HEADER.encode()
-        except OSError:
-            return False
+        return _FILE.is_in(path)
 
     def derive(self, purpose: str, context: bytes = b"") -> bytes:
         """A 32-byte key for one purpose and context (HKDF with SHA-256)."""
@@ -240,6 +172,10 @@ class Key(Secret):
 
         info = b"ldiversity/1/" + purpose.encode() + b"\0" + hashlib.sha256(context).digest()
         return HKDF(algorithm=SHA256(), length=_KEY_BYTES, salt=None, info=info).derive(self._secret)
+
+    def travelling(self) -> bytes:
+        """The secret itself, for the envelope in which the key of one job goes to its workers, and for nothing else."""
+        return self._secret
 
     @classmethod
     def from_insecure_seed(cls, seed: int) -> Key:
@@ -358,17 +294,3 @@ def _encrypt(secret: bytes, blocks: NDArray[np.uint64]) -> NDArray[np.uint64]:
         encryptor.update_into(plain.data, encrypted.data)
     words: NDArray[np.uint64] = encrypted[: len(plain)].view("<u8").reshape(-1, _WORDS_PER_BLOCK)
     return words.astype(np.uint64, copy=False)
-
-
-def _decode_key(content: bytes, file: Path) -> bytes:
-    words = content.decode("ascii", errors="replace").split()
-    try:
-        header, encoded = words
-        secret = base64.b64decode(encoded, validate=True)
-    except ValueError:
-        header, secret = "", b""
-    if header != _KEY_HEADER or len(secret) != _KEY_BYTES:
-        raise ParameterError(
-            "key", f"file {str(file)!r} must be a key file of this package", hint="Make one with `ldiversity key new`."
-        ) from None
-    return secret

@@ -90,7 +90,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
 
     @cached_property
     def _announced(self) -> Mapping[str, Entry]:
-        """What other packages announce. A name of this package keeps its meaning, whoever else claims it.
+        """What other packages announce. A name of this package keeps its meaning, even if another claims it.
 
         A package that cannot be imported must not take everything else down, so its entries are left out.
         """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ldiversity.distances._base import Distance
+from ldiversity.distances._cyclic import CyclicDistance
 from ldiversity.distances._discrete import DiscreteDistance
 from ldiversity.distances._icd import IcdDistance
 from ldiversity.distances._matrix import MatrixDistance
@@ -15,6 +16,7 @@ from ldiversity.distances._tree import TreeDistance
 
 __all__ = [
     "DISTANCES",
+    "CyclicDistance",
     "DiscreteDistance",
     "Distance",
     "IcdDistance",

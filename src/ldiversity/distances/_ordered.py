@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -63,8 +63,8 @@ class OrderedDistance(Distance):
                 "values in their order{}",
                 Named(" and ordered=True", ""),
             )
-            warn(LDiversityWarning("OrderedDistance", rule))
-        places = np.arange(check_size("OrderedDistance", domain), dtype=np.float64)
+            warn(LDiversityWarning(type(self).__name__, rule))
+        places = np.arange(check_size(type(self).__name__, domain), dtype=np.float64)
         return np.abs(places[:, None] - places)
 
     def to_dict(self, domain: Domain) -> dict[str, Json]:  # noqa: ARG002 - the domain holds the order
@@ -72,7 +72,7 @@ class OrderedDistance(Distance):
         return {"kind": self.kind}
 
     @classmethod
-    def from_dict(cls, described: dict[str, Json], domain: Domain) -> OrderedDistance:  # noqa: ARG003 - same
+    def from_dict(cls, described: dict[str, Json], domain: Domain) -> Self:  # noqa: ARG003 - same
         """Read what `to_dict` wrote; the description is not trusted."""
         check_keys(cls.kind, described, ())
         return cls(published=True)

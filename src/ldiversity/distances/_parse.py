@@ -24,8 +24,8 @@ def parse_distance(text: str, base: Path | None = None) -> Distance:
     Parameters
     ----------
     text
-        ``discrete``, ``ordered``, ``numeric`` or ``numeric:<unit>``, ``tree:<file>``, ``tree:icd10cm`` (the extra
-        `icd`), ``semilattice:<file>`` or ``matrix:<file>``; or the form of a distance from another package.
+        ``discrete``, ``ordered``, ``cyclic``, ``numeric`` or ``numeric:<unit>``, ``tree:<file>``, ``tree:icd10cm``
+        (the extra `icd`), ``semilattice:<file>`` or ``matrix:<file>``; or the form of a distance from another package.
     base
         The folder that relative paths start from; the working directory when None.
 

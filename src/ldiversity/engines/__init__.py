@@ -1,14 +1,19 @@
 """Where the rows of a table are computed."""
 
-from ldiversity.engines._base import (
+from ldiversity.engines._base import Engine
+from ldiversity.engines._choose import choose_engine, open_spark_frame
+from ldiversity.engines._local import LocalEngine
+from ldiversity.engines._rows import (
     BatchFunction,
-    Engine,
     Factory,
     NumberedBatch,
+    Part,
+    PartFactory,
     PartFunction,
-    Secrets,
+    Rows,
 )
-from ldiversity.engines._local import LocalEngine
+from ldiversity.engines._sample import Sampled
+from ldiversity.engines._secrets import Secrets
 
 __all__ = [
     "BatchFunction",
@@ -16,6 +21,12 @@ __all__ = [
     "Factory",
     "LocalEngine",
     "NumberedBatch",
+    "Part",
+    "PartFactory",
     "PartFunction",
+    "Rows",
+    "Sampled",
     "Secrets",
+    "choose_engine",
+    "open_spark_frame",
 ]

@@ -7,11 +7,8 @@ row's place depends on where it was before. A bucket that is still too large is 
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -22,10 +19,11 @@ import pyarrow.compute as pc
 from ldiversity.base.arrays import WordArray
 from ldiversity.base.progress import tell
 from ldiversity.base.randomness import FreshWords, random_order
+from ldiversity.base.spill import Buckets, Spill
 
 __all__ = ["AtRandom", "ByKey", "Rule", "TogetherByKey", "put_in_order"]
 
-_MOST_BITS: Final = 7
+_MOST_BITS: Final = 9
 _WORD_BITS: Final = 64
 
 
@@ -88,20 +86,14 @@ def put_in_order(
 ) -> Iterator[pa.Table]:
     """The rows of all batches, bucket by bucket; every batch has been read when this returns.
 
-    There are about `n_rows` rows, of which `bucket_rows` may be in memory at once. The buckets are in the private
-    folder `scratch`, or in memory when it is None. They are removed after the last row; if the caller stops before, the
-    owner of the folder removes them.
+    There are about `n_rows` rows, of which `bucket_rows` may be in memory at once. The buckets are encrypted, on the
+    disk of the folder `scratch`, or in memory when it is None. They are removed after the last row.
     """
     n_bits = min(_MOST_BITS, max(0, (-(-n_rows // bucket_rows) - 1).bit_length()))
     if scratch is None or n_bits == 0:
         return _finished(list(batches), rule)
-    folder = Path(tempfile.mkdtemp(dir=scratch))
-    try:
-        buckets = _deal(batches, rule, folder, n_bits, 0)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    return _gather(folder, buckets, rule, n_bits, bucket_rows)
+    spill = Spill(scratch)
+    return _gather(_deal(batches, rule, spill, n_bits, 0), rule, spill, n_bits, bucket_rows)
 
 
 def _finished(batches: list[pa.RecordBatch], rule: Rule) -> Iterator[pa.Table]:
@@ -109,56 +101,36 @@ def _finished(batches: list[pa.RecordBatch], rule: Rule) -> Iterator[pa.Table]:
         yield rule.finish(pa.Table.from_batches(batches))
 
 
-def _gather(folder: Path, buckets: list[tuple[Path, int]], rule: Rule, used_bits: int, most: int) -> Iterator[pa.Table]:
-    try:
-        total, done = max(sum(size for _, size in buckets), 1), 0
-        for bucket, size in buckets:
-            yield from _of_bucket(bucket, size, rule, used_bits, most)
-            bucket.unlink()
-            done += size
+def _gather(buckets: Buckets, rule: Rule, spill: Spill, used_bits: int, most: int) -> Iterator[pa.Table]:
+    with spill:
+        total, done = max(sum(map(buckets.n_rows, range(len(buckets)))), 1), 0
+        for bucket in range(len(buckets)):
+            done += buckets.n_rows(bucket)
+            yield from _of_bucket(buckets, bucket, rule, spill, used_bits, most)
             tell(done / total)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _of_bucket(bucket: Path, size: int, rule: Rule, used_bits: int, most: int) -> Iterator[pa.Table]:
+def _of_bucket(
+    buckets: Buckets, bucket: int, rule: Rule, spill: Spill, used_bits: int, most: int
+) -> Iterator[pa.Table]:
     # Only above twice the limit, so that buckets that are a little too large by chance are not dealt again.
+    size = buckets.n_rows(bucket)
     if size > 2 * most and used_bits < _WORD_BITS:
         n_bits = min(_MOST_BITS, (-(-size // most) - 1).bit_length(), _WORD_BITS - used_bits)
-        with tempfile.TemporaryDirectory(dir=bucket.parent) as folder, closing(_read(bucket)) as rows:
-            for part, part_size in _deal(rows, rule, Path(folder), n_bits, used_bits):
-                yield from _of_bucket(part, part_size, rule, used_bits + n_bits, most)
+        parts = _deal(buckets.read(bucket), rule, spill, n_bits, used_bits)
+        buckets.drop(bucket)
+        for part in range(len(parts)):
+            yield from _of_bucket(parts, part, rule, spill, used_bits + n_bits, most)
         return
-    with closing(_read(bucket)) as rows:
-        yield from _finished(list(rows), rule)
+    rows = list(buckets.read(bucket))
+    buckets.drop(bucket)
+    yield from _finished(rows, rule)
 
 
-def _deal(
-    batches: Iterable[pa.RecordBatch], rule: Rule, folder: Path, n_bits: int, used_bits: int
-) -> list[tuple[Path, int]]:
-    """Append every row to its bucket; return the buckets that have rows, and how many."""
-    from ldiversity._kernels.shuffle import deal
-
-    buckets = [folder / f"{number}.arrow" for number in range(1 << n_bits)]
-    sinks: list[pa.RecordBatchStreamWriter] = []
-    rows = np.zeros(len(buckets), dtype=np.int64)
-    try:
-        for batch in batches:
-            if not sinks:
-                sinks = [pa.ipc.new_stream(str(bucket), batch.schema) for bucket in buckets]
-            order, ends = deal(rule.words(batch, used_bits), n_bits)
-            dealt = batch.take(pa.array(order))
-            starts = np.concatenate([[0], ends[:-1]])
-            for sink, start, end in zip(sinks, starts.tolist(), ends.tolist(), strict=True):
-                if end > start:
-                    sink.write_batch(dealt.slice(start, end - start))
-            rows += ends - starts
-    finally:
-        for sink in sinks:
-            sink.close()
-    return [(bucket, size) for bucket, size in zip(buckets, rows.tolist(), strict=True) if size]
-
-
-def _read(bucket: Path) -> Generator[pa.RecordBatch]:
-    with pa.memory_map(str(bucket)) as stream, pa.ipc.open_stream(stream) as reader:
-        yield from reader
+def _deal(batches: Iterable[pa.RecordBatch], rule: Rule, spill: Spill, n_bits: int, used_bits: int) -> Buckets:
+    """Append every row to its bucket."""
+    buckets = spill.buckets(1 << n_bits)
+    shift = np.uint64(_WORD_BITS - n_bits)
+    for batch in batches:
+        buckets.deal(batch, (rule.words(batch, used_bits) >> shift).astype(np.int64))
+    return buckets

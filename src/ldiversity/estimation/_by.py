@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from ldiversity.base.arrays import CodeArray, Scalar
     from ldiversity.hierarchies import Hierarchy
 
-__all__ = ["BinnedColumn", "By", "Coded", "GroupedColumn", "PlainColumn", "as_by", "bins", "groups"]
+__all__ = [
+    "BinnedColumn",
+    "By",
+    "Coded",
+    "GroupedColumn",
+    "PlainColumn",
+    "as_by",
+    "bins",
+    "different_values",
+    "groups",
+]
 
 _SHORT_RANGE: Final = 1 << 16
 """Integers in a range shorter than this are coded by their offset instead of by hashing."""
@@ -61,7 +71,7 @@ class By(ABC):
 
     def encode(self, column: pa.ChunkedArray, weights: NDArray[np.int64] | None = None) -> Coded:
         """Code every row of an Arrow column; a row stands for as many records as `weights` says, or for one."""
-        indices, distinct = _dictionary(self.column, column)
+        indices, distinct = different_values(self.column, column)
         present = np.flatnonzero(np.asarray(pc.is_valid(distinct)))
 
         def frequency() -> NDArray[np.int64]:
@@ -100,9 +110,13 @@ class BinnedColumn(By):
     def _label(self, distinct: pa.Array, frequency: Callable[[], NDArray[np.int64]]) -> tuple[CodeArray, pa.Array]:
         if not len(distinct):
             return np.empty(0, dtype=np.int32), pa.array([], pa.string())
-        numbers, _ = self._finite(distinct)
-        edges = self.rule.fit(distinct, None if self.rule.quantiles is None else frequency())
-        return self.place(numbers, edges), self.names(edges)
+        edges = self.fit(distinct, None if self.rule.quantiles is None else frequency())
+        return self.place(numbers_of(distinct)[0], edges), self.names(edges)
+
+    def fit(self, values: pa.Array, frequency: NDArray[np.int64] | None = None) -> tuple[float, ...]:
+        """The edges for these numbers, none of them missing; those without quantiles need the ends alone."""
+        self._finite(values)
+        return self.rule.fit(values, frequency)
 
     def names(self, edges: Sequence[float]) -> pa.Array:
         """The labels: below the edges, every bin, above the edges."""
@@ -135,12 +149,10 @@ class BinnedColumn(By):
             )
         )
 
-    def _finite(self, distinct: pa.Array) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        self.check_numbers(distinct.type)
-        numbers, known = numbers_of(distinct)
-        if not np.isfinite(numbers).all():
+    def _finite(self, values: pa.Array) -> None:
+        self.check_numbers(values.type)
+        if not np.isfinite(numbers_of(values)[0]).all():
             raise SchemaError("bins", "must hold finite numbers", column=self.column)
-        return numbers, known
 
 
 @dataclass(frozen=True)
@@ -317,8 +329,8 @@ def _python_values(distinct: pa.Array) -> list[Any]:
     return values
 
 
-def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], pa.Array]:
-    # The distinct values of a column, missing included, and where each row finds its own.
+def different_values(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], pa.Array]:
+    """Where each row of a column finds its value, and the different values, missing included."""
     one = isinstance(column, pa.ChunkedArray) and column.num_chunks == 1
     array = column.chunk(0) if one else column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(array, pa.ChunkedArray):  # too long for one array

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.errors import InternalError
+from ldiversity.errors import InternalError, UnsupportedError
 from ldiversity.estimation._admissible import admissible_members, admissible_sets, whole_records
 from ldiversity.estimation._threads import map_threads, multiply, slices
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ldiversity.estimation._by import Coded
     from ldiversity.mechanisms import SetMechanism
 
-__all__ = ["CellData", "CellIndex", "count_cells", "index_cells", "product_sets"]
+__all__ = ["CellData", "CellIndex", "CountedSets", "count_cells", "index_cells", "product_sets"]
 
 _DENSE: Final = 1 << 16
 """Up to this many combinations of labels, or four per record, are counted in a table; more are sorted."""
@@ -34,6 +34,38 @@ class CellIndex:
     of_row: NDArray[np.int64]
     labels: pa.Table
     n_cells: int
+
+
+@dataclass(frozen=True, eq=False)
+class CountedSets:
+    """The different sets of each cell, members ascending, and how many records have each.
+
+    Parameters
+    ----------
+    starts
+        Shape (cells + 1,): cell c has the sets ``starts[c]:starts[c + 1]``.
+    sets
+        One array for each attribute.
+    weights
+        Shape (sets,): how many records have them.
+    most_rows
+        How many records may be listed one by one.
+    """
+
+    starts: NDArray[np.int64]
+    sets: tuple[SetArray, ...]
+    weights: NDArray[np.int64]
+    most_rows: int
+
+    def rows(self) -> tuple[SetArray, ...]:
+        """The sets of all records, those of a cell together; refuses where they would fill the memory."""
+        if self.weights.sum() > self.most_rows:
+            raise UnsupportedError(
+                "estimate",
+                f"this estimator looks at the sets of single records, of which at most {self.most_rows} fit into the "
+                "memory that was set",
+            ).with_hint("Use 'auto', 'mle' or 'linear', which count equal sets, or set more memory.")
+        return tuple(np.repeat(array, self.weights, axis=0) for array in self.sets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +84,11 @@ class CellData:
         Shape (n,): the cell of each published row.
     members
         One array of published sets for each attribute, in the order of the rows, each set ascending; None when
-        single members were published.
+        single members were published, or when rows were only counted. `sets` has them in either case.
     marginal
         Gives the shares of the F values in the whole release, all of them positive.
+    counted
+        The different sets of each cell with their numbers, where rows were only counted.
     """
 
     mechanisms: tuple[SetMechanism, ...]
@@ -63,11 +97,12 @@ class CellData:
     of_row: NDArray[np.int64]
     members: tuple[SetArray, ...] | None
     marginal: Callable[[], FloatArray]
+    counted: CountedSets | None = None
 
     @property
     def has_sets(self) -> bool:
         """Whether whole sets were published."""
-        return self.members is not None
+        return self.members is not None or self.counted is not None
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
@@ -76,16 +111,22 @@ class CellData:
 
     @cached_property
     def sets(self) -> tuple[SetArray, ...]:
-        """The published sets with the rows of each cell together."""
+        """The published sets, one for each record, with those of each cell together.
+
+        `counted` takes less memory where there is one.
+        """
         from ldiversity._kernels.cells import group_sets
 
-        if self.members is None:
+        if self.counted is not None:
+            return self.counted.rows()
+        members = self.members
+        if members is None:
             raise InternalError("CellData", "sets were asked for where none were published")
         if self.n_cells == 1:
             # Copied because the kernels would be compiled a second time for read-only arrays.
-            return tuple(array.copy() for array in self.members)
-        grouped = tuple(np.empty_like(array) for array in self.members)
-        for array, target in zip(self.members, grouped, strict=True):
+            return tuple(array.copy() for array in members)
+        grouped = tuple(np.empty_like(array) for array in members)
+        for array, target in zip(members, grouped, strict=True):
             group_sets(self.of_row, array, self.starts, target)
         return grouped
 

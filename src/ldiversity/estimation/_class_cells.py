@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ldiversity.estimation._profiles import Profiles
     from ldiversity.estimation._runs import Spread
 
-__all__ = ["CLASS_CELL_LIMIT", "ClassCells", "Units", "count_class_cells", "make_units"]
+__all__ = ["CLASS_CELL_LIMIT", "ClassCells", "ClassSums", "Units", "count_class_cells", "make_units"]
 
 CLASS_CELL_LIMIT: Final = 10_000_000
 """The most numbers, cells times values, that one estimate from classes may have."""
@@ -102,78 +102,142 @@ def count_class_cells(
     `spreads` has every generalized column of the question, `labels` the labels of the exact columns that make cells,
     and `by` both, in the order of the question. `n_values` is F.
     """
-    from ldiversity._kernels.spread import spread_units
+    sums = ClassSums(spreads, n_values, CLASS_CELL_LIMIT)
+    sums.reach(units.n_cells)
+    regions = {name: spread.region_of[units.class_of] for name, spread in spreads.items()}
+    sums.add(units.class_of, units.sizes, units.cell_of, regions, profiles)
+    return sums.result(units.cells, labels, by)
 
-    sizes = [spread.n_labels for spread in spreads.values()]
-    n_cells = units.n_cells * prod(sizes)
-    if n_cells * n_values > CLASS_CELL_LIMIT:
-        raise too_many_cells(CLASS_CELL_LIMIT, n_cells * n_values)
-    counts, least, greatest = (np.zeros((n_cells, n_values)) for _ in range(3))
-    sums = ClassCells(np.zeros(n_cells), counts, least, greatest, generalized=bool(spreads))
-    strides = [prod(sizes[position + 1 :]) for position in range(len(sizes))]
-    regions = np.empty((len(units.sizes), len(spreads)), dtype=np.int64)
-    starts, cells, weights, sure = _stack(units, list(spreads.values()), strides, regions)
-    spread_units(
-        units.class_of,
-        units.sizes,
-        units.cell_of * prod(sizes),
-        regions,
-        starts,
-        cells,
-        weights,
-        sure,
-        profiles.starts,
-        profiles.codes,
-        profiles.share,
-        profiles.most,
-        profiles.spare,
-        0,
-        len(units.sizes),
-        sums.records,
-        sums.counts,
-        sums.least,
-        sums.greatest,
-    )
-    return _sorted(sums, units, spreads, labels, by)
+
+class ClassSums:
+    """Sums over the units of classes, which may come some classes at a time; memory grows with the cells.
+
+    Parameters
+    ----------
+    spreads
+        How the regions of every generalized column of the question fall into labels.
+    n_values
+        F.
+    limit
+        The most numbers, cells times values.
+    """
+
+    def __init__(self, spreads: Mapping[str, Spread], n_values: int, limit: int) -> None:
+        self._spreads, self._n_values, self._limit = spreads, n_values, limit
+        sizes = [spread.n_labels for spread in spreads.values()]
+        self._labels = prod(sizes)
+        strides = [prod(sizes[position + 1 :]) for position in range(len(sizes))]
+        self._offsets, self._regions = _stack(list(spreads.values()), strides)
+        self._n_exact = 0
+        self._sums = self._zeros(0)
+
+    def reach(self, n_exact: int) -> None:
+        """Make room for so many cells of the exact columns."""
+        if n_exact * self._labels * self._n_values > self._limit:
+            raise too_many_cells(self._limit, n_exact * self._labels * self._n_values)
+        self._n_exact = n_exact
+        old, n_cells = self._sums, n_exact * self._labels
+        if n_cells <= len(old.records):
+            return
+        most = max(n_cells, min(2 * len(old.records), self._limit // self._n_values))
+        grown = self._zeros(most)
+        for name in ("records", "counts", "least", "greatest"):
+            getattr(grown, name)[: len(old.records)] = getattr(old, name)
+        self._sums = grown
+
+    def _zeros(self, n_cells: int) -> ClassCells:
+        counts, least, greatest = (np.zeros((n_cells, self._n_values)) for _ in range(3))
+        return ClassCells(np.zeros(n_cells), counts, least, greatest, generalized=bool(self._spreads))
+
+    def add(
+        self,
+        class_of: NDArray[np.int64],
+        sizes: NDArray[np.int64],
+        cell_of: NDArray[np.int64],
+        regions: Mapping[str, NDArray[np.int64]],
+        profiles: Profiles,
+    ) -> None:
+        """Add units: their classes as rows of `profiles`, how many records they are, their exact cells and regions."""
+        from ldiversity._kernels.spread import spread_units
+
+        rows = np.empty((len(sizes), len(self._spreads)), dtype=np.int64)
+        for column, (name, offset) in enumerate(zip(self._spreads, self._offsets, strict=True)):
+            rows[:, column] = regions[name] + offset
+        sums = self._sums
+        spread_units(
+            class_of,
+            sizes,
+            cell_of * self._labels,
+            rows,
+            *self._regions,
+            profiles.starts,
+            profiles.codes,
+            profiles.share,
+            profiles.most,
+            profiles.spare,
+            0,
+            len(sizes),
+            sums.records,
+            sums.counts,
+            sums.least,
+            sums.greatest,
+        )
+
+    def result(
+        self, exact: pa.Table, labels: Mapping[str, pa.Array], by: Sequence[str]
+    ) -> tuple[ClassCells, CellIndex]:
+        """The cells with records, in the order of their labels; `exact` has the codes of each exact cell."""
+        n_cells = self._n_exact * self._labels
+        used = replace(
+            self._sums,
+            **{name: getattr(self._sums, name)[:n_cells] for name in ("records", "counts", "least", "greatest")},
+        )
+        return _sorted(used, self._n_exact, exact, self._spreads, labels, by)
 
 
 def _stack(
-    units: Units, spreads: Sequence[Spread], strides: Sequence[int], regions: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray, BoolArray]:
-    # Puts the regions of all columns into one table, and fills `regions` with their rows in it.
+    spreads: Sequence[Spread], strides: Sequence[int]
+) -> tuple[list[int], tuple[NDArray[np.int64], NDArray[np.int64], FloatArray, BoolArray]]:
+    # Puts the regions of all columns into one table; gives where those of each column begin in it, too.
     starts, cells, weights = [np.zeros(1, dtype=np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
     sure = [np.empty(0, np.bool_)]
+    offsets = []
     rows = entries = 0
-    for column, (spread, stride) in enumerate(zip(spreads, strides, strict=True)):
-        regions[:, column] = spread.region_of[units.class_of] + rows
+    for spread, stride in zip(spreads, strides, strict=True):
+        offsets.append(rows)
         starts.append(spread.starts[1:] + entries)
         cells.append(spread.codes * stride)
         weights.append(spread.weights)
         sure.append(spread.sure)
         rows += len(spread.starts) - 1
         entries += len(spread.codes)
-    return np.concatenate(starts), np.concatenate(cells), np.concatenate(weights), np.concatenate(sure)
+    return offsets, (np.concatenate(starts), np.concatenate(cells), np.concatenate(weights), np.concatenate(sure))
 
 
 def _sorted(
-    sums: ClassCells, units: Units, spreads: Mapping[str, Spread], labels: Mapping[str, pa.Array], by: Sequence[str]
+    sums: ClassCells,
+    n_exact: int,
+    cells: pa.Table,
+    spreads: Mapping[str, Spread],
+    labels: Mapping[str, pa.Array],
+    by: Sequence[str],
 ) -> tuple[ClassCells, CellIndex]:
     # Keeps only cells with records, in the order of the labels.
     kept = np.flatnonzero(sums.records > _NO_RECORDS)
-    shape = (units.n_cells, *(spread.n_labels for spread in spreads.values()))
+    shape = (n_exact, *(spread.n_labels for spread in spreads.values()))
     exact, *spread_codes = np.unravel_index(kept, shape)
-    codes = {name: np.asarray(units.cells[name])[exact] for name in labels}
+    codes = {name: np.asarray(cells[name])[exact] for name in labels}
     codes |= dict(zip(spreads, spread_codes, strict=True))
     known = {**labels, **{name: spread.labels for name, spread in spreads.items()}}
     if by:
         order = np.lexsort([codes[name] for name in reversed(by)])
         kept, codes = kept[order], {name: code[order] for name, code in codes.items()}
     table = pa.table({name: known[name].take(pa.array(codes[name])) for name in by})
-    cells = replace(
+    found = replace(
         sums,
         records=sums.records[kept],
         counts=sums.counts[kept],
         least=sums.least[kept],
         greatest=sums.greatest[kept],
     )
-    return cells, CellIndex(np.empty(0, np.int64), table, len(kept))
+    return found, CellIndex(np.empty(0, np.int64), table, len(kept))

@@ -38,14 +38,20 @@ _MOST_LISTED: Final = 100_000
 
 
 def ask_labels(
-    release: Release, by: Iterable[By], filters: Iterable[Filter]
+    release: Release,
+    by: Iterable[By],
+    filters: Iterable[Filter],
+    region_of: Callable[[str], Region] | None = None,
 ) -> tuple[tuple[By, ...], tuple[Filter, ...]]:
-    """The same questions, put to labels where a column is published at a declared level."""
+    """The same questions, put to labels where a column is published at a declared level.
+
+    `region_of` gives the region of such a column where the release should not be asked for all of its rows.
+    """
     by, filters = tuple(by), tuple(filters)
     asked = {*(part.column for part in by), *(part.column for part in filters)} & set(release.coarse)
     if not asked:
         return by, filters
-    levels = {name: _Labels(release.region(name)) for name in asked}
+    levels = {name: _Labels((region_of or release.region)(name)) for name in asked}
     return (
         tuple(CoarseBy(part.column, part, levels[part.column]) if part.column in levels else part for part in by),
         tuple(CoarseFilter.of(part, levels[part.column]) if part.column in levels else part for part in filters),
@@ -152,9 +158,12 @@ class CoarseFilter(Filter):
 
     def mask(self, column: pa.ChunkedArray) -> BoolArray:
         """Whether each label matches; refuses a condition that would divide one."""
-        matching = [label for label in self._known.texts if self.matches(label)]
-        found: BoolArray = np.asarray(pc.is_in(column, value_set=pa.array(matching, pa.string())))
+        found: BoolArray = np.asarray(pc.is_in(column, value_set=pa.array(self.as_labels().values, pa.string())))
         return found
+
+    def as_labels(self) -> Filter:
+        """The same condition as a list of labels; refuses one that would divide a label."""
+        return Filter(self.column, "in", tuple(label for label in self._known.texts if self.matches(label)))
 
     def check(self, column: pa.ChunkedArray) -> None:
         """Nothing to warn of: a value may be under a label without being shown."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -21,19 +22,22 @@ from ldiversity.estimation._cells import CellData, CellIndex, count_cells, index
 from ldiversity.estimation._class_estimate import SPREADS, ClassQuestion, estimate_classes
 from ldiversity.estimation._class_estimators import ClassEstimator
 from ldiversity.estimation._coarse import ask_labels
+from ldiversity.estimation._counted import Bounded
 from ldiversity.estimation._errors import Asked, Errors
 from ldiversity.estimation._likelihood import global_marginal
+from ldiversity.estimation._limits import CELL_LIMIT
 from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
 from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._runs import too_many_cells
 from ldiversity.estimation._threads import map_threads
 from ldiversity.estimation._where import Filter, WhereLike, as_filters, nothing_selected
-from ldiversity.release import check_release, check_values
+from ldiversity.release import check_release, check_values, load_release
 from ldiversity.schema import Role
 from ldiversity.sentences import Parameter, say
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import SetArray
+    from ldiversity.estimation._engine_reader import EngineLike
     from ldiversity.release import Release
 
 Kind = TypeVar("Kind")
@@ -52,12 +56,9 @@ _DRAWN_TOGETHER: Final = (
 JOINT_LIMIT: Final = 10_000
 """The most combinations of values that a joint distribution may have."""
 
-CELL_LIMIT: Final = 20_000_000
-"""The most numbers, cells times values, that one estimate may have."""
-
 
 def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
-    release: Release,
+    release: Release | str | os.PathLike[str],
     by: ByLike = None,
     *,
     sensitive: str | Sequence[str] | None = None,
@@ -66,13 +67,15 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     confidence: float = 0.95,
     min_records: int = MIN_RECORDS,
     spread: str = "auto",
+    memory: str | int | None = None,
+    engine: EngineLike = None,
 ) -> Estimate:
     """Estimate how often each sensitive value occurs, for any division of the records into cells.
 
     Parameters
     ----------
     release
-        What was published; nothing else is needed or used.
+        What was published, or its folder; nothing else is needed or used.
     by
         Columns that make the cells: names, `bins` and `groups`. One cell with all records when None.
     sensitive
@@ -93,6 +96,12 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
         How the records of a class lie in its region, where quasi-identifiers were generalized: evenly over the public
         values (``"uniform"``), by their published frequencies (``"marginal"``), or by these where there are any
         (``"auto"``).
+    memory
+        How much memory the estimate may take, such as ``"500MB"``. Then rows are read some at a time, and only counts
+        of them are kept. None takes what is needed.
+    engine
+        Where rows are read and counted: an engine or its name, such as ``"spark"``. Workers must see the folder of the
+        release. This machine when None.
 
     Returns
     -------
@@ -132,6 +141,8 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     >>> print(estimate(release, by="sex", estimator="linear").records)
     [2 2]
     """
+    if isinstance(release, str | os.PathLike):
+        release = load_release(release)
     check_release("estimate", release)
     check_values("estimate", release, "to estimate")
     names = _sensitive_names(release, sensitive)
@@ -143,7 +154,10 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
         raise ParameterError("estimate", "confidence", "must be between 0 and 1", got=repr(confidence))
     check_integer("estimate", "min_records", min_records, minimum=0)
     _check_columns(release, divided, filters)
-    divided, filters = ask_labels(release, divided, filters)
+    bounded = Bounded.within(release, names[0], memory, engine)
+    divided, filters = (
+        ask_labels(release, divided, filters) if bounded is None else bounded.ask_labels(divided, filters)
+    )
     _check_joint(release, names)
     if release.grouped:
         grouped = (
@@ -154,13 +168,12 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
         question = ClassQuestion(
             release, names, divided, filters, grouped, float(confidence), min_records, _checked_spread(release, spread)
         )
-        return estimate_classes(question)
+        return estimate_classes(question, bounded)
     _checked_spread(release, spread)
     solver = estimator if isinstance(estimator, Estimator) else _made(estimator, ESTIMATORS, "hid every value in a set")
-    selected = _select(release, names, divided, filters)
-    coded = map_threads(lambda part: part.encode(selected.columns[part.column]), divided)
-    index = index_cells(coded, selected.n_rows)
-    cells = _count(release, names, selected, index)
+    cells, index = (
+        _count(release, names, divided, filters) if bounded is None else bounded.count_sets(names, divided, filters)
+    )
     return _assemble(_Question(release, names, divided, filters, solver, float(confidence), min_records), cells, index)
 
 
@@ -266,12 +279,16 @@ def _checked_spread(release: Release, spread: str) -> str:
     return spread
 
 
-def _count(release: Release, names: tuple[str, ...], selected: _Selected, index: CellIndex) -> CellData:
+def _count(
+    release: Release, names: tuple[str, ...], by: tuple[By, ...], filters: tuple[Filter, ...]
+) -> tuple[CellData, CellIndex]:
+    selected = _select(release, names, by, filters)
+    index = index_cells(map_threads(lambda part: part.encode(selected.columns[part.column]), by), selected.n_rows)
     mechanisms = tuple(release.drawn_by(name) for name in names)
     size = index.n_cells * prod(mechanism.n_values for mechanism in mechanisms)
     if size > CELL_LIMIT:
         raise too_many_cells(CELL_LIMIT, size)
-    return count_cells(
+    cells = count_cells(
         mechanisms,
         selected.members,
         index,
@@ -280,6 +297,7 @@ def _count(release: Release, names: tuple[str, ...], selected: _Selected, index:
             mechanisms, [admissible_sets(release.drawn_by(name), release.sets(name)) for name in names]
         ),
     )
+    return cells, index
 
 
 def _assemble(question: _Question, cells: CellData, index: CellIndex) -> Estimate:

@@ -50,6 +50,8 @@ _ROUNDING: Final = 1e-9
 class Exchange:
     """The matrix of a grouping that looked only at sensitive values, and what follows from it.
 
+    `times` says how many classes are like each one, where equal ones were counted.
+
     Examples
     --------
     Two classes, {a, b} and {a, c}. A record with b adds 1/2 to a and 1/2 to b:
@@ -62,11 +64,16 @@ class Exchange:
     """
 
     classes: ClassCounts
+    times: NDArray[np.int64] | None = None
 
     @cached_property
     def totals(self) -> NDArray[np.int64]:
         """Shape (F,): how many records have each value."""
-        return self.classes.population.counts
+        if self.times is None:
+            return self.classes.population.counts
+        totals = np.zeros(len(self.classes.domain), dtype=np.int64)
+        np.add.at(totals, self.classes.codes, self.classes.counts * np.repeat(self.times, np.diff(self.classes.starts)))
+        return totals
 
     @cached_property
     def mixing(self) -> FloatArray:
@@ -175,7 +182,8 @@ class Exchange:
         return eigenvalues, vectors
 
     def _blocks(self, *, dense: bool = True) -> Any:  # noqa: ANN401 - pairs of matrices of either kind
-        # Shares and counts, some classes at a time, so that dense products fit into memory.
+        # Shares and counts, some classes at a time, so that dense products fit into memory; what is summed over classes
+        # is linear in the second.
         from scipy import sparse
 
         classes, n_values = self.classes, len(self.classes.domain)
@@ -187,4 +195,7 @@ class Exchange:
             sizes = np.repeat(classes.sizes[first : first + step], np.diff(starts))
             counts = classes.counts[inside].astype(np.float64)
             parts = (classes.codes[inside], starts - starts[0])
-            yield sparse.csr_array((counts / sizes, *parts), shape), sparse.csr_array((counts, *parts), shape)
+            shares = counts / sizes
+            if self.times is not None:
+                counts *= np.repeat(self.times[first : first + step], np.diff(starts))
+            yield sparse.csr_array((shares, *parts), shape), sparse.csr_array((counts, *parts), shape)

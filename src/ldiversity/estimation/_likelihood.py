@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb, log2, prod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray, SetArray
     from ldiversity.mechanisms import SetMechanism
 
-__all__ = ["MARGINAL_PRIOR", "global_marginal", "maximize"]
+__all__ = ["MARGINAL_PRIOR", "counted_marginal", "global_marginal", "maximize"]
 
 TOLERANCE: Final = 1e-7
 """A cell has converged when a step moves no share by more; this is far below any sampling error."""
@@ -48,12 +48,18 @@ def maximize(cells: CellData, prior: FloatArray, strength: FloatArray) -> tuple[
 
 def global_marginal(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray]) -> FloatArray:
     """Estimate the shares of the values in a whole release, each of them positive."""
-    n_values = prod(mechanism.n_values for mechanism in mechanisms)
     whole = np.array([0, len(sets[0])], dtype=np.int64)
-    aggregated, weights, starts = _unique_sets(mechanisms, sets, whole)
+    aggregated, weights, _ = _unique_sets(mechanisms, sets, whole)
+    return counted_marginal(mechanisms, aggregated, weights)
+
+
+def counted_marginal(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray], weights: NDArray[Any]) -> FloatArray:
+    """Estimate the same from different sets and how often each was published."""
+    n_values = prod(mechanism.n_values for mechanism in mechanisms)
+    starts = np.array([0, len(weights)], dtype=np.int64)
     flat = np.full(n_values, 1.0 / n_values)
     strength = np.array([MARGINAL_PRIOR * n_values])
-    shares, _ = _maximize(mechanisms, aggregated, weights, starts, flat, strength)
+    shares, _ = _maximize(mechanisms, sets, weights.astype(np.float64), starts, flat, strength)
     marginal: FloatArray = shares[0]
     return marginal
 
@@ -99,6 +105,8 @@ def _likelihood(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray]) ->
 
 
 def _aggregate(cells: CellData) -> tuple[tuple[SetArray, ...], FloatArray, NDArray[np.int64]]:
+    if cells.counted is not None:
+        return cells.counted.sets, cells.counted.weights.astype(np.float64), cells.counted.starts
     sets = cells.sets
     most = prod(comb(mechanism.n_values, mechanism.l) for mechanism in cells.mechanisms)
     if cells.n_cells * most < len(sets[0]):

@@ -67,7 +67,7 @@ class Spread:
 def too_many_cells(limit: int, got: int) -> UnsupportedError:
     """The error of a question whose answer would be too large."""
     return UnsupportedError("estimate", f"cells times values may be at most {limit}", got=got).with_hint(
-        say("Use fewer columns, or {} for wider cells.", WIDER)
+        say("Use fewer columns, or {} for wider cells; within a limit of memory, more of it helps too.", WIDER)
     )
 
 

@@ -61,8 +61,6 @@ def standard_errors(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArr
 
 def covariance(cells: CellData, matrices: Sequence[FloatArray], cell: int) -> FloatArray:
     """The covariance matrix of one cell's ``transform(matrices, counts)``, shape (F, F)."""
-    from ldiversity._kernels.cells import pair_counts
-
     if not cells.has_sets:
         raise UnsupportedError(
             "Estimate", "covariance needs published sets, but this release has single members"
@@ -71,17 +69,34 @@ def covariance(cells: CellData, matrices: Sequence[FloatArray], cell: int) -> Fl
         raise UnsupportedError(
             "Estimate", f"covariance is given for at most {COVARIANCE_LIMIT} values", got=cells.n_values
         )
-    rows = slice(cells.starts[cell], cells.starts[cell + 1])
-    sets = product_sets([array[rows] for array in cells.sets], cells.sizes)
-    counted = np.zeros((1, cells.n_values**2))
-    pair_counts(sets, np.array([0, len(sets)]), 0, 1, np.arange(cells.n_values) * cells.n_values, counted)
-    pairs = counted.reshape(cells.n_values, cells.n_values)
+    pairs = _pairs(cells, cell)
     both = pairs + pairs.T + np.diag(cells.counts[cell])
     whole = _kron(matrices)
     inclusion = _kron([mechanism.inclusion for mechanism in cells.mechanisms])
     expected = (inclusion.T * cells.linear[cell]) @ inclusion
     result: FloatArray = whole @ (both - expected) @ whole.T
     return (result + result.T) / 2
+
+
+def _pairs(cells: CellData, cell: int) -> FloatArray:
+    # How many sets of a cell hold both of two values, the smaller one first.
+    from ldiversity._kernels.cells import pair_counts
+
+    n_values, counted = cells.n_values, cells.counted
+    if counted is None:
+        rows = slice(cells.starts[cell], cells.starts[cell + 1])
+        sets = product_sets([array[rows] for array in cells.sets], cells.sizes)
+        found = np.zeros((1, n_values**2))
+        pair_counts(sets, np.array([0, len(sets)]), 0, 1, np.arange(n_values) * n_values, found)
+        return found.reshape(n_values, n_values)
+    rows = slice(counted.starts[cell], counted.starts[cell + 1])
+    sets, weights = product_sets([array[rows] for array in counted.sets], cells.sizes), counted.weights[rows]
+    pairs = np.zeros(n_values**2)
+    for k in range(1, sets.shape[1]):
+        for j in range(k):
+            low, high = np.minimum(sets[:, j], sets[:, k]), np.maximum(sets[:, j], sets[:, k])
+            pairs += np.bincount(low.astype(np.int64) * n_values + high, weights=weights, minlength=n_values**2)
+    return pairs.reshape(n_values, n_values)
 
 
 def dummy_range(cells: CellData) -> tuple[FloatArray, FloatArray]:
@@ -153,11 +168,10 @@ def _expected(cells: CellData, matrices: Sequence[FloatArray], counts: FloatArra
 
 def _square_sums(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
     # The sum over the records of a cell of (M 1_R)**2, in the cheaper of two ways.
-    members = cells.members or ()
-    if len(matrices) > 1:
+    if len(matrices) > 1 or cells.counted is not None:
         return _square_sums_joint(cells, matrices)
     n_pairs = cells.n_cells * cells.n_values**2
-    if len(members[0]) * members[0].shape[1] >= n_pairs:
+    if cells.sets[0].size >= n_pairs:
         return _square_sums_by_pairs(cells, matrices[0])
     return _square_sums_by_record(cells, matrices[0])
 
@@ -195,15 +209,18 @@ def _square_sums_by_pairs(cells: CellData, matrix: FloatArray) -> FloatArray:
 
 def _square_sums_joint(cells: CellData, matrices: Sequence[FloatArray]) -> FloatArray:
     # The vector of a record is a product over attributes, and so is its square: no F x F matrix is needed.
-    sets = cells.sets
+    counted = cells.counted
+    sets, starts = (cells.sets, cells.starts) if counted is None else (counted.sets, counted.starts)
     sums = np.zeros((cells.n_cells, cells.n_values))
-    cell_of = np.repeat(np.arange(cells.n_cells), cells.records)
+    cell_of = np.repeat(np.arange(cells.n_cells), np.diff(starts))
     step = max(1, _BLOCK // cells.n_values)
     for first in range(0, len(cell_of), step):
         block = np.ones((len(cell_of[first : first + step]), 1))
         for array, matrix in zip(sets, matrices, strict=True):
             square = matrix.T[array[first : first + step]].sum(axis=1) ** 2
             block = (block[:, :, None] * square[:, None, :]).reshape(len(block), -1)
+        if counted is not None:
+            block *= counted.weights[first : first + step, None]
         found, offsets = np.unique(cell_of[first : first + step], return_index=True)
         sums[found] += np.add.reduceat(block, offsets, axis=0)
     return sums

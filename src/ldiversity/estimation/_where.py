@@ -95,6 +95,14 @@ class Filter:
             )
             warn(LDiversityWarning("where", rule))
 
+    def occurring(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        """The cells of a column that have a value named here, each value once; `check` needs no others."""
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        cells, values = self._typed(column)
+        different = pc.unique(cells)
+        return pa.chunked_array([different.filter(pc.is_in(different, value_set=values))])
+
     def bounds(self, kind: pa.DataType) -> tuple[float, float]:
         """The numbers between which a comparison holds; days and instants are numbers of their unit."""
         nothing = pa.chunked_array([pa.nulls(0, kind)])

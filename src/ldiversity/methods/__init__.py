@@ -13,6 +13,15 @@ from ldiversity.methods._anatomy_classes import most_classes
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Method, Partition, RandomizingMethod
 from ldiversity.methods._coded import CategoryColumn, CodedTable, NumberColumn, QuasiColumn, SensitiveColumn
 from ldiversity.methods._combinations import number_combinations
+from ldiversity.methods._part_facts import PartFacts
+from ldiversity.methods._parts_cells import eligible_cell_moves
+from ldiversity.methods._parts_cuts import Cuts
+from ldiversity.methods._parts_exact import Candidates, ExactMoves
+from ldiversity.methods._parts_left_out import leave_out
+from ldiversity.methods._parts_moves import Moves, eligible, eligible_moves
+from ldiversity.methods._parts_route import AlikeParts, Parts, RandomParts
+from ldiversity.methods._parts_rule import PartCounts, PartRule, rows_that_matter
+from ldiversity.methods._parts_tree import PartTree, join_parts
 from ldiversity.methods._people import Dealer, check_people
 from ldiversity.methods._rule import Models, Rules, check_whole, describe_rules, given_models, refuse_persons, rules_of
 
@@ -31,26 +40,43 @@ if TYPE_CHECKING:
 __all__ = [  # noqa: PLE0604 - all of them are texts
     "number_combinations",
     "METHODS",
+    "AlikeParts",
+    "Candidates",
     "CategoryColumn",
     "CodedTable",
+    "Cuts",
     "Dealer",
+    "ExactMoves",
     "Grouping",
     "GroupingMethod",
     "GroupingRun",
     "Method",
     "Models",
+    "Moves",
     "NumberColumn",
+    "PartCounts",
+    "PartFacts",
+    "PartRule",
+    "PartTree",
     "Partition",
+    "Parts",
     "QuasiColumn",
+    "RandomParts",
     "RandomizingMethod",
     "Rules",
     "SensitiveColumn",
     "check_people",
     "check_whole",
     "describe_rules",
+    "eligible",
+    "eligible_cell_moves",
+    "eligible_moves",
     "given_models",
+    "join_parts",
+    "leave_out",
     "most_classes",
     "refuse_persons",
+    "rows_that_matter",
     "rules_of",
     *sorted(entry.class_name for entry in LISTED.values()),
 ]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ldiversity.base.arrays import Json
 from ldiversity.base.checks import check_choice, check_integer
-from ldiversity.methods._anatomy_classes import check_shares, divide, losses, only_column
+from ldiversity.methods._anatomy_classes import check_shares, divide, join_losses, losses, only_column
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun
-from ldiversity.methods._coded import CodedTable
+from ldiversity.methods._coded import CodedTable, SensitiveColumn
+from ldiversity.methods._part_facts import PartFacts
 from ldiversity.methods._people import check_people
 from ldiversity.models import UniqueDiversity
 from ldiversity.schema import Domain
@@ -40,6 +43,9 @@ class Anatomy(GroupingMethod):
     Where a person has several rows, classes then exchange rows until none holds two of one person. This always works
     if nobody has more than floor(n/l) rows; otherwise it is refused, or rows of that person are suppressed.
 
+    In parts: which records share a part is pure chance, as it is for classes, so estimates stay unbiased. What must be
+    suppressed is decided by the counts of the whole table.
+
     References
     ----------
     Xiao and Tao, Anatomy: simple and effective privacy preservation, VLDB 2006.
@@ -57,6 +63,7 @@ class Anatomy(GroupingMethod):
     strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "bucketized"
     blind: ClassVar[bool] = True
+    parts: ClassVar[Literal["near", "random", "alike"] | None] = "random"
 
     l: int
     overflow: Literal["refuse", "suppress"] = "refuse"
@@ -76,11 +83,20 @@ class Anatomy(GroupingMethod):
         UnsupportedError
             When there are several sensitive columns.
         """
-        column = only_column("Anatomy", table)
+        column = only_column("Anatomy", table.sensitive)
         check_shares("Anatomy", column.name, column.counts, self.l, overflow=self.overflow)
         check_people("Anatomy", table, self.l, overflow=self.overflow)
         partition = divide(column.codes, len(column.domain), self.l, table.several)
         return Grouping((partition,), facts=losses(partition, self.l))
+
+    def check_counts(self, columns: Sequence[SensitiveColumn]) -> None:
+        """Refuse a value with more than 1/l of the records, unless some are left out."""
+        column = only_column("Anatomy", columns)
+        check_shares("Anatomy", column.name, column.population.counts, self.l, overflow=self.overflow)
+
+    def join_facts(self, parts: Sequence[PartFacts]) -> dict[str, Json]:
+        """The losses of all parts together."""
+        return join_losses(parts, self.l)
 
     def promises(self, domain: Domain) -> tuple[UniqueDiversity]:  # noqa: ARG002 - the same for every domain
         """At least l records in every class, all with different values."""

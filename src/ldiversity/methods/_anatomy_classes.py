@@ -10,28 +10,39 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray, Json
 from ldiversity.errors import InfeasibleError, UnsupportedError
 from ldiversity.methods._base import Partition
-from ldiversity.methods._coded import CodedTable, SensitiveColumn
+from ldiversity.methods._coded import SensitiveColumn
+from ldiversity.methods._part_facts import PartFacts
 from ldiversity.methods._people import spread_people
 from ldiversity.sentences import Method, Setting, say
 
-__all__ = ["check_shares", "divide", "divide_rest", "keep_eligible", "losses", "most_classes", "only_column"]
+__all__ = [
+    "check_shares",
+    "divide",
+    "divide_rest",
+    "join_losses",
+    "keep_eligible",
+    "losses",
+    "most_classes",
+    "only_column",
+]
 
 
-def most_classes(counts: NDArray[np.int64], l: int) -> int:
+def most_classes(counts: NDArray[np.int64], l: int, *, besides: int = 0) -> int:
     """The largest number of classes of at least `l` rows with pairwise different levels.
 
     It is the largest k with ``sum(min(n_s, k)) >= k * l``: a level gives a class at most one row, and k classes need
-    k * l rows. As many classes also keep the most rows: ``min(n_s, k)`` of each level.
+    k * l rows. As many classes also keep the most rows: ``min(n_s, k)`` of each level. `besides` are rows of further
+    levels, none of which has more than k.
 
     Examples
     --------
     >>> most_classes(np.array([6, 2, 2]), 2)
     4
     """
-    low, high = 0, int(counts.sum()) // l
+    low, high = 0, (int(counts.sum()) + besides) // l
     while low < high:
         middle = (low + high + 1) // 2
-        if int(np.minimum(counts, middle).sum()) >= middle * l:
+        if int(np.minimum(counts, middle).sum()) + besides >= middle * l:
             low = middle
         else:
             high = middle - 1
@@ -143,8 +154,19 @@ def divide_rest(
 
 def losses(partition: Partition, l: int) -> dict[str, Json]:
     """Public facts: hidden rows, their share (hide loss), and rows beyond l per class, over l (additional loss)."""
-    n_rows, hidden = len(partition.class_of), partition.suppressed
-    needed = partition.n_classes * l
+    return _losses(len(partition.class_of), partition.suppressed, partition.n_classes, l)
+
+
+def join_losses(parts: Sequence[PartFacts], l: int) -> dict[str, Json]:
+    """The same where parts of the table were grouped one by one; with several partitions, the mean of their losses."""
+    n_rows = sum(part.n_rows for part in parts)
+    hidden = n_rows - sum(part.n_published for part in parts)
+    each = [_losses(n_rows, hidden, sum(n_classes), l) for n_classes in zip(*(p.n_classes for p in parts), strict=True)]
+    return {**each[0], "additional_loss": float(np.mean([one["additional_loss"] for one in each]))}
+
+
+def _losses(n_rows: int, hidden: int, n_classes: int, l: int) -> dict[str, Json]:
+    needed = n_classes * l
     return {
         "hidden": hidden,
         "hide_loss": hidden / n_rows if n_rows else 0.0,
@@ -152,16 +174,16 @@ def losses(partition: Partition, l: int) -> dict[str, Json]:
     }
 
 
-def only_column(owner: str, table: CodedTable) -> SensitiveColumn:
+def only_column(owner: str, columns: Sequence[SensitiveColumn]) -> SensitiveColumn:
     """The sensitive column, where a method can handle only one."""
-    if len(table.sensitive) > 1:
-        raise UnsupportedError(owner, "there must be one sensitive column", got=len(table.sensitive)).with_hint(
+    if len(columns) > 1:
+        raise UnsupportedError(owner, "there must be one sensitive column", got=len(columns)).with_hint(
             say(
                 "{} and {} make classes that differ in several sensitive columns; {} generalizes as well.",
                 *(Method("LLMSU"), Method("MBF"), Method("BSGI")),
             )
         )
-    return table.sensitive[0]
+    return columns[0]
 
 
 def check_shares(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -15,7 +16,10 @@ from ldiversity.base.arrays import CodeArray, Json
 from ldiversity.base.checks import name_some
 from ldiversity.errors import ParameterError
 from ldiversity.mechanisms import SetMechanism
-from ldiversity.methods._coded import CodedTable
+from ldiversity.methods._coded import CodedTable, SensitiveColumn
+from ldiversity.methods._part_facts import PartFacts, join_usual_facts
+from ldiversity.methods._parts_route import AlikeParts
+from ldiversity.methods._parts_rule import PartCounts, PartRule
 from ldiversity.models import PrivacyModel
 from ldiversity.schema import Domain
 from ldiversity.sentences import Options, say
@@ -41,7 +45,7 @@ class Method(ABC):
     """What it publishes; its base class says so."""
 
     engines: ClassVar[frozenset[str]] = frozenset({"local"})
-    """The engines that can run it."""
+    """The engines that can run it. Of a method that groups records, `GroupingMethod.parts` decides."""
 
     strength: ClassVar[str | None] = None
     """The whole number among its parameters by which people choose how much is hidden: comparisons and plans vary it
@@ -126,6 +130,7 @@ class RandomizingMethod(Method):
     """A method that hides each record's value on its own: it needs the domain, not the other records."""
 
     family: ClassVar[Literal["sets", "classes"]] = "sets"
+    engines: ClassVar[frozenset[str]] = frozenset({"local", "spark"})
 
     @abstractmethod
     def fit(self, domain: Domain) -> SetMechanism:
@@ -234,6 +239,25 @@ class GroupingMethod(Method):
     needs_hierarchies: ClassVar[bool] = False
     """Whether every quasi-identifier must have a hierarchy; those without one get an automatic one."""
 
+    parts: ClassVar[Literal["near", "random", "alike"] | None] = None
+    """How a table that does not fit into memory is cut, so that `group` runs on each part by itself: records that lie
+    ``near`` each other together; at ``random``, for methods that do not look at quasi-identifiers; or records that are
+    ``alike`` in all of them together. None: the method needs all records at once.
+
+    Classes never cross parts, so what every class satisfies holds for all parts together. `group` sees the counts of
+    the whole table in `SensitiveColumn.population`; nothing that it decides for a part may need more."""
+
+    decides_by_counts: ClassVar[bool] = False
+    """Whether parts can be grouped only by what `decided` returns, after it has seen how often each combination of
+    quasi-identifiers and sensitive values occurs in the whole table. Then records are never left out, and a person must
+    have one row."""
+
+    def __init_subclass__(cls, **given: Any) -> None:  # noqa: ANN401 - what a base class takes
+        """Say which engines can run the method: where rows are never in one place, it must group parts."""
+        super().__init_subclass__(**given)
+        if "engines" not in vars(cls):
+            cls.engines = frozenset({"local"} if cls.parts is None else {"local", "spark"})
+
     @abstractmethod
     def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
         """Divide the rows into classes.
@@ -252,6 +276,72 @@ class GroupingMethod(Method):
 
         Each becomes a claim of the release, and is checked by itself on what was written. At least one.
         """
+
+    def n_partitions(self, n_sensitive: int) -> int:  # noqa: ARG002 - one, mostly
+        """How many partitions `group` makes for so many sensitive columns: one, or one for each."""
+        return 1
+
+    def check_counts(self, columns: Sequence[SensitiveColumn]) -> None:
+        """Refuse a table by how often values occur in the whole of it, as `group` would; `columns` need no rows."""
+
+    def decided(self, table: CodedTable, counts: NDArray[np.int64]) -> Self:  # noqa: ARG002 - most decide nothing
+        """The method with what it decides for all parts, from the distinct rows of a table and how often each is."""
+        return self
+
+    def alike_parts(self, n_parts: int) -> AlikeParts:
+        """How records that must be together come together, where `parts` is ``alike``."""
+        return AlikeParts(n_parts)
+
+    def join_facts(self, parts: Sequence[PartFacts]) -> dict[str, Json]:
+        """Public facts about how it went, where parts of the table were grouped one by one."""
+        return join_usual_facts(parts)
+
+    def part_rule(self, n_sensitive: int) -> PartRule:  # noqa: ARG002 - the same for any number, mostly
+        """How parts are made fit for this method, for a table with so many sensitive columns.
+
+        By default no value may have more than 1/level of a part; if the method has no level, parts are joined until
+        they are `feasible`.
+        """
+        return PartRule(self.level, leave_out=self.may_leave_out > 0)
+
+    def part_levels(self, domain: Domain, counts: NDArray[np.int64]) -> CodeArray:  # noqa: ARG002 - values differ
+        """Shape (F,): the level of each value; records of a class must differ in levels. By default in values.
+
+        Parameters
+        ----------
+        domain
+            The values.
+        counts
+            How often each occurs in the whole table.
+        """
+        return np.arange(len(domain), dtype=np.int32)
+
+    def feasible(self, part: PartCounts) -> bool:
+        """Whether `group` can keep the promise in a part with these counts.
+
+        By default no level and no person has more than 1/level of it; without a level (see `part_rule`), the part as
+        one class satisfies all that is promised. An empty part is feasible. For one sensitive column, and where nobody
+        has several rows, this is all that `group` needs. Otherwise it may still find that records cannot be placed:
+        the part is then joined to the one beside it.
+        """
+        level = self.part_rule(len(part.values)).level
+        n_rows = part.n_rows
+        if n_rows == 0:
+            return True
+        for counts, population in zip(part.values, part.populations, strict=True):
+            if level is not None:
+                levels = np.zeros(len(counts), dtype=np.int64)
+                np.add.at(levels, self.part_levels(population.domain, population.counts), counts)
+                if int(levels.max()) * level > n_rows:
+                    return False
+            elif not all(model.holds(counts[None, :], population)[0] for model in self.promises(population.domain)):
+                return False
+        least = level or max(
+            math.ceil(1 / model.posterior - 1e-9)
+            for population in part.populations
+            for model in self.promises(population.domain)
+        )
+        return part.most_of_person * least <= n_rows
 
     @property
     def may_leave_out(self) -> float:

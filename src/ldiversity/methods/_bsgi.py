@@ -17,7 +17,8 @@ from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Part
 from ldiversity.methods._bsgi_near import group_near, group_paper
 from ldiversity.methods._bsgi_repair import place_left_over
 from ldiversity.methods._bsgi_space import Keys, Space, make_keys, make_space
-from ldiversity.methods._coded import CodedTable
+from ldiversity.methods._coded import CodedTable, SensitiveColumn
+from ldiversity.methods._part_facts import PartFacts
 from ldiversity.models import UniqueDiversity
 from ldiversity.schema import Domain
 from ldiversity.sentences import Setting, say
@@ -53,6 +54,12 @@ class BSGI(GroupingMethod):
     weights
         How much the loss of each quasi-identifier counts; 1 for those that are not named.
 
+    Notes
+    -----
+    In parts: if no value has more than 1/l of a part, its n records form n // l classes, so at most one class per part
+    is missing altogether. With several sensitive columns, or several rows of a person, a part may leave records that
+    cannot be placed, as a whole table may; it is then joined to the one beside it, or they are suppressed.
+
     References
     ----------
     Ye, Deng, Wang, Lv, Liu, Feng: BSGI, an effective algorithm towards stronger l-diversity.
@@ -66,6 +73,7 @@ class BSGI(GroupingMethod):
     name: ClassVar[str] = "bsgi"
     strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
+    parts: ClassVar[Literal["near", "random", "alike"] | None] = "near"
 
     l: int
     selection: str = "near"
@@ -109,6 +117,11 @@ class BSGI(GroupingMethod):
         """At least l records, all with different values."""
         return (UniqueDiversity(self.l),)
 
+    def check_counts(self, columns: Sequence[SensitiveColumn]) -> None:
+        """Refuse a value with more than 1/l of the records, unless some are left out."""
+        if self.overflow == "refuse":
+            self._check_shares({f"one value of {column.name!r}": column.population.counts for column in columns})
+
     def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
         """Form the classes.
 
@@ -124,7 +137,12 @@ class BSGI(GroupingMethod):
             rows = keep_eligible(keys.codes, keys.sizes, rows, self.l)
             self._check_some_left(keys, rows, table.n_rows)
         else:
-            self._check_eligible(keys, table.n_rows)
+            self._check_shares(
+                {
+                    f"one {'value' if key < keys.n_sensitive else 'person'} of {name}": keys.counts(key)
+                    for key, name in enumerate(keys.names)
+                }
+            )
         kept = np.zeros(table.n_rows, dtype=np.bool_)
         kept[rows] = True
         if len(rows):
@@ -157,19 +175,24 @@ class BSGI(GroupingMethod):
         class_of[rows] = found.class_of
         return Partition(class_of, found.n_classes)
 
+    def join_facts(self, parts: Sequence[PartFacts]) -> dict[str, Json]:
+        """The classes of all parts, and all records that are left out."""
+        left_out = sum(part.n_rows - part.n_published for part in parts)
+        return {"classes": sum(part.n_classes[0] for part in parts), "suppressed": left_out}
+
     @staticmethod
     def _facts(partition: Partition) -> dict[str, Json]:
         return {"classes": partition.n_classes, "suppressed": partition.suppressed}
 
-    def _check_eligible(self, keys: Keys, n_rows: int) -> None:
-        most = [int(keys.counts(key).max(initial=0)) for key in range(len(keys.names))]
-        worst = int(np.argmax(most))
-        if most[worst] * self.l <= n_rows:
+    def _check_shares(self, counts: Mapping[str, NDArray[np.int64]]) -> None:
+        """Refuse when a value or a person has too many records; by what each key is called, how often each occurs."""
+        who, worst = max(counts.items(), key=lambda known: int(known[1].max(initial=0)))
+        n_rows, most = int(worst.sum()), int(worst.max(initial=0))
+        if most * self.l <= n_rows:
             return
-        possible = n_rows // most[worst]
-        who = f"one value of {keys.names[worst]}" if worst < keys.n_sensitive else f"one person of {keys.names[worst]}"
+        possible = n_rows // most
         hint = f"The largest possible l is {possible}." if possible >= _LEAST_L else "No l is possible."
-        if self.l <= min(int(np.count_nonzero(keys.counts(key))) for key in range(len(keys.names))):
+        if self.l <= min(int(np.count_nonzero(known)) for known in counts.values()):
             hint = say("{} {} leaves out as few records as needed.", hint, Setting("overflow", "suppress"))
         raise InfeasibleError(
             "BSGI",

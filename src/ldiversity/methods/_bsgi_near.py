@@ -121,8 +121,8 @@ def _cut_all(  # noqa: PLR0913, PLR0917 - one call
         start, end = span
         if end - start <= part:
             return [start]
-        place = cut(space.loss, space.points, values, int(keys.sizes[0]), rows[start:end], l, tolerance)
-        return [start, start + int(place)]
+        place, _ = cut(space.loss, space.points, values, int(keys.sizes[0]), rows[start:end], l, tolerance)
+        return [start, start + place]
 
     while max(np.diff(bounds)) > part:
         run.progress(0.0, "cutting")

@@ -15,7 +15,7 @@ from ldiversity.methods._coded import CategoryColumn, CodedTable, SensitiveColum
 if TYPE_CHECKING:
     from ldiversity._kernels.bsgi_loss import Loss
 
-__all__ = ["Keys", "Space", "make_keys", "make_space"]
+__all__ = ["Keys", "Space", "make_keys", "make_space", "places_of"]
 
 _SAMPLE: Final = 100_000
 
@@ -118,6 +118,11 @@ def make_space(owner: str, table: CodedTable, weights: Mapping[str, float] | Non
     centers = np.median(sample[:, : len(numbers)], axis=0) if len(sample) else np.zeros(len(numbers))
     rarity = [tree.rarity(sample[:, d]) for d, tree in enumerate(trees, len(numbers))]
     return Space(points, loss, centers.astype(np.float32), _joined(rarity))
+
+
+def places_of(column: CategoryColumn) -> NDArray[np.int64]:
+    """Shape (labels,): the place of each category among the leaves of its tree, which is its coordinate."""
+    return _Tree.of(column, 1.0).place
 
 
 def _joined(parts: list[NDArray[np.float32]]) -> NDArray[np.float32]:

@@ -14,6 +14,7 @@ from ldiversity.base.arrays import BoolArray, CodeArray
 from ldiversity.base.checks import name_some
 from ldiversity.errors import ParameterError
 from ldiversity.hierarchies import Hierarchy
+from ldiversity.models import Population
 from ldiversity.schema import Domain
 
 __all__ = ["CategoryColumn", "CodedTable", "NumberColumn", "QuasiColumn", "SensitiveColumn"]
@@ -100,16 +101,41 @@ QuasiColumn: TypeAlias = NumberColumn | CategoryColumn
 
 @dataclass(frozen=True, eq=False)
 class SensitiveColumn:
-    """A sensitive column as codes of its public domain, shape (n,)."""
+    """A sensitive column as codes of its public domain.
+
+    Parameters
+    ----------
+    name
+        The column.
+    codes
+        Shape (n,).
+    domain
+        The public values.
+    whole
+        Shape (F,): how often each value occurs in the whole table, if the rows are a part of it. None: they are all.
+    """
 
     name: str
     codes: CodeArray
     domain: Domain
+    whole: NDArray[np.int64] | None = None
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """How often each value of the domain occurs."""
         return np.bincount(self.codes, minlength=len(self.domain)).astype(np.int64)
+
+    @property
+    def population(self) -> Population:
+        """The values of the whole table, to which some privacy models compare a class.
+
+        Examples
+        --------
+        >>> codes = np.array([0, 1], dtype=np.int32)
+        >>> SensitiveColumn("disease", codes, Domain(("flu", "cut")), whole=np.array([7, 3])).population.counts.tolist()
+        [7, 3]
+        """
+        return Population(self.domain, self.counts if self.whole is None else self.whole)
 
 
 @dataclass(frozen=True, eq=False)

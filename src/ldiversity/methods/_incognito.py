@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +15,10 @@ from ldiversity.base.arrays import BoolArray, Json
 from ldiversity.base.checks import check_number, name_some
 from ldiversity.errors import InternalError, ParameterError, UnsupportedError
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
-from ldiversity.methods._coded import CodedTable, NumberColumn
+from ldiversity.methods._coded import CodedTable, NumberColumn, SensitiveColumn
+from ldiversity.methods._combinations import number_combinations
+from ldiversity.methods._parts_route import LevelParts, at_levels
+from ldiversity.methods._parts_rule import PartRule
 from ldiversity.methods._people import Dealer, check_people, not_apart
 from ldiversity.methods._rule import Models, Rules, check_whole, describe_rules, given_models, rules_of
 from ldiversity.models import PrivacyModel, as_written, count_classes
@@ -33,6 +38,9 @@ class Incognito(GroupingMethod):
 
     Where a person has several rows, records that agree at these levels are published as several classes, each of which
     holds the person once; then each of these must satisfy the model.
+
+    A table that does not fit into memory is counted first: levels are chosen by how often combinations occur. Then
+    records that agree at these levels share a part, so that every class is whole.
 
     Parameters
     ----------
@@ -63,6 +71,8 @@ class Incognito(GroupingMethod):
     strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
     needs_hierarchies: ClassVar[bool] = True
+    parts: ClassVar[Literal["near", "random", "alike"] | None] = "alike"
+    decides_by_counts: ClassVar[bool] = True
 
     l: int | None = None
     model: Models = None
@@ -98,11 +108,50 @@ class Incognito(GroupingMethod):
         """The public parameters in JSON's types."""
         return describe_rules(self.l, self.rules) | {"suppression": float(self.suppression)}
 
+    def check_counts(self, columns: Sequence[SensitiveColumn]) -> None:
+        """Refuse models that not even all records together satisfy."""
+        check_whole("Incognito", self.rules.models, columns, l=self.l)
+
+    def part_rule(self, n_sensitive: int) -> PartRule:  # noqa: ARG002 - for any number
+        """No record changes parts, because a class must be whole."""
+        return PartRule(None)
+
+    def decided(self, table: CodedTable, counts: NDArray[np.int64]) -> Self:
+        """The method at the levels of least loss."""
+        from ldiversity.methods._incognito_counts import combine
+        from ldiversity.methods._incognito_lattice import find_least
+
+        full, _ = combine(table, table.categories, counts)
+        found = find_least(full, self.rules, 0, GroupingRun(), lambda *_: Partition(np.zeros(0, dtype=np.int32), 0))
+        if found is None:
+            raise InternalError("Incognito", "the root of the lattice satisfies the model and was not found")
+        made = copy(self)
+        object.__setattr__(made, "_levels", found[0])  # no option: only publishing in parts decides before it groups
+        return made
+
+    def alike_parts(self, n_parts: int) -> LevelParts:
+        """Records meet that agree at the levels that were decided."""
+        return LevelParts(n_parts, self._decided or ())
+
+    @property
+    def _decided(self) -> tuple[int, ...] | None:
+        levels: tuple[int, ...] | None = vars(self).get("_levels")
+        return levels
+
+    def _at_levels(self, table: CodedTable, levels: tuple[int, ...]) -> Grouping:
+        known = [(column.codes, len(column.labels)) for column in at_levels(table, levels)]
+        class_of, n_classes = number_combinations(known, table.n_rows)
+        chosen = {column.name: level for column, level in zip(table.quasi, levels, strict=True)}
+        partition = Partition(class_of.astype(np.int32), n_classes)
+        return Grouping((partition,), levels=chosen, facts={"levels": chosen})
+
     def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
         """Find the levels of least loss, and the classes of records that agree at them."""
         from ldiversity.methods._incognito_counts import combine
         from ldiversity.methods._incognito_lattice import find_least
 
+        if self._decided is not None:
+            return self._at_levels(table, self._decided)
         numbers = [column.name for column in table.quasi if isinstance(column, NumberColumn)]
         if numbers:
             raise UnsupportedError(
@@ -110,7 +159,7 @@ class Incognito(GroupingMethod):
             ).with_hint("Give one, or an automatic one.")
         most = int(as_written(self.suppression) * table.n_rows)  # without rounding: 0.29 of 100 are 29
         if most == 0 or not table.n_rows:
-            check_whole("Incognito", self.rules.models, table.sensitive)
+            check_whole("Incognito", self.rules.models, table.sensitive, l=self.l)
             check_people("Incognito", table, self.rules.least_size)
         full, combination_of = combine(table, table.categories)
         dealer = Dealer.of(table)
@@ -126,7 +175,7 @@ class Incognito(GroupingMethod):
         found = find_least(full, self.rules, most, run, classes_of)
         if found is None:
             # One class of all records is a node too, so they cannot satisfy the rule.
-            check_whole("Incognito", self.rules.models, table.sensitive)
+            check_whole("Incognito", self.rules.models, table.sensitive, l=self.l)
             if dealer is not None:
                 raise not_apart("Incognito", table)
             raise InternalError("Incognito", "the root of the lattice satisfies the model and was not found")

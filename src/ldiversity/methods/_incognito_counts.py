@@ -123,17 +123,22 @@ class Combinations:
         return number_combinations(codes, len(self.sizes))
 
 
-def combine(table: CodedTable, columns: tuple[CategoryColumn, ...]) -> tuple[Combinations, Ints]:
-    """The distinct combinations of a table, and the number of each row's combination."""
+def combine(
+    table: CodedTable, columns: tuple[CategoryColumn, ...], counts: Ints | None = None
+) -> tuple[Combinations, Ints]:
+    """The distinct combinations of a table, and the number of each row's combination; `counts` has how often a row is.
+
+    Without `counts`, each row is there once.
+    """
     known = [(column.codes, len(column.labels)) for column in columns]
     row_of, n_rows = number_combinations(known, table.n_rows)
-    ones = np.ones(table.n_rows, dtype=np.int64)
+    ones = np.ones(table.n_rows, dtype=np.int64) if counts is None else counts
     every = tuple(_Values(np.arange(table.n_rows), s.codes.astype(np.int64), ones, s.domain) for s in table.sensitive)
     codes = tuple(np.zeros(n_rows, dtype=np.int64) for _ in columns)
     for column, new in zip(columns, codes, strict=True):
         new[row_of] = column.codes
     values = tuple(each.roll_up(row_of, n_rows) for each in every)
-    return Combinations(columns, codes, np.bincount(row_of, minlength=n_rows).astype(np.int64), values), row_of
+    return Combinations(columns, codes, _add_up(ones, row_of, n_rows), values), row_of
 
 
 def _add_up(sizes: Ints, class_of: Ints, n_classes: int) -> Ints:

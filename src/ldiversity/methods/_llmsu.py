@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal
 
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray, Json
 from ldiversity.base.checks import check_integer
 from ldiversity.errors import ParameterError
-from ldiversity.methods._anatomy_classes import divide, losses
+from ldiversity.methods._anatomy_classes import divide, join_losses, losses
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
-from ldiversity.methods._coded import CodedTable
+from ldiversity.methods._coded import CodedTable, SensitiveColumn
 from ldiversity.methods._llmsu_merge import merge_levels
-from ldiversity.methods._mbf_classes import Cells, best_of, check_columns, describe
+from ldiversity.methods._mbf_classes import Cells, best_of, check_columns, describe, has_levels
+from ldiversity.methods._part_facts import PartFacts
+from ldiversity.methods._parts_rule import PartCounts, PartRule
 from ldiversity.methods._people import check_people
 from ldiversity.models import UniqueDiversity
 from ldiversity.release import SEPARATE_CLASSES
@@ -55,6 +58,10 @@ class LLMSU(GroupingMethod):
     that fit beside them; of several powers (power 0 is MBF), with and without merged levels, the one that hides the
     fewest records is kept. So no more are hidden than by MBF, or by merging.
 
+    In parts: levels are merged by the counts of the whole table. With one column the hidden records are decided by them
+    too, so no more are hidden than in one piece. With several, and in separate mode, each part hides what fits nowhere
+    in it; a part needs l levels of each column.
+
     Hide loss is hidden / n; additional loss is the sum of (size - l) over the classes / (classes * l).
 
     References
@@ -75,6 +82,7 @@ class LLMSU(GroupingMethod):
     strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "bucketized"
     blind: ClassVar[bool] = True
+    parts: ClassVar[Literal["near", "random", "alike"] | None] = "random"
 
     l: int
     merge: bool = False
@@ -94,9 +102,9 @@ class LLMSU(GroupingMethod):
         InfeasibleError
             When no class can be formed.
         """
-        levels = {column.name: self._levels(column.counts) for column in table.sensitive}
+        levels = {column.name: self._levels(column.population.counts) for column in table.sensitive}
         columns = [levels[column.name][column.codes] for column in table.sensitive]
-        check_columns("LLMSU", table, columns, self.l)
+        check_columns("LLMSU", table.sensitive, [np.bincount(codes) for codes in columns], self.l)
         check_people("LLMSU", table, self.l, overflow="suppress")
         if self.joint or len(columns) == 1:
             grouping = describe(self._divide(columns, table.several, run), self.l)
@@ -106,9 +114,37 @@ class LLMSU(GroupingMethod):
             return grouping
         return replace(grouping, of_values={"levels": levels})
 
+    def n_partitions(self, n_sensitive: int) -> int:
+        """One, or one for each column in separate mode."""
+        return 1 if self.joint else n_sensitive
+
+    def check_counts(self, columns: Sequence[SensitiveColumn]) -> None:
+        """Refuse columns with fewer than l levels."""
+        counts = [
+            np.bincount(self._levels(column.population.counts), column.population.counts).astype(np.int64)
+            for column in columns
+        ]
+        check_columns("LLMSU", columns, counts, self.l)
+
+    def join_facts(self, parts: Sequence[PartFacts]) -> dict[str, Json]:
+        """The losses of all parts together."""
+        return join_losses(parts, self.l)
+
     def promises(self, domain: Domain) -> tuple[UniqueDiversity]:  # noqa: ARG002 - the same for every domain
         """At least l records in every class, all with different values: values of different levels differ."""
         return (UniqueDiversity(self.l),)
+
+    def part_rule(self, n_sensitive: int) -> PartRule:
+        """One column: eligible parts of what is not hidden. Several: parts as they are."""
+        return PartRule(self.l, leave_out=True) if n_sensitive == 1 else PartRule(None)
+
+    def part_levels(self, domain: Domain, counts: NDArray[np.int64]) -> CodeArray:  # noqa: ARG002 - counts decide
+        """Shape (F,): the level of each value."""
+        return self._levels(counts)
+
+    def feasible(self, part: PartCounts) -> bool:
+        """Whether every column has l levels, and there are l people."""
+        return super().feasible(part) if len(part.values) == 1 else has_levels(self, part, self.l)
 
     def _levels(self, counts: NDArray[np.int64]) -> CodeArray:
         return merge_levels(counts, self.l) if self.merge else np.arange(len(counts), dtype=np.int32)
@@ -143,7 +179,7 @@ class LLMSU(GroupingMethod):
             if kept.all():
                 break
             rows = rows[kept]
-            check_columns("LLMSU", table, [codes[rows] for codes in columns], self.l)
+            check_columns("LLMSU", table.sensitive, [np.bincount(codes[rows]) for codes in columns], self.l)
         partitions = []
         for partition in found:
             class_of = np.full(table.n_rows, -1, dtype=np.int32)

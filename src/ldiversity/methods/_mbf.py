@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ldiversity.base.arrays import Json
 from ldiversity.base.checks import check_integer
+from ldiversity.methods._anatomy_classes import join_losses
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun
-from ldiversity.methods._coded import CodedTable
-from ldiversity.methods._mbf_classes import Cells, best_of, check_columns, describe
+from ldiversity.methods._coded import CodedTable, SensitiveColumn
+from ldiversity.methods._mbf_classes import Cells, best_of, check_columns, describe, has_levels
+from ldiversity.methods._part_facts import PartFacts
+from ldiversity.methods._parts_rule import PartCounts, PartRule
 from ldiversity.methods._people import check_people
 from ldiversity.models import UniqueDiversity
 from ldiversity.schema import Domain
@@ -34,6 +39,9 @@ class MBF(GroupingMethod):
     no value with those already taken, until l are taken. A cell that cannot begin a class is set aside and the next
     fullest is tried. Records that are left join classes none of whose values they repeat.
 
+    In parts: with one column the hidden records are decided by the counts of the whole table. With several, each part
+    hides what fits nowhere in it; a part needs l values of each column.
+
     References
     ----------
     Yang, Wang, Wang and Yu, Privacy preserving approaches for multiple sensitive attributes in data publishing, 2008:
@@ -54,6 +62,7 @@ class MBF(GroupingMethod):
     for_comparison: ClassVar[bool] = True
     layout: ClassVar[Literal["generalized", "bucketized"]] = "bucketized"
     blind: ClassVar[bool] = True
+    parts: ClassVar[Literal["near", "random", "alike"] | None] = "random"
 
     l: int
 
@@ -69,10 +78,26 @@ class MBF(GroupingMethod):
             When no class can be formed.
         """
         columns = [column.codes for column in table.sensitive]
-        check_columns("MBF", table, columns, self.l)
+        check_columns("MBF", table.sensitive, [column.counts for column in table.sensitive], self.l)
         check_people("MBF", table, self.l, overflow="suppress")
         partition = best_of("MBF", [Cells.of(columns, table.several)], self.l, (0.0,), run)
         return describe(partition, self.l)
+
+    def check_counts(self, columns: Sequence[SensitiveColumn]) -> None:
+        """Refuse columns with fewer than l values."""
+        check_columns("MBF", columns, [column.population.counts for column in columns], self.l)
+
+    def join_facts(self, parts: Sequence[PartFacts]) -> dict[str, Json]:
+        """The losses of all parts together."""
+        return join_losses(parts, self.l)
+
+    def part_rule(self, n_sensitive: int) -> PartRule:
+        """One column: eligible parts of what is not hidden. Several: parts as they are."""
+        return PartRule(self.l, leave_out=True) if n_sensitive == 1 else PartRule(None)
+
+    def feasible(self, part: PartCounts) -> bool:
+        """Whether every column has l values, and there are l people."""
+        return super().feasible(part) if len(part.values) == 1 else has_levels(self, part, self.l)
 
     def promises(self, domain: Domain) -> tuple[UniqueDiversity]:  # noqa: ARG002 - the same for every domain
         """At least l records in every class, all with different values."""

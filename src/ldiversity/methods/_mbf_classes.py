@@ -14,11 +14,12 @@ from ldiversity.base.arrays import CodeArray
 from ldiversity.base.numbers import counted
 from ldiversity.errors import InfeasibleError
 from ldiversity.methods._anatomy_classes import check_shares, losses, most_classes
-from ldiversity.methods._base import Grouping, GroupingRun, Partition
-from ldiversity.methods._coded import CodedTable
+from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
+from ldiversity.methods._coded import SensitiveColumn
+from ldiversity.methods._parts_rule import PartCounts
 from ldiversity.sentences import Setting, say
 
-__all__ = ["Cells", "best_of", "check_columns", "describe"]
+__all__ = ["Cells", "best_of", "check_columns", "describe", "has_levels"]
 
 _PILOT: Final = 65_536
 """Rows on which powers are chosen, where there are at least four times as many."""
@@ -108,10 +109,17 @@ class Cells:
         return Partition(class_of, n_classes)
 
 
-def check_columns(owner: str, table: CodedTable, columns: Sequence[CodeArray], l: int) -> None:
-    """Refuse when a column has fewer than `l` levels that occur."""
-    for column, levels in zip(table.sensitive, columns, strict=True):
-        check_shares(owner, column.name, np.bincount(levels), l, overflow="suppress")
+def check_columns(owner: str, columns: Sequence[SensitiveColumn], counts: Sequence[NDArray[np.int64]], l: int) -> None:
+    """Refuse when a column has fewer than `l` levels that occur, where it is known how often each does."""
+    for column, own in zip(columns, counts, strict=True):
+        check_shares(owner, column.name, own, l, overflow="suppress")
+
+
+def has_levels(method: GroupingMethod, part: PartCounts, l: int) -> bool:
+    """Whether a class can be formed in a part: it is empty, or has `l` levels of each column, and `l` people."""
+    levels = [method.part_levels(own.domain, own.counts) for own in part.populations]
+    occurring = [len(np.unique(own[counts > 0])) for own, counts in zip(levels, part.values, strict=True)]
+    return part.n_rows == 0 or (min(occurring) >= l and part.most_of_person * l <= part.n_rows)
 
 
 def best_of(owner: str, grids: Sequence[Cells], l: int, powers: Sequence[float], run: GroupingRun) -> Partition:

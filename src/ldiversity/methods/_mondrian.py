@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -13,7 +13,8 @@ from ldiversity.base.arrays import Json
 from ldiversity.base.checks import check_number
 from ldiversity.errors import ParameterError
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun
-from ldiversity.methods._coded import CodedTable
+from ldiversity.methods._coded import CodedTable, SensitiveColumn
+from ldiversity.methods._parts_rule import PartRule
 from ldiversity.methods._people import Dealer, check_people, not_apart
 from ldiversity.methods._rule import Models, Rules, check_whole, describe_rules, given_models, rules_of
 from ldiversity.models import PrivacyModel
@@ -48,6 +49,12 @@ class Mondrian(GroupingMethod):
         How much the span of a quasi-identifier counts, by name; 1 for those that are not named, and 0 for one that
         must not be cut.
 
+    Notes
+    -----
+    In parts: the first cuts are made by a sample, if both sides satisfy the models, and undone where all records show
+    that one does not; no record is moved. A part that is too large and has no such cut is divided by chance, also if
+    equal values must stay together. Models that compare a class with the whole table get the counts of all of it.
+
     References
     ----------
     LeFevre, DeWitt, Ramakrishnan, Mondrian Multidimensional K-Anonymity, ICDE 2006.
@@ -65,6 +72,7 @@ class Mondrian(GroupingMethod):
     name: ClassVar[str] = "mondrian"
     strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
+    parts: ClassVar[Literal["near", "random", "alike"] | None] = "near"
 
     l: int | None = None
     model: Models = None
@@ -88,10 +96,18 @@ class Mondrian(GroupingMethod):
         """What every class satisfies."""
         return self.rules.models
 
+    def part_rule(self, n_sensitive: int) -> PartRule:  # noqa: ARG002 - the same for any number
+        """No record moves; parts that do not satisfy the models are joined."""
+        return PartRule(None)
+
     def parameters(self) -> dict[str, Json]:
         """The public parameters in JSON's types."""
         weights = {} if self.weights is None else {"weights": {k: float(v) for k, v in self.weights.items()}}
         return describe_rules(self.l, self.rules) | {"strict": self.strict} | weights
+
+    def check_counts(self, columns: Sequence[SensitiveColumn]) -> None:
+        """Refuse models that not even all records together satisfy."""
+        check_whole("Mondrian", self.rules.models, columns, l=self.l)
 
     def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
         """Cut until no side can be cut."""
@@ -99,7 +115,7 @@ class Mondrian(GroupingMethod):
         from ldiversity.methods._mondrian_ranks import rank_table
 
         weights = np.array(list(table.weights("Mondrian", self.weights).values()))
-        check_whole("Mondrian", self.rules.models, table.sensitive)
+        self.check_counts(table.sensitive)
         check_people("Mondrian", table, self.rules.least_size)
         dealer = Dealer.of(table)
         if dealer is not None and not dealer.keeps_whole(table.sensitive, self.rules):

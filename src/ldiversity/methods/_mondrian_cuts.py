@@ -17,7 +17,6 @@ from ldiversity.methods._coded import SensitiveColumn
 from ldiversity.methods._mondrian_ranks import Ranks
 from ldiversity.methods._people import Dealer
 from ldiversity.methods._rule import Rules
-from ldiversity.models import Population
 
 __all__ = ["Cutter"]
 
@@ -193,7 +192,7 @@ class Cutter:
         """Which cuts leave every side satisfying the rule for every sensitive column."""
         allowed = np.ones(len(nodes), dtype=bool)
         for s, column in enumerate(self.sensitive):
-            population = Population(column.domain, column.counts)
+            population = column.population
             for block in _blocks(nodes.cuts[:, 3], len(column.domain)):
                 cut = nodes[block]
                 firsts = cut.first_sides

@@ -15,7 +15,6 @@ from ldiversity.errors import InfeasibleError
 from ldiversity.methods._base import Partition
 from ldiversity.methods._coded import CodedTable, SensitiveColumn
 from ldiversity.methods._rule import Rules
-from ldiversity.models import Population
 from ldiversity.sentences import Method, Setting, say
 
 __all__ = ["Dealer", "check_people", "not_apart", "spread_people"]
@@ -164,7 +163,7 @@ class Dealer:
         firsts = np.cumsum(parts) - parts
         part_of += np.repeat(firsts, sizes)
         for column in sensitive:
-            population = Population(column.domain, column.counts)
+            population = column.population
             n_values = len(column.domain)
             for first, last in _blocks(parts, n_values):
                 own = slice(int(starts[first]), int(starts[last]))

@@ -17,7 +17,7 @@ from ldiversity.methods._coded import CodedTable, SensitiveColumn
 from ldiversity.models import ClassCounts, FrequencyDiversity, Population, PrivacyModel, parse_model
 from ldiversity.sentences import Method, Parameter, Setting, say
 
-__all__ = ["Models", "Rules", "check_whole", "describe_rules", "given_models", "refuse_persons", "rules_of", "way_out"]
+__all__ = ["Models", "Rules", "check_whole", "describe_rules", "given_models", "refuse_persons", "rules_of"]
 
 Models: TypeAlias = PrivacyModel | str | Sequence[PrivacyModel | str] | None
 """A privacy model, its text form, or several of them."""
@@ -105,47 +105,57 @@ def refuse_persons(owner: str, table: CodedTable) -> None:
         ).with_hint(say("{} keeps records of one person apart.", Method("BSGI")))
 
 
-def check_whole(owner: str, models: Sequence[PrivacyModel], columns: tuple[SensitiveColumn, ...]) -> None:
+def check_whole(
+    owner: str, models: Sequence[PrivacyModel], columns: Sequence[SensitiveColumn], *, l: int | None = None
+) -> None:
     """Raise `InfeasibleError` when not even all records together satisfy every model.
 
-    Names what they reach, and the strongest form of the model that they satisfy.
+    Columns without rows are judged by the counts of the whole table, and parts by their own rows.
+
+    Names what they reach, and the strongest form of the model that they satisfy. If `l` was given as short for one of
+    the models, messages about that one name `l`.
     """
     for column in columns:
-        occurring = np.flatnonzero(column.counts)
+        counts = column.counts if len(column.codes) else column.population.counts
+        occurring = np.flatnonzero(counts)
         if not occurring.size:
             raise InfeasibleError(owner, "there must be records to group", got="none")
         ends = np.array([0, len(occurring)], dtype=np.int64)
-        whole = ClassCounts(ends, occurring.astype(np.int32), column.counts[occurring], column.domain)
+        whole = ClassCounts(ends, occurring.astype(np.int32), counts[occurring], column.domain)
         for model in models:
-            if model.failing(whole).size:
-                raise _too_much(owner, model, column.name, whole)
+            if not model.holds(whole.dense(), column.population)[0]:
+                by_l = l is not None and model == FrequencyDiversity(l)
+                raise _too_much(owner, model, column.name, whole, by_l=by_l)
 
 
-def _too_much(owner: str, model: PrivacyModel, column: str, whole: ClassCounts) -> InfeasibleError:
+def _too_much(owner: str, model: PrivacyModel, column: str, whole: ClassCounts, *, by_l: bool) -> InfeasibleError:
     reached = float(model.reached(whole.dense(), whole.population)[0])
     weaker = model.weakened(whole)
     nearest: dict[str, float] = {} if weaker is None else {model.scale: getattr(weaker, model.scale)}
     about = f" for {column!r}" if column else ""  # where no column is sensitive, records alone are counted
-    return InfeasibleError(
-        owner,
-        f"the whole table must satisfy {model.text!r}{about}, but all records together reach {reached:.6g}",
-        nearest=[nearest] if nearest else None,
-    ).with_hint(way_out(_readable(weaker, whole)))
+    asked = _setting(model, by_l=by_l)
+    rule = say("the whole table must satisfy {}{}, but all records together reach {}", asked, about, f"{reached:.6g}")
+    return InfeasibleError(owner, rule, nearest=[nearest] if nearest else None).with_hint(
+        _way_out(_readable(weaker, whole), by_l=by_l)
+    )
 
 
-def way_out(weaker: PrivacyModel | None) -> str:
+def _way_out(weaker: PrivacyModel | None, *, by_l: bool) -> str:
     """A sentence that names the nearest rule that holds.
 
     Examples
     --------
-    >>> way_out(FrequencyDiversity(3))
-    'l=3 holds.'
+    >>> _way_out(FrequencyDiversity(3), by_l=True), _way_out(FrequencyDiversity(3), by_l=False)
+    ('l=3 holds.', "model='frequency:3' holds.")
     """
     if weaker is None:
         return "No setting of this model holds; choose another model."
-    if isinstance(weaker, FrequencyDiversity):
-        return say("{} holds.", Setting("l", weaker.l))
-    return say("{} holds.", Setting("model", weaker.text))
+    return say("{} holds.", _setting(weaker, by_l=by_l))
+
+
+def _setting(model: PrivacyModel, *, by_l: bool) -> Setting:
+    """A model in the terms in which it was asked for: by `l`, or as a model."""
+    return Setting("l", model.l) if by_l and isinstance(model, FrequencyDiversity) else Setting("model", model.text)
 
 
 def _readable(weaker: PrivacyModel | None, whole: ClassCounts) -> PrivacyModel | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import ClassVar, Literal
@@ -13,9 +14,10 @@ from ldiversity.base.arrays import CodeArray, Json
 from ldiversity.base.checks import check_choice, check_integer
 from ldiversity.errors import InfeasibleError, ParameterError
 from ldiversity.hierarchies import Hierarchy
-from ldiversity.methods._anatomy_classes import check_shares, divide, losses, only_column
+from ldiversity.methods._anatomy_classes import check_shares, divide, join_losses, losses, only_column
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun
 from ldiversity.methods._coded import CodedTable, SensitiveColumn
+from ldiversity.methods._part_facts import PartFacts
 from ldiversity.methods._people import check_people
 from ldiversity.models import LevelUnique
 from ldiversity.schema import Domain
@@ -43,6 +45,10 @@ class SemanticAnatomy(GroupingMethod):
     overflow
         When one ancestor has more than 1/l of the records: ``"refuse"``, or ``"suppress"`` as few as possible.
 
+    Notes
+    -----
+    In parts: no ancestor may have more than 1/l of a part; parts are random, as for Anatomy.
+
     References
     ----------
     Wang, Han, Wang and Wang, (l, e)-Diversity: a privacy preserving model to resist semantic similarity attack, 2014.
@@ -60,6 +66,7 @@ class SemanticAnatomy(GroupingMethod):
     strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "bucketized"
     blind: ClassVar[bool] = True
+    parts: ClassVar[Literal["near", "random", "alike"] | None] = "random"
 
     l: int
     e: int
@@ -91,16 +98,29 @@ class SemanticAnatomy(GroupingMethod):
         UnsupportedError
             When there are several sensitive columns.
         """
-        column = only_column("SemanticAnatomy", table)
+        column = only_column("SemanticAnatomy", table.sensitive)
         levels = self._levels(column.domain, self.e)
         self._check(column, levels)
         check_people("SemanticAnatomy", table, self.l, overflow=self.overflow)
         partition = divide(levels[column.codes], len(levels), self.l, table.several)
         return Grouping((partition,), facts=losses(partition, self.l))
 
+    def check_counts(self, columns: Sequence[SensitiveColumn]) -> None:
+        """Refuse an ancestor with more than 1/l of the records, unless some are left out."""
+        column = only_column("SemanticAnatomy", columns)
+        self._check(column, self._levels(column.domain, self.e))
+
+    def join_facts(self, parts: Sequence[PartFacts]) -> dict[str, Json]:
+        """The losses of all parts together."""
+        return join_losses(parts, self.l)
+
     def promises(self, domain: Domain) -> tuple[LevelUnique]:
         """At least l records in every class, all with different ancestors at depth e."""
         return (LevelUnique(self.l, tuple(self._levels(domain, self.e).tolist())),)
+
+    def part_levels(self, domain: Domain, counts: NDArray[np.int64]) -> CodeArray:  # noqa: ARG002 - the tree decides
+        """Shape (F,): the ancestor of each value at depth e."""
+        return self._levels(domain, self.e)
 
     def parameters(self) -> dict[str, Json]:
         """The public parameters. The tree is in the claim, as the level of each value."""
@@ -138,4 +158,5 @@ class SemanticAnatomy(GroupingMethod):
 
 
 def _count(levels: CodeArray, column: SensitiveColumn) -> NDArray[np.int64]:
-    return np.bincount(levels, weights=column.counts, minlength=1).astype(np.int64)
+    counts = column.counts if len(column.codes) else column.population.counts
+    return np.bincount(levels, weights=counts, minlength=1).astype(np.int64)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiversity.base.arrays import Json
 from ldiversity.base.checks import check_integer
 from ldiversity.errors import UnsupportedError
 from ldiversity.methods._anatomy_classes import divide_rest
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
-from ldiversity.methods._coded import CodedTable
+from ldiversity.methods._coded import CodedTable, SensitiveColumn
 from ldiversity.methods._combinations import codes_of, number_combinations
+from ldiversity.methods._part_facts import PartFacts, join_usual_facts
 from ldiversity.methods._people import Dealer, check_people
 from ldiversity.methods._rule import check_whole
 from ldiversity.models import FrequencyDiversity
@@ -41,6 +44,11 @@ class TP(GroupingMethod):
     l
         No value has more than 1/l of a class; at least 2.
 
+    Notes
+    -----
+    In parts: equal records meet in one part, except the few that move so that no value has more than 1/l of a part.
+    Every part has a residue of its own, so a little more is suppressed than in one piece.
+
     References
     ----------
     Xiao, Yi, Tao, The Hardness and Approximation Algorithms for L-Diversity, EDBT 2010, arXiv 0912.5426.
@@ -57,6 +65,7 @@ class TP(GroupingMethod):
     name: ClassVar[str] = "tp"
     strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
+    parts: ClassVar[Literal["near", "random", "alike"] | None] = "alike"
 
     l: int
 
@@ -67,6 +76,15 @@ class TP(GroupingMethod):
         """No value has more than 1/l of a class."""
         return (FrequencyDiversity(self.l),)
 
+    def check_counts(self, columns: Sequence[SensitiveColumn]) -> None:
+        """Refuse a value with more than 1/l of the records."""
+        check_whole("TP", [FrequencyDiversity(self.l)], columns, l=self.l)
+
+    def join_facts(self, parts: Sequence[PartFacts]) -> dict[str, Json]:
+        """All records of residues, and the most phases that a part needed."""
+        phases = [part.facts["phases"] for part in parts]
+        return {**join_usual_facts(parts), "phases": max(one for one in phases if isinstance(one, int))}
+
     def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
         """Make classes of records that agree on everything, and one of the rest."""
         from ldiversity._kernels.tp import three_phases
@@ -75,7 +93,7 @@ class TP(GroupingMethod):
             raise UnsupportedError("TP", "one sensitive column is offered", got=len(table.sensitive)).with_hint(
                 say("{} and {} take several.", Method("Mondrian"), Method("BSGI"))
             )
-        check_whole("TP", [FrequencyDiversity(self.l)], table.sensitive)
+        self.check_counts(table.sensitive)
         check_people("TP", table, self.l)
         column = table.sensitive[0]
         group_of, n_groups = number_combinations(map(codes_of, table.quasi), table.n_rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ldiversity.models._alpha_k import AlphaK
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._beta_likeness import BetaLikeness
-from ldiversity.models._counts import ClassCounts, Population, count_classes, sizes_as_classes
+from ldiversity.models._counts import ClassCounts, Population, SomeClasses, count_classes, sizes_as_classes
 from ldiversity.models._delta_disclosure import DeltaDisclosure
 from ldiversity.models._distinct import DistinctDiversity
 from ldiversity.models._entropy import EntropyDiversity
@@ -20,7 +20,7 @@ from ldiversity.models._registry import MODELS, model_from_dict, model_text, par
 from ldiversity.models._semantic import SemanticClassDiversity
 from ldiversity.models._t_closeness import TCloseness
 from ldiversity.models._unique import UniqueDiversity
-from ldiversity.models._verdict import Verdict, WorstClass, judge
+from ldiversity.models._verdict import Verdict, WorstClass, judge, together
 
 __all__ = [
     "MODELS",
@@ -40,6 +40,7 @@ __all__ = [
     "PrivacyModel",
     "RecursiveDiversity",
     "SemanticClassDiversity",
+    "SomeClasses",
     "TCloseness",
     "UniqueDiversity",
     "Verdict",
@@ -52,4 +53,5 @@ __all__ = [
     "parse_model",
     "place_model",
     "sizes_as_classes",
+    "together",
 ]

@@ -82,6 +82,11 @@ class AlphaK(PrivacyModel):
         largest = np.maximum.reduceat(classes.counts, classes.starts[:-1]) if classes.n_classes else classes.counts
         return {"alpha": float((largest / classes.sizes).max(initial=0.0)), "k": smallest}
 
+    def of_all(self, figures: Sequence[Figures]) -> Figures:
+        """The greatest share, and the smallest class."""
+        by_name = [one for one in figures if isinstance(one, Mapping)]
+        return {"alpha": max(one["alpha"] for one in by_name), "k": min(one["k"] for one in by_name)}
+
     def worst_of(self, figures: Sequence[Figures]) -> Figures:
         """Of the attribute with the greatest share."""
         return max((one for one in figures if isinstance(one, Mapping)), key=lambda one: one["alpha"])

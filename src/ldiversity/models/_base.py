@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from ldiversity.base.above import from_above
 from ldiversity.base.arrays import BoolArray, FloatArray, Json
+from ldiversity.base.combinations import Sizes
 from ldiversity.base.typed import number_text
 from ldiversity.errors import ParameterError
-from ldiversity.models._counts import ClassCounts, Population
+from ldiversity.models._counts import ClassCounts, Population, sizes_as_classes
 from ldiversity.models._measured import Figures, Measured
 from ldiversity.schema import Domain
 
@@ -156,6 +157,15 @@ class PrivacyModel(ABC):
         """
         return None
 
+    def of_all(self, figures: Sequence[Figures]) -> Figures | None:  # noqa: ARG002 - most figures are one number
+        """The figure of all classes, from what `overall` says of some of them each; None where it cannot be known.
+
+        A large table is judged some classes at a time. A model that has `overall` says here how its figures become
+        one; without it, there is no such figure within a memory setting or on a cluster, and the audit says so. What
+        the worst class reaches, and verdicts, need nothing.
+        """
+        return None
+
     def worst_of(self, figures: Sequence[Figures]) -> Figures | None:
         """The worst of the figures of several attributes; None when they have nothing in common."""
         safest_is_greatest = self.higher_is_safer != (self.figure.written == "share")
@@ -200,6 +210,20 @@ class PrivacyModel(ABC):
         population = classes.population
         broken = [block.start + np.flatnonzero(~self.holds(dense, population)) for block, dense in classes.blocks()]
         return np.concatenate(broken) if broken else np.empty(0, dtype=np.int64)
+
+    def failing_sizes(self, sizes: Sizes) -> int:
+        """How many classes break the rule, where it is known how many there are of each size, and nothing else.
+
+        Examples
+        --------
+        >>> from ldiversity.base.combinations import sizes_of
+        >>> from ldiversity.models import KAnonymity
+        >>> KAnonymity(3).failing_sizes(sizes_of([np.array([1, 5, 2, 1])]))
+        3
+        """
+        classes = sizes_as_classes(sizes.sizes)
+        population = Population(classes.domain, np.array([sizes.n_rows]))
+        return sum(int(sizes.numbers[block] @ ~self.holds(dense, population)) for block, dense in classes.blocks())
 
     def verdict(self, classes: ClassCounts) -> Verdict:
         """Whether all classes satisfy the rule, what the worst reaches, and which the worst are."""

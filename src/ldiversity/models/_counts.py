@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray
 from ldiversity.schema import Domain
 
-__all__ = ["ClassCounts", "Population", "count_classes", "sizes_as_classes"]
+__all__ = ["ClassCounts", "Population", "SomeClasses", "count_classes", "sizes_as_classes"]
 
-_BLOCK_CELLS: Final = 1 << 22
+_BLOCK_CELLS: Final = 1 << 20
 """Numbers in a dense block: memory is bounded by it, not by classes times values."""
 
 
@@ -95,6 +95,31 @@ class ClassCounts:
         for first in range(0, self.n_classes, step):
             last = min(first + step, self.n_classes)
             yield slice(first, last), self.dense(first, last)
+
+
+@dataclass(frozen=True, eq=False)
+class SomeClasses(ClassCounts):
+    """Some classes of a table, where the others are judged apart: `everyone` has the records of all.
+
+    Examples
+    --------
+    >>> domain = Domain(("a", "b"))
+    >>> half = count_classes(np.array([0, 0]), np.array([0, 0]), 1, domain)
+    >>> SomeClasses.of(half, Population(domain, np.array([2, 2]))).population.counts.tolist()
+    [2, 2]
+    """
+
+    everyone: Population
+
+    @classmethod
+    def of(cls, classes: ClassCounts, everyone: Population) -> SomeClasses:
+        """These classes among all."""
+        return cls(classes.starts, classes.codes, classes.counts, classes.domain, everyone)
+
+    @property
+    def population(self) -> Population:
+        """All classes together, those elsewhere too."""
+        return self.everyone
 
 
 def sizes_as_classes(sizes: NDArray[np.int64]) -> ClassCounts:

@@ -106,6 +106,10 @@ class RecursiveDiversity(PrivacyModel):
             worst = np.maximum(worst, reached.max(axis=0, initial=0.0))
         return {str(l): float(c) for l, c in enumerate(worst, start=2) if np.isfinite(c)}
 
+    def of_all(self, figures: Sequence[Figures]) -> Figures:
+        """The greatest c of each l that is finite everywhere."""
+        return self.worst_of(figures) or {}
+
     def worst_of(self, figures: Sequence[Figures]) -> Figures | None:
         """The greatest c of each l for which every attribute has one."""
         by_l = [one for one in figures if isinstance(one, Mapping)]

@@ -17,16 +17,20 @@ from ldiversity.models._counts import ClassCounts
 if TYPE_CHECKING:
     from ldiversity.models._base import PrivacyModel
 
-__all__ = ["Verdict", "WorstClass", "judge"]
+__all__ = ["Verdict", "WorstClass", "judge", "together"]
 
 _N_WORST: Final = 10
 
 
 @dataclass(frozen=True)
 class WorstClass:
-    """One of the least private classes: its number, how many records it has, what it reaches, and whether it passes."""
+    """One of the least private classes: how many records it has, what it reaches, and whether it passes.
 
-    index: int = field(metadata=HIDDEN)
+    `index` is its number among the classes that were judged with it. It says nothing about the class, and is not
+    compared.
+    """
+
+    index: int = field(metadata=HIDDEN, compare=False)
     size: int
     reached: Unbounded
     passed: bool
@@ -130,4 +134,36 @@ def _summarized(model: PrivacyModel, reached: FloatArray, holds: BoolArray, size
         n_failing=int(np.count_nonzero(~holds)),
         n_records_failing=int(sizes[~holds].sum()),
         worst=tuple(WorstClass(int(i), int(sizes[i]), float(reached[i]), bool(holds[i])) for i in worst),
+    )
+
+
+def together(verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdict on all classes, from those of one model on some of the classes each.
+
+    Examples
+    --------
+    >>> from ldiversity.models import DistinctDiversity, count_classes
+    >>> from ldiversity.schema import Domain
+    >>> classes = count_classes(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), 2, Domain(("flu", "cut")))
+    >>> verdict = DistinctDiversity(2).verdict(classes)
+    >>> both = together([verdict, verdict])
+    >>> both.reached, both.n_classes, both.n_failing, [one.passed for one in both.worst]
+    (1.0, 4, 2, [False, False, True, True])
+    """
+    if len(verdicts) == 1:
+        return verdicts[0]
+    model = verdicts[0].model
+    sign = 1 if model.higher_is_safer else -1
+    worst = sorted(
+        (one for verdict in verdicts for one in verdict.worst),
+        key=lambda one: (one.passed, sign * one.reached, one.size),
+    )
+    return Verdict(
+        model=model,
+        reached=min((verdict.reached for verdict in verdicts), key=lambda reached: sign * reached),
+        n_classes=sum(verdict.n_classes for verdict in verdicts),
+        n_records=sum(verdict.n_records for verdict in verdicts),
+        n_failing=sum(verdict.n_failing for verdict in verdicts),
+        n_records_failing=sum(verdict.n_records_failing for verdict in verdicts),
+        worst=tuple(worst[:_N_WORST]),
     )

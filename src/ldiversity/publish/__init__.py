@@ -21,6 +21,7 @@ from ldiversity.publish._plan_result import (
 )
 from ldiversity.publish._policy import Policy
 from ldiversity.publish._publication import Decisions, Publication
+from ldiversity.publish._screening import check_confirm
 from ldiversity.publish._typed import TypedColumns, TypedPublication, typed_columns, typed_options, typed_publication
 from ldiversity.publish._uniqueness import ColumnUniqueness, LevelUniqueness, count_unique
 
@@ -48,6 +49,7 @@ __all__ = [
     "TypedPublication",
     "UniformViolation",
     "anonymize",
+    "check_confirm",
     "check_levels",
     "count_unique",
     "draw_sets",

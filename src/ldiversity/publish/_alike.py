@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from ldiversity.base.combinations import Sizes
 from ldiversity.errors import ClaimError, ParameterError
 from ldiversity.methods import Models
-from ldiversity.models import PrivacyModel, parse_model, sizes_as_classes
+from ldiversity.models import PrivacyModel, parse_model
 from ldiversity.release import PEOPLE, AlikeClaim
 from ldiversity.sentences import Method as SaidMethod
 from ldiversity.sentences import say
 
 if TYPE_CHECKING:
     from ldiversity.publish._publication import Publication
-    from ldiversity.publish._uniqueness import LookAlikes
 
 __all__ = ["alike_models", "alike_statements", "check_kept_quasi", "check_people_alike"]
 
@@ -69,21 +69,21 @@ def check_kept_quasi(question: Publication) -> None:
             )
 
 
-def check_people_alike(models: Sequence[PrivacyModel], looks: LookAlikes) -> None:
+def check_people_alike(models: Sequence[PrivacyModel], people: Sizes) -> None:
     """Check on the rows that are about to be written that enough people share each combination.
 
-    Readers cannot check this, because who has which rows is not published.
+    Readers cannot check this, because who has which rows is not published. `people` has how many people show how many
+    combinations.
 
     Raises
     ------
     ClaimError
         When a combination is shown by too few people; nothing is published.
     """
-    people = looks.alike()
     for model in models:
-        failing = len(model.failing(sizes_as_classes(people)))
+        failing = model.failing_sizes(people)
         if failing:
-            raise ClaimError(
-                "person",
-                f"{failing} of {len(people)} combinations of quasi-identifiers have too few people for {model.text}",
-            ).with_hint("Nothing was published.")
+            among = f"{failing} of {people.n_combinations} combinations of quasi-identifiers"
+            raise ClaimError("person", f"{among} have too few people for {model.text}").with_hint(
+                "Nothing was published."
+            )

@@ -22,7 +22,8 @@ def anonymize(
     *,
     output: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
-    engine: Engine | None = None,
+    engine: Engine | str | None = None,
+    memory: str | int | None = None,
     progress: Callable[[float, str], None] | None = None,
     insecure_seed: int | None = None,
     **decisions: Unpack[Decisions],
@@ -36,8 +37,8 @@ def anonymize(
     Parameters
     ----------
     data
-        A data frame (pandas, polars, pyarrow, or anything that speaks Arrow) or the path of a file.
-    output, overwrite, engine, progress, insecure_seed
+        A data frame (pandas, polars, pyarrow, Spark, or anything that speaks Arrow) or the path of a file.
+    output, overwrite, engine, memory, progress, insecure_seed
         As for `Publication.publish`.
     decisions
         The keyword arguments of `Publication`: `quasi`, `sensitive`, `method` and so on. `key` may also be a `Key`.
@@ -67,6 +68,7 @@ def anonymize(
         overwrite=overwrite,
         key=secret,
         engine=engine,
+        memory=memory,
         progress=progress,
         insecure_seed=insecure_seed,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ldiversity.base.checks import name_some
 from ldiversity.errors import LDiversityError, ParameterError
@@ -54,6 +55,7 @@ class CoarseColumns(Source):
             dtypes={name: dtype for name, dtype in source.dtypes.items() if name not in levels},
         )
         self._source, self._levels = source, dict(levels)
+        self.shows = source
 
     def category_order(self, column: str) -> pa.Array | None:
         """Return the categories of a column in order; a column with a level declares none."""
@@ -62,5 +64,12 @@ class CoarseColumns(Source):
     def _read(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:
         for batch in self._source.batches(columns, chunk_rows=chunk_rows, encoded=encoded - self._levels.keys()):
             cells = {name: batch.column(name) for name in columns}
-            cells |= {name: self._levels[name].labels(name, cells[name]) for name in columns if name in self._levels}
+            cells |= {name: _labels(level, name, cells[name]) for name, level in self._levels.items() if name in cells}
             yield pa.RecordBatch.from_arrays(list(cells.values()), names=list(cells))
+
+
+def _labels(level: Level, name: str, cells: pa.Array) -> pa.Array:
+    """The label of each cell, made once for each different cell."""
+    coded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+    labels = level.labels(name, pa.concat_arrays([coded.dictionary, pa.nulls(1, coded.dictionary.type)]))
+    return labels.take(pc.fill_null(coded.indices, len(coded.dictionary)))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, TypedDict, Unpack
 
-from ldiversity.base.checks import column_name, column_names
+from ldiversity.base.checks import check_keywords, column_name, column_names
 from ldiversity.base.typed import join_assignment
 from ldiversity.errors import ParameterError
 from ldiversity.hierarchies import Hierarchy
@@ -28,7 +28,7 @@ from ldiversity.tables import (
     role_words,
 )
 
-__all__ = ["ColumnDecisions", "Columns", "check_keywords"]
+__all__ = ["ColumnDecisions", "Columns"]
 
 _OWNER = "Publication"
 GivenHierarchy: TypeAlias = Hierarchy | str | os.PathLike[str]
@@ -47,15 +47,6 @@ class ColumnDecisions(TypedDict, total=False):
     levels: Mapping[str, GivenLevel] | None
     grid: GivenGrid | None
     person: str | None
-
-
-def check_keywords(known: type, given: Iterable[str], needed: Iterable[str]) -> None:
-    """Refuse unknown and missing arguments, as Python does for a function with these parameters."""
-    names = set(given)
-    for name in names - set(known.__annotations__):
-        raise TypeError(f"{_OWNER} got an unexpected keyword argument {name!r}")
-    for name in set(needed) - names:
-        raise TypeError(f"{_OWNER} needs the keyword argument {name!r}")
 
 
 @dataclass(frozen=True, init=False)
@@ -80,7 +71,7 @@ class Columns:
     person: str | None
 
     def __init__(self, **said: Unpack[ColumnDecisions]) -> None:
-        check_keywords(ColumnDecisions, said, ())
+        check_keywords(_OWNER, ColumnDecisions, said)
         person = said.get("person")
         self._set(
             quasi=tuple(column_names(_OWNER, "quasi", said.get("quasi", ()))),

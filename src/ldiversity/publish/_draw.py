@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -19,7 +19,7 @@ from ldiversity.release import explode_rows, wrap_sets
 from ldiversity.schema import Domain
 from ldiversity.tables import Coder
 
-__all__ = ["DrawSets", "HiddenAttribute", "Randomizer", "Sampler", "draw_context", "draw_sets"]
+__all__ = ["DrawSets", "HiddenAttribute", "Randomizer", "Sampler", "draw_context", "draw_sets", "kept_rows"]
 
 _BLOCK_ROWS: Final = 1 << 15
 _BLOCK_WORDS: Final = 1 << 18
@@ -112,6 +112,10 @@ class DrawSets:
         One row per member instead of one row per record.
     stable_order
         Give every row a key by which rows can be put in the same order again.
+    random_order
+        Give every row a key of this job by which rows can be put in a random order.
+    digests
+        Give every record its hashed `record_id`, by which repeated ones are found.
     """
 
     published: Mapping[str, pa.DataType]
@@ -120,6 +124,20 @@ class DrawSets:
     person: str | None = None
     exploded: bool = False
     stable_order: bool = False
+    random_order: bool = False
+    digests: bool = False
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of what is drawn."""
+        columns: dict[str, pa.DataType] = dict(self.published)
+        for attribute in self.hidden:
+            columns[attribute.name] = pa.int32() if self.exploded else pa.list_(pa.int32(), attribute.mechanism.l)
+        if self.stable_order or self.random_order:
+            columns[ORDER] = pa.binary(16)
+        if self.digests:
+            columns[DIGEST] = pa.binary(16)
+        return pa.schema(list(columns.items()))
 
     def __call__(self, secrets: Secrets) -> Randomizer:
         """A randomizer of the worker's own."""
@@ -132,7 +150,7 @@ class Randomizer(Secret):
     A record that stands alone has the words of its row. Otherwise a record or person has words of its own, which choose
     a partition where the mechanism knows partitions; where it does not, the value is part of what the words are for.
 
-    With `record_id`, the hashed id of each record stands in the column `DIGEST` of its (first) row, until `DistinctIds`
+    With `digests`, the hashed id of each record stands in the column `DIGEST` of its (first) row, until `DistinctIds`
     takes it off. For a stable order, each row has a key in the column `ORDER`.
     """
 
@@ -145,24 +163,22 @@ class Randomizer(Secret):
         self._hashed = HashedIds(key, ids, "record_id" if person is None else "person") if ids else None
         contexts = (draw_context(a.name, a.coder.domain, a.mechanism) for a in choices.hidden)
         self._words = [KeyedWords(key, context) for context in contexts]
-        self._order = KeyedWords(key, b"", "order")
+        # A holder's key must not put the rows of two releases in the same order unless that is asked for.
+        self._order = KeyedWords(key if choices.stable_order else secrets.job, b"", "order")
 
     def __call__(self, rows: NumberedBatch) -> pa.RecordBatch:
         """The batch as it will be published, in its old order."""
-        batch, hidden, places = rows.cells, self._choices.hidden, rows.identities
-        coded = [attribute.coder.codes(batch.column(attribute.name)) for attribute in hidden]
-        kept = np.logical_and.reduce([codes >= 0 for codes in coded])
-        if not kept.all():
-            batch, places = batch.filter(pa.array(kept)), places[kept]
-            coded = [codes[kept] for codes in coded]
+        hidden = self._choices.hidden
+        batch, places, coded = kept_rows(rows, hidden)
         hashed = None if self._hashed is None else self._hashed.identities(batch)
         others = pa.table({name: batch.column(name).cast(kind) for name, kind in self._choices.published.items()})
         for attribute, codes, words in zip(hidden, coded, self._words, strict=True):
             others = self._append(others, attribute.name, _draw(attribute.mechanism, codes, words, places, hashed))
-        if self._choices.stable_order:
-            alone = places if hashed is None or self._choices.person is not None else hashed
+        if self._choices.stable_order or self._choices.random_order:
+            by_record = self._choices.stable_order and self._choices.person is None
+            alone = hashed if by_record and hashed is not None else places
             others = others.append_column(ORDER, self._order_keys(alone, others.num_rows))
-        if hashed is not None and self._choices.record_id:
+        if hashed is not None and self._choices.digests:
             others = others.append_column(DIGEST, in_first_rows(hashed, others.num_rows))
         return others.combine_chunks().to_batches()[0] if others.num_rows else _empty(others.schema)
 
@@ -176,6 +192,18 @@ class Randomizer(Secret):
         """A key for each row. Rows of a person have keys of their own, so that they do not stand together."""
         per_record = n_rows // max(len(identities), 1)
         return key_column(self._order.for_records(identities, 2 * per_record).reshape(-1, 2))
+
+
+def kept_rows(
+    rows: NumberedBatch, hidden: Sequence[HiddenAttribute]
+) -> tuple[pa.RecordBatch, Identities, list[CodeArray]]:
+    """The rows that are published, since no sensitive value is missing; their identities and codes."""
+    batch, places = rows.cells, rows.identities
+    coded = [attribute.coder.codes(batch.column(attribute.name)) for attribute in hidden]
+    kept = np.logical_and.reduce([codes >= 0 for codes in coded])
+    if kept.all():
+        return batch, places, coded
+    return batch.filter(pa.array(kept)), places[kept], [codes[kept] for codes in coded]
 
 
 def _draw(

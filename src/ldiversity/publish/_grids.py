@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 __all__ = [
     "GivenGrid",
     "Grids",
+    "SomeNumbers",
     "check_grid",
     "check_steps",
+    "choose_step",
     "choose_steps",
     "grid_notes",
     "grid_words",
@@ -153,32 +155,30 @@ def choose_steps(given: Grids, reading: Reading, kept: BoolArray | None = None) 
     """The step of each column of numbers that has a grid: declared, or derived from the records that are `kept`."""
     steps = {}
     for column in reading.table.numbers:
-        shown = _shown(column, kept)
-        kind = reading.types[column.name]
         declared = given.get(column.name)
-        step = usual_step(shown, kind) if declared is None else None if declared == EXACT else declared
-        if declared is not None and step is not None:
-            _check_fine(column.name, step, shown, kind)
+        if declared == EXACT:
+            continue
+        numbers = SomeNumbers.of(_shown(column, kept), ends_alone=declared is not None)
+        step = choose_step(column.name, declared, numbers, reading.types[column.name])
         if step is not None:
             steps[column.name] = step
     return steps
+
+
+def choose_step(name: str, declared: Step | None, numbers: SomeNumbers, kind: pa.DataType) -> Step | None:
+    """The step of one column: declared, or derived from its numbers; None where ends are exact."""
+    if declared is None:
+        return numbers.step(kind)
+    if declared == EXACT:
+        return None
+    numbers.check_fine(name, declared, kind)
+    return declared
 
 
 def _shown(column: NumberColumn, kept: BoolArray | None) -> NDArray[Any]:
     known = None if column.missing is None else ~column.missing
     chosen = known if kept is None else kept if known is None else kept & known
     return column.values if chosen is None else column.values[chosen]
-
-
-def _check_fine(name: str, step: Step, values: NDArray[Any], kind: pa.DataType) -> None:
-    """Refuse a step that is too small to separate fractions of this size."""
-    if pa.types.is_floating(kind) and not isinstance(step, str) and step < _finest(values, kind):
-        raise ParameterError("grid", f"of {name!r} must be wide enough to separate numbers of this size", got=step)
-
-
-def _finest(values: NDArray[Any], kind: pa.DataType) -> float:
-    size = max(abs(float(values.min(initial=0))), abs(float(values.max(initial=0))))
-    return _PRECISION * size * float(np.finfo(kind.to_pandas_dtype()).eps)
 
 
 def grid_notes(steps: Grids, given: Grids | None) -> tuple[str, ...]:
@@ -220,16 +220,80 @@ def usual_step(values: NDArray[Any], kind: pa.DataType) -> Step | None:
     >>> usual_step(np.repeat([0, 1], 50), pa.int64()) is None
     True
     """
-    if not len(values) or _few(values):
-        return None
-    least, greatest = _range(values)
-    wanted = (greatest - least) / _SHARE
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return _usual_unit(wanted, kind)
-    if pa.types.is_integer(kind):
-        return int(max(_nearest(wanted), 1)) if wanted > 1 else 1
-    wanted = wanted if wanted > 0 else abs(float(values[0])) / _SHARE
-    return _nearest(max(wanted, 10 * _finest(values, kind), 10 * SMALLEST_STEP))
+    return SomeNumbers.of(values).step(kind)
+
+
+@dataclass(frozen=True)
+class SomeNumbers:
+    """What the step of a column is derived from.
+
+    Parameters
+    ----------
+    low, high
+        The least and the greatest number; None when there are no numbers.
+    least, greatest
+        The range of most records.
+    few
+        Whether there are few values, each of which many records share.
+    """
+
+    low: float | None
+    high: float | None
+    least: float = 0.0
+    greatest: float = 0.0
+    few: bool = False
+
+    @classmethod
+    def of(cls, values: NDArray[Any], *, ends_alone: bool = False) -> SomeNumbers:
+        """Of all numbers of a column; a declared step needs their ends alone."""
+        if not len(values):
+            return cls(None, None)
+        ends = float(values.min()), float(values.max())
+        few = not ends_alone and _few(values)
+        return cls(*ends, *(ends if few or ends_alone else _range(values, ends)), few)
+
+    @classmethod
+    def counted(cls, values: NDArray[Any], counts: NDArray[np.int64]) -> SomeNumbers:
+        """Of the distinct numbers of a column and how often each occurs.
+
+        Examples
+        --------
+        >>> numbers = np.repeat([1, 5, 900], [3, 400, 2])
+        >>> SomeNumbers.counted(np.array([900, 1, 5]), np.array([2, 3, 400])) == SomeNumbers.of(numbers)
+        True
+        """
+        if not len(values):
+            return cls(None, None)
+        order = np.argsort(values)
+        ascending, until = values[order], np.cumsum(counts[order])
+        n, ends = int(until[-1]), (float(ascending[0]), float(ascending[-1]))
+        few = len(values) <= _FEW_VALUES and int(counts.min()) >= _RECORDS_OF_A_VALUE
+        least, greatest = ends
+        if not few and (places := _places(n)) is not None:
+            inner = ascending[np.searchsorted(until, places, side="right")]
+            least, greatest = (float(inner[0]), float(inner[1])) if inner[1] > inner[0] else ends
+        return cls(*ends, least, greatest, few)
+
+    def step(self, kind: pa.DataType) -> Step | None:
+        """The usual step; see `usual_step`."""
+        if self.low is None or self.few:
+            return None
+        wanted = (self.greatest - self.least) / _SHARE
+        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+            return _usual_unit(wanted, kind)
+        if pa.types.is_integer(kind):
+            return int(max(_nearest(wanted), 1)) if wanted > 1 else 1
+        wanted = wanted if wanted > 0 else abs(self.low) / _SHARE
+        return _nearest(max(wanted, 10 * self._finest(kind), 10 * SMALLEST_STEP))
+
+    def check_fine(self, name: str, step: Step, kind: pa.DataType) -> None:
+        """Refuse a step that is too small to separate fractions of this size."""
+        if pa.types.is_floating(kind) and not isinstance(step, str) and step < self._finest(kind):
+            raise ParameterError("grid", f"of {name!r} must be wide enough to separate numbers of this size", got=step)
+
+    def _finest(self, kind: pa.DataType) -> float:
+        size = max(abs(self.low or 0.0), abs(self.high or 0.0))
+        return _PRECISION * size * float(np.finfo(kind.to_pandas_dtype()).eps)
 
 
 def _few(values: NDArray[Any]) -> bool:
@@ -240,15 +304,19 @@ def _few(values: NDArray[Any]) -> bool:
     return len(counts) <= _FEW_VALUES and int(counts.min()) >= _RECORDS_OF_A_VALUE
 
 
-def _range(values: NDArray[Any]) -> tuple[float, float]:
-    cut = max(len(values) // _LEFT_OUT, 1)
-    if len(values) > 2 * cut:
-        places = (cut, len(values) - 1 - cut)
+def _places(n: int) -> tuple[int, int] | None:
+    """Where the range of most of n ordered records begins and ends; None when all of them count."""
+    cut = max(n // _LEFT_OUT, 1)
+    return (cut, n - 1 - cut) if n > 2 * cut else None
+
+
+def _range(values: NDArray[Any], ends: tuple[float, float]) -> tuple[float, float]:
+    if (places := _places(len(values))) is not None:
         parted = np.partition(values, places)
         least, greatest = (float(parted[place]) for place in places)
         if greatest > least:
             return least, greatest
-    return float(values.min()), float(values.max())
+    return ends
 
 
 def _usual_unit(wanted: float, kind: pa.DataType) -> str:
@@ -282,11 +350,12 @@ def snapped(table: CodedTable, grids: Mapping[str, Grid]) -> CodedTable:
 
 
 def _snap(column: NumberColumn, grid: Grid) -> NumberColumn:
-    begins = grid.below(column.values)
-    known = begins if column.missing is None else begins[~column.missing]
-    if not len(known):
+    if column.missing is not None and column.missing.all():
         return column
-    low, last = known.min().item(), known.max().item()
+    # The ends of the whole column, so that some of its rows are measured as all of them are.
+    ends = np.array([column.low, column.high], dtype=column.values.dtype)
+    low, last = grid.below(ends).tolist()
+    begins = grid.below(column.values)
     values = begins if column.missing is None else np.where(column.missing, 0, begins)
     whole = values.dtype.kind == "i" and min(low, 0) >= -(2**31) and last < 2**31
     return replace(

@@ -17,7 +17,7 @@ from ldiversity.publish._grids import choose_steps
 from ldiversity.publish._prepare import Preparation
 from ldiversity.publish._public import keeps_rules, public_column, same_hierarchies
 
-__all__ = ["Grouped", "group_records"]
+__all__ = ["Grouped", "check_grouping", "group_records"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ def group_records(preparation: Preparation, words: FreshWords) -> Grouped:
         n_all = reading.table.n_rows if n_all is None else n_all
         with stage("grouping") as told:
             grouping = preparation.method.group(reading.grouped, GroupingRun(preparation.engine.workers, told))
-        _check_grouping(grouping, reading, preparation.method)
+        check_grouping(grouping, reading, preparation.method)
         partitions = _partition_of(grouping, reading)
         columns = {
             column.name: public_column(column, partitions[column.name].class_of >= 0)
@@ -111,7 +111,8 @@ def _partition_of(grouping: Grouping, reading: Reading) -> dict[str, Partition]:
     }
 
 
-def _check_grouping(grouping: Grouping, reading: Reading, method: GroupingMethod) -> None:
+def check_grouping(grouping: Grouping, reading: Reading, method: GroupingMethod) -> None:
+    """Refuse classes that a method must not form: empty ones, and those with two rows of one person."""
     n, n_sensitive = reading.table.n_rows, len(reading.table.sensitive)
     several = len(grouping.partitions)
     if several not in {1, n_sensitive} or (several > 1 and method.layout == "generalized"):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -11,11 +12,22 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.randomness import Identities, IdentityHash, Key, Secret
+from ldiversity.base.spill import Buckets, Spill
 from ldiversity.errors import SchemaError
 from ldiversity.sentences import Parameter, say
 from ldiversity.tables import time_texts
 
-__all__ = ["DIGEST", "ORDER", "DistinctIds", "HashedIds", "in_first_rows", "key_column"]
+__all__ = [
+    "DIGEST",
+    "ORDER",
+    "DistinctIds",
+    "HashedIds",
+    "digests_of",
+    "in_first_rows",
+    "key_column",
+    "n_repeated",
+    "refuse_repeated",
+]
 
 DIGEST: Final = "\0digest"
 """The column of hashed ids; no column of a table may have such a name."""
@@ -28,6 +40,11 @@ _WHOLE_NUMBER: Final = r"^(0|-?[1-9][0-9]{0,17})$"
 
 _LONGER: Final = 10**18
 """Whole numbers from here on are hashed as texts, because a text of so many digits may not have 64 bits."""
+
+
+_MOST_IDS: Final = 1 << 18
+_WAITING_BYTES: Final = 1 << 22
+_ID_BITS: Final = 8
 
 
 class HashedIds(Secret):
@@ -98,7 +115,14 @@ class HashedIds(Secret):
 
 
 class DistinctIds:
-    """Checks that no id occurs twice; keeps 16 bytes per record until the last one has come.
+    """Checks that no id occurs twice, once the last one has come; ids that do not fit in memory wait on disk.
+
+    Parameters
+    ----------
+    folder
+        Whose disk holds them; the system's folder for temporary files when None.
+    most
+        Ids that are in memory at once.
 
     Examples
     --------
@@ -109,38 +133,79 @@ class DistinctIds:
     >>> ids.check()
     """
 
-    def __init__(self) -> None:
-        self._seen: list[Identities] = []
+    def __init__(self, folder: Path | None = None, *, most: int = _MOST_IDS) -> None:
+        self._spill, self._most = Spill(folder, waiting_bytes=_WAITING_BYTES), most
+        self._waiting: list[Identities] = []
+        self._n_ids = 0
+        self._buckets: Buckets | None = None
 
-    def taken_off(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def taken_off(self, batches: Iterable[pa.RecordBatch]) -> Generator[pa.RecordBatch]:
         """The batches without their hashed ids."""
         for batch in batches:
             if DIGEST not in batch.schema.names:
                 yield batch
                 continue
-            digests = batch.column(DIGEST).drop_null()
-            start = 2 * digests.offset
-            words = np.frombuffer(digests.buffers()[1], dtype="<u8")[start : start + 2 * len(digests)]
-            self._seen.append(words.reshape(-1, 2))
+            self._see(digests_of(batch.column(DIGEST)))
             yield batch.drop_columns([DIGEST])
+
+    def _see(self, ids: Identities) -> None:
+        self._n_ids += len(ids)
+        self._waiting.append(ids)
+        if self._n_ids > self._most:
+            if self._buckets is None:
+                self._buckets = self._spill.buckets(1 << _ID_BITS)
+            for words in self._waiting:
+                columns = [pa.array(np.ascontiguousarray(words[:, place])) for place in range(2)]
+                batch = pa.record_batch(columns, names=["first", "second"])
+                self._buckets.deal(batch, (words[:, 0] >> np.uint64(64 - _ID_BITS)).astype(np.int64))
+            self._waiting.clear()
+
+    def _parts(self) -> Iterator[Identities]:
+        """All ids, equal ones in one part."""
+        if self._buckets is None:
+            yield np.concatenate([np.zeros((0, 2), dtype="<u8"), *self._waiting])
+            return
+        for bucket in range(len(self._buckets)):
+            read = [np.column_stack([words.to_numpy() for words in batch]) for batch in self._buckets.read(bucket)]
+            yield np.concatenate([np.zeros((0, 2), dtype="<u8"), *read])
 
     def check(self) -> None:
         """Raise `SchemaError` when two records have the same id."""
-        seen = np.concatenate([np.zeros((0, 2), dtype="<u8"), *self._seen])
-        self._seen.clear()
-        ordered = seen[np.lexsort((seen[:, 1], seen[:, 0]))]
-        repeated = int(np.count_nonzero((ordered[1:] == ordered[:-1]).all(axis=1)))
-        if repeated:
-            raise SchemaError(
-                "record_id", "ids must be unique", got=f"{repeated} repeated among {len(seen)} records"
-            ).with_hint(
-                say(
-                    "Name more columns that together tell records apart. If a person has several rows, leave {} out, "
-                    "and name the column that says whose they are as {}.",
-                    Parameter("record_id"),
-                    Parameter("person"),
-                )
+        with self._spill:
+            repeated = sum(map(n_repeated, self._parts()))
+        self._waiting.clear()
+        refuse_repeated(repeated, self._n_ids)
+
+
+def refuse_repeated(repeated: int, n_ids: int) -> None:
+    """Raise `SchemaError` when ids are repeated."""
+    if repeated:
+        raise SchemaError(
+            "record_id", "ids must be unique", got=f"{repeated} repeated among {n_ids} records"
+        ).with_hint(
+            say(
+                "Name more columns that together tell records apart. If a person has several rows, leave {} out, "
+                "and name the column that says whose they are as {}.",
+                Parameter("record_id"),
+                Parameter("person"),
             )
+        )
+
+
+def digests_of(column: pa.Array) -> Identities:
+    """The hashed ids of a column, without missing ones."""
+    digests = column.drop_null()
+    start = 2 * digests.offset
+    return np.frombuffer(digests.buffers()[1], dtype="<u8")[start : start + 2 * len(digests)].reshape(-1, 2)
+
+
+def n_repeated(ids: Identities) -> int:
+    """How many ids occurred before."""
+    first = np.sort(ids[:, 0])
+    if not (first[1:] == first[:-1]).any():
+        return 0
+    ordered = ids[np.lexsort((ids[:, 1], ids[:, 0]))]
+    return int(np.count_nonzero((ordered[1:] == ordered[:-1]).all(axis=1)))
 
 
 def key_column(keys: NDArray[np.uint64]) -> pa.Array:

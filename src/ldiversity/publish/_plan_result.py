@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ldiversity.base.answers import BESIDE, OPTIONAL, Answer, fact, fit_screen, keyed
+from ldiversity.base.answers import BESIDE, LAST, OPTIONAL, Answer, fact, fit_screen, keyed
 from ldiversity.base.findings import Finding
 from ldiversity.base.numbers import counted
 from ldiversity.publish._uniqueness import ColumnUniqueness
@@ -158,23 +158,34 @@ class AttributePlan:
     several_sets: SeveralSets | None = field(default=None, metadata=OPTIONAL)
 
 
-@dataclass(frozen=True, repr=False)
-class Plan(Answer, schema="plan", version=1):
-    """What `plan` found. It shows true frequencies: for the data holder, not for publication."""
+@dataclass(frozen=True, repr=False, kw_only=True)
+class AnyPlan(Answer):
+    """What every plan says, whatever the method."""
 
     table: str
     n_rows: int = field(metadata=keyed("records"))
-    attributes: tuple[AttributePlan, ...]
-    n_bytes: int | None = field(metadata=keyed("bytes"))
-    notes: tuple[str, ...]
-    not_protected: tuple[str, ...]
-    uniqueness: tuple[ColumnUniqueness, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = field(metadata=LAST)
+    not_protected: tuple[str, ...] = field(metadata=LAST)
+    uniqueness: tuple[ColumnUniqueness, ...] = field(default=(), metadata=LAST)
+    findings: tuple[Finding, ...] = field(default=(), metadata=LAST)
 
     @fact
     def refused(self) -> bool:
         """Whether nothing would be published until a column is dropped or confirmed."""
         return any(one.blocking for one in self.findings)
+
+    def _shown(self, by: str, told: list[str]) -> str:
+        """The text of a plan for one screen: the table, what the plan told, findings and notes."""
+        head = f"{self.table}: {counted(self.n_rows, 'record')}{by}"
+        return fit_screen([head, *told, *map(str, self.findings), *self.notes])
+
+
+@dataclass(frozen=True, repr=False)
+class Plan(AnyPlan, schema="plan", version=1):
+    """What `plan` found. It shows true frequencies: for the data holder, not for publication."""
+
+    attributes: tuple[AttributePlan, ...]
+    n_bytes: int | None = field(metadata=keyed("bytes"))
 
     @fact
     def feasible(self) -> bool:
@@ -185,8 +196,7 @@ class Plan(Answer, schema="plan", version=1):
         told = [
             f"{one.attribute}: {one.claim if one.outlook.feasible else one.outlook.reason}" for one in self.attributes
         ]
-        head = f"{self.table}: {counted(self.n_rows, 'record')}"
-        return fit_screen([head, *told, *map(str, self.findings), *self.notes])
+        return self._shown("", told)
 
 
 @dataclass(frozen=True)
@@ -258,7 +268,7 @@ class ClassAttributePlan:
 
 
 @dataclass(frozen=True, repr=False)
-class ClassPlan(Answer, schema="class-plan", version=1):
+class ClassPlan(AnyPlan, schema="class-plan", version=1):
     """What `plan` found for a method that groups records. It shows true counts: for the data holder alone.
 
     Attributes
@@ -283,8 +293,6 @@ class ClassPlan(Answer, schema="class-plan", version=1):
         What the table would give away.
     """
 
-    table: str
-    n_rows: int = field(metadata=keyed("records"))
     method: str
     layout: str
     parameters: Mapping[str, object]
@@ -292,15 +300,6 @@ class ClassPlan(Answer, schema="class-plan", version=1):
     outlook: ClassOutlook = field(metadata=BESIDE)
     choices: tuple[ClassOutlook, ...]
     exact: bool
-    notes: tuple[str, ...]
-    not_protected: tuple[str, ...]
-    uniqueness: tuple[ColumnUniqueness, ...] = ()
-    findings: tuple[Finding, ...] = ()
-
-    @fact
-    def refused(self) -> bool:
-        """Whether nothing would be published until a column is dropped or confirmed."""
-        return any(one.blocking for one in self.findings)
 
     @property
     def feasible(self) -> bool:  # a part of the outlook, which stands beside it
@@ -320,5 +319,4 @@ class ClassPlan(Answer, schema="class-plan", version=1):
 
     def __str__(self) -> str:
         told = [one.claim for one in self.attributes] if self.feasible else [f"Not feasible. {self.outlook.reason}"]
-        head = f"{self.table}: {counted(self.n_rows, 'record')} by {self.method}"
-        return fit_screen([head, *told, *map(str, self.findings), *self.notes])
+        return self._shown(f" by {self.method}", told)

@@ -102,7 +102,7 @@ class Policy:
         table
             A table instead of the policy's.
         run
-            As for `Publication.publish`: `overwrite`, `key`, `engine`, `progress`, `insecure_seed`.
+            As for `Publication.publish`: `overwrite`, `key`, `engine`, `memory`, `progress`, `insecure_seed`.
         """
         return self.publication.publish(self._table(table), self.output_folder if output is None else output, **run)
 

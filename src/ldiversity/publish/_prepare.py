@@ -40,7 +40,7 @@ from ldiversity.tables import (
     Source,
     check_roles,
     fit_coder,
-    have_value,
+    with_values,
 )
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ class Preparation:
         What the holder should know.
     confirmed
         Columns that name people or give a value away, which the holder chose to publish.
+    decided
+        The method with what it decided for all parts of the table, where it is grouped in parts.
     """
 
     question: Publication
@@ -79,10 +81,13 @@ class Preparation:
     engine: Engine
     notes: tuple[str, ...] = ()
     confirmed: tuple[Confirmed, ...] = ()
+    decided: GroupingMethod | None = None
 
     @property
     def method(self) -> GroupingMethod:
         """How records are grouped."""
+        if self.decided is not None:
+            return self.decided
         if self.question.grouping is None:
             raise TypeError(self.question)
         return self.question.grouping
@@ -242,9 +247,7 @@ def prepare(question: Publication, source: Source, engine: Engine) -> Preparatio
     trees = read_hierarchies(question.hierarchies, source, question.quasi)
     if question.model:
         ladders = {name: tree for name, tree in trees.items() if tree.origin is None}
-        levels = raise_levels(
-            LookAlikes.read(source, question.quasi, person=question.person), levels, ladders, question.model
-        )
+        levels = raise_levels(_look_alikes(question, source, engine), levels, ladders, question.model)
     trees = {name: tree for name, tree in trees.items() if name not in levels}
     check_steps(question.grid, {name: published_type(name, source.columns[name]) for name in question.quasi}, trees)
 
@@ -263,6 +266,13 @@ def prepare(question: Publication, source: Source, engine: Engine) -> Preparatio
     notes += plain_notes(question.plain, secrets=bool(wanted)) if groups else ()
     notes += raised_notes(question.levels, levels)
     return Preparation(question, source, schema, coders, counts, trees, levels, engine, notes)
+
+
+def _look_alikes(question: Publication, source: Source, engine: Engine) -> LookAlikes:
+    quasi, person, memory = question.quasi, question.person, engine.memory
+    if memory is None:
+        return LookAlikes.read(source, quasi, person=person)
+    return LookAlikes.counted(source, quasi, person=person, memory=memory, chunk_rows=engine.chunk_rows)
 
 
 def fit_mechanism(method: Method, domain: Domain, *, named: str | None) -> SetMechanism:
@@ -287,12 +297,10 @@ def _with_values(
     names = [attribute.name for attribute in wanted if attribute.missing == "drop" and attribute.name in source.columns]
     if not names or not needed:
         return source, None
-    known = have_value(source, names)
-    rows = np.logical_and.reduce(list(known.values()))
-    if len(rows) and not rows.any() and all(own.any() for own in known.values()):
+    rows, missing = with_values(source, names)
+    if missing.n_rows and not missing.n_whole and missing.n_rows not in missing.of_column.values():
         raise no_records_left()
-    missing = {name: int(np.count_nonzero(~own)) for name, own in known.items()}
-    return (source if rows.all() or not rows.any() else SelectedRows(source, rows)), missing
+    return (rows if missing.n_whole else source), missing.of_column
 
 
 def _schema(

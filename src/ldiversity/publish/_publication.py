@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Required, TypeAlias, TypedDict, Unpack
 
-from ldiversity.base.checks import check_choice, column_names
+from ldiversity.base.checks import check_choice, check_keywords, column_names
 from ldiversity.base.findings import Finding
 from ldiversity.base.progress import reports_progress
 from ldiversity.base.randomness import Key
@@ -17,11 +17,11 @@ from ldiversity.errors import ParameterError
 from ldiversity.methods import GroupingMethod, Method, Models
 from ldiversity.models import PrivacyModel
 from ldiversity.publish._alike import alike_models
-from ldiversity.publish._columns_said import ColumnDecisions, Columns, check_keywords
+from ldiversity.publish._columns_said import ColumnDecisions, Columns
 from ldiversity.publish._method import ChosenMethod, choose_methods, locate, shorten
-from ldiversity.publish._together import check_family, check_ids, misplaced_by
+from ldiversity.publish._together import check_family, check_ids, check_memory, misplaced_by
 from ldiversity.release import Format, Release, SetLayout
-from ldiversity.tables import Source, open_source
+from ldiversity.tables import Source
 
 if TYPE_CHECKING:
     from ldiversity.engines import Engine, Secrets
@@ -54,7 +54,8 @@ class RunOptions(TypedDict, total=False):
 
     overwrite: bool
     key: Key | None
-    engine: Engine | None
+    engine: Engine | str | None
+    memory: str | int | None
     progress: Callable[[float, str], None] | None
     insecure_seed: int | None
 
@@ -152,7 +153,7 @@ class Publication(Columns):
     confirm: tuple[str, ...]
 
     def __init__(self, **said: Unpack[Decisions]) -> None:
-        check_keywords(Decisions, said, ("method",))
+        check_keywords(_OWNER, Decisions, said, ("method",))
         super().__init__(**{name: said[name] for name in ColumnDecisions.__annotations__ if name in said})  # type: ignore[literal-required]
         key, layout, record_id = said.get("key"), said.get("layout"), said.get("record_id")
         form = said.get("data_format")
@@ -176,12 +177,12 @@ class Publication(Columns):
             check_ids(self, keyed=True)
 
     @classmethod
-    def of(cls, columns: Columns, method: ChosenMethod) -> Publication:
+    def of(cls, columns: Columns, method: ChosenMethod, *, confirm: str | Sequence[str] = ()) -> Publication:
         """A publication of these columns by a method, without decisions that only the other family takes."""
         said = {name: getattr(columns, name) for name in ColumnDecisions.__annotations__}
         alone = {} if method.groups else {"hierarchies": None}
         alone |= {} if method.rounds else {"grid": None}
-        return cls(**{**said, **alone}, method=method)
+        return cls(**{**said, **alone}, method=method, confirm=confirm)
 
     @property
     def grouping(self) -> GroupingMethod | None:
@@ -242,14 +243,15 @@ class Publication(Columns):
         return rehearse(self._prepared(table), None, overwrite=False, secrets=self._secrets(None, insecure_seed))
 
     @reports_progress
-    def publish(
+    def publish(  # noqa: PLR0913 - how a run goes, one thing each
         self,
         table: Any,  # noqa: ANN401 - any frame or path
         output: str | os.PathLike[str] | None = None,
         *,
         overwrite: bool = False,
         key: Key | None = None,
-        engine: Engine | None = None,
+        engine: Engine | str | None = None,
+        memory: str | int | None = None,
         progress: Callable[[float, str], None] | None = None,  # noqa: ARG002 - `reports_progress` uses it
         insecure_seed: int | None = None,
     ) -> Release:
@@ -258,7 +260,7 @@ class Publication(Columns):
         Parameters
         ----------
         table
-            A data frame (pandas, polars, pyarrow, or anything that speaks Arrow) or the path of a file.
+            A data frame (pandas, polars, pyarrow, Spark, or anything that speaks Arrow) or the path of a file.
         output
             A folder to write. A file is then streamed, and memory does not grow with the table, except for methods that
             group, which need all rows at once. Without it the release stays in memory.
@@ -267,18 +269,29 @@ class Publication(Columns):
         key
             The key, when the publication has a `record_id` or a `person` and does not name a key file.
         engine
-            Where to compute; this machine when None.
+            Where to compute: an engine, ``"local"`` (this machine) or ``"spark"``. When None, where the table is: Spark
+            for its frames, and this machine for all others.
+        memory
+            How much memory this process may take, such as ``"500MB"`` or ``"2GiB"``, for a table in a file that is
+            published to a folder. What does not fit waits in encrypted temporary files. No limit when None.
         progress
             Called from time to time with the share of the work that is done and a word for the step. If it raises,
             the work stops, and nothing is left behind.
         insecure_seed
             Draw from a seed that can be repeated. For tests: anyone who learns the seed learns the true values.
         """
+        from ldiversity.engines import choose_engine
         from ldiversity.publish._publish import publish
 
         secrets = self._secrets(key, insecure_seed)
         target = None if output is None else Path(output)
-        return publish(self._prepared(table, engine), target, overwrite=overwrite, secrets=secrets)
+        chosen = choose_engine(table, engine, memory)
+        check_memory(self, chosen, in_memory=target is None)
+        try:
+            return publish(self._prepared(table, chosen), target, overwrite=overwrite, secrets=secrets)
+        finally:
+            if chosen is not engine:
+                chosen.close()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Publication:
@@ -331,13 +344,14 @@ class Publication(Columns):
         return [self.method] if isinstance(self.method, ChosenMethod) else list(self.method.values())
 
     def _prepared(self, table: Any, engine: Engine | None = None) -> Preparation:  # noqa: ANN401 - any frame or path
-        from ldiversity.engines import LocalEngine
+        from ldiversity.engines import choose_engine
         from ldiversity.publish._prepare import prepare
 
         if self.key is not None:
             Key.load(shorten(self.key))
-        source = table if isinstance(table, Source) else open_source(table, types=self.types, read=self.read)
-        return prepare(self, source, engine or LocalEngine())
+        chosen = choose_engine(table, engine)
+        source = table if isinstance(table, Source) else chosen.open(table, types=self.types, read=self.read)
+        return prepare(self, source, chosen)
 
     def _secrets(self, key: Key | None, insecure_seed: int | None) -> Secrets:
         from ldiversity.engines import Secrets
@@ -345,7 +359,8 @@ class Publication(Columns):
         secret = self._secret(key)
         if secret is not None and insecure_seed is not None:
             raise ParameterError(_OWNER, "insecure_seed", "must be left out when there is a key")
-        return Secrets(secret, insecure_seed=insecure_seed)
+        file = None if self.key is None else Path(shorten(self.key)).absolute()
+        return Secrets(secret, key_file=file, insecure_seed=insecure_seed)
 
     def _secret(self, key: Key | None) -> Key | None:
         if key is not None and not isinstance(key, Key):

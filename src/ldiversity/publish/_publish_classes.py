@@ -13,41 +13,38 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
-from ldiversity.base.numbers import counted
+from ldiversity.base.combinations import sizes_of
 from ldiversity.base.progress import stage, tell, unwatched
 from ldiversity.base.randomness import FreshWords, random_order
 from ldiversity.base.warned import warn
 from ldiversity.engines import Secrets
-from ldiversity.mechanisms import ClassMechanism
 from ldiversity.methods import Partition
 from ldiversity.models import count_classes
 from ldiversity.publish._alike import check_people_alike
+from ldiversity.publish._class_outcome import ClassOutcome, class_columns_of
 from ldiversity.publish._coding import Reading
 from ldiversity.publish._cut import cut_forms
-from ldiversity.publish._grids import grid_notes
 from ldiversity.publish._grouping import Grouped, group_records
-from ldiversity.publish._notes import hierarchy_notes
+from ldiversity.publish._parts import part_sizes, publish_in_parts
 from ldiversity.publish._prepare import Preparation
-from ldiversity.publish._public import public_facts, with_domains
+from ldiversity.publish._public import public_facts
 from ldiversity.publish._regions import ClassRowsInOrder, make_forms, make_regions
 from ldiversity.publish._uniqueness import LookAlikes
 from ldiversity.release import (
     PEOPLE,
-    AlikeClaim,
-    ClassClaim,
     ClassDescription,
     ClassRelease,
     Form,
     MemoryClassRows,
+    ReadBack,
     check_classes,
     keep_shown,
     load_release,
     parse_type,
-    subjects_of,
     verify_class_rows,
     write_classes,
 )
-from ldiversity.schema import Role, Schema
+from ldiversity.schema import Role
 from ldiversity.tables import open_source
 
 __all__ = ["publish_classes"]
@@ -56,7 +53,10 @@ __all__ = ["publish_classes"]
 def publish_classes(
     preparation: Preparation, output: Path | None, *, overwrite: bool, secrets: Secrets
 ) -> ClassRelease:
-    """Group the records of a table, and publish the classes."""
+    """Group the records of a table, and publish the classes; in parts where memory does not hold all records."""
+    sizes = part_sizes(preparation)
+    if sizes is not None:
+        return publish_in_parts(preparation, output, overwrite=overwrite, secrets=secrets, sizes=sizes)
     frame_kind, data_format = preparation.source.frame_kind, preparation.data_format
     if output is None:
         made = _make(preparation, secrets.words())
@@ -72,7 +72,8 @@ def publish_classes(
             made.rows,
             data_format=data_format,
             n_records=made.n_records,
-            storage=preparation.engine.storage,
+            write=preparation.engine.write,
+            back=ReadBack(preparation.engine.read_back),
         )
         tell(1.0, "writing")
     with unwatched():  # the release is complete: nothing may stop it now
@@ -102,8 +103,7 @@ def _make(preparation: Preparation, words: FreshWords) -> _Made:
     published = np.flatnonzero(np.logical_or.reduce([partition.class_of >= 0 for partition in partitions]))
     order = published[random_order(len(published), words)].astype(np.int32)
     domains = {name: column.domain for name, column in done.columns.items()}
-    schema = with_domains(preparation.schema, domains)
-    class_columns = _class_columns(schema, len(partitions))
+    class_columns = class_columns_of(preparation.schema, len(partitions))
     by_column = dict(zip(dict.fromkeys(class_columns.values()), partitions, strict=True))
     public = replace(reading, table=replace(reading.table, sensitive=tuple(done.columns.values())))
     if method.layout == "generalized":
@@ -112,49 +112,27 @@ def _make(preparation: Preparation, words: FreshWords) -> _Made:
         rows = _bucketized(public, by_column, class_columns, order)
         shown = {name: pc.unique(rows.plain.column(name)).to_pylist() for name in done.preparation.levels}
         forms = done.preparation.forms(shown)
-    quasi = schema.names(Role.QUASI)
+    quasi = preparation.schema.names(Role.QUASI)
     if reading.table.person is not None and preparation.question.model and quasi:
         looks = LookAlikes.read(open_source(rows.plain), quasi)
-        check_people_alike(
-            preparation.question.model, replace(looks, person=reading.table.person[order].astype(np.int32))
-        )
-    # Keeping the records of one person apart chooses among records with the same values, so chance is not all.
-    apart = reading.table.person is not None
-    blind = method.blind and not apart
-    facts = {**grouping.facts, **public_facts(grouping, {c.name: c for c in reading.table.sensitive}, domains)}
-    if done.left_out_before:
-        facts["left_out_before"] = done.left_out_before
-    mechanism = ClassMechanism(method.name, method.parameters(), blind, facts)
-    names = subjects_of(schema)
-    n_records = done.left_out_before + reading.table.n_rows
-    description = ClassDescription(
-        schema=keep_shown(schema, rows.plain),
-        mechanisms=dict.fromkeys(names, mechanism),
-        claims=tuple(
-            claim
-            for name in names
-            for claim in (
-                *(ClassClaim(name, rule) for rule in method.promises(domains[name])),
-                *(AlikeClaim(name, rule, people=apart) for rule in preparation.question.model),
-            )
-        ),
-        layout=method.layout,
-        forms=forms,
-        class_columns=class_columns,
-        person=apart,
-        suppressed=n_records - len(order),
+        people = replace(looks, person=reading.table.person[order].astype(np.int32)).alike()
+        check_people_alike(preparation.question.model, sizes_of([people]))
+    outcome = ClassOutcome(
+        preparation,
+        domains,
+        forms,
+        len(partitions),
+        {**grouping.facts, **public_facts(grouping, {c.name: c for c in reading.table.sensitive}, domains)},
+        n_records=done.left_out_before + reading.table.n_rows,
+        n_published=len(order),
+        left_out_before=done.left_out_before,
+        steps=reading.steps,
+        notes=grouping.notes,
         warnings=grouping.warnings,
-        confirmed=preparation.confirmed,
     )
-    notes = (
-        *preparation.notes,
-        *grouping.notes,
-        *hierarchy_notes([*preparation.hierarchies] if method.layout == "bucketized" else ()),
-        *_left_out_notes(description.suppressed, done),
-        *_marginal_notes(forms, wanted=marginals),
-        *grid_notes(reading.steps, preparation.grid),
-    )
-    return _Made(description, rows, len(order), n_records, notes)
+    description = outcome.describe()
+    description = replace(description, schema=keep_shown(description.schema, rows.plain))
+    return _Made(description, rows, len(order), outcome.n_records, outcome.holder_notes())
 
 
 def _renumber(partition: Partition, words: FreshWords) -> Partition:
@@ -163,11 +141,6 @@ def _renumber(partition: Partition, words: FreshWords) -> Partition:
     # Index -1, for records that are not published, finds the last entry.
     lookup = np.concatenate([numbers, np.array([-1], dtype=np.int32)])
     return Partition(lookup[partition.class_of], partition.n_classes)
-
-
-def _class_columns(schema: Schema, n_partitions: int) -> dict[str, str]:
-    names = subjects_of(schema)
-    return {name: "class_id" if n_partitions == 1 else f"class_id_{name}" for name in names}
 
 
 def _generalized(
@@ -246,29 +219,3 @@ def _bucketized(
 
 def _take(table: pa.Table, order: NDArray[np.int32]) -> pa.Table:
     return table.take(pa.array(order)) if table.num_columns else table
-
-
-def _left_out_notes(suppressed: int, done: Grouped) -> tuple[str, ...]:
-    if not suppressed:
-        return ()
-    left = counted(suppressed, "record is", "records are")
-    absent = (
-        f"{left} left out because of their values. Someone who knows that a person is in the table, "
-        "and does not find them, learns that their value is a frequent one, or one that no class could take."
-    )
-    if not done.left_out_before:
-        return (absent,)
-    again = (
-        f"{done.left_out_before} of them were left out first. Then bins and hierarchies were made from the others "
-        "alone, and these were grouped again, so that nothing published depends on records that are left out."
-    )
-    return absent, again
-
-
-def _marginal_notes(forms: Mapping[str, Form], *, wanted: bool) -> tuple[str, ...]:
-    if not wanted:
-        return ()
-    without = [name for name, form in forms.items() if form.marginal is None]
-    if not without:
-        return ("Counts of the exact values of quasi-identifiers are published, so readers see which values are rare.",)
-    return (f"No counts of exact values are published for {', '.join(map(repr, without))}: exact, or too many values.",)

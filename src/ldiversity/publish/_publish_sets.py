@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -13,22 +14,26 @@ import pyarrow as pa
 from ldiversity.base.progress import stage, tell, unwatched
 from ldiversity.engines import Secrets
 from ldiversity.publish._alike import check_people_alike
+from ldiversity.publish._distinct import check_distinct
 from ldiversity.publish._draw import DrawSets, HiddenAttribute
 from ldiversity.publish._identities import ORDER, DistinctIds
 from ldiversity.publish._prepare import Preparation
-from ldiversity.publish._uniqueness import LookAlikes
+from ldiversity.publish._uniqueness import people_alike
 from ldiversity.release import (
     AlikeClaim,
     Claim,
+    ReadBack,
     Release,
     ReleaseDescription,
     SetRelease,
+    SetWriter,
     check_description,
     claim_of,
+    finish_release,
     load_release,
-    write_release,
 )
 from ldiversity.schema import Role
+from ldiversity.tables import rechunk
 
 __all__ = ["publish_sets"]
 
@@ -39,23 +44,24 @@ def publish_sets(preparation: Preparation, output: Path | None, *, overwrite: bo
     """Hide every sensitive value in a set, and publish the records in a random order."""
     frame_kind, notes = preparation.source.frame_kind, preparation.notes
     description = _describe(preparation)
+    engine = preparation.engine
     if output is None:
-        (shuffled,) = _draw(preparation, secrets, scratch=None, until=0.8)
+        shuffled = pa.Table.from_batches(list(_draw(preparation, secrets, scratch=None, until=0.8)))
         with stage("checking", until=1.0):
             made = SetRelease.from_coded(description, shuffled, frame_kind=frame_kind, notes=notes)
             # Categories that no row shows are not published, and need not fit.
             check_description(replace(description, schema=made.schema), shuffled.num_rows)
             made.verify()
         return made
-    with preparation.engine.staging(output, overwrite=overwrite) as staging:
+    with engine.staging(output, overwrite=overwrite) as staging:
         scratch = staging / "scratch"
         scratch.mkdir(mode=0o700)
         rows = _draw(preparation, secrets, scratch=scratch, until=0.6)
-        if preparation.question.stable_order:
+        if preparation.question.stable_order and not engine.orders_by_key:
             rows = _in_even_pieces(rows)
-        write_release(
-            staging, description, rows, data_format=preparation.data_format, storage=preparation.engine.storage
-        )
+        writer = SetWriter(preparation.data_format, description)
+        written = engine.write(staging, writer, rows)
+        finish_release(staging, writer, written, n_rows=_all_rows(preparation), back=ReadBack(engine.read_back))
         scratch.rmdir()
         tell(1.0, "writing")
     with unwatched():  # the release is complete: nothing may stop it now
@@ -63,7 +69,9 @@ def publish_sets(preparation: Preparation, output: Path | None, *, overwrite: bo
     return replace(release, notes=notes)
 
 
-def _draw(preparation: Preparation, secrets: Secrets, *, scratch: Path | None, until: float) -> Iterator[pa.Table]:
+def _draw(
+    preparation: Preparation, secrets: Secrets, *, scratch: Path | None, until: float
+) -> Iterable[pa.RecordBatch]:
     """The rows as they will be published, in a random order, or in the stable one of a key."""
     engine, question = preparation.engine, preparation.question
     exploded = question.layout == "exploded"
@@ -74,43 +82,56 @@ def _draw(preparation: Preparation, secrets: Secrets, *, scratch: Path | None, u
         person=question.person,
         exploded=exploded,
         stable_order=question.stable_order,
+        random_order=engine.orders_by_key,
+        digests=bool(question.record_id) and not engine.orders_by_key,
     )
     ids = question.record_id if question.person is None else (question.person,)
     needed = {*factory.published, *(a.name for a in preparation.hidden), *ids}
     columns = [name for name in preparation.shown.columns if name in needed]
-    n_rows = preparation.n_rows * (preparation.hidden[0].mechanism.l if exploded else 1)
-    distinct = DistinctIds()
-    with (
-        stage("drawing", until=until, passes=1),
-        closing(engine.map(factory, preparation.shown, columns, secrets=secrets)) as drawn,
-    ):
-        ordered = engine.order(
-            distinct.taken_off(drawn),
-            n_rows=n_rows,
-            scratch=scratch,
-            secrets=secrets,
-            by=ORDER if question.stable_order else None,
-        )
+    n_rows = _n_rows(preparation)
+    drawn = engine.map(factory, preparation.shown, columns, secrets=secrets)
+    by = ORDER if question.stable_order or engine.orders_by_key else None
+    in_order = partial(engine.order, n_rows=n_rows, scratch=scratch, secrets=secrets, by=by)
+    distinct = DistinctIds(scratch)
+    with stage("drawing", until=until, passes=1):
+        if engine.orders_by_key:
+            if question.record_id:
+                check_distinct(
+                    engine,
+                    preparation.shown,
+                    preparation.hidden,
+                    question.record_id,
+                    n_rows=n_rows,
+                    secrets=secrets,
+                    scratch=scratch,
+                )
+            ordered = in_order(drawn)
+        else:  # rows pass through this process, so ids are looked at on their way
+            with closing(distinct.taken_off(drawn)) as without_ids:
+                ordered = in_order(without_ids)
     # Now all ids are known, and nothing has been written yet.
     distinct.check()
     if question.model and question.person is not None:
         quasi = preparation.schema.names(Role.QUASI)
-        check_people_alike(question.model, LookAlikes.read(preparation.shown, quasi, person=question.person))
+        people = people_alike(preparation.shown, quasi, question.person, chunk_rows=engine.chunk_rows)
+        check_people_alike(question.model, people)
     return ordered
 
 
-def _in_even_pieces(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    """The same rows in tables of one size, so that files do not depend on how many were worked on at once."""
-    held: list[pa.Table] = []
-    for table in tables:
-        held.append(table)
-        while sum(one.num_rows for one in held) >= _PIECE_ROWS:
-            joined = pa.concat_tables(held).combine_chunks()
-            yield joined.slice(0, _PIECE_ROWS)
-            held = [joined.slice(_PIECE_ROWS)]
-    rest = pa.concat_tables(held).combine_chunks() if held else None
-    if rest is not None and rest.num_rows:
-        yield rest
+def _all_rows(preparation: Preparation) -> int | None:
+    """How many rows must be in the files, so that none is lost on the way; None where that is not known exactly."""
+    return _n_rows(preparation) if len(preparation.counts) == 1 else None
+
+
+def _n_rows(preparation: Preparation) -> int:
+    """About how many rows are published: with several sensitive columns, different rows may lack a value."""
+    exploded = preparation.question.layout == "exploded"
+    return preparation.n_rows * (preparation.hidden[0].mechanism.l if exploded else 1)
+
+
+def _in_even_pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same rows in batches of one size, so that files do not depend on how many were worked on at once."""
+    return rechunk(iter(batches), _PIECE_ROWS)
 
 
 def _claims(preparation: Preparation, attribute: HiddenAttribute) -> Iterator[Claim | AlikeClaim]:

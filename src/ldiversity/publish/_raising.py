@@ -24,6 +24,8 @@ from ldiversity.sentences import Setting, say
 __all__ = ["raise_levels"]
 
 _MOST_CHOICES: Final = 1 << 17
+_FEW_CHOICES: Final = 1 << 12
+"""Of so many choices, few need be counted, so that pairs of columns would take longer than they save."""
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -66,8 +68,8 @@ def raise_levels(
     rows = [own[:, 0][looks.codes[name]] for name, own in zip(ladders, labels, strict=True)]
     # From here on a code is a label of the lowest level.
     labels = [_by_lowest(own) for own in labels]
-    losses = [_losses(own, known) for own, known in zip(rows, labels, strict=True)]
-    found = _least(Shown.of(rows, labels, looks.person), losses, models)
+    losses = [_losses(own, known, looks.counts) for own, known in zip(rows, labels, strict=True)]
+    found = _least(Shown.of(rows, labels, looks.person, looks.counts), losses, models)
     chosen = {name: rungs[level] for (name, rungs), level in zip(ladders.items(), found, strict=True)}
     return {name: level for name, level in chosen.items() if level is not None}
 
@@ -91,12 +93,12 @@ def _by_lowest(labels: Ints) -> Ints:
     return by_lowest
 
 
-def _losses(rows: NDArray[np.integer], labels: Ints) -> NDArray[np.float64]:
+def _losses(rows: NDArray[np.integer], labels: Ints, counts: Ints | None) -> NDArray[np.float64]:
     """The mean loss at each level: the share of the lowest labels that stand under one, 0 for a single one."""
-    records = np.bincount(rows, minlength=len(labels))
+    records = np.bincount(rows, counts, minlength=len(labels))
     under = np.column_stack([np.bincount(level)[level] for level in labels.T])
     costs = np.where(under > 1, under / len(labels), 0.0)
-    return np.asarray(records @ costs / max(len(rows), 1), dtype=np.float64)
+    return np.asarray(records @ costs / max(int(records.sum()), 1), dtype=np.float64)
 
 
 def _least(shown: Shown, losses: Sequence[NDArray[np.float64]], models: Sequence[PrivacyModel]) -> list[int]:
@@ -108,7 +110,13 @@ def _least(shown: Shown, losses: Sequence[NDArray[np.float64]], models: Sequence
     """
     depths, every = [len(own) for own in losses], range(len(losses))
     possible = np.ones(depths, dtype=np.bool_)
+    for k, known in enumerate(shown.labels):
+        # A level that joins nothing says as much as the one below it.
+        joins = np.append(True, np.diff(known.max(axis=0)) != 0)
+        possible &= np.expand_dims(joins, tuple(one for one in every if one != k))
     for size in (1, 2):
+        if size > 1 and np.count_nonzero(possible) <= _FEW_CHOICES:
+            break
         for columns in combinations(every, size):
             others = tuple(k for k in every if k not in columns)
             few = shown.only(columns, [_lowest(possible, k) for k in columns])
@@ -153,7 +161,7 @@ def _holding(shown: Shown, possible: BoolArray, models: Sequence[PrivacyModel]) 
 
 def _check_number(looks: LookAlikes, models: Sequence[PrivacyModel]) -> None:
     people = looks.person is not None
-    n = looks.n_rows if looks.person is None else len(np.unique(looks.person))
+    n = looks.n_records if looks.person is None else len(np.unique(looks.person))
     for model in models:
         if len(model.failing(sizes_as_classes(np.array([n])))):
             needed = f"{model.text} needs more {'people' if people else 'records'}"

@@ -10,16 +10,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import CodeArray
+from ldiversity.base.arrays import BoolArray, CodeArray
 from ldiversity.base.limits import MOST_VALUES
 from ldiversity.errors import InternalError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CategoryColumn, NumberColumn
 from ldiversity.publish._coding import Reading
-from ldiversity.release import Cells, Form, Grid, Marginal, column_of, node_labels
+from ldiversity.publish._shapes import CategoryShape
+from ldiversity.release import Cells, Form, Grid, Marginal, Step, column_of, node_labels
 from ldiversity.schema import MISSING_LABEL
 
-__all__ = ["ClassRowsInOrder", "make_forms", "make_regions"]
+__all__ = ["ClassRowsInOrder", "category_form", "interval_form", "make_forms", "make_regions", "region_cells"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +64,36 @@ def make_forms(reading: Reading, rows: ClassRowsInOrder, *, marginals: bool) -> 
     forms = {}
     for column in reading.table.quasi:
         if isinstance(column, NumberColumn):
-            form = _interval_form(column, rows, marginals=marginals)
-            forms[column.name] = _rounded(form, reading, column.name)
+            grid, step = reading.grids.get(column.name), reading.steps.get(column.name)
+            forms[column.name] = _interval_form(column, rows, grid, step, marginals=marginals)
         else:
             added = column.name in reading.added_missing
             forms[column.name] = _category_form(column, rows, marginals=marginals, added_missing=added)
     return forms
+
+
+def interval_form(ends: tuple[float, float] | None, dtype: str, step: Step | None, grid: Grid | None) -> Form:
+    """How numbers of this type between two ends are published: the range is rounded to the grid, if there is one."""
+    if ends is None:
+        return Form("interval")
+    low, high = ends
+    if grid is not None:
+        low, high = grid.below(np.array([low], dtype=dtype)).item(), grid.above(np.array([high], dtype=dtype)).item()
+    return Form("interval", low=low, high=high, grid=step if grid is not None else None)
+
+
+def category_form(column: CategoryColumn | CategoryShape, occurs: BoolArray, *, added_missing: bool) -> Form:
+    """How categories are published, of which these occur in published records."""
+    tree = column.hierarchy
+    # A declared hierarchy says which values there are; otherwise only values of published records are public.
+    if tree is not None and tree.origin is None:
+        occurs = occurs | np.array([not added_missing or label != MISSING_LABEL for label in column.labels])
+    kept = np.flatnonzero(occurs)
+    labels = tuple(column.labels[code] for code in kept)
+    if tree is None:
+        return Form("values", labels=labels)
+    public = Hierarchy(tuple(tree.rows[code] for code in kept), origin=tree.origin)
+    return Form("node", hierarchy=public, labels=labels)
 
 
 def make_regions(
@@ -79,7 +104,22 @@ def make_regions(
     levels: Mapping[str, int],
     suppress_differences: bool,
 ) -> pa.Table:
-    """One row per class: the tightest region on the grid that holds its records, or what the method asked for.
+    """One row per class: the regions of `region_cells` as they are published."""
+    found = region_cells(reading, rows, forms, levels=levels, suppress_differences=suppress_differences)
+    columns = {name: column_of(cells, forms[name], reading.types[name]) for name, cells in found.items()}
+    # Without quasi-identifiers a class still has a region: everything.
+    return pa.table(columns) if columns else pa.table({"": pa.nulls(rows.n_classes)}).select([])
+
+
+def region_cells(
+    reading: Reading,
+    rows: ClassRowsInOrder,
+    forms: Mapping[str, Form],
+    *,
+    levels: Mapping[str, int],
+    suppress_differences: bool,
+) -> dict[str, Cells]:
+    """One cell per class: the tightest region on the grid that holds its records, or what the method asked for.
 
     Values of columns in `levels` are published as their ancestors at that level. With `suppress_differences`, a cell is
     published only when all records of the class agree on it.
@@ -94,53 +134,41 @@ def make_regions(
             cells = _nodes(column, rows, form, level=levels.get(column.name), suppress=suppress_differences)
         else:
             cells = _lists(column, rows, form, suppress=suppress_differences)
-        columns[column.name] = column_of(cells, form, reading.types[column.name])
-    # Without quasi-identifiers a class still has a region: everything.
-    return pa.table(columns) if columns else pa.table({"": pa.nulls(rows.n_classes)}).select([])
+        columns[column.name] = cells
+    return columns
 
 
-def _interval_form(column: NumberColumn, rows: ClassRowsInOrder, *, marginals: bool) -> Form:
+def _interval_form(
+    column: NumberColumn, rows: ClassRowsInOrder, grid: Grid | None, step: Step | None, *, marginals: bool
+) -> Form:
     values = column.values[rows.order]
     missing = 0
     if column.missing is not None:
         unknown = column.missing[rows.order]
         missing, values = int(np.count_nonzero(unknown)), values[~unknown]
-    if not len(values):
-        return Form("interval")
-    marginal = None
-    if marginals:
+    ends = (values.min().item(), values.max().item()) if len(values) else None
+    form = interval_form(ends, str(values.dtype), step, grid)
+    if marginals and len(values):
         distinct, counts = np.unique(values, return_counts=True)
         if len(distinct) <= MOST_VALUES:
-            marginal = Marginal(distinct, counts.astype(np.int64), missing)
-    return Form("interval", low=values.min().item(), high=values.max().item(), marginal=marginal)
-
-
-def _rounded(form: Form, reading: Reading, name: str) -> Form:
-    """The form with its range on the grid of its column, if it has one."""
-    grid = reading.grids.get(name)
-    if grid is None or form.low is None:
-        return form
-    low, high = grid.below(np.array([form.low])).item(), grid.above(np.array([form.high])).item()
-    return replace(form, low=low, high=high, grid=reading.steps[name])
+            return replace(form, marginal=Marginal(distinct, counts.astype(np.int64), missing))
+    return form
 
 
 def _category_form(column: CategoryColumn, rows: ClassRowsInOrder, *, marginals: bool, added_missing: bool) -> Form:
     counts = np.bincount(column.codes[rows.order], minlength=len(column.labels))
-    tree = column.hierarchy
-    # A declared hierarchy says which values there are; otherwise only values of published records are public.
-    shown = counts > 0
-    if tree is not None and tree.origin is None:
-        shown = shown | np.array([not added_missing or label != MISSING_LABEL for label in column.labels])
-    kept = np.flatnonzero(shown)
-    labels = tuple(column.labels[code] for code in kept)
-    marginal = None
-    if marginals:
-        occurs = np.flatnonzero(counts[kept])
-        marginal = Marginal(occurs, counts[kept][occurs].astype(np.int64))
-    if tree is None:
-        return Form("values", labels=labels, marginal=marginal)
-    public = Hierarchy(tuple(tree.rows[code] for code in kept), origin=tree.origin)
-    return Form("node", hierarchy=public, labels=labels, marginal=marginal)
+    form = category_form(column, counts > 0, added_missing=added_missing)
+    if not marginals:
+        return form
+    shown = counts[_places_in(column, form)]
+    occurs = np.flatnonzero(shown)
+    return replace(form, marginal=Marginal(occurs, shown[occurs].astype(np.int64)))
+
+
+def _places_in(column: CategoryColumn, form: Form) -> NDArray[np.int64]:
+    """The code of each public label."""
+    code = {label: place for place, label in enumerate(column.labels)}
+    return np.array([code[label] for label in form.labels], dtype=np.int64)
 
 
 def _intervals(column: NumberColumn, rows: ClassRowsInOrder, grid: Grid | None, *, suppress: bool) -> Cells:

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from ldiversity.base.limits import MOST_VALUES
 from ldiversity.errors import SchemaError
 from ldiversity.hierarchies import MATCHED_BY_TEXT, Hierarchy, check_unambiguous
-from ldiversity.publish._columns_read import leaf_texts, with_missing_leaf
 from ldiversity.publish._levels import Level
 from ldiversity.publish._method import shorten
+from ldiversity.publish._shapes import leaf_texts, with_missing_leaf
 from ldiversity.release import Form, Reach
 from ldiversity.schema import MISSING_LABEL
 from ldiversity.sentences import Setting, say

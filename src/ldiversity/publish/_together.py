@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from ldiversity.base.numbers import in_bytes
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.publish._alike import check_kept_quasi
 from ldiversity.release import RECORDS
 from ldiversity.sentences import Parameter, Setting, say
 
 if TYPE_CHECKING:
+    from ldiversity.engines import Engine
     from ldiversity.methods import GroupingMethod
     from ldiversity.publish._method import ChosenMethod
     from ldiversity.publish._publication import Publication
 
-__all__ = ["check_family", "check_ids", "misplaced_by"]
+__all__ = ["check_family", "check_ids", "check_memory", "misplaced_by"]
 
 _OWNER: Final = "Publication"
+_BOUNDED: Final = Parameter("output"), Parameter("memory")
+_LEAST_MEMORY: Final = 400_000_000
 _INTERSECTED: Final = "Keyed draws are for sets. Classes of two releases can be intersected even with a key."
 _WHY_NOT: Final = {
     "key": _INTERSECTED,
@@ -84,6 +88,28 @@ def check_ids(question: Publication, *, keyed: bool) -> None:
     if question.stable_order:
         raise ParameterError(_OWNER, "stable_order", "must be left out without a key").with_hint(
             "A key decides the order. Without one, rows come in a random order each time."
+        )
+
+
+def check_memory(question: Publication, engine: Engine, *, in_memory: bool) -> None:
+    """Refuse a limit of memory that could not be kept, before any work is done."""
+    if engine.memory is None:
+        return
+    if engine.memory.bytes < _LEAST_MEMORY:
+        raise ParameterError(
+            f"must be at least {in_bytes(_LEAST_MEMORY)} to publish",
+            parameter="memory",
+            got=in_bytes(engine.memory.bytes),
+        ).with_hint("Python, its packages and the loops that draw take most of it, whatever the table is.")
+    if in_memory:
+        raise ParameterError(
+            say("{} must be given with {}: without a folder the release is in memory", *_BOUNDED)
+        ).with_hint(say("Name a folder, or leave {} out.", Parameter("memory")))
+    if question.grouping is not None and question.grouping.parts is None:
+        raise UnsupportedError(
+            f"is not offered with {question.grouping.name}, which groups all records at once", parameter="memory"
+        ).with_hint(
+            "Leave it out, or choose a method that groups a table in parts, such as bsgi, or hides values in sets."
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -12,13 +12,21 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.answers import fact
+from ldiversity.base.budget import Budget
+from ldiversity.base.combinations import Combinations, Sizes
+from ldiversity.errors import UnsupportedError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import number_combinations
 from ldiversity.publish._ladders import ladder_of
 from ldiversity.publish._levels import Level
+from ldiversity.sentences import Parameter, say
 from ldiversity.tables import Source
 
-__all__ = ["ColumnUniqueness", "LevelUniqueness", "LookAlikes", "count_unique"]
+__all__ = ["ColumnUniqueness", "LevelUniqueness", "LookAlikes", "count_unique", "people_alike"]
+
+_BYTES_PER_CELL: Final = 40
+_BYTES_PER_ROW: Final = 100
+"""What the search for levels takes for each combination."""
 
 Codes: TypeAlias = tuple[NDArray[np.integer], int]
 
@@ -73,6 +81,26 @@ def count_unique(source: Source, columns: Sequence[str], *, person: str | None =
     return LookAlikes.read(source, columns, person=person).unique()
 
 
+def people_alike(source: Source, columns: Sequence[str], person: str, *, chunk_rows: int = 1 << 18) -> Sizes:
+    """Count how many combinations of these columns are shown by how many people; memory does not grow with them.
+
+    Examples
+    --------
+    >>> from ldiversity.tables import open_source
+    >>> table = open_source(pa.table({"age": [30, 30, 41], "id": ["a", "a", "b"]}))
+    >>> people_alike(table, ["age"], "id")
+    Sizes(sizes=array([1]), numbers=array([2]))
+    """
+    wanted = [*(name for name in columns if name != person), person]
+    rows, people = Combinations(), Combinations()
+    for batch in source.batches(wanted, chunk_rows=chunk_rows):
+        rows.add(pa.Table.from_batches([batch]))
+    for part in rows.parts():  # each person once for each combination that they show
+        shown = [f"k{place}" for place in range(len(wanted)) if wanted[place] in columns]
+        people.add(part.select(shown))
+    return people.sizes()
+
+
 @dataclass(frozen=True, eq=False)
 class LookAlikes:
     """Quasi-identifiers as codes, by which records are compared.
@@ -84,31 +112,84 @@ class LookAlikes:
         missing.
     person
         A number for whose row it is.
+    counts
+        How many records each row stands for; one when None.
     """
 
     values: Mapping[str, pa.Array]
     codes: Mapping[str, NDArray[np.int32]]
     n_rows: int
     person: NDArray[np.int32] | None = None
+    counts: NDArray[np.int64] | None = None
 
     @classmethod
     def read(cls, source: Source, columns: Iterable[str], *, person: str | None = None) -> LookAlikes:
         """Read the columns of a table."""
         names = list(dict.fromkeys(columns))
         wanted = [*names, *([] if person is None or person in names else [person])]
-        parts: dict[str, list[pa.Array]] = {name: [] for name in wanted}
+        read = source.batches(wanted or list(source.columns)[:1])
+        batches = (pa.Table.from_batches([batch]) for batch in read)
+        return cls._of(source, names, person, ((batch, None) for batch in batches))
+
+    @classmethod
+    def counted(
+        cls, source: Source, columns: Iterable[str], *, person: str | None, memory: Budget, chunk_rows: int
+    ) -> LookAlikes:
+        """The same, with each combination once, so that memory grows with the combinations alone.
+
+        Raises
+        ------
+        UnsupportedError
+            When there are more of them than the memory allows.
+        """
+        names = list(dict.fromkeys(columns))
+        wanted = [*names, *([] if person is None or person in names else [person])]
+        most = memory.rows(_BYTES_PER_CELL * len(wanted) + _BYTES_PER_ROW)
+        rows = Combinations()
+        for batch in source.batches(wanted, chunk_rows=chunk_rows):
+            rows.add(pa.Table.from_batches([batch]))
+        found: list[tuple[pa.Table, NDArray[np.int64] | None]] = []
+        for part in rows.parts():
+            *cells, counts = part.columns
+            found.append((pa.table(cells, names=wanted), counts.to_numpy()))
+            if sum(table.num_rows for table, _ in found) > most:
+                whose = " of people" if person is not None else ""
+                raise UnsupportedError(
+                    f"allows a search among {most:,} different combinations of quasi-identifiers{whose}, but there "
+                    "are more",
+                    parameter="memory",
+                ).with_hint(say("Give more memory, name fewer quasi-identifiers, or leave {} out.", Parameter("model")))
+        return cls._of(source, names, person, found)
+
+    @classmethod
+    def _of(
+        cls,
+        source: Source,
+        names: Sequence[str],
+        person: str | None,
+        batches: Iterable[tuple[pa.Table, NDArray[np.int64] | None]],
+    ) -> LookAlikes:
+        parts: dict[str, list[pa.Array]] = {name: [] for name in (*names, *([] if person is None else [person]))}
         n_rows = 0
-        for batch in source.batches(wanted or list(source.columns)[:1]):
+        counts: list[NDArray[np.int64]] = []
+        for batch, own in batches:
             n_rows += batch.num_rows
+            counts += [] if own is None else [own]
             for name, part in parts.items():
-                part.append(_comparable(batch.column(name)).dictionary_encode())
+                part += [_comparable(cells).dictionary_encode() for cells in batch.column(name).chunks]
         coded = {name: _unified(part, source.columns[name]) for name, part in parts.items()}
         return cls(
             {name: coded[name][0] for name in names},
             {name: coded[name][1] for name in names},
             n_rows,
             None if person is None else coded[person][1],
+            np.concatenate(counts) if counts else None,
         )
+
+    @property
+    def n_records(self) -> int:
+        """How many records there are."""
+        return self.n_rows if self.counts is None else int(self.counts.sum())
 
     def all_values(self) -> dict[str, pa.Array]:
         """The distinct values of each column, with a missing one at the end where a record has none."""

@@ -7,18 +7,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from ldiversity.base.arrays import CodeArray, SetArray
+from ldiversity.base.arrays import ClassArray, CodeArray, SetArray
+from ldiversity.base.budget import Budget
 from ldiversity.base.findings import Confirmed, Finding
 from ldiversity.base.notebook import ShownInNotebooks
 from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
 from ldiversity.mechanisms import ClassMechanism, SetMechanism
 from ldiversity.models import ClassCounts, PrivacyModel
-from ldiversity.release._batches import RowBatch
+from ldiversity.release._batches import CodedBatch, RowBatch
 from ldiversity.release._claims import AlikeClaim, Claim, ClassClaim, subjects_of
 from ldiversity.release._coded import parse_type
 from ldiversity.release._description import Format, Layout
@@ -29,6 +31,9 @@ from ldiversity.release._forms import Form
 from ldiversity.release._own_cells import label_column, to_shown
 from ldiversity.release._regions import Region, whole_array
 from ldiversity.schema import Domain, Role, Schema
+
+if TYPE_CHECKING:
+    from ldiversity.release._set_parts import SetParts
 
 __all__ = ["Release", "check_release"]
 
@@ -200,6 +205,10 @@ class Release(ShownInNotebooks, ABC):
     def promised(self, attribute: str) -> list[PrivacyModel]:
         """The claims about an attribute as privacy models, which can be checked on its rows."""
 
+    def parts(self, most_rows: int) -> SetParts | None:  # noqa: ARG002 - those of a release of sets
+        """Sets in parts of at most about so many rows, which workers can read; None where there are none."""
+        return None
+
     def sets(self, attribute: str) -> SetArray:
         """The published sets of an attribute as codes, shape (n, l)."""
         raise self._has_no(attribute, "sets", "Use classes().")
@@ -264,6 +273,35 @@ class Release(ShownInNotebooks, ABC):
     def batches(self, names: Sequence[str], attributes: Sequence[str] = ()) -> Iterator[RowBatch]:
         """Some rows at a time: columns as they were, and what rows show of sensitive attributes."""
 
+    def class_batches(
+        self,
+        attribute: str,
+        *,
+        own: Sequence[str] = (),  # noqa: ARG002 - of releases that have classes
+        regions: Sequence[str] = (),  # noqa: ARG002
+        values: Sequence[str] = (),  # noqa: ARG002
+    ) -> Iterator[CodedBatch]:
+        """Rows that show a class of an attribute, some at a time: columns as they were, generalized cells, codes."""
+        raise self._has_no(attribute, "classes", "Use batches().")
+
+    def value_batches(self, attribute: str) -> Iterator[tuple[ClassArray, CodeArray, NDArray[np.int64]]]:
+        """The table of values, where there is one: classes, codes and counts in the order of classes."""
+        raise self._has_no(attribute, "classes", "Use batches().")
+
+    def n_classes(self, attribute: str) -> int:
+        """How many classes an attribute has."""
+        raise self._has_no(attribute, "classes", "Use evidence().")
+
+    def pieces(
+        self,
+        budget: Budget,  # noqa: ARG002 - of releases that have classes
+        attribute: str | None = None,  # noqa: ARG002
+        *,
+        columns: Sequence[str] | None = None,  # noqa: ARG002
+    ) -> Iterator[Release]:
+        """The release in pieces of whole classes, within a limit of memory; one without classes is one piece."""
+        yield self
+
     @property
     @abstractmethod
     def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
@@ -302,8 +340,11 @@ class Release(ShownInNotebooks, ABC):
         """Write the release as a folder, after checking its claims on the bytes written; all or nothing."""
 
     @abstractmethod
-    def verify(self) -> None:
-        """Check every claim on every row, or raise `ClaimError`."""
+    def verify(self, *, memory: str | int | None = None) -> None:
+        """Check every claim on every row, or raise `ClaimError`.
+
+        `memory` limits what this may take, such as ``"500MB"``, where the rows are in a folder.
+        """
 
     def _check_not_sensitive(self, names: Sequence[str], hint: str) -> None:
         for name in names:

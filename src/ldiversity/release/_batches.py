@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from ldiversity.base.arrays import CodeArray, SetArray
+from ldiversity.base.arrays import ClassArray, CodeArray, SetArray
+from ldiversity.release._cells import Cells
 
-__all__ = ["BLOCK_ROWS", "RowBatch"]
+__all__ = ["BLOCK_ROWS", "CodedBatch", "RowBatch"]
 
 BLOCK_ROWS: Final = 1 << 18
 """How many rows a batch of a release in memory has."""
@@ -37,4 +40,23 @@ class RowBatch:
     n_rows: int
     columns: pa.Table
     codes: Mapping[str, SetArray | CodeArray]
-    classes: Mapping[str, CodeArray] = field(default_factory=dict)
+    classes: Mapping[str, ClassArray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedBatch:
+    """Grouped rows that have a class: the class of each, codes, generalized cells, and cells as they were."""
+
+    classes: ClassArray
+    codes: Mapping[str, CodeArray]
+    cells: Mapping[str, Cells]
+    own: pa.Table
+
+    def take(self, rows: NDArray[np.int64]) -> CodedBatch:
+        """Some of the rows."""
+        return CodedBatch(
+            self.classes[rows],
+            {name: codes[rows] for name, codes in self.codes.items()},
+            {name: cells.take(rows) for name, cells in self.cells.items()},
+            self.own.take(pa.array(rows)) if self.own.num_columns else self.own,
+        )

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray
+from ldiversity.base.memory import not_enough_memory
 from ldiversity.errors import UnsupportedError
 from ldiversity.release._damage import damaged
 from ldiversity.release._forms import Form
@@ -98,6 +99,8 @@ def column_of(cells: Cells, form: Form, kind: pa.DataType) -> pa.Array:
         ends = [numbers_out(end, missing, kind) for end in (low, high)]
         return pa.StructArray.from_arrays(ends, names=["low", "high"])
     labels = pa.array(node_labels(form) if form.kind == "node" else form.labels, pa.string())
+    if form.kind != "node" and cells.starts[-1] > np.iinfo(np.int32).max:
+        raise not_enough_memory("release")  # so many entries of lists are never needed at once within a budget
     texts = labels.take(pa.array(cells.flat))
     return texts if form.kind == "node" else pa.ListArray.from_arrays(cells.starts.astype(np.int32), texts)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +17,10 @@ from ldiversity.release._check_sets import REPORT_IT
 from ldiversity.release._claims import ClassClaim
 from ldiversity.schema import Domain
 
-__all__ = ["verify_classes"]
+__all__ = ["ClassFaults", "Recount", "find_faults", "verify_classes"]
+
+_WAITING: Final = 1 << 18
+_NOTHING: Final = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
 
 
 def verify_classes(
@@ -64,15 +69,98 @@ def verify_classes(
         raise _broken(claim, "published rows must belong to a class")
     recounted = _recount(classes, codes, counts, n_classes, domain)
     rows = np.bincount(row_classes[row_classes >= 0], minlength=n_classes)
-    if not np.array_equal(rows, recounted.sizes):
-        different = int(np.count_nonzero(rows != recounted.sizes))
-        raise _broken(claim, f"{different} of {n_classes} classes have different numbers of rows and values")
-    if not n_classes or not rows.all():
-        raise _broken(claim, "every class must have a row")
-    for one in claims:
-        failing = one.rule.failing(recounted)
-        if len(failing):
-            raise _broken(one, f"{len(failing)} of {n_classes} published classes break the claim: {one.statement[:-1]}")
+    find_faults(claims, recounted, rows).refuse(claims)
+
+
+@dataclass(frozen=True)
+class ClassFaults:
+    """How many classes have which fault. Those of some classes and of others add up to those of all.
+
+    Parameters
+    ----------
+    n_classes
+        How many classes were looked at.
+    different
+        Classes with other numbers of rows than of values.
+    empty
+        Classes without a row.
+    failing
+        For each claim: the classes that break it.
+
+    Examples
+    --------
+    >>> ClassFaults(2, failing=(1,)) + ClassFaults(3, failing=(0,))
+    ClassFaults(n_classes=5, different=0, empty=0, failing=(1,))
+    """
+
+    n_classes: int
+    different: int = 0
+    empty: int = 0
+    failing: tuple[int, ...] = ()
+
+    def __add__(self, other: ClassFaults) -> ClassFaults:
+        failing = tuple(mine + theirs for mine, theirs in zip_longest(self.failing, other.failing, fillvalue=0))
+        return ClassFaults(
+            self.n_classes + other.n_classes, self.different + other.different, self.empty + other.empty, failing
+        )
+
+    def refuse(self, claims: Sequence[ClassClaim]) -> None:
+        """Raise `ClaimError` if there is a fault."""
+        if self.different:
+            what = f"{self.different} of {self.n_classes} classes have different numbers of rows and values"
+            raise _broken(claims[0], what)
+        if not self.n_classes or self.empty:
+            raise _broken(claims[0], "every class must have a row")
+        for claim, failing in zip(claims, self.failing, strict=True):
+            if failing:
+                rule = claim.statement[:-1]
+                raise _broken(claim, f"{failing} of {self.n_classes} published classes break the claim: {rule}")
+
+
+def find_faults(claims: Sequence[ClassClaim], recounted: ClassCounts, rows: NDArray[np.int64]) -> ClassFaults:
+    """The faults of classes whose values were counted again; `rows` has the number of rows of each."""
+    different, empty = int(np.count_nonzero(rows != recounted.sizes)), int(np.count_nonzero(rows == 0))
+    # A class without a value satisfies or breaks nothing.
+    judged = not different and not empty
+    failing = tuple(len(claim.rule.failing(recounted)) if judged else 0 for claim in claims)
+    return ClassFaults(recounted.n_classes, different, empty, failing)
+
+
+class Recount:
+    """Counts the values of classes again, batch by batch; memory grows with what is different, not with the rows.
+
+    Examples
+    --------
+    >>> recount = Recount(2, Domain(("a", "b")))
+    >>> for classes, codes in (([0, 1], [1, 1]), ([0, 0], [1, 0])):
+    ...     recount.add(np.array(classes), np.array(codes, dtype=np.int32))
+    >>> recount.result().dense().tolist()
+    [[1, 2], [0, 1]]
+    """
+
+    def __init__(self, n_classes: int, domain: Domain) -> None:
+        self._n_classes, self._domain = n_classes, domain
+        self._counted = _recount(*_NOTHING, None, n_classes, domain)
+        self._waiting: list[ClassCounts] = []
+
+    def add(self, classes: NDArray[np.integer[Any]], codes: CodeArray, counts: NDArray[np.int64] | None = None) -> None:
+        """Count some values: their classes, codes, and how often they occur there (once when None)."""
+        self._waiting.append(_recount(classes, codes, counts, self._n_classes, self._domain))
+        if sum(len(one.codes) for one in self._waiting) > max(_WAITING, len(self._counted.codes)):
+            self._merge()
+
+    def result(self) -> ClassCounts:
+        """All that was added."""
+        if self._waiting:
+            self._merge()
+        return self._counted
+
+    def _merge(self) -> None:
+        parts = [self._counted, *self._waiting]
+        classes = [np.repeat(np.arange(self._n_classes), np.diff(one.starts)) for one in parts]
+        codes, counts = (np.concatenate([getattr(one, name) for one in parts]) for name in ("codes", "counts"))
+        self._waiting = []
+        self._counted = _recount(np.concatenate(classes), codes, counts, self._n_classes, self._domain)
 
 
 def _recount(

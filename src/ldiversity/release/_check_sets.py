@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import combinations
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, SetArray
+from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, IntArray, SetArray
+from ldiversity.base.combinations import Combinations
 from ldiversity.errors import ClaimError
 from ldiversity.release._claims import Claim
 
@@ -54,29 +57,52 @@ def verify_sets(claim: Claim, sets: SetArray, n_values: int, distances: FloatArr
         _refuse(claim, too_close, f"members are at least {claim.d:g} apart")
 
 
-def verify_exploded(claim: Claim, columns: pa.Table, members: CodeArray, distances: FloatArray | None = None) -> None:
+def verify_exploded(
+    claim: Claim, rows: Iterable[tuple[pa.Table, CodeArray]], n_values: int, distances: FloatArray | None = None
+) -> None:
     """Check exploded rows: among people who look alike, no value has more than 1/l of the rows.
 
     A person who looks like nobody else has exactly l rows. These are their set, so the least distance is checked too.
     Where several people look alike, their sets can no longer be told apart, and are not checked.
+
+    The rows come some at a time: their other columns, and a member of each. The domain has `n_values` values.
     """
-    # Without other columns everybody looks alike.
-    alike = columns if columns.num_columns else pa.table({"": pa.array(np.zeros(len(members), dtype=np.int8))})
-    keys = [f"k{number}" for number in range(alike.num_columns)]
-    rows = alike.rename_columns(keys).append_column("member", pa.array(members))
-    per_value = rows.group_by([*keys, "member"]).aggregate([([], "count_all")])
-    per_group = per_value.group_by(keys).aggregate([("count_all", "max"), ("count_all", "sum"), ("member", "list")])
-    largest = per_group["count_all_max"].to_numpy()
-    total = per_group["count_all_sum"].to_numpy()
-    broken = (total % claim.l != 0) | (largest * claim.l > total)
-    _refuse(claim, broken, f"no value has more than 1/{claim.l} of the rows that look alike")
-    alone = per_group.filter(pa.array(total == claim.l))["member_list"].combine_chunks().flatten()
-    verify_sets(claim, np.sort(np.asarray(alone).reshape(-1, claim.l), axis=1), int(members.max()) + 1, distances)
+    seen: Combinations | None = None
+    for columns, members in rows:
+        if seen is None:
+            seen = Combinations(whole=columns.num_columns)
+        names = [*map(str, range(columns.num_columns)), "member"]
+        seen.add(pa.table([*columns.columns, pa.array(members)], names=names))
+    broken, n_groups = 0, 0
+    for part in () if seen is None else seen.parts():
+        largest, total, sets = _alike(part, claim.l)
+        broken += int(np.count_nonzero((total % claim.l != 0) | (largest * claim.l > total)))
+        n_groups += len(total)
+        if not broken:
+            verify_sets(claim, sets, n_values, distances)
+    if broken:
+        raise _broken(claim, broken, n_groups, f"no value has more than 1/{claim.l} of the rows that look alike")
+
+
+def _alike(part: pa.Table, l: int) -> tuple[IntArray, IntArray, SetArray]:
+    """Of people who look alike: the most rows of one value, and all rows; and the sets of people who stand alone."""
+    *keys, member, n = part.column_names
+    if not keys:  # without other columns everybody looks alike
+        part, keys = part.append_column("", pa.nulls(part.num_rows, pa.int8())), [""]
+    groups = part.group_by(keys).aggregate([(n, "max"), (n, "sum"), (member, "list")])
+    total = groups[f"{n}_sum"].to_numpy()
+    alone = groups.filter(pa.array(total == l))[f"{member}_list"].combine_chunks()
+    # Only those with l different members have a set; of all others the counts say that they break the claim.
+    sets = alone.filter(pc.equal(pc.list_value_length(alone), l)).flatten()
+    return groups[f"{n}_max"].to_numpy(), total, np.sort(np.asarray(sets).reshape(-1, l), axis=1)
 
 
 def _refuse(claim: Claim, broken: BoolArray, promise: str) -> None:
     count = int(broken.sum())
     if count:
-        raise ClaimError(
-            f"{count} of {len(broken)} published sets break the claim that {promise}", column=claim.attribute
-        ).with_hint(REPORT_IT)
+        raise _broken(claim, count, len(broken), promise)
+
+
+def _broken(claim: Claim, count: int, among: int, promise: str) -> ClaimError:
+    text = f"{count} of {among} published sets break the claim that {promise}"
+    return ClaimError(text, column=claim.attribute, hint=REPORT_IT)

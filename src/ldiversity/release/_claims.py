@@ -58,16 +58,29 @@ _PUBLIC: Final = (
 )
 
 
-def sets_not_protected(mechanisms: Iterable[SetMechanism], *, coarse: bool = False) -> tuple[str, ...]:
+_COLLECTED: Final = (
+    ("Devices drew the sets, and the collector never had an answer. Nobody can check that people answered truthfully."),
+    (
+        "One report was counted for each device, or for each invitation, and not for each person: people may have "
+        "answered from several devices. Such sets are drawn anew, and can be intersected."
+    ),
+    "A key stands here for the secret of a device, which it loses when its storage is cleared.",
+)
+
+
+def sets_not_protected(
+    mechanisms: Iterable[SetMechanism], *, coarse: bool = False, collected: bool = False
+) -> tuple[str, ...]:
     """What a release of sets that these mechanisms drew does not protect.
 
-    `coarse` says whether a quasi-identifier is published at a declared level.
+    `coarse` says whether a quasi-identifier is published at a declared level, `collected` whether devices drew sets.
     """
     return (
         COARSE if coarse else _AS_THEY_ARE,
         *_PUBLISHED,
         *dict.fromkeys(what_a_change_tells(one) for one in mechanisms),
         *_PUBLIC,
+        *(_COLLECTED if collected else ()),
     )
 
 

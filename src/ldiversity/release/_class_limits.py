@@ -16,9 +16,9 @@ SEPARATE_CLASSES: Final = (
 
 _WHO: Final[Mapping[str, str]] = {
     "generalized": (
-        "Whoever knows a person's quasi-identifiers finds the class where the person must be, and that the person may "
-        "be in the table: classes hide values, not membership. Where regions of classes overlap, the promise is about "
-        "each class: someone who mixes all classes that fit a person may be right somewhat more often."
+        "Anyone who knows a person's quasi-identifiers finds the class where the person must be, and that the person "
+        "may be in the table: classes hide values, not membership. Where regions of classes overlap, the promise is "
+        "about each class: someone who mixes all classes that fit a person may be right somewhat more often."
     ),
     "bucketized": (
         "Quasi-identifiers are published as they are: who is in the table, and in which class, may be recognized."
@@ -62,7 +62,7 @@ _SEVERAL_RECORDS: Final = (
 _RECORDS_ALONE: Final = (
     (
         "Only how many records look alike is promised. Nothing is promised about what they show besides: plain columns "
-        "are published as they are, and whoever finds a person's class sees what its records have there."
+        "are published as they are, and anyone who finds a person's class sees what its records have there."
     ),
     _ALWAYS[1],
     _ALWAYS[3],

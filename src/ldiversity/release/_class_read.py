@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import CodeArray
+from ldiversity.base.arrays import ClassArray, CodeArray, class_dtype
+from ldiversity.errors import ReleaseFormatError
 from ldiversity.models import ClassCounts
-from ldiversity.release._batches import RowBatch
-from ldiversity.release._cells import Cells, cells_of, column_of, from_texts, join_cells
-from ldiversity.release._coded import code_column, parse_type
+from ldiversity.release._batches import CodedBatch, RowBatch
+from ldiversity.release._cells import Cells, column_of, join_cells
+from ldiversity.release._class_decode import ClassDecoder
+from ldiversity.release._coded import parse_type
 from ldiversity.release._damage import damage, damaged
 from ldiversity.release._description import ClassDescription, Format
-from ldiversity.release._files import DataFile, Identity, Reader, gather, identity_of, typed
+from ldiversity.release._files import DataFiles, Identity, Listed, Reader, gather, identity_of, typed
 from ldiversity.release._manifest import Manifest, TableEntry
 from ldiversity.release._own_cells import own_cells, own_type
-from ldiversity.schema import Attribute, Role
+from ldiversity.schema import Role
 
-__all__ = ["FolderClassRows", "SharedCells"]
+__all__ = ["FolderClassRows", "SharedCells", "SharedRegions", "row_files", "value_files"]
 
-_MOST_NUMBER: Final = 2**31 - 2
+_SLICE_ROWS: Final = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,7 @@ class FolderClassRows:
     manifest: Manifest
     description: ClassDescription
     reader: Reader | None = None
-    _known: dict[str, CodeArray] = field(default_factory=dict, repr=False)
+    _known: dict[str, ClassArray] = field(default_factory=dict, repr=False)
     _seen: Identity | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -46,11 +48,12 @@ class FolderClassRows:
         """How many classes there are."""
         return self._numbers[class_column]
 
-    def class_of(self, class_column: str) -> CodeArray:
+    def class_of(self, class_column: str) -> ClassArray:
         """The class of each row; -1 where a record shows no value of the attribute."""
         if class_column not in self._known:
-            parts = [self._classes_in(batch, class_column) for batch in self.file.batches([class_column])]
-            self._known[class_column] = np.concatenate([np.empty(0, dtype=np.int32), *parts])
+            parts = [self._decoder.classes(batch, class_column) for batch in self.file.batches([class_column])]
+            nothing = np.empty(0, dtype=class_dtype(self.n_classes(class_column)))
+            self._known[class_column] = np.concatenate([nothing, *parts])
         return self._known[class_column]
 
     def columns(self, names: Sequence[str]) -> pa.Table:
@@ -58,7 +61,7 @@ class FolderClassRows:
         schema, forms = self.description.schema, self.description.forms
         types = {name: own_type(name, schema, forms) for name in names}
         batches = (own_cells(batch, types, schema, forms) for batch in self.file.batches(list(names)))
-        return gather(batches, types, self.manifest.data.rows)
+        return gather(batches, types, self.file.n_rows)
 
     def values(self, attribute: str) -> CodeArray:
         """The code of each row."""
@@ -67,27 +70,10 @@ class FolderClassRows:
     def regions(self) -> pa.Table:
         """The generalized quasi-identifiers, one row per class; all rows of a class must have the same."""
         (class_column,) = set(self.description.class_columns.values())
-        m = self.n_classes(class_column)
-        attributes = {
-            attribute.name: attribute
-            for attribute in self.description.schema.attributes
-            if attribute.name in self.description.forms and self.description.forms[attribute.name].kind != "exact"
-        }
-        shared = {name: SharedCells(name, m) for name in attributes}
-        has_row = np.zeros(m, dtype=np.bool_)
-        for batch in self.file.batches([class_column, *attributes]):
-            class_of = self._classes_in(batch, class_column)
-            has_row[class_of] = True
-            for name, attribute in attributes.items():
-                shared[name].add(self._cells_in(batch, attribute), class_of)
-        if not has_row.all():
-            raise damaged("every class must have a row")
-        columns = {}
-        for name, attribute in attributes.items():
-            with damage(name):
-                form = self.description.forms[name]
-                columns[name] = column_of(shared[name].result(), form, parse_type(attribute.type))
-        return pa.table(columns) if columns else pa.table({"": pa.nulls(m)}).select([])
+        shared = SharedRegions(self.description, self.n_classes(class_column))
+        for batch in self.coded_batches(class_column, regions=shared.names):
+            shared.add(batch)
+        return shared.table()
 
     def batches(
         self, names: Sequence[str], class_columns: Mapping[str, str], *, with_values: bool
@@ -100,39 +86,59 @@ class FolderClassRows:
             yield RowBatch(
                 n_rows=batch.num_rows,
                 columns=own_cells(batch, types, schema, forms),
-                codes={name: self._codes_in(batch, name) for name in values},
-                classes={name: self._classes_in(batch, column) for name, column in class_columns.items()},
+                codes={name: self._decoder.codes(batch, name) for name in values},
+                classes={name: self._decoder.classes(batch, column) for name, column in class_columns.items()},
             )
 
     def counts(self, attribute: str) -> ClassCounts:
         """The values of each class, from their own table."""
-        class_column = self.description.class_columns[attribute]
-        entry = next(table for table in self._tables if table.attribute == attribute)
-        file = self.table_file(entry, class_column, attribute)
-        types = {class_column: pa.int64(), "count": pa.int64()}
-        parts, numbers = [np.empty(0, dtype=np.int32)], [pa.schema(list(types.items())).empty_table()]
-        for batch in file.batches([class_column, "value", "count"]):
-            parts.append(self._codes_in(batch.select(["value"]).rename_columns([attribute]), attribute))
-            numbers.append(typed(batch, types))
-        read, codes = pa.concat_tables(numbers), np.concatenate(parts)
-        classes, m = self._class_ids(read[class_column], class_column), self.n_classes(class_column)
-        if read["count"].null_count or (classes < 0).any():
-            raise damaged(f"{entry.file} must have a class and a count in every row")
-        counts = read["count"].to_numpy().astype(np.int64)
-        if len(counts) and not 1 <= counts.min() <= counts.max() <= self.manifest.records:
-            raise damaged(f"{entry.file} must have positive counts that are not above the number of records")
-        domain = self.description.schema.domain(attribute)
-        keys = classes.astype(np.int64) * len(domain) + codes
-        if (np.diff(keys) <= 0).any():
-            raise damaged(f"{entry.file} must be in the order of classes and values, each once")
-        starts = np.searchsorted(classes, np.arange(m + 1)).astype(np.int64)
+        parts = list(self.value_batches(attribute))
+        classes, codes, counts = (
+            np.concatenate([np.empty(0, dtype=kind), *(part[place] for part in parts)])
+            for place, kind in enumerate((np.int64, np.int32, np.int64))
+        )
+        starts = np.searchsorted(classes, np.arange(self.n_classes(self.description.class_columns[attribute]) + 1))
         if (np.diff(starts) < 1).any():
-            raise damaged(f"{entry.file} must have a value for every class")
-        return ClassCounts(starts, codes, counts, domain)
+            raise self.without_value(attribute)
+        return ClassCounts(starts.astype(np.int64), codes, counts, self.description.schema.domain(attribute))
+
+    def value_batches(self, attribute: str) -> Iterator[tuple[ClassArray, CodeArray, NDArray[np.int64]]]:
+        """Classes, codes and counts of the table of values, in its order, some rows at a time."""
+        class_column = self.description.class_columns[attribute]
+        entry, domain = self._table(attribute), self.description.schema.domain(attribute)
+        named, types, last = _named(entry), {class_column: pa.int64(), "count": pa.int64()}, -1
+        for batch in _slices(self.table_file(entry).batches([class_column, "value", "count"])):
+            codes = self._decoder.codes(batch.select(["value"]).rename_columns([attribute]), attribute)
+            read = typed(batch, types)
+            classes = self._decoder.class_ids(read[class_column], class_column)
+            if read["count"].null_count or (classes < 0).any():
+                raise damaged(f"{named} must have a class and a count in every row")
+            counts = read["count"].to_numpy().astype(np.int64)
+            if len(counts) and not 1 <= counts.min() <= counts.max() <= self.manifest.records:
+                raise damaged(f"{named} must have positive counts that are not above the number of records")
+            keys = classes.astype(np.int64) * len(domain) + codes
+            if (np.diff(keys, prepend=last) <= 0).any():
+                raise damaged(f"{named} must be in the order of classes and values, each once")
+            last = int(keys[-1]) if len(keys) else last
+            yield classes, codes, counts
+
+    def without_value(self, attribute: str) -> ReleaseFormatError:
+        """The error about a table of values that leaves a class out."""
+        return damaged(f"{_named(self._table(attribute))} must have a value for every class")
+
+    def coded_batches(
+        self, class_column: str, attributes: Sequence[str] = (), regions: Sequence[str] = (), own: Sequence[str] = ()
+    ) -> Iterator[CodedBatch]:
+        """Rows that have a class, some at a time: codes of attributes, generalized cells, and cells as they were."""
+        for batch in self.file.batches([class_column, *attributes, *regions, *own]):
+            yield self._decoder.decoded(batch, class_column, attributes, regions, own)
+
+    def _table(self, attribute: str) -> TableEntry:
+        return next(table for table in self._tables if table.attribute == attribute)
 
     @property
-    def _separate(self) -> bool:
-        return len(self.description.class_columns) > 1 and len(set(self.description.class_columns.values())) > 1
+    def _decoder(self) -> ClassDecoder:
+        return ClassDecoder(self.description, self._format, self._numbers)
 
     @property
     def _numbers(self) -> Mapping[str, int]:
@@ -147,64 +153,53 @@ class FolderClassRows:
         return self.manifest.data.format
 
     @property
-    def file(self) -> DataFile:
-        """The file of the rows."""
-        data = self.manifest.data
-        types: dict[str, pa.DataType] = dict.fromkeys(self.description.class_columns.values(), pa.int64())
-        for attribute in self.description.schema.attributes:
-            form = self.description.forms.get(attribute.name)
-            if attribute.role is Role.SENSITIVE and self.description.layout == "bucketized":
-                continue
-            exact = form is None or form.kind == "exact"
-            types[attribute.name] = parse_type(attribute.type) if exact else pa.string()
-        longest = max((len(form.labels) for form in self.description.forms.values()), default=1)
-        return DataFile(
-            self.folder, data.file, data.format, data.rows, data.bytes, types, max(longest, 1), self._seen, self.reader
-        )
+    def file(self) -> DataFiles:
+        """The file of the rows, or several."""
+        files = row_files(self.folder, self.manifest.data.parts, self._format, self.description)
+        return replace(files, seen=self._seen, reader=self.reader)
 
-    def table_file(self, entry: TableEntry, class_column: str, attribute: str) -> DataFile:
-        """The file of the values of each class."""
-        kind = parse_type(self.description.schema[attribute].type)
-        types = {class_column: pa.int64(), "value": kind, "count": pa.int64()}
-        return DataFile(
-            self.folder, entry.file, self._format, entry.rows, entry.bytes, types, seen=self._seen, reader=self.reader
-        )
+    def table_file(self, entry: TableEntry) -> DataFiles:
+        """The file of the values of each class, or several."""
+        files = value_files(self.folder, entry.parts, self._format, self.description, entry.attribute)
+        return replace(files, seen=self._seen, reader=self.reader)
 
-    def _codes(self, file: DataFile, attribute: str) -> CodeArray:
-        parts = [self._codes_in(batch, attribute) for batch in file.batches([attribute])]
+    def _codes(self, file: DataFiles, attribute: str) -> CodeArray:
+        parts = [self._decoder.codes(batch, attribute) for batch in file.batches([attribute])]
         return np.concatenate([np.empty(0, dtype=np.int32), *parts])
 
-    def _codes_in(self, batch: pa.Table, attribute: str) -> CodeArray:
-        schema = self.description.schema
-        with damage(attribute):
-            return code_column(batch.column(attribute), schema.domain(attribute), parse_type(schema[attribute].type))
 
-    def _classes_in(self, batch: pa.Table, class_column: str) -> CodeArray:
-        ids = self._class_ids(batch.column(class_column), class_column)
-        if (ids < 0).any() and not self._separate:
-            raise damaged(f"column {class_column!r} must have a number in every row")
-        return ids
+def row_files(folder: Path, files: Sequence[Listed], data_format: Format, description: ClassDescription) -> DataFiles:
+    """The rows of files, with the types that their columns have in CSV."""
+    types: dict[str, pa.DataType] = dict.fromkeys(description.class_columns.values(), pa.int64())
+    for attribute in description.schema.attributes:
+        form = description.forms.get(attribute.name)
+        if attribute.role is Role.SENSITIVE and description.layout == "bucketized":
+            continue
+        exact = form is None or form.kind == "exact"
+        types[attribute.name] = parse_type(attribute.type) if exact else pa.string()
+    longest = max((len(form.labels) for form in description.forms.values()), default=1)
+    return DataFiles(folder, files, data_format, types, max(longest, 1))
 
-    def _class_ids(self, column: pa.ChunkedArray, class_column: str) -> CodeArray:
-        """Published numbers as classes from 0; -1 where there is none."""
-        with damage(class_column):
-            numbers = column.cast(pa.int64())
-            ids: NDArray[Any] = numbers.fill_null(0).to_numpy()
-        if numbers.null_count and bool(np.any((ids == 0) & ~np.asarray(numbers.is_null()))):
-            raise damaged(f"column {class_column!r} must hold numbers of classes")
-        most = min(self.n_classes(class_column), _MOST_NUMBER)
-        least = 0 if numbers.null_count else 1
-        if len(ids) and not least <= ids.min() <= ids.max() <= most:
-            raise damaged(f"column {class_column!r} must hold numbers of classes")
-        return (ids - 1).astype(np.int32)
 
-    def _cells_in(self, batch: pa.Table, attribute: Attribute) -> Cells:
-        name, kind, form = attribute.name, parse_type(attribute.type), self.description.forms[attribute.name]
-        with damage(name):
-            chunks = batch.column(name).chunks
-            if self._format == "csv":
-                chunks = [from_texts(name, chunk, form, kind) for chunk in chunks]
-            return join_cells([cells_of(name, chunk, form, kind) for chunk in chunks])
+def value_files(
+    folder: Path, files: Sequence[Listed], data_format: Format, description: ClassDescription, attribute: str
+) -> DataFiles:
+    """The values of classes in files, with the types that their columns have in CSV."""
+    kind = parse_type(description.schema[attribute].type)
+    types = {description.class_columns[attribute]: pa.int64(), "value": kind, "count": pa.int64()}
+    return DataFiles(folder, files, data_format, types)
+
+
+def _named(entry: TableEntry) -> str:
+    first, *others = [part.file for part in entry.parts]
+    return f"{first} and the files that follow it" if others else first
+
+
+def _slices(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows, fewer at a time: several copies of each are made."""
+    for table in tables:
+        for start in range(0, table.num_rows, _SLICE_ROWS):
+            yield table.slice(start, _SLICE_ROWS)
 
 
 class SharedCells:
@@ -224,7 +219,7 @@ class SharedCells:
         self._differ = False
         self._known = Cells(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int8))
 
-    def add(self, cells: Cells, class_of: CodeArray) -> None:
+    def add(self, cells: Cells, class_of: ClassArray) -> None:
         """Look at some rows."""
         new = np.flatnonzero(self._place[class_of] < 0)
         if len(new):
@@ -239,3 +234,29 @@ class SharedCells:
         if self._differ:
             raise damaged(f"rows of one class must share {self._name!r}")
         return self._known.take(self._place)
+
+
+class SharedRegions:
+    """The generalized cells that all rows of a class share, for some classes; rows come batch by batch."""
+
+    def __init__(self, description: ClassDescription, n_classes: int) -> None:
+        self._description, self._has_row = description, np.zeros(n_classes, dtype=np.bool_)
+        self.names = [name for name, form in description.forms.items() if form.kind != "exact"]
+        self._shared = {name: SharedCells(name, n_classes) for name in self.names}
+
+    def add(self, batch: CodedBatch) -> None:
+        """Look at some rows."""
+        self._has_row[batch.classes] = True
+        for name, shared in self._shared.items():
+            shared.add(batch.cells[name], batch.classes)
+
+    def table(self) -> pa.Table:
+        """One row per class; `ReleaseFormatError` where a class has no row, or rows that differ."""
+        if not self._has_row.all():
+            raise damaged("every class must have a row")
+        columns = {}
+        for name, shared in self._shared.items():
+            with damage(name):
+                kind = parse_type(self._description.schema[name].type)
+                columns[name] = column_of(shared.result(), self._description.forms[name], kind)
+        return pa.table(columns) if columns else pa.table({"": pa.nulls(len(self._has_row))}).select([])

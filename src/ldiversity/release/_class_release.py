@@ -11,16 +11,19 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ldiversity.base.answers import fit_screen
-from ldiversity.base.arrays import CodeArray, Json
+from ldiversity.base.arrays import ClassArray, CodeArray, Json
+from ldiversity.base.budget import Budget
 from ldiversity.base.checks import name_some
 from ldiversity.base.numbers import counted
+from ldiversity.base.spill import Spill
 from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.models import ClassCounts, PrivacyModel, count_classes
 from ldiversity.release._base import Release
-from ldiversity.release._batches import RowBatch
+from ldiversity.release._batches import CodedBatch, RowBatch
 from ldiversity.release._cells import low_ends_first
 from ldiversity.release._claims import PEOPLE, RECORDS, AlikeClaim, ClassClaim
 from ldiversity.release._class_publish import publish_counts, publish_rows
@@ -32,6 +35,7 @@ from ldiversity.release._description import ClassDescription, ClassLayout, Forma
 from ldiversity.release._dtypes import to_frame
 from ldiversity.release._evidence import CountedTally, Evidence, EvidenceTally, evidence_of_classes
 from ldiversity.release._forms import Form
+from ldiversity.release._pieces import pieces_of
 from ldiversity.release._regions import Region, whole_array
 from ldiversity.release._staging import staging_folder
 from ldiversity.schema import Domain, Role, Schema
@@ -57,7 +61,7 @@ class ClassRelease(Release):
 
     def __repr__(self) -> str:
         classes = ", ".join(
-            f"{counted(self._n_classes(name), 'class', 'classes')}{f' of {name!r}' if name else ''}"
+            f"{counted(self.n_classes(name), 'class', 'classes')}{f' of {name!r}' if name else ''}"
             for name in self.subjects
         )
         others = len(self.schema.attributes) - len(self.sensitive)
@@ -221,7 +225,7 @@ class ClassRelease(Release):
         domain = self.domain(attribute)
         if self.layout == "bucketized":
             return self._rows.counts(attribute)
-        return count_classes(self.class_of(attribute), self.values(attribute), self._n_classes(attribute), domain)
+        return count_classes(self.class_of(attribute), self.values(attribute), self.n_classes(attribute), domain)
 
     def class_of(self, attribute: str) -> CodeArray:
         """Shape (n,): the class of each row, from 0; its published number is greater by 1.
@@ -273,6 +277,58 @@ class ClassRelease(Release):
             alone = PEOPLE in class_columns
             yield replace(batch, codes={PEOPLE: np.zeros(batch.n_rows, dtype=np.int32)}) if alone else batch
 
+    def pieces(
+        self, budget: Budget, attribute: str | None = None, *, columns: Sequence[str] | None = None
+    ) -> Iterator[ClassRelease]:
+        """The release in pieces of whole classes, in the order of classes, each a release by itself.
+
+        For work that shall stay within a limit of memory. Rows that are in memory already are one piece. A claim about
+        shares in the whole table, such as t-closeness, cannot be judged on a piece alone.
+
+        Parameters
+        ----------
+        budget
+            The memory that the run may take.
+        attribute
+            Whose classes; may be left out where all attributes share their classes. Only attributes with the same
+            classes are part of the pieces.
+        columns
+            The columns that are needed as they were; all when None.
+        """
+        class_column = None if attribute is None else self.class_columns[attribute]
+        with Spill() as spill:
+            for piece in pieces_of(
+                self._rows,
+                self._description,
+                n_rows=self.n_rows,
+                budget=budget,
+                spill=spill,
+                class_column=class_column,
+                columns=columns,
+            ):
+                yield ClassRelease.of(piece.description, piece.rows, n_rows=piece.n_rows, frame_kind=self.frame_kind)
+
+    def class_batches(
+        self, attribute: str, *, own: Sequence[str] = (), regions: Sequence[str] = (), values: Sequence[str] = ()
+    ) -> Iterator[CodedBatch]:
+        """Rows that show a class of an attribute, some at a time: columns as they were, generalized cells, codes."""
+        self._check_exact(own)
+        column = self.class_columns[attribute]
+        if not isinstance(self._rows, MemoryClassRows):
+            yield from self._rows.coded_batches(column, values, regions, own)
+            return
+        cells = {name: self.region(name).cells for name in regions}
+        for batch in self._rows.coded_batches(column, values, own=own):
+            yield replace(batch, cells={name: known.take(batch.classes) for name, known in cells.items()})
+
+    def value_batches(self, attribute: str) -> Iterator[tuple[ClassArray, CodeArray, NDArray[np.int64]]]:
+        """The table of values, where there is one: classes, codes and counts in the order of classes."""
+        return self._rows.value_batches(attribute)
+
+    def n_classes(self, attribute: str) -> int:
+        """How many classes an attribute has."""
+        return self._rows.n_classes(self.class_columns[attribute])
+
     @cached_property
     def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
         """The published table as a data frame, with the class of each row."""
@@ -310,9 +366,10 @@ class ClassRelease(Release):
         with staging_folder(Path(folder), overwrite=overwrite) as staging:
             write_classes(staging, self._description, self._rows, data_format=data_format)
 
-    def verify(self) -> None:
-        """Check every claim on every class, or raise `ClaimError`."""
-        verify_class_rows(self._rows, self._description, n_rows=self.n_rows)
+    def verify(self, *, memory: str | int | None = None) -> None:
+        """Check every claim on every class, or raise `ClaimError`; within a limit of memory, some classes at a time."""
+        budget = None if memory is None else Budget(memory)
+        verify_class_rows(self._rows, self._description, n_rows=self.n_rows, budget=budget)
 
     @property
     def _description(self) -> ClassDescription:
@@ -323,9 +380,6 @@ class ClassRelease(Release):
         generalized = [name for name in names if name in self.forms and self.forms[name].kind != "exact"]
         if generalized and self.generalized:
             raise SchemaError("table", "is generalized", column=generalized[0], hint="Use regions() and class_of().")
-
-    def _n_classes(self, attribute: str) -> int:
-        return self._rows.n_classes(self.class_columns[attribute])
 
 
 def _several(given: PrivacyModel | Sequence[PrivacyModel]) -> Sequence[PrivacyModel]:

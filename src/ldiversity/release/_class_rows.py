@@ -6,11 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from ldiversity.base.arrays import CodeArray
+from ldiversity.base.arrays import ClassArray, CodeArray
+from ldiversity.errors import InternalError
 from ldiversity.models import ClassCounts
-from ldiversity.release._batches import BLOCK_ROWS, RowBatch
+from ldiversity.release._batches import BLOCK_ROWS, CodedBatch, RowBatch
 
 __all__ = ["ClassRows", "MemoryClassRows"]
 
@@ -21,7 +24,7 @@ class ClassRows(Protocol):
     def n_classes(self, class_column: str) -> int:
         """How many classes there are."""
 
-    def class_of(self, class_column: str) -> CodeArray:
+    def class_of(self, class_column: str) -> ClassArray:
         """The class of each row; -1 where a record shows no value of the attribute."""
 
     def columns(self, names: Sequence[str]) -> pa.Table:
@@ -41,13 +44,21 @@ class ClassRows(Protocol):
     ) -> Iterator[RowBatch]:
         """Columns as they were, and classes of attributes (by their class column), some rows at a time."""
 
+    def coded_batches(
+        self, class_column: str, attributes: Sequence[str] = (), regions: Sequence[str] = (), own: Sequence[str] = ()
+    ) -> Iterator[CodedBatch]:
+        """Rows that have a class, some at a time: codes of attributes, generalized cells, and cells as they were."""
+
+    def value_batches(self, attribute: str) -> Iterator[tuple[ClassArray, CodeArray, NDArray[np.int64]]]:
+        """Classes, codes and counts of the table of values, in the order of classes, some at a time."""
+
 
 @dataclass(frozen=True, eq=False)
 class MemoryClassRows:
     """Rows in memory: `sizes` and `classes` by class column, `codes` (generalized) or `class_counts` (bucketized)."""
 
     sizes: Mapping[str, int]
-    classes: Mapping[str, CodeArray]
+    classes: Mapping[str, ClassArray]
     plain: pa.Table
     region_table: pa.Table
     codes: Mapping[str, CodeArray]
@@ -57,7 +68,7 @@ class MemoryClassRows:
         """How many classes there are."""
         return self.sizes[class_column]
 
-    def class_of(self, class_column: str) -> CodeArray:
+    def class_of(self, class_column: str) -> ClassArray:
         """The class of each row."""
         return self.classes[class_column]
 
@@ -90,3 +101,21 @@ class MemoryClassRows:
                 codes={name: self.codes[name][rows] for name in class_columns if with_values},
                 classes={name: self.classes[column][rows] for name, column in class_columns.items()},
             )
+
+    def coded_batches(
+        self, class_column: str, attributes: Sequence[str] = (), regions: Sequence[str] = (), own: Sequence[str] = ()
+    ) -> Iterator[CodedBatch]:
+        """Rows that have a class, some at a time; who knows the forms of regions adds their cells."""
+        if regions:
+            raise InternalError("release", "regions in memory were asked for by row")
+        classes, plain = self.classes[class_column], self.plain.select(list(own))
+        for start in range(0, len(classes), BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            codes = {name: self.codes[name][rows] for name in attributes}
+            batch = CodedBatch(classes[rows], codes, {}, plain.slice(start, BLOCK_ROWS))
+            yield batch if batch.classes.min() >= 0 else batch.take(np.flatnonzero(batch.classes >= 0))
+
+    def value_batches(self, attribute: str) -> Iterator[tuple[ClassArray, CodeArray, NDArray[np.int64]]]:
+        """All values at once: they are in memory already."""
+        counts = self.class_counts[attribute]
+        yield np.repeat(np.arange(counts.n_classes), np.diff(counts.starts)), counts.codes, counts.counts

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from ldiversity.base.budget import Budget
+from ldiversity.base.spill import Spill
 from ldiversity.errors import ClaimError, ReleaseFormatError
 from ldiversity.release._cells import cells_of
 from ldiversity.release._check_alike import verify_alike
 from ldiversity.release._check_classes import verify_classes
 from ldiversity.release._claims import PEOPLE, RECORDS, AlikeClaim, subjects_of
+from ldiversity.release._class_ranges import verify_in_ranges
+from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_rows import ClassRows
 from ldiversity.release._coded import parse_type
 from ldiversity.release._description import ClassDescription
@@ -23,11 +28,18 @@ __all__ = ["verify_class_rows"]
 
 
 def verify_class_rows(
-    rows: ClassRows, description: ClassDescription, *, n_rows: int, n_records: int | None = None
+    rows: ClassRows,
+    description: ClassDescription,
+    *,
+    n_rows: int,
+    n_records: int | None = None,
+    budget: Budget | None = None,
+    scratch: Path | None = None,
 ) -> None:
     """Raise `ClaimError` unless every class satisfies the claim, and every record is there or counted as left out.
 
-    There must be `n_rows` rows; `n_records` is how many records the holder had, where that is known.
+    There must be `n_rows` rows; `n_records` is how many records the holder had, where that is known. With a budget,
+    rows of a folder are verified some classes at a time, with the same result; what waits is on the disk of `scratch`.
     """
     if {claim.attribute for claim in description.claims} != set(subjects_of(description.schema)):
         raise ClaimError("release", "every sensitive attribute must have a claim")
@@ -38,7 +50,11 @@ def verify_class_rows(
             got=f"{n_rows} and {description.suppressed}",
         )
     try:
-        _verify(rows, description, n_rows)
+        if budget is None or not isinstance(rows, FolderClassRows):
+            _verify(rows, description, n_rows)
+        else:
+            with Spill(scratch) as spill:
+                verify_in_ranges(rows, description, n_rows=n_rows, budget=budget, spill=spill)
     except ReleaseFormatError as error:
         raise ClaimError("release", say("what was written cannot be published: {}", error.message)) from None
 

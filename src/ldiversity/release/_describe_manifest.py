@@ -36,13 +36,16 @@ def manifest_of(
         {"attribute": name, "domain": schema.domain(name).to_dict(), **promised(description, name)}
         for name in schema.names(Role.SENSITIVE)
     ]
+    several = not all(one.is_one for one in (data, *(more["classes"].tables if "classes" in more else ())))
     return Manifest(
+        version=2 if several else 1,
         software=f"ldiversity {__version__}",
         records=records,
         columns=[ColumnEntry.model_validate(column) for column in columns],
         sensitive=[SensitiveEntry.model_validate(entry) for entry in sensitive],
         data=data,
         person=description.person,
+        collected=getattr(description, "collected", False),
         not_protected=list(description.not_protected),
         confirmed=[ConfirmedEntry(**vars(one)) for one in description.confirmed],
         **more,

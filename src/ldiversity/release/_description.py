@@ -36,11 +36,12 @@ class ReleaseDescription:
     forms: Mapping[str, Form] = field(default_factory=dict)
     confirmed: tuple[Confirmed, ...] = ()
     person: bool = False
+    collected: bool = False
 
     @property
     def not_protected(self) -> tuple[str, ...]:
         """What is not protected, in plain words."""
-        return sets_not_protected(self.mechanisms.values(), coarse=_coarse(self.forms))
+        return sets_not_protected(self.mechanisms.values(), coarse=_coarse(self.forms), collected=self.collected)
 
 
 @dataclass(frozen=True)

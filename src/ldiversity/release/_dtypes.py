@@ -51,7 +51,22 @@ class ShownCategories:
         self._there.update(table.column_names)
         for name, seen in self._seen.items():
             if name in table.column_names:
-                seen.update(pc.unique(table.column(name)).cast(pa.string()).to_pylist())
+                seen.update(pc.unique(table.column(name)).cast(pa.string()).drop_null().to_pylist())
+
+    def add_seen(self, columns: Iterable[str], seen: Mapping[str, Iterable[str]]) -> None:
+        """Take note of what others saw: the columns that were there, and their categories."""
+        self._there.update(columns)
+        for name, texts in seen.items():
+            self._seen[name].update(texts)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that were there."""
+        return tuple(sorted(self._there))
+
+    def seen(self) -> dict[str, tuple[str, ...]]:
+        """The categories that were seen, of every column that has ordered ones."""
+        return {name: tuple(sorted(texts)) for name, texts in self._seen.items()}
 
     def schema(self) -> Schema:
         """The schema with the categories that were seen; a column that was not published has none."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -17,7 +17,7 @@ from ldiversity.release._damage import damaged
 from ldiversity.release._description import Format
 from ldiversity.release._parquet import parquet_batches, without_columns
 
-__all__ = ["DataFile", "Identity", "Reader", "gather", "identity_of", "typed"]
+__all__ = ["DataFile", "DataFiles", "Identity", "Listed", "Reader", "gather", "identity_of", "typed"]
 
 Identity: TypeAlias = tuple[int, int]
 """The device and the number of a file or folder."""
@@ -26,14 +26,30 @@ Reader: TypeAlias = "Callable[[DataFile, list[str]], Iterator[pa.Table]]"
 """Reads some columns of a file, a batch of rows at a time."""
 
 
+class Listed(Protocol):
+    """What is known about a file that was written."""
+
+    @property
+    def file(self) -> str:
+        """Its name."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows it holds."""
+
+    @property
+    def bytes(self) -> int:
+        """How long it is."""
+
+
 @dataclass(frozen=True)
-class DataFile:
-    """A file of a release folder, read column by column when they are asked for.
+class DataFiles:
+    """The rows of one file of a release folder, or of several in their order, read column by column when asked for.
 
     Parameters
     ----------
-    n_rows, n_bytes
-        What the manifest says about it.
+    files
+        What the manifest says about them.
     csv_types
         The type of every column of a CSV file.
     longest
@@ -41,7 +57,48 @@ class DataFile:
     seen
         Which folder it was when the release was loaded, as `identity_of` tells.
     reader
-        How an engine reads it back before the release has a name; `stored` when None.
+        How an engine reads a file back before the release has a name; `DataFile.stored` when None.
+    """
+
+    folder: Path
+    files: Sequence[Listed]
+    data_format: Format
+    csv_types: Mapping[str, pa.DataType]
+    longest: int = 1
+    seen: Identity | None = None
+    reader: Reader | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are in all files."""
+        return sum(one.rows for one in self.files)
+
+    def batches(self, names: list[str]) -> Iterator[pa.Table]:
+        """Some columns, a batch of rows at a time."""
+        together, step = sum(one.bytes for one in self.files), reading(self.n_rows)
+        for one in self.files:
+            if self.seen is not None and identity_of(self.folder) != self.seen:
+                raise ReleaseFormatError(
+                    "release", "the folder must be the one that was loaded", got="another under its name"
+                ).with_hint("The release was replaced; load it again.")
+            file = DataFile(
+                self.folder, one.file, self.data_format, one.rows, one.bytes, self.csv_types, self.longest, together
+            )
+            for table in file.checked(names, self.reader):
+                step(table.num_rows)
+                yield table
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file of a release folder.
+
+    Parameters
+    ----------
+    n_rows, n_bytes
+        What the manifest says about it.
+    together
+        How many bytes all files have that are read with it: they limit what it may unfold to.
     """
 
     folder: Path
@@ -51,25 +108,18 @@ class DataFile:
     n_bytes: int
     csv_types: Mapping[str, pa.DataType]
     longest: int = 1
-    seen: Identity | None = None
-    reader: Reader | None = None
+    together: int = 0
 
-    def batches(self, names: list[str]) -> Iterator[pa.Table]:
-        """Some columns, a batch of rows at a time."""
+    def checked(self, names: list[str], reader: Reader | None = None) -> Iterator[pa.Table]:
+        """Some columns, a batch of rows at a time, of a file that is as long as it should be."""
         file = self.folder / self.name
-        if self.seen is not None and identity_of(self.folder) != self.seen:
-            raise ReleaseFormatError(
-                "release", "the folder must be the one that was loaded", got="another under its name"
-            ).with_hint("The release was replaced; load it again.")
         if file.is_symlink() or not file.is_file():
             raise damaged(f"{self.name} must be a regular file of the folder")
         if file.stat().st_size != self.n_bytes:
             raise damaged(f"{self.name} must be {self.n_bytes} bytes long")
-        tables = self.stored(names) if self.reader is None else self.reader(self, names)
-        rows, step = 0, reading(self.n_rows)
-        for table in tables:
+        rows = 0
+        for table in self.stored(names) if reader is None else reader(self, names):
             rows += table.num_rows
-            step(table.num_rows)
             yield table
         if rows != self.n_rows:
             raise damaged(f"{self.name} must hold {self.n_rows} rows")
@@ -79,7 +129,7 @@ class DataFile:
         file = self.folder / self.name
         if self.data_format == "csv":
             return self._csv_batches(file, names)
-        return parquet_batches(file, names, n_rows=self.n_rows, longest=self.longest)
+        return parquet_batches(file, names, n_rows=self.n_rows, longest=self.longest, together=self.together)
 
     def _csv_batches(self, file: Path, names: list[str]) -> Iterator[pa.Table]:
         types = dict(self.csv_types)

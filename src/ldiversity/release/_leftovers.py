@@ -19,12 +19,12 @@ from typing import Final
 from ldiversity.base.warned import warn
 from ldiversity.errors import LDiversityWarning
 from ldiversity.release._manifest import MANIFEST_NAME
+from ldiversity.release._written import is_part
 
 __all__ = ["held", "new_private_folder", "put_back_retired", "remove_leftovers", "retired_name"]
 
-_FILES: Final = re.compile(rf"{re.escape(MANIFEST_NAME)}|data\.(parquet|csv)|sensitive_\d+\.(parquet|csv)")
 _FOLDERS: Final = frozenset({"scratch", "mode"})
-"""Everything that a run writes into its folder."""
+"""What a run writes into its folder besides the files of a release."""
 
 
 def retired_name(target: Path) -> Path:
@@ -115,7 +115,11 @@ def _is_ours(folder: Path) -> bool:
 def _is_our_part(path: Path) -> bool:
     if path.is_symlink():
         return False
-    return path.is_dir() if path.name in _FOLDERS else path.is_file() and _FILES.fullmatch(path.name) is not None
+    return (
+        path.is_dir()
+        if path.name in _FOLDERS
+        else path.is_file() and (path.name == MANIFEST_NAME or is_part(path.name))
+    )
 
 
 def _lock(folder: Path, *, wait: bool = False) -> int | None:

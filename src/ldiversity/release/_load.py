@@ -18,15 +18,17 @@ from ldiversity.release._claims import AlikeClaim, Claim, claim_of
 from ldiversity.release._coded import parse_type
 from ldiversity.release._confirmed import confirmed_of
 from ldiversity.release._damage import damaged
+from ldiversity.release._description import SetLayout
 from ldiversity.release._dtypes import check_categories
 from ldiversity.release._files import identity_of
 from ldiversity.release._form_entries import check_own_forms, form_of
 from ldiversity.release._forms import Form
 from ldiversity.release._load_classes import check_size, load_classes
-from ldiversity.release._manifest import MANIFEST_NAME, DataEntry, Manifest, SensitiveEntry, TableEntry, read_manifest
+from ldiversity.release._manifest import MANIFEST_NAME, Manifest, SensitiveEntry, read_manifest
 from ldiversity.release._read import FolderData
 from ldiversity.release._set_release import SetRelease
 from ldiversity.release._sinks import sha256_of
+from ldiversity.release._written import is_part
 from ldiversity.schema import Attribute, Domain, Role, Schema
 from ldiversity.tables import domain_array
 
@@ -98,17 +100,19 @@ def _load_sets(folder: Path, manifest: Manifest, schema: Schema, *, frame: str) 
     }
     _check_counts(manifest, mechanisms)
     forms = _forms(manifest, schema)
+    layout: SetLayout = "exploded" if manifest.data.layout == "exploded" else "sets"
     return SetRelease(
         schema=schema,
         mechanisms=mechanisms,
         claims=tuple(claim for entry in manifest.sensitive for claim in _claims(manifest, entry, mechanisms)),
         n_rows=manifest.records,
-        layout="exploded" if manifest.data.layout == "exploded" else "sets",
+        layout=layout,
         frame_kind=frame,
         forms=forms,
         confirmed=confirmed_of(manifest, schema),
         person=manifest.person,
-        _rows=FolderData(folder, manifest, schema, mechanisms, forms),
+        collected=manifest.collected,
+        _rows=FolderData(folder, manifest.data.parts, manifest.data.format, layout, schema, mechanisms, forms),
     )
 
 
@@ -181,9 +185,8 @@ def _check_counts(manifest: Manifest, mechanisms: Mapping[str, SetMechanism]) ->
 
 
 def _check_files(folder: Path, manifest: Manifest) -> None:
-    tables = [] if manifest.classes is None else manifest.classes.tables
-    entries: list[DataEntry | TableEntry] = [manifest.data, *tables]
-    for entry in entries:
+    """Refuse files that are not as ``release.json`` says, and others that would be taken for one of several."""
+    for entry in manifest.parts:
         file = folder / entry.file
         if file.is_symlink() or not file.is_file():
             raise ReleaseFormatError("release", f"folder must contain {entry.file} as a regular file")
@@ -191,3 +194,7 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
             raise ReleaseFormatError(
                 "release", f"{entry.file} must have the size and checksum that release.json names"
             ).with_hint("The file is damaged or was changed; ask the publisher for a good copy.")
+    if manifest.version > 1:
+        found = {path.name for path in folder.iterdir() if is_part(path.name)}
+        if not found <= manifest.files:
+            raise damaged("the folder must not contain files of rows that release.json does not name")

@@ -57,7 +57,7 @@ def load_classes(folder: Path, manifest: Manifest, schema: Schema, *, frame: str
 
 def check_size(manifest: Manifest) -> None:
     """Refuse more rows than a file of this size can hold, before memory is made for them."""
-    if manifest.data.rows > _MOST_ROWS_A_BYTE * manifest.data.bytes:
+    if any(part.rows > _MOST_ROWS_A_BYTE * part.bytes for part in manifest.data.parts):
         raise damaged("the data file is too small for the rows that release.json names")
 
 
@@ -86,7 +86,7 @@ def _check_parts(manifest: Manifest, classes: ClassesEntry, schema: Schema, layo
     named = sorted(table.attribute for table in classes.tables)
     if named != (sorted(sensitive) if layout == "bucketized" else []):
         raise damaged("tables of values must be those of the sensitive attributes")
-    if len({table.file for table in classes.tables}) != len(classes.tables):
+    if len({table.parts[0].file for table in classes.tables}) != len(classes.tables):
         raise damaged("tables of values must be files of their own")
     if any(table.rows > manifest.data.rows for table in classes.tables):
         raise damaged("tables of values must not have more rows than there are records")

@@ -1,7 +1,8 @@
 """``release.json``: the public description of a release, as typed data.
 
 The models below are the format. A JSON Schema made from them is published in ``docs/schemas``. Version 1 will always
-be read; a later version may add fields, never change the meaning of one.
+be read; a later version may add fields, never change the meaning of one. Version 2 has rows in several files; a
+release of one file is of version 1.
 """
 
 from __future__ import annotations
@@ -9,20 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
     ValidationError,
     model_serializer,
+    model_validator,
 )
 
 from ldiversity.base.limits import (
-    MOST_CHARACTERS,
     MOST_CLAIMS,
     MOST_COLUMNS,
     MOST_LEVELS,
@@ -31,6 +31,8 @@ from ldiversity.base.limits import (
     MOST_VALUES,
 )
 from ldiversity.errors import ReleaseFormatError, SchemaError
+from ldiversity.release._entry import Entry, SparseEntry, Text
+from ldiversity.release._file_entries import DataEntry, FileEntry, TableEntry
 from ldiversity.release._json import has_few_parts, parse_json
 from ldiversity.schema import Dtype
 
@@ -41,6 +43,7 @@ __all__ = [
     "ColumnEntry",
     "ConfirmedEntry",
     "DataEntry",
+    "FileEntry",
     "FormEntry",
     "Manifest",
     "MarginalEntry",
@@ -56,9 +59,8 @@ __all__ = [
 MANIFEST_NAME: Final = "release.json"
 
 # One fault of a list is enough (`fail_fast`): a stranger can write millions, each of which would be described.
-_Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
-_Texts = Annotated[list[_Text], Field(fail_fast=True)]
-_Path = Annotated[list[_Text], Field(max_length=MOST_LEVELS, fail_fast=True)]
+_Texts = Annotated[list[Text], Field(fail_fast=True)]
+_Path = Annotated[list[Text], Field(max_length=MOST_LEVELS, fail_fast=True)]
 _Value = str | int | float | bool | None
 
 
@@ -69,37 +71,23 @@ def _few_keys(said: object) -> object:
     return said
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, allow_inf_nan=False)
-
-
-class _Sparse(_Entry):
-    """Leaves out later fields that say nothing: readers of the first version do not know them."""
-
-    later: ClassVar[frozenset[str]]
-
-    @model_serializer(mode="wrap")
-    def _without_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {key: value for key, value in serialize(self).items() if key not in self.later or value}
-
-
-class ColumnEntry(_Sparse):
+class ColumnEntry(SparseEntry):
     """A published column."""
 
     later = frozenset({"dtype", "categories"})
-    name: _Text
+    name: Text
     role: Literal["quasi", "sensitive", "plain"]
-    type: _Text = Field(description="Arrow type of a cell; of one member for a sensitive attribute.")
+    type: Text = Field(description="Arrow type of a cell; of one member for a sensitive attribute.")
     dtype: Dtype | None = Field(
         default=None,
         description="What the type does not say about the column of the source, such as that it was a category.",
     )
-    categories: Annotated[list[_Text], Field(max_length=MOST_VALUES, fail_fast=True)] | None = Field(
+    categories: Annotated[list[Text], Field(max_length=MOST_VALUES, fail_fast=True)] | None = Field(
         default=None, description="Of the dtype ordered: the values that occur, as texts, in their order."
     )
 
 
-class DomainEntry(_Entry):
+class DomainEntry(Entry):
     """The public values of a sensitive attribute, in code order."""
 
     values: Annotated[list[_Value], Field(min_length=1, max_length=MOST_VALUES, fail_fast=True)]
@@ -108,21 +96,21 @@ class DomainEntry(_Entry):
     edges: Annotated[list[float], Field(fail_fast=True)] | None = None
 
 
-class ClaimEntry(_Entry):
+class ClaimEntry(Entry):
     """What is promised about a sensitive attribute."""
 
-    model: _Text = Field(description="l-diversity or semantic-diversity of sets; the rule's name for classes.")
+    model: Text = Field(description="l-diversity or semantic-diversity of sets; the rule's name for classes.")
     l: Annotated[int, Field(ge=1)] | None = None
     d: float | None = None
     posterior: Annotated[float, Field(gt=0, le=1)]
-    statement: _Text
+    statement: Text
     rule: dict[str, Any] | None = Field(default=None, description="Classes only: the rule in full; `name` names it.")
 
 
-class SensitiveEntry(_Entry):
+class SensitiveEntry(Entry):
     """A sensitive attribute: its domain, how its true values were hidden, and what that promises."""
 
-    attribute: _Text
+    attribute: Text
     domain: DomainEntry
     mechanism: dict[str, Any] = Field(description="The mechanism's own description; `kind` and `version` name it.")
     claim: ClaimEntry
@@ -131,31 +119,7 @@ class SensitiveEntry(_Entry):
     )
 
 
-class DataEntry(_Entry):
-    """The file with the rows."""
-
-    file: Literal["data.parquet", "data.csv"]
-    format: Literal["parquet", "csv"]
-    layout: Literal["sets", "exploded", "generalized", "bucketized"] = Field(
-        description="sets: one row per record; exploded: one row per member of a record's set; generalized: one row "
-        "per record, alike within a class; bucketized: one row per record, values in tables of their own."
-    )
-    rows: Annotated[int, Field(ge=0)]
-    bytes: Annotated[int, Field(ge=0)]
-    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-
-
-class TableEntry(_Entry):
-    """The file with the values of one sensitive attribute: class, value and count."""
-
-    attribute: _Text
-    file: Annotated[str, Field(pattern=r"^sensitive_[1-9][0-9]{0,4}\.(parquet|csv)$")]
-    rows: Annotated[int, Field(ge=0)]
-    bytes: Annotated[int, Field(ge=0)]
-    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-
-
-class MarginalEntry(_Entry):
+class MarginalEntry(Entry):
     """Counts of the exact values of a quasi-identifier."""
 
     values: Annotated[list[int | float], Field(max_length=MOST_VALUES, fail_fast=True)] = Field(
@@ -165,14 +129,14 @@ class MarginalEntry(_Entry):
     missing: Annotated[int, Field(ge=0)] = 0
 
 
-class NodeEntry(_Sparse):
+class NodeEntry(SparseEntry):
     """What a node stands for, where the values under it are not public."""
 
     later = frozenset({"unbounded"})
-    label: _Text
+    label: Text
     low: int | float | None = Field(default=None, description="The least number under it.")
     high: int | float | None = Field(default=None, description="The greatest number under it.")
-    starts: Annotated[list[_Text], Field(max_length=MOST_LEVELS, fail_fast=True)] = Field(
+    starts: Annotated[list[Text], Field(max_length=MOST_LEVELS, fail_fast=True)] = Field(
         default=[], description="Beginnings of the texts under it; an empty one is anything."
     )
     unbounded: Literal["low", "high"] | None = Field(
@@ -180,11 +144,11 @@ class NodeEntry(_Sparse):
     )
 
 
-class FormEntry(_Sparse):
+class FormEntry(SparseEntry):
     """How a quasi-identifier is published."""
 
     later = frozenset({"grid"})
-    column: _Text
+    column: Text
     kind: Literal["exact", "interval", "node", "values"]
     hierarchy: Annotated[list[_Path], Field(max_length=MOST_VALUES, fail_fast=True)] | None = Field(
         default=None, description="Of a node: one row per leaf, with its labels up to the root."
@@ -194,30 +158,30 @@ class FormEntry(_Sparse):
     )
     low: int | float | None = Field(default=None, description="Of intervals: least public number.")
     high: int | float | None = Field(default=None, description="Of intervals: greatest public number.")
-    labels: Annotated[list[_Text], Field(max_length=MOST_VALUES, fail_fast=True)] | None = Field(
+    labels: Annotated[list[Text], Field(max_length=MOST_VALUES, fail_fast=True)] | None = Field(
         default=None, description="Of values: the public values."
     )
     marginal: MarginalEntry | None = None
-    grid: int | float | _Text | None = Field(
+    grid: int | float | Text | None = Field(
         default=None,
         description="Of intervals: the step to which all ends are rounded outward, a number or a unit of the calendar. "
         "Intervals of integers and times end with the last number of a step; those of fractions do not hold their end.",
     )
 
 
-class PeopleEntry(_Entry):
+class PeopleEntry(Entry):
     """Where no attribute is sensitive: how records were grouped, and what that promises about them."""
 
-    column: _Text = Field(description="The class column.")
+    column: Text = Field(description="The class column.")
     mechanism: dict[str, Any] = Field(description="As of a sensitive attribute.")
     claim: ClaimEntry
-    further_claims: Annotated[list[ClaimEntry], Field(max_length=MOST_CLAIMS, fail_fast=True)] = []
+    further_claims: Annotated[list[ClaimEntry], Field(max_length=MOST_CLAIMS, fail_fast=True)] = Field(default=[])
 
 
-class ClassesEntry(_Entry):
+class ClassesEntry(Entry):
     """What only a grouped release has."""
 
-    columns: Annotated[dict[str, _Text], BeforeValidator(_few_keys)] = Field(
+    columns: Annotated[dict[str, Text], BeforeValidator(_few_keys)] = Field(
         description="The class column of each sensitive attribute."
     )
     numbers: Annotated[dict[str, Annotated[int, Field(ge=1)]], BeforeValidator(_few_keys)] = Field(
@@ -228,7 +192,7 @@ class ClassesEntry(_Entry):
     tables: Annotated[list[TableEntry], Field(max_length=MOST_COLUMNS, fail_fast=True)] = Field(
         default=[], description="The values of each sensitive attribute, when they do not stand in the rows."
     )
-    warnings: _Texts = []
+    warnings: _Texts = Field(default=[])
     people: PeopleEntry | None = Field(default=None, description="Only where no attribute is sensitive.")
 
     @model_serializer(mode="wrap")
@@ -238,24 +202,24 @@ class ClassesEntry(_Entry):
         return said if self.people is not None else {key: value for key, value in said.items() if key != "people"}
 
 
-class ConfirmedEntry(_Sparse):
+class ConfirmedEntry(SparseEntry):
     """A column that names people or gives a sensitive value away, and that the holder chose to publish."""
 
     later = frozenset({"attribute"})
-    column: _Text
+    column: Text
     kind: Annotated[str, Field(pattern="^[a-z][a-z-]{0,39}$")] = Field(
         description="What the holder was warned of: identifier, free-text, tells, ..."
     )
-    attribute: _Text | None = Field(default=None, description="The sensitive attribute that the column tells.")
+    attribute: Text | None = Field(default=None, description="The sensitive attribute that the column tells.")
 
 
-class Manifest(_Sparse):
+class Manifest(SparseEntry):
     """Everything a data user needs besides the rows."""
 
-    later = frozenset({"confirmed", "forms", "person"})
+    later = frozenset({"collected", "confirmed", "forms", "person"})
     format: Literal["ldiversity-release"] = "ldiversity-release"
-    version: Literal[1] = 1
-    software: _Text
+    version: Literal[1, 2] = Field(default=1, description="2 where rows or tables of values are in several files.")
+    software: Text
     records: Annotated[int, Field(ge=1)]
     columns: Annotated[list[ColumnEntry], Field(min_length=1, max_length=MOST_COLUMNS, fail_fast=True)]
     sensitive: Annotated[list[SensitiveEntry], Field(max_length=MOST_COLUMNS, fail_fast=True)] = Field(
@@ -267,11 +231,15 @@ class Manifest(_Sparse):
         description="Whether the holder said whose row each is: then no class holds two rows of one person, and the "
         "sets of one person belong together. Who has which rows is not published.",
     )
+    collected: bool = Field(
+        default=False,
+        description="Whether people's own devices drew the sets, so that nobody else ever had their answers.",
+    )
     classes: ClassesEntry | None = None
     forms: Annotated[list[FormEntry], Field(max_length=MOST_COLUMNS, fail_fast=True)] | None = Field(
         default=None, description="Of sets: how quasi-identifiers are published, where not all are as they were."
     )
-    order: _Text = (
+    order: Text = (
         "Rows are in a random order, which was drawn for this release or which the holder's key decides; members of a "
         "set are in domain order."
     )
@@ -280,11 +248,25 @@ class Manifest(_Sparse):
         default=[], description="Columns that name people or give a value away, and were published knowingly."
     )
 
+    @model_validator(mode="after")
+    def _check_version(self) -> Manifest:
+        if self.version != (1 if all(one.is_one for one in self._listed) else 2):
+            raise ValueError("must be of version 2 where there are several files, and of version 1 elsewhere")
+        return self
+
+    @property
+    def _listed(self) -> list[DataEntry | TableEntry]:
+        return [self.data, *([] if self.classes is None else self.classes.tables)]
+
+    @property
+    def parts(self) -> list[FileEntry]:
+        """All files of the folder but this one."""
+        return [part for one in self._listed for part in one.parts]
+
     @property
     def files(self) -> set[str]:
         """The names of the files of the folder, this one included."""
-        tables = [] if self.classes is None else self.classes.tables
-        return {MANIFEST_NAME, self.data.file, *(table.file for table in tables)}
+        return {MANIFEST_NAME, *(part.file for part in self.parts)}
 
 
 @contextmanager
@@ -360,7 +342,9 @@ def _check_version(said: object) -> None:
         raise ReleaseFormatError(
             "release", f"{MANIFEST_NAME} is damaged: it must be JSON with a format and a version"
         ).with_hint("Ask the publisher for a good copy.") from None
-    if header.format != "ldiversity-release" or header.version != 1:
+    if header.format != "ldiversity-release" or header.version not in {1, 2}:
         raise ReleaseFormatError(
-            "release", f"{MANIFEST_NAME} must be an ldiversity-release of version 1", got=f"version {header.version}"
+            "release",
+            f"{MANIFEST_NAME} must be an ldiversity-release of version 1 or 2",
+            got=f"version {header.version}",
         ).with_hint("A newer version of ldiversity may read it.")

@@ -20,7 +20,7 @@ from ldiversity.release._damage import damaged
 from ldiversity.release._parquet_footer import Footer, read_footer
 from ldiversity.release._parquet_pages import unfolded_bytes
 
-__all__ = ["parquet_batches", "without_columns"]
+__all__ = ["group_rows", "parquet_batches", "without_columns"]
 
 _MOST_EXPANSION: Final = 1_000
 """Bytes in memory that a byte of a Parquet file may stand for; repetitive honest tables stay far below."""
@@ -36,15 +36,17 @@ _LEVELS: Final = 4
 """Bytes in memory that say where the lists and the missing values are."""
 
 
-def parquet_batches(file: Path, names: list[str], *, n_rows: int, longest: int) -> Iterator[pa.Table]:
-    """Some columns of a file, one row group at a time; texts are dictionary entries.
+def parquet_batches(
+    file: Path, names: list[str], *, n_rows: int, longest: int, together: int = 0, groups: range | None = None
+) -> Iterator[pa.Table]:
+    """Some columns of a file, one row group at a time, all of them or some; texts are dictionary entries.
 
     `ReleaseFormatError` when the file is damaged, has lists of more than `longest` entries, or would fill the memory:
-    the size of the file limits what it may unfold to.
+    the size of the file limits what it may unfold to. Where it is one of several, they have `together` bytes.
     """
     try:
         with pa.OSFile(str(file)) as handle:
-            yield from _groups(file, handle, names, n_rows=n_rows, longest=longest)
+            yield from _groups(file, handle, names, n_rows, longest, _allowed(file, together), groups)
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, LDiversityError):
             raise
@@ -53,12 +55,27 @@ def parquet_batches(file: Path, names: list[str], *, n_rows: int, longest: int) 
         raise damaged(f"{file.name} cannot be read as Parquet") from None
 
 
-def _groups(file: Path, handle: pa.NativeFile, names: list[str], *, n_rows: int, longest: int) -> Iterator[pa.Table]:
+def group_rows(file: Path) -> list[int]:
+    """How many rows each row group of a file has."""
+    with pa.OSFile(str(file)) as handle:
+        metadata = pq.read_metadata(pa.BufferReader(read_footer(handle).content))
+    return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+
+
+def _groups(
+    file: Path,
+    handle: pa.NativeFile,
+    names: list[str],
+    n_rows: int,
+    longest: int,
+    allowed: int,
+    wanted: range | None,
+) -> Iterator[pa.Table]:
     footer = read_footer(handle)
-    left = _allowed(file) - _check(footer, file.name, handle, names, n_rows, longest)
+    left = allowed - _check(footer, file.name, handle, names, n_rows, longest)
     if left < 0:
         raise _expands(file)
-    if not names:
+    if not names and wanted is None:
         yield without_columns(n_rows)
         return
     # One long text is held only once as a dictionary entry, and entries are faster.
@@ -66,7 +83,7 @@ def _groups(file: Path, handle: pa.NativeFile, names: list[str], *, n_rows: int,
     metadata = pq.read_metadata(pa.BufferReader(footer.content))
     with pq.ParquetFile(handle, metadata=metadata, read_dictionary=texts) as parquet:
         # Row group by row group: batches across them are not implemented for lists of dictionary entries.
-        for group in range(parquet.num_row_groups):
+        for group in range(parquet.num_row_groups) if wanted is None else wanted:
             table = parquet.read_row_group(group, columns=names).select(names)
             table.validate(full=True)  # entries that point nowhere, texts that are no UTF-8
             left -= sum(_decoded_bytes(column) for column in table.columns)
@@ -117,8 +134,10 @@ def _text_bytes(cells: pa.Array) -> int:
     return pc.sum(lengths.take(cells.indices.drop_null())).as_py() or 0
 
 
-def _allowed(file: Path) -> int:
-    return _MOST_EXPANSION * max(file.stat().st_size, _SMALL_FILE)
+def _allowed(file: Path, together: int) -> int:
+    """How many bytes a file may unfold to; many small files together no more than one of their size."""
+    own = file.stat().st_size
+    return _MOST_EXPANSION * max(own, _SMALL_FILE * own // max(own, together, 1))
 
 
 def _expands(file: Path) -> ReleaseFormatError:

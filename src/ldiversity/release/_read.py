@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +14,9 @@ from ldiversity.mechanisms import SetMechanism
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._coded import code_column, code_set_columns, member_names, parse_type
 from ldiversity.release._damage import damage, damaged
-from ldiversity.release._files import DataFile, Identity, Reader, gather, identity_of
+from ldiversity.release._description import Format, SetLayout
+from ldiversity.release._files import DataFiles, Identity, Listed, Reader, gather, identity_of
 from ldiversity.release._forms import Form
-from ldiversity.release._manifest import Manifest
 from ldiversity.release._own_cells import own_cells, own_type
 from ldiversity.schema import Role, Schema
 from ldiversity.tables import encode_sets
@@ -29,7 +29,9 @@ class FolderData:
     """The rows of a folder, read column by column when they are asked for."""
 
     folder: Path
-    manifest: Manifest
+    files: Sequence[Listed]
+    data_format: Format
+    layout: SetLayout
     schema: Schema
     mechanisms: Mapping[str, SetMechanism]
     forms: Mapping[str, Form] = field(default_factory=dict)
@@ -39,11 +41,17 @@ class FolderData:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_seen", identity_of(self.folder))
 
+    def anywhere(self) -> FolderData:
+        """The same for readers on other machines, where the folder has another identity."""
+        same = replace(self)
+        object.__setattr__(same, "_seen", None)
+        return same
+
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Published columns that are not sensitive, in row order."""
         types = self._arrow_types(names)
         batches = (own_cells(batch, types, self.schema, self.forms) for batch in self.file.batches(list(names)))
-        return gather(batches, types, self.manifest.data.rows)
+        return gather(batches, types, self.file.n_rows)
 
     def sets(self, attribute: str) -> SetArray:
         """All sets of an attribute, shape (n, l), members in code order."""
@@ -70,12 +78,11 @@ class FolderData:
 
     def published(self, attribute: str) -> list[str]:
         """The columns of the file that hold an attribute."""
-        data = self.manifest.data
-        as_columns = data.format == "csv" and data.layout == "sets"
+        as_columns = self.data_format == "csv" and self.layout == "sets"
         return member_names(attribute, self.mechanisms[attribute].l) if as_columns else [attribute]
 
     def _codes_in(self, batch: pa.Table, attribute: str) -> SetArray | CodeArray:
-        if self.manifest.data.layout == "exploded":
+        if self.layout == "exploded":
             return self._members_in(batch, attribute)
         return _ascending(self._sets_in(batch, attribute), attribute)
 
@@ -83,7 +90,7 @@ class FolderData:
         domain, kind = self.schema.domain(attribute), parse_type(self.schema[attribute].type)
         l = self.mechanisms[attribute].l
         with damage(attribute):
-            if self.manifest.data.format == "csv":
+            if self.data_format == "csv":
                 return code_set_columns([batch.column(name) for name in member_names(attribute, l)], domain, kind)
             sets = encode_sets(batch.column(attribute), domain, as_written=True)
         if len(sets) and sets.shape[1] != l:
@@ -96,27 +103,17 @@ class FolderData:
             return code_column(batch.column(attribute), domain, kind)
 
     @property
-    def file(self) -> DataFile:
-        """The file of the rows."""
-        data = self.manifest.data
+    def file(self) -> DataFiles:
+        """The file of the rows, or several."""
         longest = max(mechanism.l for mechanism in self.mechanisms.values())
-        return DataFile(
-            self.folder,
-            data.file,
-            data.format,
-            data.rows,
-            data.bytes,
-            self._csv_types(),
-            longest,
-            self._seen,
-            self.reader,
-        )
+        types = self._csv_types()
+        return DataFiles(self.folder, self.files, self.data_format, types, longest, self._seen, self.reader)
 
     def _csv_types(self) -> dict[str, pa.DataType]:
         types: dict[str, pa.DataType] = {}
         for attribute in self.schema.attributes:
             kind = parse_type(attribute.type)
-            if attribute.role is Role.SENSITIVE and self.manifest.data.layout == "sets":
+            if attribute.role is Role.SENSITIVE and self.layout == "sets":
                 types.update(dict.fromkeys(member_names(attribute.name, self.mechanisms[attribute.name].l), kind))
             else:
                 types[attribute.name] = own_type(attribute.name, self.schema, self.forms)

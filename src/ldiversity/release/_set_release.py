@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ldiversity.base.answers import fit_screen
 from ldiversity.base.arrays import CodeArray, SetArray
+from ldiversity.base.budget import Budget
 from ldiversity.base.numbers import counted
 from ldiversity.errors import ClaimError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism
@@ -26,7 +27,9 @@ from ldiversity.release._description import Format, ReleaseDescription, SetLayou
 from ldiversity.release._dtypes import keep_shown, to_frame
 from ldiversity.release._evidence import Evidence, EvidenceTally, SetTally, evidence_of_members
 from ldiversity.release._flat import free_name
+from ldiversity.release._forms import Form
 from ldiversity.release._posterior_bound import PosteriorBound
+from ldiversity.release._set_parts import SetParts, set_parts
 from ldiversity.release._sinks import no_records_left
 from ldiversity.release._staging import staging_folder
 from ldiversity.release._verify import Rows, verify_rows
@@ -68,12 +71,18 @@ class SetRelease(Release):
     """A published table: quasi-identifiers as they were or at a declared level, and a set for every sensitive cell.
 
     Made by `anonymize` or `load_release`, not by hand.
+
+    Attributes
+    ----------
+    collected
+        Whether people's own devices drew the sets, so that nobody else ever had their answers.
     """
 
     mechanisms: Mapping[str, SetMechanism]
     claims: tuple[Claim | AlikeClaim, ...]
     layout: SetLayout
     _rows: Rows = field(repr=False)
+    collected: bool = field(default=False, kw_only=True)
 
     def __repr__(self) -> str:
         hidden = ", ".join(f"{name!r} by {self.mechanisms[name].kind}" for name in self.sensitive)
@@ -91,11 +100,26 @@ class SetRelease(Release):
         sets: Mapping[str, SetArray],
         mechanisms: Mapping[str, SetMechanism],
         frame_kind: str = "arrow",
+        forms: Mapping[str, Form] | None = None,
+        collected: bool = False,
     ) -> SetRelease:
-        """A release of sets held in memory; its rows are published in the order given."""
+        """A release of sets held in memory; its rows are published in the order given.
+
+        Columns that `forms` describes as nodes hold labels. `collected` says that devices drew the sets.
+        """
         claims = tuple(claim_of(name, mechanisms[name]) for name in schema.names(Role.SENSITIVE))
         n_rows = len(next(iter(sets.values())))
-        return cls(schema, mechanisms, claims, n_rows, "sets", frame_kind, _MemoryRows(columns, dict(sets)))
+        return cls(
+            schema,
+            mechanisms,
+            claims,
+            n_rows,
+            "sets",
+            frame_kind,
+            _MemoryRows(columns, dict(sets)),
+            forms=forms or {},
+            collected=collected,
+        )
 
     @classmethod
     def from_coded(
@@ -212,6 +236,10 @@ class SetRelease(Release):
             self.schema.domain(name)
         return self._rows.batches(names, attributes)
 
+    def parts(self, most_rows: int) -> SetParts:
+        """The rows in parts of at most about so many rows, which workers can read; they must see the folder."""
+        return set_parts(self._rows, most_rows)
+
     @cached_property
     def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
         """The published table as a data frame, with one list column per sensitive attribute."""
@@ -240,8 +268,13 @@ class SetRelease(Release):
         with staging_folder(Path(folder), overwrite=overwrite) as staging:
             write_release(staging, self._description, [self._coded()], data_format=data_format)
 
-    def verify(self) -> None:
-        """Check every claim against its mechanism and on every row, or raise `ClaimError`."""
+    def verify(self, *, memory: str | int | None = None) -> None:
+        """Check every claim against its mechanism and on every row, or raise `ClaimError`.
+
+        Rows of a folder are read some at a time, so this takes little memory, whatever `memory` allows.
+        """
+        if memory is not None:
+            Budget(memory)
         for claim in (one for one in self.claims if isinstance(one, Claim)):
             promised = claim_of(claim.attribute, self.mechanisms[claim.attribute])
             if claim.posterior < promised.posterior * (1 - _ROUNDING):
@@ -258,6 +291,7 @@ class SetRelease(Release):
             forms=self.forms,
             confirmed=self.confirmed,
             person=self.person,
+            collected=self.collected,
         )
 
     def _flat_rows(self) -> pa.Table:

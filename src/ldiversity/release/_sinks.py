@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -18,15 +17,10 @@ import pyarrow.parquet as pq
 from ldiversity.base.progress import in_context, stage, tell
 from ldiversity.errors import SchemaError
 from ldiversity.release._description import Format, Layout
-from ldiversity.release._files import DataFile, Reader
 from ldiversity.release._manifest import DataEntry
 from ldiversity.sentences import Setting, say
 
 __all__ = [
-    "THIS_MACHINE",
-    "Storage",
-    "describe_file",
-    "measured",
     "no_file",
     "no_records_left",
     "not_given_back",
@@ -38,22 +32,6 @@ __all__ = [
 Item = TypeVar("Item")
 
 _NAMES: Final[Mapping[Format, str]] = {"csv": "CSV", "parquet": "Parquet"}
-
-
-@dataclass(frozen=True)
-class Storage:
-    """How an engine writes the files of a release, and reads them back to check them.
-
-    Parameters
-    ----------
-    write
-        Writes tables of one schema into a file, and returns the number of rows.
-    read_back
-        Reads some columns of what was written.
-    """
-
-    write: Callable[[Path, Iterable[pa.Table], Format], int]
-    read_back: Reader
 
 
 def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) -> int:
@@ -84,10 +62,6 @@ def _write(sink: pq.ParquetWriter | pa_csv.CSVWriter, table: pa.Table) -> None:
     for batch in table.to_batches():
         if batch.num_rows:  # older versions of pyarrow write the names of the columns again after a batch without rows
             sink.write_batch(batch)
-
-
-THIS_MACHINE: Final = Storage(write_tables, DataFile.stored)
-"""Files on a disk of this machine."""
 
 
 def prefetch(items: Iterable[Item]) -> Generator[Item]:
@@ -139,17 +113,6 @@ def _open_sink(file: Path | io.BytesIO, schema: pa.Schema, data_format: Format) 
         return pq.ParquetWriter(file, schema, compression="snappy", store_schema=False)
     # Texts are always quoted, so that an empty text differs from a missing one.
     return pa_csv.CSVWriter(file, schema, write_options=pa_csv.WriteOptions(quoting_style="needed"))
-
-
-def describe_file(file: Path, layout: Layout, rows: int) -> DataEntry:
-    """The entry of a file with rows that has been written."""
-    form = {"format": file.suffix.removeprefix("."), "layout": layout}
-    return DataEntry.model_validate({**measured(file, rows), **form})
-
-
-def measured(file: Path, rows: int) -> dict[str, str | int]:
-    """What a manifest says about a file that has been written."""
-    return {"file": file.name, "rows": rows, "bytes": file.stat().st_size, "sha256": sha256_of(file)}
 
 
 def no_file(layout: Layout, rows: int) -> DataEntry:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ldiversity.base.ending import orderly_end, remove_folder
+from ldiversity.base.ending import heed_request_to_end, orderly_end, remove_folder
 from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError, StorageError
 from ldiversity.release._exchange import exchange
@@ -35,6 +35,7 @@ def staging_folder(target: Path, *, overwrite: bool) -> Iterator[Path]:
         with orderly_end(), new_private_folder(target) as staging:
             try:
                 yield staging
+                heed_request_to_end()
                 _promote(staging, target, overwrite=overwrite)
             finally:
                 remove_folder(staging)
@@ -112,7 +113,8 @@ def _replace(staging: Path, target: Path) -> None:
 
 def _sync(folder: Path) -> None:
     """Make sure that every file is on the disk before the folder gets its name."""
-    for path in folder.iterdir():
+    # Folders within got their own names in the same way.
+    for path in (path for path in folder.iterdir() if path.is_file()):
         with path.open("rb") as stream:
             os.fsync(stream.fileno())
     _sync_folder(folder)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldiversity.errors import ReleaseFormatError
-from ldiversity.release._files import DataFile
+from ldiversity.release._files import DataFiles
 from ldiversity.release._sinks import not_given_back
 
 __all__ = ["Content", "check_survival"]
@@ -57,7 +57,7 @@ class Content:
         return [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
 
 
-def check_survival(file: DataFile, meant: Content, attributes: Mapping[str, str]) -> None:
+def check_survival(file: DataFiles, meant: Content, attributes: Mapping[str, str]) -> None:
     """Raise `SchemaError` unless a file gives back what it was meant to hold.
 
     `attributes` has the name in the table of each column that has another name in the file.
@@ -66,7 +66,7 @@ def check_survival(file: DataFile, meant: Content, attributes: Mapping[str, str]
         raise not_given_back(attributes.get(name, name), file.data_format)
 
 
-def _lost(file: DataFile, meant: Content) -> list[str]:
+def _lost(file: DataFiles, meant: Content) -> list[str]:
     """The columns that cannot be read, or that hold something else."""
     try:
         return meant.differences(_read(file, list(meant.types), meant.types))
@@ -79,7 +79,7 @@ def _lost(file: DataFile, meant: Content) -> list[str]:
         raise
 
 
-def _read(file: DataFile, names: list[str], types: Mapping[str, pa.DataType]) -> Content:
+def _read(file: DataFiles, names: list[str], types: Mapping[str, pa.DataType]) -> Content:
     content = Content()
     for batch in file.batches(names):
         content.add(batch, types)

@@ -17,7 +17,7 @@ from ldiversity.release._claims import AlikeClaim, Claim
 from ldiversity.release._description import ReleaseDescription
 from ldiversity.schema import Role
 
-__all__ = ["Rows", "verify_rows"]
+__all__ = ["Rows", "verify_each_row", "verify_rows", "verify_together"]
 
 
 class Rows(Protocol):
@@ -41,6 +41,12 @@ class Rows(Protocol):
 
 def verify_rows(rows: Rows, description: ReleaseDescription, *, n_records: int) -> None:
     """Raise `ClaimError` unless every sensitive attribute has a claim and every row satisfies it."""
+    verify_together(rows, description)
+    verify_each_row(rows, description, n_records=n_records)
+
+
+def verify_together(rows: Rows, description: ReleaseDescription) -> None:
+    """Check what only all rows together can show: claims about records that look alike, and all about exploded rows."""
     sensitive = description.schema.names(Role.SENSITIVE)
     if {claim.attribute for claim in description.claims} != set(sensitive):
         raise ClaimError("release", "every sensitive attribute must have a claim")
@@ -48,14 +54,18 @@ def verify_rows(rows: Rows, description: ReleaseDescription, *, n_records: int) 
     alike = [claim for claim in description.claims if isinstance(claim, AlikeClaim)]
     per_record = _rows_per_record(description)
     verify_alike(alike, (_columns(batch) for batch in rows.batches(quasi, [])), rows_per_record=per_record)
-    for claim in description.claims:
-        if isinstance(claim, AlikeClaim):
-            continue
-        if description.layout == "exploded":
+    if description.layout == "exploded":
+        for claim in (one for one in description.claims if isinstance(one, Claim)):
             others = description.schema.names(Role.QUASI, Role.PLAIN)
-            distances = _distances(claim, description)
-            verify_exploded(claim, rows.columns(others), rows.members(claim.attribute), distances)
-        else:
+            shown = ((batch.columns, batch.codes[claim.attribute]) for batch in rows.batches(others, [claim.attribute]))
+            n_values = len(description.schema.domain(claim.attribute))
+            verify_exploded(claim, shown, n_values, _distances(claim, description))
+
+
+def verify_each_row(rows: Rows, description: ReleaseDescription, *, n_records: int) -> None:
+    """Check what each row shows by itself: every set, where rows have sets; there must be so many."""
+    if description.layout == "sets":
+        for claim in (one for one in description.claims if isinstance(one, Claim)):
             _verify_all_sets(rows, claim, description, n_records)
 
 

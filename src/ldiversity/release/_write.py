@@ -2,37 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 
 from ldiversity.base.progress import stage
+from ldiversity.errors import ClaimError
 from ldiversity.release._claims import Claim
 from ldiversity.release._coded import check_member_names, publish_batch
 from ldiversity.release._describe_manifest import manifest_of
 from ldiversity.release._description import Format, ReleaseDescription
 from ldiversity.release._dtypes import ShownCategories
+from ldiversity.release._files import Reader
+from ldiversity.release._finish import entry_of, settle, write_manifest
 from ldiversity.release._form_entries import form_entry
 from ldiversity.release._manifest import (
-    MANIFEST_NAME,
     DataEntry,
     Manifest,
     manifest_text,
     no_cell_in_faults,
 )
 from ldiversity.release._read import FolderData
-from ldiversity.release._sinks import THIS_MACHINE, Storage, describe_file, no_file, no_records_left
+from ldiversity.release._sinks import no_file, no_records_left
 from ldiversity.release._survival import Content, check_survival
-from ldiversity.release._verify import verify_rows
+from ldiversity.release._verify import verify_each_row, verify_together
+from ldiversity.release._written import PartWriter, ReadBack, Written
 from ldiversity.schema import Role
 
-__all__ = ["check_description", "write_release"]
+__all__ = ["SetWriter", "check_description", "finish_release", "write_release"]
 
 _OF_CLASSES: Final[dict[str, Any]] = {"classes": True, "sensitive": {"__all__": {"claim": {"rule"}}}}
 """What only a release of classes has."""
+
+
+@dataclass(frozen=True)
+class SetWriter(PartWriter):
+    """Writes files of a release of sets. Tables have codes in the sensitive columns."""
+
+    description: ReleaseDescription
+
+    @property
+    def stem(self) -> str:
+        """The names of files begin with ``data``."""
+        return "data"
+
+    def _notes(self) -> ShownCategories:
+        return ShownCategories(self.description.schema)
+
+    def _published(self, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+        schema, layout = self.description.schema, self.description.layout
+        if self.data_format == "csv" and layout == "sets":
+            check_member_names(schema, {name: one.l for name, one in self.description.mechanisms.items()})
+        return (publish_batch(coded, schema, layout=layout, as_columns=self.data_format == "csv") for coded in tables)
+
+    def _checked(self, folder: Path, written: Written, meant: Content, reader: Reader) -> Written:
+        rows = self.read(folder, [written], reader)
+        sensitive = self.description.schema.names(Role.SENSITIVE)
+        check_survival(rows.file, meant, {member: name for name in sensitive for member in rows.published(name)})
+        verify_each_row(rows, self.description, n_records=written.rows)
+        return written
+
+    def read(self, folder: Path, written: Sequence[Written], reader: Reader | None = None) -> FolderData:
+        """The rows of files that were written."""
+        described = self.description
+        mechanisms = dict(described.mechanisms)
+        return FolderData(
+            folder, written, self.data_format, described.layout, described.schema, mechanisms, described.forms, reader
+        )
 
 
 def write_release(
@@ -41,33 +80,42 @@ def write_release(
     tables: Iterable[pa.Table],
     *,
     data_format: Format,
-    storage: Storage = THIS_MACHINE,
 ) -> Manifest:
     """Write rows and manifest into the empty folder `staging`, and check the claims on what the disk holds.
 
     The tables have codes in the sensitive columns, and their rows are in their final order.
     """
-    schema = description.schema
-    if data_format == "csv" and description.layout == "sets":
-        check_member_names(schema, {name: description.mechanisms[name].l for name in schema.names(Role.SENSITIVE)})
-    file = staging / f"data.{data_format}"
-    as_columns = data_format == "csv"
-    content, shown = Content(), ShownCategories(schema)
-    published = (
-        publish_batch(coded, schema, layout=description.layout, as_columns=as_columns) for coded in shown.watch(tables)
-    )
-    rows = storage.write(file, content.watch(published), data_format)
-    if rows == 0:
+    writer = SetWriter(data_format, description)
+    return finish_release(staging, writer, [writer(staging, writer.file_name(), tables)])
+
+
+def finish_release(
+    staging: Path,
+    writer: SetWriter,
+    written: Sequence[Written],
+    *,
+    n_rows: int | None = None,
+    back: ReadBack | None = None,
+) -> Manifest:
+    """Make files that `writer` wrote, in this order, a release: check what one alone cannot show, write the manifest.
+
+    `n_rows` is how many rows all files must hold, where that is known.
+    """
+    description, shown = writer.description, ShownCategories(writer.description.schema)
+    if n_rows not in {None, sum(one.rows for one in written)}:
+        raise ClaimError("release", f"there must be {n_rows} rows", got=sum(one.rows for one in written))
+    files = settle(staging, writer, written)
+    if not files:
         raise no_records_left()
+    for one in files:
+        shown.add_seen(one.columns, one.shown)
     with no_cell_in_faults():
-        manifest = _manifest(replace(description, schema=shown.schema()), describe_file(file, description.layout, rows))
-    written = FolderData(staging, manifest, schema, dict(description.mechanisms), description.forms, storage.read_back)
-    members = {member: name for name in schema.names(Role.SENSITIVE) for member in written.published(name)}
+        form = {"format": writer.data_format, "layout": description.layout}
+        data = DataEntry.model_validate({**entry_of(files), **form})
+        manifest = _manifest(replace(description, schema=shown.schema()), data)
     with stage("checking what was written"):
-        check_survival(written.file, content, members)
-        verify_rows(written, description, n_records=manifest.records)
-    # The manifest comes last: a folder without one is no release.
-    (staging / MANIFEST_NAME).write_text(_text(manifest), encoding="utf-8")
+        verify_together(writer.read(staging, files, (back or ReadBack()).reader), description)
+    write_manifest(staging, manifest, _text(manifest))
     return manifest
 
 

@@ -15,19 +15,19 @@ from ldiversity.tables._ipc import IpcSource
 from ldiversity.tables._jsonl import JsonLinesSource
 from ldiversity.tables._matching import matcher
 from ldiversity.tables._noticed import Noticed, notice_texts
-from ldiversity.tables._open import open_source, options_for
+from ldiversity.tables._open import is_spark_frame, open_source, options_for
 from ldiversity.tables._parquet import ParquetSource
 from ldiversity.tables._read_options import USUAL_READING, GivenReadOptions, ReadOptions, as_read_options
 from ldiversity.tables._roles import Suggestion, check_roles, suggest_role
 from ldiversity.tables._rows_per_id import RowsPerId, rows_per_id
-from ldiversity.tables._selected import SelectedRows, have_value
+from ldiversity.tables._selected import Missing, SelectedRows, with_values
 from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive, as_sensitive
 from ldiversity.tables._separation import Combination, SampledRows, separate, smallest_combinations
 from ldiversity.tables._sets import decode_sets, encode_sets
-from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, unknown_column
+from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, check_names, rechunk, unknown_column
 from ldiversity.tables._spreadsheet import write_spreadsheet
 from ldiversity.tables._summary import ColumnSummary, summarize_columns
-from ldiversity.tables._type_names import TYPE_NAMES, TYPE_WORDS
+from ldiversity.tables._type_names import TYPE_NAMES, TYPE_WORDS, column_types
 from ldiversity.tables._typed_roles import (
     ColumnTexts,
     Reading,
@@ -59,6 +59,7 @@ __all__ = [
     "GivenReadOptions",
     "IpcSource",
     "JsonLinesSource",
+    "Missing",
     "Noticed",
     "ParquetSource",
     "ReadOptions",
@@ -74,7 +75,9 @@ __all__ = [
     "Tally",
     "as_read_options",
     "as_sensitive",
+    "check_names",
     "check_roles",
+    "column_types",
     "column_values",
     "count_values",
     "decode_sets",
@@ -82,7 +85,7 @@ __all__ = [
     "encode_sets",
     "fit_coder",
     "guarded",
-    "have_value",
+    "is_spark_frame",
     "locate",
     "matcher",
     "notice_texts",
@@ -93,6 +96,7 @@ __all__ = [
     "read_reading",
     "read_roles",
     "reading_words",
+    "rechunk",
     "role_words",
     "rows_per_id",
     "separate",
@@ -104,5 +108,6 @@ __all__ = [
     "to_values",
     "unknown_column",
     "value_type",
+    "with_values",
     "write_spreadsheet",
 ]

@@ -33,8 +33,9 @@ def open_file(path: Path, types: Mapping[str, str] | None, read: ReadOptions) ->
     ending = next((end for end in _endings(path) if end in FILE_ENDINGS), None)
     opener = None if ending is None else FILE_ENDINGS[ending]
     if path.is_dir():
-        raise ParameterError(
-            "open_source", f"{str(path)!r} must be a file", got="a folder", hint="Name one file of the folder."
+        raise ParameterError("open_source", f"{str(path)!r} must be a file", got="a folder").with_hint(
+            "Put its files together into one, so that no row of a person is left out; or, if they are Parquet files, "
+            "publish or audit the folder with engine='spark' (--engine spark)."
         )
     if opener is None:
         raise ParameterError("open_source", f"{path.name!r} must end in a known way", got=repr(path.suffix)).with_hint(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ldiversity.base.above import from_above
 from ldiversity.errors import ParameterError
 from ldiversity.tables._files import FORMS, open_file, understood_by
 from ldiversity.tables._frames import open_frame
@@ -14,7 +15,14 @@ from ldiversity.tables._read_options import GivenReadOptions, ReadOptions, as_re
 from ldiversity.tables._source import Source
 from ldiversity.tables._text_forms import TextForms
 
-__all__ = ["open_source", "options_for"]
+__all__ = ["is_spark_frame", "open_source", "options_for"]
+
+
+def is_spark_frame(data: object) -> bool:
+    """Whether something is a frame of Spark; pyspark is not imported to find out."""
+    return any(
+        kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql") for kind in type(data).__mro__
+    )
 
 
 def open_source(
@@ -29,7 +37,7 @@ def open_source(
     ----------
     data
         A path (CSV, TSV, JSON lines, all also with ``.gz``; Parquet; Arrow or Feather; Excel), or a frame of
-        pandas, polars or pyarrow, or anything that narwhals or ``__arrow_c_stream__`` supports. The index of
+        pandas, polars, pyarrow or Spark, or anything that narwhals or ``__arrow_c_stream__`` supports. The index of
         a pandas frame is dropped.
     types
         Types of columns, in place of the inferred ones: ``"text"``, ``"integer"``, ``"number"``, ``"boolean"`` or
@@ -57,6 +65,10 @@ def open_source(
             if name is not None:
                 raise ParameterError("open_source", name, "must be declared when the table is first opened")
         return data
+    if is_spark_frame(data):
+        options.refuse_others("table", "a frame", frozenset())
+        on_cluster: Source = from_above("engines", "open_spark_frame")(data, types)
+        return on_cluster
     if isinstance(data, str | os.PathLike):
         source = open_file(Path(data), types, options)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,6 +15,8 @@ from ldiversity.tables._source import Source
 from ldiversity.tables._type_names import column_types
 
 __all__ = ["ParquetSource"]
+
+_BUFFER_BYTES: Final = 1 << 20
 
 
 class ParquetSource(Source):
@@ -34,7 +37,8 @@ class ParquetSource(Source):
         texts = [name for name in columns if name in encoded and self.columns[name] == pa.string()]
         with (
             _without_cells(self.name),
-            pq.ParquetFile(self._path, read_dictionary=texts, pre_buffer=False) as file,
+            # Page by page: a file may be one group of rows.
+            pq.ParquetFile(self._path, read_dictionary=texts, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file,
         ):
             yield from file.iter_batches(batch_size=chunk_rows, columns=columns)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
 import pyarrow as pa
 
+from ldiversity.base.combinations import Combinations, Sizes
 from ldiversity.base.numbers import counted, decimal, percent
 from ldiversity.schema import Role
 from ldiversity.tables._roles import split_name, suggest_role
@@ -75,13 +75,17 @@ class RowsPerId:
         )
 
 
-def rows_per_id(source: Source, columns: Collection[str] | None = None) -> list[RowsPerId]:
+def rows_per_id(
+    source: Source, columns: Collection[str] | None = None, *, count: Callable[[str], Sizes] | None = None
+) -> list[RowsPerId]:
     """Find columns that look like a person's id by their name and have several rows per value; the clearest first.
 
     Parameters
     ----------
     columns
         Which columns to look at; all of them when None.
+    count
+        Counts how many values of a column have so many rows, for example on other machines.
 
     Examples
     --------
@@ -98,11 +102,8 @@ def rows_per_id(source: Source, columns: Collection[str] | None = None) -> list[
     ]
     if not wanted:
         return []
-    parts: dict[str, list[pa.Table]] = {name: [] for name in wanted}
-    for batch in source.batches(wanted):
-        for name, found in parts.items():
-            found.append(_counted(pa.table({"id": batch.column(name)})))
-    told = [one for name, found in parts.items() if (one := _judge(name, found)) is not None]
+    counted = _count_here(source, wanted) if count is None else {name: count(name) for name in wanted}
+    told = [one for name, ids in counted.items() if (one := _judge(name, ids)) is not None]
     return sorted(told, key=lambda one: (_is_name(one.column), not _is_person(one.column), -one.several))
 
 
@@ -120,16 +121,17 @@ def _is_name(name: str) -> bool:
     return bool(set(split_name(name)) & _NAMES)
 
 
-def _counted(cells: pa.Table) -> pa.Table:
-    grouped = cells.drop_null().group_by("id", use_threads=False).aggregate([([], "count_all")])
-    return grouped.select(["id", "count_all"]).rename_columns(["id", "rows"])
+def _count_here(source: Source, wanted: list[str]) -> dict[str, Sizes]:
+    seen = {name: Combinations() for name in wanted}
+    for batch in source.batches(wanted):
+        for name, ids in seen.items():
+            ids.add(pa.table({"id": batch.column(name)}).drop_null())
+    return {name: ids.sizes() for name, ids in seen.items()}
 
 
-def _judge(name: str, parts: list[pa.Table]) -> RowsPerId | None:
-    if not parts:
-        return None  # a table without rows
-    whole = pa.concat_tables(parts).group_by("id", use_threads=False).aggregate([("rows", "sum")])
-    rows = whole.column("rows_sum").to_numpy()
-    if not len(rows) or rows.max() == 1 or (rows.mean() > _MOST_ROWS and not _is_person(name)):
+def _judge(name: str, ids: Sizes) -> RowsPerId | None:
+    rows, people = ids.n_rows, ids.n_combinations
+    if rows == people or (rows > _MOST_ROWS * people and not _is_person(name)):
         return None
-    return RowsPerId(name, int(rows.sum()), len(rows), int(rows.max()), float(np.count_nonzero(rows > 1) / len(rows)))
+    several = int(ids.numbers[ids.sizes > 1].sum())
+    return RowsPerId(name, rows, people, int(ids.sizes[-1]), several / people)

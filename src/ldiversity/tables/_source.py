@@ -64,6 +64,12 @@ class Source(ABC):
 
     published_as: Literal["csv", "parquet"] = "parquet"
 
+    shows: Source | None = None
+    """The table that this one shows in another way, row by row; it can then be read where that one is."""
+
+    needs_values: tuple[str, ...] = ()
+    """Columns of it without which a row is left out here."""
+
     def __init__(
         self,
         name: str,
@@ -113,6 +119,10 @@ class Source(ABC):
         chunk_rows = check_integer("batches", "chunk_rows", chunk_rows, minimum=1)
         keep = frozenset(encoded)
         return _reported(rechunk(self._settled(wanted, chunk_rows, keep), chunk_rows), reading(self.n_rows))
+
+    def first(self, columns: Sequence[str], n_rows: int) -> pa.RecordBatch | None:
+        """Read some rows, to see what a table is like; None when it has none."""
+        return next(self.batches(columns, chunk_rows=n_rows), None)
 
     def read_texts(self, forms: TextForms, declared: Collection[str] = ()) -> None:
         """Read columns of texts in these forms, where all their cells fit.

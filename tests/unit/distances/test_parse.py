@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ldiversity.distances import (
+    CyclicDistance,
     DiscreteDistance,
     Distance,
     IcdDistance,
@@ -26,6 +27,7 @@ from ldiversity.errors import ParameterError
         ("discrete", DiscreteDistance()),
         ("ordered", OrderedDistance()),
         (" ordered ", OrderedDistance()),
+        ("cyclic", CyclicDistance()),
         ("numeric", NumericDistance()),
         ("numeric:10", NumericDistance(unit=10)),
         ("numeric:0.5", NumericDistance(unit=0.5)),
@@ -85,7 +87,7 @@ def test_a_missing_file_is_one_sentence(tmp_path: Path, kind: str) -> None:
     ],
 )
 def test_a_wrong_form_is_refused_with_the_known_ones(text: str, rule: str) -> None:
-    with pytest.raises(ParameterError, match=rule + r"[^\n]*\nHint: Known are discrete, ordered, numeric:<unit>"):
+    with pytest.raises(ParameterError, match=rule + r"[^\n]*\nHint: Known are discrete, ordered, cyclic, numeric"):
         parse_distance(text)
 
 

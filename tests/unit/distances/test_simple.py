@@ -1,4 +1,4 @@
-"""Distances that need no file: discrete, ordered, numeric."""
+"""Distances that need no file: discrete, ordered, cyclic, numeric."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from ldiversity.distances import DiscreteDistance, NumericDistance, OrderedDistance
+from ldiversity.distances import CyclicDistance, DiscreteDistance, NumericDistance, OrderedDistance
 from ldiversity.errors import LDiversityWarning, ParameterError, SchemaError
 from ldiversity.schema import Domain
 
@@ -21,6 +21,28 @@ def test_ordered_distances_are_differences_of_places() -> None:
     matrix = OrderedDistance().matrix(Domain(("low", "middle", "high"), ordered=True))
 
     assert matrix.tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+
+
+def test_cyclic_distances_go_around_the_shorter_way() -> None:
+    week = Domain(("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"), ordered=True)
+
+    matrix = CyclicDistance().matrix(week)
+
+    assert matrix[0].tolist() == [0, 1, 2, 3, 3, 2, 1]
+    assert all((np.roll(matrix, (1, 1), (0, 1)) == matrix).ravel())  # every day is like every other
+
+
+def test_a_circle_needs_an_order_and_says_so_under_its_own_name() -> None:
+    with pytest.warns(LDiversityWarning, match=r"CyclicDistance.*alphabetical because none was declared"):
+        CyclicDistance().matrix(Domain(("Mo", "Tu", "We")))
+
+
+def test_a_published_circle_stays_a_circle() -> None:
+    domain = Domain(("a", "b", "c", "d"))
+    read = CyclicDistance.from_dict(CyclicDistance().to_dict(domain), domain)
+
+    assert (read, read.matrix(domain)[0].tolist()) == (CyclicDistance(), [0, 1, 2, 1])
+    assert read != OrderedDistance()
 
 
 def test_a_missing_value_stands_in_the_order_where_the_domain_lists_it() -> None:

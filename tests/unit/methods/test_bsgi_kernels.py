@@ -162,10 +162,11 @@ def test_both_sides_of_a_cut_are_eligible(l: int, tolerance: float) -> None:
     values[np.argsort(space.points[:, 0], kind="stable")] = np.repeat(np.arange(l), k)
     rows = np.arange(N, dtype=np.int32)
 
-    place = cut(space.loss, space.points, values, l, rows, l, tolerance)
+    place, coordinate = cut(space.loss, space.points, values, l, rows, l, tolerance)
 
     assert sorted(rows.tolist()) == list(range(N))
     assert 0 < place < N
+    assert 0 <= coordinate < space.points.shape[1]
     assert np.bincount(values[rows[:place]]).tolist() == [place // l] * l
 
 
@@ -177,9 +178,10 @@ def test_a_cut_without_moves_parts_near_from_far() -> None:
     space = make_space("test", given, None)
     rows = np.arange(40, dtype=np.int32)
 
-    place = cut(space.loss, space.points, given.sensitive[0].codes, 4, rows, 2, 0.0)
+    place, coordinate = cut(space.loss, space.points, given.sensitive[0].codes, 4, rows, 2, 0.0)
 
     assert sorted(given.numbers[0].values[rows[:place]].tolist()) == list(range(20))
+    assert coordinate == 0
 
 
 @pytest.mark.parametrize("l", [2, 4, 7])

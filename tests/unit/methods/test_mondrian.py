@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 
 from ldiversity.errors import InfeasibleError, ParameterError
 from ldiversity.hierarchies import Hierarchy
-from ldiversity.methods import CategoryColumn, CodedTable, GroupingRun, Mondrian, NumberColumn, SensitiveColumn
+from ldiversity.methods import (
+    TP,
+    CategoryColumn,
+    CodedTable,
+    GroupingMethod,
+    GroupingRun,
+    Incognito,
+    Mondrian,
+    NumberColumn,
+    SensitiveColumn,
+)
 from ldiversity.models import FrequencyDiversity, Population, PrivacyModel, UniqueDiversity, parse_model
 from ldiversity.schema import Domain
 
@@ -194,6 +204,27 @@ def test_an_infeasible_rule_names_what_the_whole_table_reaches() -> None:
         Mondrian(l=3).group(table, RUN)
 
     assert caught.value.nearest == [{"l": 2}]
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "hint"),
+    [
+        (Mondrian(l=3), "l=3", "l=2 holds."),
+        (Mondrian(model="frequency:3"), "model='frequency:3'", "model='frequency:2' holds."),
+        (Mondrian(l=2, model="frequency:3"), "model='frequency:3'", "model='frequency:2' holds."),
+        (Mondrian(l=2, model="distinct:4"), "model='distinct:4'", "model='distinct:3' holds."),
+        (Incognito(l=3), "l=3", "l=2 holds."),
+        (TP(l=3), "l=3", "l=2 holds."),
+    ],
+    ids=repr,
+)
+def test_an_infeasible_rule_is_named_as_it_was_asked_for(method: GroupingMethod, asked: str, hint: str) -> None:
+    column = sensitive([0, 1, 0, 1, 2], "{}")  # a name that is no place to fill
+
+    with pytest.raises(InfeasibleError, match=rf"must satisfy {asked} for '\{{\}}', but all records") as caught:
+        method.group(CodedTable((), (column,)), RUN)
+
+    assert caught.value.hint == hint
 
 
 def test_no_records_are_infeasible() -> None:

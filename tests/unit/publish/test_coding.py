@@ -203,7 +203,7 @@ def test_methods_that_need_hierarchies_get_automatic_ones(column: pa.Array) -> N
 
 
 def test_too_many_values_to_publish_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ldiversity.publish._columns_read.MOST_VALUES", 2)
+    monkeypatch.setattr("ldiversity.publish._shapes.MOST_VALUES", 2)
 
     with pytest.raises(ld.SchemaError, match="at most 2 different values, got 3"):
         read(pa.array(["a", "b", "c"]))

@@ -307,7 +307,7 @@ def test_large_tables_are_counted_by_samples_that_keep_who_looks_alike_together(
 
     one = unique_people(table, quasi=["x", "y"])
     assert one is not None
-    assert one.text.startswith("300,000 of 300,000 people are unique")
+    assert one.text.startswith("About 300,000 of 300,000 people are unique")
     # Only two values of y: a sample of them would hold all rows or none, so all rows are read for x.
     assert one.remedy.startswith("First: publish ")
     assert one.remedy.endswith("which leaves nobody.")

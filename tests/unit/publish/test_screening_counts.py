@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ldiversity as ld
+from ldiversity.base.hashing import cell_hashes
 from ldiversity.engines import LocalEngine
 from ldiversity.publish._prepare import prepare
 from ldiversity.publish._screening import screen
-from ldiversity.publish._screening._hashing import cell_hashes
 from ldiversity.publish._screening._tally import HashCounts
 from ldiversity.publish._screening._telling import telling
 from ldiversity.tables import open_source

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.release._class_publish import publish_counts
+from ldiversity.release._class_publish import coded_counts
 from ldiversity.release._class_verify import verify_class_rows
 
 Change = Callable[[list[dict[str, Any]]], object]
@@ -149,9 +149,9 @@ def test_what_breaks_the_claim_is_not_saved(request: pytest.FixtureRequest, tmp_
 def test_the_check_reads_the_bytes_and_not_the_memory(
     bucketized: ld.ClassRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = publish_counts
+    honest = coded_counts
     monkeypatch.setattr(
-        "ldiversity.release._class_write.publish_counts",
+        "ldiversity.release._class_write.coded_counts",
         lambda *given: (t := honest(*given)).set_column(2, "count", pa.array(np.full(t.num_rows, 2))),
     )
 

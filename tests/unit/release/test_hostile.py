@@ -54,7 +54,7 @@ def test_a_manifest_that_is_no_description_is_refused(folder: Path, content: str
 
 
 def test_a_later_version_is_refused_with_a_way_out(folder: Path) -> None:
-    edit(folder, lambda m: m.update(version=2))
+    edit(folder, lambda m: m.update(version=3))
 
     with pytest.raises(ld.ReleaseFormatError, match="newer version"):
         ld.load_release(folder)

@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 
 import ldiversity as ld
+from tests.unit.release.several_files import same
 
 SAMPLES = sorted((Path(__file__).parents[2] / "data").glob("release-v*"))
 
 
-def test_there_are_samples_of_version_1() -> None:
-    assert len(SAMPLES) >= 11
+def test_there_are_samples_of_both_versions() -> None:
+    versions = [folder.name[:10] for folder in SAMPLES]
+
+    assert versions.count("release-v1") >= 11
+    assert versions.count("release-v2") >= 5
 
 
 @pytest.mark.parametrize("folder", SAMPLES, ids=lambda folder: folder.name)
@@ -41,3 +45,11 @@ def test_a_stored_interval_a_node_and_a_list_are_what_they_were() -> None:
 
     assert (nodes["class_id"], nodes["age"], nodes["sex"]) == (16, {"low": 60, "high": 62}, "M")
     assert (lists["class_id"], lists["age"], lists["sex"]) == (16, {"low": 60, "high": 62}, ["M"])
+
+
+@pytest.mark.parametrize("folder", [one for one in SAMPLES if "-v2-" in one.name], ids=lambda folder: folder.name)
+def test_several_files_are_what_one_file_is(folder: Path) -> None:
+    one = ld.load_release(folder.parent / folder.name.replace("-v2-", "-v1-"))
+
+    assert len(list(folder.glob("data_*"))) == 3
+    assert same(ld.load_release(folder), one)

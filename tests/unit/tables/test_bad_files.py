@@ -88,8 +88,10 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="must be a file, got a folder"):
+    with pytest.raises(ParameterError, match="must be a file, got a folder") as caught:
         open_source(tmp_path)
+
+    assert "Put its files together into one" in str(caught.value)
 
 
 def test_an_unknown_ending_lists_the_known_ones(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from ldiversity.evaluation.attacks._inference import Inference
 from ldiversity.evaluation.attacks._joint import JointAttributes
 from ldiversity.evaluation.attacks._linkability import Linkability
 from ldiversity.evaluation.attacks._mechanism import MechanismAware
+from ldiversity.evaluation.attacks._memory import memory_table
 from ldiversity.evaluation.attacks._minimality import Minimality
 from ldiversity.evaluation.attacks._order import OrderLinkage
 from ldiversity.evaluation.attacks._registry import ATTACKS
@@ -63,4 +64,5 @@ __all__ = [
     "attack",
     "attack_table",
     "draw_people",
+    "memory_table",
 ]

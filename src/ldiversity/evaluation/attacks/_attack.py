@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.base.checks import check_integer, column_name, column_names, name_some
+from ldiversity.base.budget import Budget
+from ldiversity.base.checks import check_integer, column_names, name_some
 from ldiversity.distances import Distance
 from ldiversity.errors import ParameterError, UnsupportedError
-from ldiversity.evaluation.attacks._base import AnyAttack, Attack, Knowledge, Targets
-from ldiversity.evaluation.attacks._linkability import two_sources
+from ldiversity.evaluation.attacks._base import AnyAttack, Attack, AttackResult, Knowledge, Targets
 from ldiversity.evaluation.attacks._matching import number_people, pick_piece
+from ldiversity.evaluation.attacks._memory import Room
 from ldiversity.evaluation.attacks._registry import ATTACKS
 from ldiversity.evaluation.attacks._report import AttackReport, Skipped
 from ldiversity.evaluation.attacks._risk_attack import RiskAttack
+from ldiversity.evaluation.attacks._risk_choices import RiskChoices, RiskQuestion
 from ldiversity.evaluation.attacks._risks import measure_risks
 from ldiversity.evaluation.attacks._score import score
 from ldiversity.evaluation.attacks._show import show_release
@@ -26,7 +28,7 @@ from ldiversity.evaluation.measures import code_sensitive, read_columns
 from ldiversity.release import Release, check_release, check_values
 from ldiversity.schema import Role
 from ldiversity.sentences import Parameter, say
-from ldiversity.tables import GivenReadOptions, open_source
+from ldiversity.tables import Source
 
 __all__ = ["attack"]
 
@@ -47,13 +49,8 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     distance: Distance | None = None,
     d: float | None = None,
     known: Any = None,  # noqa: ANN401 - a path or any frame
-    control: Any = None,  # noqa: ANN401 - a path or any frame
-    secret: str | Sequence[str] | None = None,
-    link: Sequence[str | Sequence[str]] | None = None,
-    targets: int | None = None,
-    types: Mapping[str, str] | None = None,
-    read: GivenReadOptions = None,
-    person: str | None = None,
+    memory: str | int | None = None,
+    **choices: Unpack[RiskChoices],
 ) -> AttackReport:
     """Attack a release, and compare what attackers achieve with its claim and with guessing.
 
@@ -78,6 +75,9 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     known
         A table that tells the attacker of ``joint`` how the sensitive columns depend on each other. When None, they
         learn it from the release.
+    memory
+        How much memory attacks may take, such as ``"2GB"``; no limit when None. Attackers look at all rows at once. An
+        attack that takes more is left out with a reason, or refused when it was asked for by name, before it begins.
     control
         People like those of the original who were not in it, a frame or a path. ``singling-out``, ``linkability``
         and ``inference`` attack them too: what succeeds as often on them is no risk of taking part.
@@ -112,6 +112,7 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     >>> result.found, result.success, result.claim, result.broken
     (8, 0.5, 0.5, False)
     """
+    question = RiskQuestion.of("attack", choices)
     check_release("attack", release)
     if original is None:
         check_values("attack", release, "to learn")
@@ -122,23 +123,33 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
         raise ParameterError("attack", rule)
     if second is not None:
         check_release("attack", second, "second")
-    if person is not None:
-        column_name("attack", "person", person)
-        if original is None:
-            raise ParameterError("attack", "person", "must be left out without the original, which has the column")
-    sources, secrets = two_sources("attack", link), _secrets(secret, names)
-    given = Knowledge(release, release.subjects[0], second, exclude, distance, d, known, secrets, sources, person)
-    chosen, risky, by_name = _chosen(attacks, release, given)
-    source = None if original is None else open_source(original, types=types, read=read)
-    most = None if targets is None else check_integer("attack", "targets", targets, minimum=1)
-    results, skipped = (
-        [],
-        [Skipped(name, None, _NO_VALUE) for name in ATTACKS if not (names or by_name or _risky(name))],
+    if question.person is not None and original is None:
+        raise ParameterError("attack", "person", "must be left out without the original, which has the column")
+    given = Knowledge(
+        release,
+        release.subjects[0],
+        second,
+        exclude,
+        distance,
+        d,
+        known,
+        names if question.secrets is None else question.secrets,
+        question.link,
+        question.person,
     )
-    for attribute in names if any(chosen.values()) else ():
-        people = _targets(release, source, attribute, most, person)
+    chosen, risky, by_name = _chosen(attacks, release, given)
+    source = None if original is None else question.open(original)
+    wanted: dict[str | None, Sequence[AnyAttack]] = {None: risky}
+    wanted.update(chosen)
+    fit, skipped = _room(release, source, names, memory, question.targets).fitting(wanted, by_name=by_name)
+    results: list[AttackResult] = []
+    skipped += [Skipped(name, None, _NO_VALUE) for name in ATTACKS if not (names or by_name or _risky(name))]
+    for attribute in names if any(fit[name] for name in names) else ():
+        people = _targets(release, source, attribute, question.targets, question.person)
         together = _together(release, people, attribute)
-        for one in chosen[attribute]:
+        for one in fit[attribute]:
+            if not isinstance(one, Attack):
+                continue
             reason = one.why_not(release, people, attribute)
             if reason is not None:
                 if by_name:
@@ -147,13 +158,21 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
                 continue
             believed = one.beliefs(release, people, attribute)
             results.append(score(one, release, people, attribute, believed, together))
-    tables = source, None if control is None else open_source(control, types=types, read=read)
-    risks, not_run = measure_risks(risky, show_release(release), tables, most, by_name=by_name, person=person)
+    risky = [one for one in fit[None] if isinstance(one, RiskAttack)]
+    shown = show_release(release)
+    risks, not_run = measure_risks(risky, shown, source, question, by_name=by_name)
     return AttackReport(tuple(results), (*skipped, *not_run), risks, frame_kind=release.frame_kind)
 
 
-def _secrets(secret: str | Sequence[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:
-    return names if secret is None else tuple(column_names("attack", "secret", secret))
+def _room(
+    release: Release, source: Source | None, names: Sequence[str], memory: str | int | None, targets: int | None
+) -> Room:
+    """The memory that attacks may take, and on how much they are run."""
+    n_people = release.n_rows + release.suppressed if source is None or source.n_rows is None else source.n_rows
+    n_values = {name: len(release.domain(name)) for name in names}
+    most = {name: min(n_people, max(1, _MOST_NUMBERS // n), targets or n_people) for name, n in n_values.items()}
+    n_rows = max(n_people, release.n_rows * release.rows_per_record)
+    return Room(None if memory is None else Budget(memory), n_rows, most, n_values)
 
 
 def _attributes(release: Release, sensitive: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -225,7 +244,7 @@ def _made(one: str | AnyAttack, knowledge: Knowledge, *, asked: bool) -> tuple[A
 
 def _targets(
     release: Release,
-    source: Any,  # noqa: ANN401 - a source or None
+    source: Source | None,
     attribute: str,
     wanted: int | None = None,
     person: str | None = None,

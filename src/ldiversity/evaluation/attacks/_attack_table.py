@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Unpack
 
-from ldiversity.base.checks import check_integer, column_name, column_names, name_some
+from ldiversity.base.checks import name_some
 from ldiversity.errors import ParameterError
 from ldiversity.evaluation.attacks._inference import Inference
-from ldiversity.evaluation.attacks._linkability import Linkability, two_sources
+from ldiversity.evaluation.attacks._linkability import Linkability
 from ldiversity.evaluation.attacks._report import AttackReport
 from ldiversity.evaluation.attacks._risk_attack import RiskAttack
+from ldiversity.evaluation.attacks._risk_choices import RiskChoices, RiskQuestion
 from ldiversity.evaluation.attacks._risks import measure_risks
 from ldiversity.evaluation.attacks._show import show_table
 from ldiversity.evaluation.attacks._singling_out import SinglingOut
 from ldiversity.evaluation.measures import read_columns
-from ldiversity.tables import GivenReadOptions, open_source
 
 __all__ = ["attack_table"]
 
 
-def attack_table(  # noqa: PLR0913 - the public door
+def attack_table(
     published: Any,  # noqa: ANN401 - a path or any frame
     original: Any,  # noqa: ANN401 - a path or any frame
     *,
-    control: Any = None,  # noqa: ANN401 - a path or any frame
     attacks: str | RiskAttack | Sequence[str | RiskAttack] | None = None,
-    secret: str | Sequence[str] | None = None,
-    link: Sequence[str | Sequence[str]] | None = None,
-    targets: int | None = None,
-    types: Mapping[str, str] | None = None,
-    read: GivenReadOptions = None,
-    person: str | None = None,
+    **choices: Unpack[RiskChoices],
 ) -> AttackReport:
     """Measure the risks of a table that is published as it is, such as a synthetic one.
 
@@ -41,10 +35,10 @@ def attack_table(  # noqa: PLR0913 - the public door
         The table, a frame or a path. All of its columns are known to attackers.
     original
         The table that it was made from, with the same columns.
-    control
-        People like those of the original who were not used to make it.
     attacks
         ``singling-out``, ``linkability`` and ``inference``, by name or as attacks; all of them when None.
+    control
+        People like those of the original who were not used to make it.
     secret
         For ``inference``: the columns to guess, each from all others; every column when None.
     link
@@ -63,12 +57,13 @@ def attack_table(  # noqa: PLR0913 - the public door
     >>> copied.success.share, copied.beyond_chance
     (1.0, True)
     """
-    source = open_source(published, types=types, read=read)
+    question = RiskQuestion.of("attack_table", choices)
+    source = question.open(published)
     shown = show_table(read_columns("attack_table", source, list(source.columns)))
-    secrets = shown.names if secret is None else column_names("attack_table", "secret", secret)
+    secrets = shown.names if question.secrets is None else question.secrets
     named: dict[str, tuple[RiskAttack, ...]] = {
         SinglingOut.name: (SinglingOut("univariate"), SinglingOut("multivariate"), SinglingOut("record")),
-        Linkability.name: (Linkability(two_sources("attack_table", link)),),
+        Linkability.name: (Linkability(question.link),),
         Inference.name: tuple(Inference(name) for name in secrets),
     }
     given = [attacks] if isinstance(attacks, str | RiskAttack) else attacks
@@ -77,9 +72,5 @@ def attack_table(  # noqa: PLR0913 - the public door
         if isinstance(one, str) and one not in named:
             raise ParameterError("attack_table", "attacks", f"must name some of {name_some(named)}", got=repr(one))
         chosen.extend(named[one] if isinstance(one, str) else (one,))
-    most = None if targets is None else check_integer("attack_table", "targets", targets, minimum=1)
-    whose = None if person is None else column_name("attack_table", "person", person)
-    others = None if control is None else open_source(control, types=types, read=read)
-    tables = open_source(original, types=types, read=read), others
-    risks, skipped = measure_risks(chosen, shown, tables, most, by_name=given is not None, person=whose)
+    risks, skipped = measure_risks(chosen, shown, question.open(original), question, by_name=given is not None)
     return AttackReport((), skipped, risks)

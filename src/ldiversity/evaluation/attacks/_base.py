@@ -214,6 +214,10 @@ class AnyAttack(ABC):
     criterion: ClassVar[Criterion] = "inference"
     """Which of the three questions of Opinion 05/2014 it informs: reports have a section for each."""
 
+    row_bytes: ClassVar[int] = 2500
+    """How many bytes it takes at most for a row, beside beliefs: it looks at all rows of the release and of the
+    original at once. `attack` compares the sum with a memory setting before it begins."""
+
     attacker: ClassVar[str] = ""
     """Who the attacker is, in one sentence for people who know no statistics; glossaries show it."""
 
@@ -257,7 +261,7 @@ class Attack(AnyAttack):
         return posterior if posterior < 1 else None
 
     def contradictions(self, release: Release, attribute: str) -> int:  # noqa: ARG002 - subclasses use them
-        """How many published classes contradict the claim by themselves, whoever is attacked."""
+        """How many published classes contradict the claim by themselves, no matter who is attacked."""
         return 0
 
     @abstractmethod

@@ -33,6 +33,7 @@ class Homogeneity(Attack):
     """
 
     name: ClassVar[str] = "homogeneity"
+    row_bytes: ClassVar[int] = 1500
     attacker: ClassVar[str] = (
         "An attacker who finds the place of a person in the release, and names the most frequent value there."
     )

@@ -46,6 +46,7 @@ class JointAttributes(Attack):
     """
 
     name: ClassVar[str] = "joint"
+    row_bytes: ClassVar[int] = 5000
     attacker: ClassVar[str] = "An attacker who uses one sensitive column to guess another."
     compared: ClassVar[bool] = True
     extra: ClassVar[str | None] = "the other attributes"

@@ -49,6 +49,7 @@ class Minimality(Attack):
     """
 
     name: ClassVar[str] = "minimality"
+    row_bytes: ClassVar[int] = 5000
     attacker: ClassVar[str] = "An attacker who concludes from what the method did which values it must have seen."
 
     @property

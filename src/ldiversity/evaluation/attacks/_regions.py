@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import BoolArray, FloatArray
+from ldiversity.base.arrays import FloatArray
 from ldiversity.evaluation.attacks._matching import Matches, normalized, number_alike
+from ldiversity.release import Membership, membership
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:
@@ -29,14 +30,11 @@ _POINT: Final = 1e-9
 class _Side:
     """One quasi-identifier: where people are, and how large the regions are.
 
-    `code_of` has the distinct value of each person. `contains` says for some of these values, shape (values, classes),
-    whether the region of a class contains it; `holds` says for one class which of the values it contains. `extent` is
-    the number of values in the region of each class, or of records by the published marginal.
+    `inside` says which regions hold whom. `extent` is the number of values in the region of each class, or of records
+    by the published marginal.
     """
 
-    code_of: NDArray[np.int64]
-    contains: Callable[[NDArray[np.int64]], BoolArray]
-    holds: Callable[[int], BoolArray]
+    inside: Membership
     extent: FloatArray
 
 
@@ -71,7 +69,7 @@ def people_inside(
 ) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """The targets that lie in the region of each class, class by class."""
     names = release.schema.names(Role.QUASI)
-    sides = [_side(release.region(name), targets.columns.column(name)) for name in names]
+    sides = [membership(release.region(name), targets.columns.column(name)) for name in names]
     for one in classes.tolist():
         inside = np.ones(targets.n, dtype=np.bool_)
         for side in sides:
@@ -85,9 +83,9 @@ def _contained(sides: list[_Side], some: slice, n_classes: int) -> tuple[NDArray
     if n_classes < width * 8:  # bits beyond the last class
         marks[:] = np.packbits(np.arange(width * 8) < n_classes)
     for side in sides:
-        values, back = np.unique(side.code_of[some], return_inverse=True)
+        values, back = np.unique(side.inside.code_of[some], return_inverse=True)
         packed = np.zeros((len(values), width), dtype=np.uint8)
-        bits = np.packbits(side.contains(values), axis=1)
+        bits = np.packbits(side.inside.contains(values), axis=1)
         packed[:, : bits.shape[1]] = bits
         marks &= packed[back]
     person, word = np.nonzero(marks.view(np.uint64))
@@ -97,66 +95,40 @@ def _contained(sides: list[_Side], some: slice, n_classes: int) -> tuple[NDArray
 
 
 def _side(region: Region, cells: pa.ChunkedArray) -> _Side:
-    return _interval_side(region, cells) if region.form.kind == "interval" else _list_side(region, cells)
+    inside = membership(region, cells)
+    return _Side(
+        inside, _lengths(region) if region.form.kind == "interval" else _numbers_of_values(region, inside, cells)
+    )
 
 
-def _interval_side(region: Region, cells: pa.ChunkedArray) -> _Side:
+def _lengths(region: Region) -> FloatArray:
     form, intervals = region.form, region.intervals
-    numbers, known = region.numbers(cells)
-    distinct, code_of = np.unique(np.where(known, numbers, 0), return_inverse=True)
-    code_of = np.where(known, code_of, len(distinct))  # the last one is a missing number
     low, high, unknown = intervals.low, intervals.high, intervals.unknown
-
-    def contains(values: NDArray[np.int64]) -> BoolArray:
-        number = np.append(distinct, 0)[values][:, None]
-        inside: BoolArray = ((low <= number) & (number <= high) & (values < len(distinct))[:, None]) | unknown
-        return inside
-
-    def holds(one: int) -> BoolArray:
-        if unknown[one]:
-            return np.ones(len(distinct) + 1, dtype=np.bool_)
-        return np.append((low[one] <= distinct) & (distinct <= high[one]), False)
-
     whole = np.issubdtype(low.dtype, np.integer)
+    extent: FloatArray
     if form.marginal is not None:
         reached = np.concatenate([[0], np.cumsum(form.marginal.counts)])
         first = np.searchsorted(form.marginal.values, low, side="left")
         last = np.searchsorted(form.marginal.values, high, side="right")
         extent = np.where(unknown, form.marginal.n_records, reached[last] - reached[first]).astype(float)
-        extent = np.maximum(extent, 0.5)
+        least = 0.5
     else:
         widest = form.span + (2 if whole else 0)
         extent = np.where(unknown, widest, (high - low).astype(float) + (1 if whole else 0))
-        extent = np.maximum(extent, 1.0 if whole else max(form.span, 1.0) * _POINT)
-    return _Side(code_of.astype(np.int64), contains, holds, extent)
+        least = 1.0 if whole else max(form.span, 1.0) * _POINT
+    extent = np.maximum(extent, least)
+    return extent
 
 
-def _list_side(region: Region, cells: pa.ChunkedArray) -> _Side:
-    form, lists = region.form, region.lists
-    n_regions = len(lists.starts) - 1
-    members = np.zeros((n_regions, len(form.labels) + 1), dtype=bool)  # the last one is a value that is not public
-    of_region = np.repeat(np.arange(n_regions), np.diff(lists.starts))
-    members[of_region, lists.values] = True
-    code_of = region.places(cells)
-    measure = np.ones(len(form.labels) + 1)
+def _numbers_of_values(region: Region, inside: Membership, cells: pa.ChunkedArray) -> FloatArray:
+    form, measure = region.form, np.ones(inside.n_codes)
     if form.marginal is not None:
         measure[:] = 0.0
         measure[form.marginal.values.astype(np.int64)] = form.marginal.counts
     elif form.reaches is not None:
         # The number of values under a node is not public; attackers count those of the people they look for.
-        measure = _count_values(cells, code_of, len(measure))
-    region_of = lists.region_of
-
-    def contains(values: NDArray[np.int64]) -> BoolArray:
-        inside: BoolArray = members[:, values].T[:, region_of]
-        return inside
-
-    def holds(one: int) -> BoolArray:
-        held: BoolArray = members[region_of[one]]
-        return held
-
-    extent = np.maximum(members @ measure, 0.5)[region_of]
-    return _Side(code_of, contains, holds, extent)
+        measure = _count_values(cells, inside.code_of, inside.n_codes)
+    return np.maximum(inside.total(measure), 0.5)
 
 
 def _count_values(cells: pa.ChunkedArray, code_of: NDArray[np.int64], n_codes: int) -> FloatArray:

@@ -11,6 +11,7 @@ from ldiversity.evaluation.attacks._matching import number_people
 from ldiversity.evaluation.attacks._report import Skipped
 from ldiversity.evaluation.attacks._risk import PrivacyRisk
 from ldiversity.evaluation.attacks._risk_attack import RiskAttack
+from ldiversity.evaluation.attacks._risk_choices import RiskQuestion
 from ldiversity.evaluation.attacks._shown import People, Shown
 from ldiversity.evaluation.measures import read_columns
 
@@ -26,17 +27,16 @@ _ATTACKS: Final = 500
 def measure_risks(
     attacks: Sequence[RiskAttack],
     shown: Shown,
-    tables: tuple[Source | None, Source | None],
-    most: int | None,
+    source: Source | None,
+    question: RiskQuestion,
     *,
     by_name: bool,
-    person: str | None = None,
 ) -> tuple[tuple[PrivacyRisk, ...], tuple[Skipped, ...]]:
     """The risks, and the attacks that do not apply; an attack that was asked for by name is refused instead.
 
-    `tables` are the original, and people who were not in it. `person` is their column that says whose row it is.
+    `source` is the original.
     """
-    source, other = tables
+    other, person = question.open_control(), question.person
     cannot = _unusable(shown, source)
     reasons = {one: cannot or one.why_not(shown) for one in attacks}
     for one, reason in reasons.items():
@@ -48,7 +48,7 @@ def measure_risks(
         return (), skipped
     original = _people(shown, source, "original", person)
     control = None if other is None else _people(shown, other, "control", person)
-    found = [one.measure(shown, original, control, most or _ATTACKS) for one in wanted]
+    found = [one.measure(shown, original, control, question.targets or _ATTACKS) for one in wanted]
     if person is not None:
         found = [replace(one, details={**one.details, "people": original.n_people}) for one in found]
     return tuple(found), skipped

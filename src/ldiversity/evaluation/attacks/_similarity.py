@@ -39,6 +39,7 @@ class Similarity(Attack):
     """
 
     name: ClassVar[str] = "similarity"
+    row_bytes: ClassVar[int] = 1500
     attacker: ClassVar[str] = "An attacker who is content with a value that is close to the true one."
     needs: ClassVar[str] = "a distance and d"
 

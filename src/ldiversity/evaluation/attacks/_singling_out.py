@@ -25,8 +25,8 @@ _WORK: Final = 100_000_000
 """About how many rows may be looked at to find predicates."""
 
 _LEAST_ATTEMPTS: Final = 4
-_MOST_ATTEMPTS: Final = 20
-"""Attempts for each attack: in a table where nobody stands out, no predicate is ever found."""
+_MOST_ATTEMPTS: Final = 100
+"""Attempts for each attack: in a table where hardly anybody stands out, few predicates are ever found."""
 
 _HALF: Final = 0.5
 """A predicate seems to isolate one record when its expected number of records rounds to one."""
@@ -158,7 +158,7 @@ def _keep(
     known: set[tuple[object, ...]] = set()
     attempts = 0
     for made, besides in proposals:
-        if len(found) >= asked or attempts >= most:
+        if len(found) >= asked or attempts >= most or (not found and attempts >= _LEAST_ATTEMPTS * asked):
             break
         attempts += 1
         key = tuple((name, condition.key) for name, condition in made.items())

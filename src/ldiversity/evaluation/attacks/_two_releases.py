@@ -168,6 +168,7 @@ class Composition(_TwoReleases):
     """
 
     name: ClassVar[str] = "composition"
+    row_bytes: ClassVar[int] = 5000
     attacker: ClassVar[str] = "An attacker who weighs what two releases say about a person."
     grouped: ClassVar[bool] = True
     noun: ClassVar[str] = "grouped releases"

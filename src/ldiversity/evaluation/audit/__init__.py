@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from ldiversity.evaluation.audit._advice import Advice
-from ldiversity.evaluation.audit._audit import audit, check
+from ldiversity.evaluation.audit._asked import Asked
+from ldiversity.evaluation.audit._audit import audit
+from ldiversity.evaluation.audit._check import check
 from ldiversity.evaluation.audit._classes import CountedTable, count_table
-from ldiversity.evaluation.audit._figures import Asked, Figure
+from ldiversity.evaluation.audit._figures import Figure
 from ldiversity.evaluation.audit._html import fragment, risk_rows, risk_words
 from ldiversity.evaluation.audit._population import PopulationUsed, Recognition, RecognitionChoices
 from ldiversity.evaluation.audit._result import Audit

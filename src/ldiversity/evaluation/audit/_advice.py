@@ -17,8 +17,9 @@ from ldiversity.base.answers import HIDDEN, fact
 from ldiversity.base.checks import name_some
 from ldiversity.base.findings import Confirmed
 from ldiversity.base.numbers import counted, percent
+from ldiversity.evaluation.audit._asked import Asked
 from ldiversity.evaluation.audit._attacker_view import AttackerView
-from ldiversity.evaluation.audit._figures import Asked
+from ldiversity.evaluation.audit._found import Found
 from ldiversity.evaluation.audit._risk import Recognized
 from ldiversity.evaluation.audit._views import View
 from ldiversity.evaluation.audit._words import given_away
@@ -57,17 +58,18 @@ class Advice:
 
 def advise(
     seen: AttackerView,
-    asked: Sequence[Asked],
+    found: Found,
     texts: Mapping[PrivacyModel, str],
     roles: Sequence[str],
     risk: Recognized,
 ) -> Advice:
     """Say what to do first; `texts` has the text forms of models as users wrote them, `roles` the flags for columns."""
+    asked = found.asked
     failing = [one for one in asked if not one.verdict.passed]
     if seen.kind != "table":
         return _advise_release(failing, risk, seen.confirmed)
     largest = _largest_l(seen)
-    harmful = any(bool((view.largest >= 1).any()) for view in seen.views.values())
+    harmful = any(one.belief.most >= 1 for one in found.attributes.values())
     if not failing and not seen.views:
         held = "All models that were asked for hold. " if asked else ""
         return Advice(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ldiversity.base.findings import Confirmed
 from ldiversity.evaluation.audit._views import View
 from ldiversity.models import PrivacyModel
+from ldiversity.release import Region
 from ldiversity.tables import RowsPerId
 
 __all__ = ["AttackerView"]
@@ -28,7 +29,9 @@ class AttackerView:
     name
         Its name in messages.
     keys
-        One row per class: its quasi-identifiers; None where they are generalized. Never shown.
+        One row per class: its quasi-identifiers that are not generalized. Never shown.
+    regions
+        What is published about each generalized one, and the cell that each class shows.
     sizes
         Shape (classes,): how many records look alike.
     views
@@ -46,6 +49,10 @@ class AttackerView:
     n_rows, n_people, person
         Where people are counted: how many rows there are, of how many people, and the column that says whose they are.
         `sizes` and `views` then count people. None where rows are counted.
+    largest
+        Where regions are published: of the classes that show the same region, the size of the largest.
+    smallest
+        The size of the smallest class, where `sizes` does not have all; None where it does.
     several_rows
         A column that looks like a person's id and has several rows per value, although rows are counted.
     """
@@ -53,10 +60,11 @@ class AttackerView:
     kind: str
     name: str
     quasi: tuple[str, ...]
-    keys: pa.Table | None = field(repr=False)
+    keys: pa.Table = field(repr=False)
     sizes: NDArray[np.int64]
     views: Mapping[str, View]
     by_class_id: Mapping[str, View] = field(default_factory=dict)
+    regions: Mapping[str, tuple[Region, NDArray[np.int64]]] = field(default_factory=dict, repr=False)
     n_dropped: int = 0
     n_suppressed: int = 0
     frame_kind: str = "arrow"
@@ -68,6 +76,8 @@ class AttackerView:
     person: str | None = None
     confirmed: tuple[Confirmed, ...] = ()
     several_rows: RowsPerId | None = None
+    largest: NDArray[np.int64] | None = None
+    smallest: int | None = None
 
     def view(self, attribute: str, model: type[PrivacyModel]) -> View:
         """What a kind of model looks at.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import CodeArray
+from ldiversity.base.arrays import BoolArray, CodeArray
 from ldiversity.base.checks import check_choice, name_some
 from ldiversity.base.numbers import counted
 from ldiversity.errors import SchemaError
@@ -23,7 +23,19 @@ from ldiversity.schema import Domain
 from ldiversity.sentences import Parameter, say
 from ldiversity.tables import Coder, Sensitive, Source, check_roles, fit_coder, open_source, unknown_column, value_type
 
-__all__ = ["MISSING_QUASI", "CountedTable", "MissingQuasi", "check_others", "class_counts", "count_table"]
+__all__ = [
+    "MISSING_QUASI",
+    "CountedTable",
+    "Counting",
+    "Dropped",
+    "MissingQuasi",
+    "check_any",
+    "check_others",
+    "check_people",
+    "class_counts",
+    "count_table",
+    "fit_values",
+]
 
 MissingQuasi: TypeAlias = Literal["category", "drop", "refuse"]
 
@@ -86,55 +98,158 @@ def count_table(
     >>> count_table(open_source(table), quasi=["age"], person="who").sizes.tolist()
     [1, 1]
     """
-    check_choice("audit", "missing", missing, MISSING_QUASI)
-    names = [attribute.name for attribute in sensitive]
-    _check_columns(source, quasi, names)
-    binned = {one.name: fit_coder(source, one)[0] for one in sensitive if one.bins is not None}
-    together = [names] if joint_knowledge or not names else [[name] for name in names]
-    whose = [] if person is None else [person]
-    tallies = [Tally([*quasi, *some, *whose]) for some in together]
-    filter_rows = _Filter(source.name, tuple(quasi), tuple(one.name for one in sensitive if one.missing == "drop"))
-    for batch in source.batches([*quasi, *names, *whose]):
-        _check_people(batch, person)
-        kept = filter_rows.keep(_comparable(batch, binned), missing)
+    counting = Counting.of(
+        source, quasi=quasi, sensitive=sensitive, missing=missing, joint_knowledge=joint_knowledge, person=person
+    )
+    tallies = [Tally(some) for some in counting.tallied]
+    dropped = Dropped()
+    for batch in source.batches(counting.columns):
+        kept = counting.kept(batch, dropped)
         for tally in tallies:
             tally.add(kept)
-    filter_rows.finish(missing)
+    dropped.check(counting)
     cells = [tally.result() for tally in tallies]
-    if cells[0].num_rows == 0:
-        raise SchemaError(source.name, "the table must have at least one row to count", got="none").with_hint(
-            "Check that the table was written completely, and how missing values are treated."
-        )
-    of_attribute = {name: part for some, part in zip(together, cells, strict=True) for name in some}
-    counts = {
-        one.name: _count_attribute(
-            of_attribute[one.name],
-            [*quasi, *(other for other in names if joint_knowledge and other != one.name)],
-            one,
-            binned.get(one.name),
-            source,
-            person,
-        )
+    check_any(source.name, cells[0].num_rows)
+    coders = {
+        one.name: counting.binned.get(one.name) or fit_values(source, one, counting.cells_of(one.name, cells))
         for one in sensitive
     }
-    ids, first = number_rows(cells[0], quasi)
-    rows = counts_of(cells[0])
-    people = None
-    if person is None:
-        sizes = np.bincount(ids, weights=rows, minlength=len(first))
-    else:
-        people = number_rows(cells[0], [person])[0]
-        members = np.unique(ids * (int(people.max()) + 1) + people)
-        sizes = np.bincount(members // (int(people.max()) + 1), minlength=len(first)).astype(float)
-    return CountedTable(
-        quasi=tuple(quasi),
-        keys=cells[0].select(list(quasi)).take(pa.array(first)) if quasi else pa.table({}),
-        sizes=np.rint(sizes).astype(np.int64),
-        counts=counts,
-        n_dropped=filter_rows.n_dropped,
-        n_rows=int(rows.sum()),
-        n_people=None if people is None else int(people.max()) + 1,
-    )
+    found = counting.classes(cells, coders)
+    people = None if person is None else len(number_rows(cells[0], [person])[1])
+    return replace(found, n_dropped=dropped.n_dropped, n_people=people)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How the rows of a table become classes; the same wherever they are counted.
+
+    `tallied` are the columns of each tally: who looks alike, with one sensitive column each, or with all where the
+    attacker knows the others.
+    """
+
+    owner: str
+    quasi: tuple[str, ...]
+    sensitive: tuple[Sensitive, ...]
+    missing: MissingQuasi
+    joint_knowledge: bool
+    person: str | None
+    binned: Mapping[str, Coder]
+
+    @classmethod
+    def of(
+        cls,
+        source: Source,
+        *,
+        quasi: Sequence[str],
+        sensitive: Sequence[Sensitive] = (),
+        missing: MissingQuasi = "category",
+        joint_knowledge: bool = False,
+        person: str | None = None,
+    ) -> Counting:
+        """Check the columns, and find the bins of those that have some."""
+        check_choice("audit", "missing", missing, MISSING_QUASI)
+        _check_columns(source, quasi, [one.name for one in sensitive])
+        binned = {one.name: fit_coder(source, one)[0] for one in sensitive if one.bins is not None}
+        return cls(source.name, tuple(quasi), tuple(sensitive), missing, joint_knowledge, person, binned)
+
+    @property
+    def names(self) -> list[str]:
+        """The sensitive columns."""
+        return [one.name for one in self.sensitive]
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that are read."""
+        return [*self.quasi, *self.names, *self._whose]
+
+    @property
+    def tallied(self) -> list[list[str]]:
+        """The columns of each tally."""
+        together = [self.names] if self.joint_knowledge or not self.names else [[name] for name in self.names]
+        return [[*self.quasi, *some, *self._whose] for some in together]
+
+    @property
+    def _whose(self) -> list[str]:
+        return [] if self.person is None else [self.person]
+
+    def cells_of(self, name: str, cells: Sequence[pa.Table]) -> pa.ChunkedArray:
+        """The cells of a sensitive column among what was tallied."""
+        return self._tally_of(name, cells).column(name)
+
+    def _tally_of(self, name: str, cells: Sequence[pa.Table]) -> pa.Table:
+        return cells[0 if self.joint_knowledge else self.names.index(name)]
+
+    def looked_at(self, batch: pa.RecordBatch) -> tuple[pa.Table, BoolArray, BoolArray]:
+        """Cells that can be grouped; which rows lack a quasi-identifier, and which are left out."""
+        check_people(batch, self.person)
+        cells = _comparable(batch, self.binned)
+        lacking = _lacks(cells, self.quasi)
+        left_out = _lacks(cells, [one.name for one in self.sensitive if one.missing == "drop"])
+        return cells, lacking, left_out | lacking if self.missing == "drop" else left_out
+
+    def kept(self, batch: pa.RecordBatch, dropped: Dropped) -> pa.Table:
+        """The rows of a batch that count, with cells that can be grouped."""
+        cells, lacking, left_out = self.looked_at(batch)
+        dropped.n_lacking += int(np.count_nonzero(lacking))
+        if not left_out.any():
+            return cells
+        dropped.n_dropped += int(np.count_nonzero(left_out))
+        return cells.filter(pa.array(~left_out))
+
+    def classes(self, cells: Sequence[pa.Table], coders: Mapping[str, Coder]) -> CountedTable:
+        """The classes among tallied cells; `coders` know all values of the table."""
+        names, first_cells = self.names, cells[0]
+        counts = {
+            name: _count_attribute(
+                self._tally_of(name, cells),
+                [*self.quasi, *(other for other in names if self.joint_knowledge and other != name)],
+                name,
+                coders[name],
+                binned=name in self.binned,
+                person=self.person,
+            )
+            for name in names
+        }
+        ids, first = number_rows(first_cells, self.quasi)
+        rows = counts_of(first_cells)
+        if self.person is None:
+            sizes = np.bincount(ids, weights=rows, minlength=len(first))
+        else:
+            people, someone = number_rows(first_cells, [self.person])
+            members = np.unique(ids * len(someone) + people)
+            sizes = np.bincount(members // len(someone), minlength=len(first)).astype(float)
+        return CountedTable(
+            quasi=self.quasi,
+            keys=first_cells.select(list(self.quasi)).take(pa.array(first)) if self.quasi else pa.table({}),
+            sizes=np.rint(sizes).astype(np.int64),
+            counts=counts,
+            n_rows=int(rows.sum()),
+        )
+
+
+@dataclass
+class Dropped:
+    """How many rows lack a quasi-identifier, and how many were left out because something was missing."""
+
+    n_dropped: int = 0
+    n_lacking: int = 0
+
+    def check(self, counting: Counting) -> None:
+        """Refuse rows without a quasi-identifier, where that was asked for."""
+        if counting.missing == "refuse" and self.n_lacking:
+            raise SchemaError(
+                counting.owner,
+                "quasi-identifiers must have a value in every row",
+                got=f"{counted(self.n_lacking, 'row')} without",
+            ).with_hint("Count a missing value as a value (category), or leave such rows out (drop).")
+
+
+def check_any(owner: str, n_rows: int) -> None:
+    """Refuse a table without rows to count."""
+    if n_rows == 0:
+        raise SchemaError(owner, "the table must have at least one row to count", got="none").with_hint(
+            "Check that the table was written completely, and how missing values are treated."
+        )
 
 
 def class_counts(
@@ -156,36 +271,6 @@ def class_counts(
     starts = np.searchsorted(pairs, np.arange(n_classes + 1, dtype=np.int64) * len(domain))
     totals = np.add.reduceat(counts[order], first) if len(first) else np.zeros(0, dtype=np.int64)
     return ClassCounts(starts.astype(np.int64), (pairs % len(domain)).astype(np.int32), totals, domain)
-
-
-@dataclass
-class _Filter:
-    """Leaves out rows that lack something, and counts them."""
-
-    owner: str
-    quasi: tuple[str, ...]
-    droppable: tuple[str, ...]
-    n_dropped: int = 0
-    n_lacking: int = 0
-
-    def keep(self, batch: pa.Table, missing: MissingQuasi) -> pa.Table:
-        lacking = _lacks(batch, self.quasi)
-        self.n_lacking += int(np.count_nonzero(lacking))
-        dropped = _lacks(batch, self.droppable)
-        if missing == "drop":
-            dropped |= lacking
-        if not dropped.any():
-            return batch
-        self.n_dropped += int(np.count_nonzero(dropped))
-        return batch.filter(pa.array(~dropped))
-
-    def finish(self, missing: MissingQuasi) -> None:
-        if missing == "refuse" and self.n_lacking:
-            raise SchemaError(
-                self.owner,
-                "quasi-identifiers must have a value in every row",
-                got=f"{counted(self.n_lacking, 'row')} without",
-            ).with_hint("Count a missing value as a value (category), or leave such rows out (drop).")
 
 
 def _lacks(batch: pa.Table, names: Sequence[str]) -> NDArray[np.bool_]:
@@ -210,15 +295,11 @@ def _comparable(batch: pa.RecordBatch, binned: Mapping[str, Coder]) -> pa.Table:
 
 
 def _count_attribute(
-    cells: pa.Table, known: Sequence[str], sensitive: Sensitive, coder: Coder | None, source: Source, person: str | None
+    cells: pa.Table, known: Sequence[str], name: str, coder: Coder, *, binned: bool, person: str | None
 ) -> ClassCounts:
     ids, first = number_rows(cells, known)
-    column = cells.column(sensitive.name)
-    if coder is not None:
-        codes = np.asarray(column, dtype=np.int32)
-    else:
-        coder = _fit_values(source, sensitive, column)
-        codes = coder.codes(column)
+    column = cells.column(name)
+    codes = np.asarray(column, dtype=np.int32) if binned else coder.codes(column)
     counts = counts_of(cells)
     if person is not None:
         ids, codes = one_value_each(ids, number_rows(cells, [person])[0], codes)
@@ -226,7 +307,7 @@ def _count_attribute(
     return class_counts(ids, codes, counts, len(first), coder.domain)
 
 
-def _fit_values(source: Source, sensitive: Sensitive, column: pa.ChunkedArray) -> Coder:
+def fit_values(source: Source, sensitive: Sensitive, column: pa.ChunkedArray | pa.Array) -> Coder:
     """Make the domain from the different values that were counted."""
     values = open_source(pa.table({sensitive.name: pc.unique(column)}))
     try:
@@ -236,7 +317,8 @@ def _fit_values(source: Source, sensitive: Sensitive, column: pa.ChunkedArray) -
         raise
 
 
-def _check_people(batch: pa.RecordBatch, person: str | None) -> None:
+def check_people(batch: pa.RecordBatch, person: str | None) -> None:
+    """Refuse a row that is nobody's."""
     if person is not None and batch.column(person).null_count:
         raise SchemaError("person", "must not have missing values", column=person).with_hint(
             say("Fill them in, or leave {} out.", Parameter("person"))

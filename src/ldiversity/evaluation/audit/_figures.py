@@ -6,39 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ldiversity.base.answers import BESIDE, HIDDEN, fact
-from ldiversity.errors import UnsupportedError
-from ldiversity.evaluation.audit._attacker_view import AttackerView
-from ldiversity.evaluation.audit._views import View, people_alike, worst_reached
-from ldiversity.models import MODELS, Figures, PrivacyModel, Verdict
-from ldiversity.sentences import say
+from ldiversity.base.answers import HIDDEN
+from ldiversity.evaluation.audit._asked import Asked
+from ldiversity.evaluation.audit._found import FoundOfAttribute
+from ldiversity.evaluation.audit._measurements import Measurement, Measurements
+from ldiversity.models import Figures, PrivacyModel
 
-__all__ = ["Asked", "Figure", "all_figures", "ask"]
+__all__ = ["Figure", "all_figures"]
 
 _INFORMED: Final = "the same, to someone who knows how frequent each value is overall"
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A model that was asked for, and its verdict for one attribute; no attribute for models of people."""
-
-    attribute: str | None
-    verdict: Verdict = field(metadata=BESIDE)
-
-    @property
-    def model(self) -> PrivacyModel:
-        """The model."""
-        return self.verdict.model
-
-    @fact
-    def text(self) -> str:
-        """The model as users write it."""
-        return self.model.text
-
-    @fact
-    def promise(self) -> str:
-        """What it asks for, in words."""
-        return self.model.phrase
 
 
 @dataclass(frozen=True)
@@ -71,45 +47,20 @@ class Figure:
     why: str | None = None
 
 
-def ask(
-    seen: AttackerView, models: Sequence[PrivacyModel], attributes: Sequence[str] | None = None
-) -> tuple[Asked, ...]:
-    """Judge each attribute by each model, or raise `UnsupportedError` for a model that does not suit the release."""
-    asked: list[Asked] = []
-    for model in models:
-        if model.of_people:
-            asked.append(Asked(None, people_alike(seen.sizes).judge(model)))
-            continue
-        names = seen.views if attributes is None else attributes
-        asked += [Asked(name, _judged(seen.view(name, type(model)), model)) for name in names]
-    return tuple(asked)
-
-
-def all_figures(seen: AttackerView, asked: Sequence[Asked]) -> dict[str, Figure]:
-    """Every figure that can be computed, by name."""
-    surveyed = [model for kind in MODELS.values() for model in kind.survey()]
-    people = people_alike(seen.sizes)
-    smallest = int(seen.sizes.min(initial=seen.n_records))
+def all_figures(
+    measured: Measurements, attributes: Mapping[str, FoundOfAttribute], asked: Sequence[Asked]
+) -> dict[str, Figure]:
+    """Every figure that can be computed, by name; `measured` has those of people."""
     figures = {}
-    of_people = [model for model in (*surveyed, *(one.model for one in asked)) if model.of_people]
-    for model in {model.figure.name: model for model in reversed(of_people)}.values():
-        (told,) = _measure(people, [model], smallest).values()
-        figures[model.figure.name] = Figure(
-            model.figure.name, told.value, {}, model.figure.meaning, model.scale, why=told.why
-        )
+    for name, one in measured.items():
+        told = _tell(one)
+        figures[name] = Figure(name, told.value, {}, one.model.figure.meaning, one.model.scale, why=told.why)
     by_name: dict[str, dict[str, _Told]] = {}
-    for attribute, view in seen.views.items():
-        view.check_size()
-        wanted = [*surveyed, *(one.model for one in asked if one.attribute == attribute)]
-        known = {model.figure.name: model for model in reversed(wanted) if not model.of_people}
-        fewest = int(view.sizes.min(initial=smallest)) if seen.joint else smallest
-        for monotone in (True, False):  # the others look at the classes as the release numbers them
-            some = [model for model in known.values() if model.monotone == monotone]
-            if some:
-                for name, told in _measure(seen.view(attribute, type(some[0])), some, fewest).items():
-                    by_name.setdefault(name, {})[attribute] = told
-    for name, found in by_name.items():
-        figures[name] = _figure(name, found)
+    for attribute, found in attributes.items():
+        for name, told in _tell_all(found).items():
+            by_name.setdefault(name, {})[attribute] = told
+    for name, of_attributes in by_name.items():
+        figures[name] = _figure(name, of_attributes)
     return {name: _with_verdict(figure, asked) for name, figure in figures.items()}
 
 
@@ -123,43 +74,25 @@ class _Told:
     meaning: str = ""
 
 
-def _judged(view: View, model: PrivacyModel) -> Verdict:
-    try:
-        return view.judge(model)
-    except UnsupportedError as refused:
-        rule = say("{} cannot be checked here. {}", repr(model.name), refused.message)
-        raise UnsupportedError("audit", rule, hint=refused.hint) from None
+def _tell_all(found: FoundOfAttribute) -> dict[str, _Told]:
+    """The figures of one attribute."""
+    told = {name: _tell(one) for name, one in found.measured.items()}
+    frequency = told.get("frequency")
+    if frequency is not None and found.bound is not None:
+        told["frequency"] = _Told(frequency.model, found.bound)
+    if frequency is not None and found.informed is not None:
+        told["frequency_informed"] = _Told(frequency.model, found.informed.most, meaning=_INFORMED)
+    return told
 
 
-def _measure(view: View, models: Sequence[PrivacyModel], smallest: int) -> dict[str, _Told]:
-    """The figure of each model for one attribute; `smallest` is the size of the smallest class."""
-    found: dict[str, _Told] = {}
-    simple: list[PrivacyModel] = []
-    for model in models:
-        name, why = model.figure.name, model.unfit(view.domain)
-        if why is not None:
-            found[name] = _Told(model, None, why)
-            continue
-        try:
-            whole = model.overall(view.picture(type(model)), smallest)
-        except UnsupportedError as refused:
-            found[name] = _Told(model, None, refused.message)
-            continue
-        if whole is None:
-            simple.append(model)
-        else:
-            found[name] = _Told(model, whole) if whole else _Told(model, None, model.figure.infinite)
-    for model, reached in zip(simple, worst_reached(view, simple), strict=True):
-        told = None if isinstance(reached, str) else model.figure.told(reached)
-        why = reached if isinstance(reached, str) else model.figure.infinite
-        found[model.figure.name] = _Told(model, told, None if told is not None else why)
-    frequency = found.get("frequency")
-    if frequency is not None and view.bound is not None:
-        found["frequency"] = _Told(frequency.model, view.bound)
-    if frequency is not None and (likeliest := view.largest_informed) is not None:
-        informed = float(likeliest.max(initial=0.0))
-        found["frequency_informed"] = _Told(frequency.model, informed, meaning=_INFORMED)
-    return found
+def _tell(measured: Measurement) -> _Told:
+    model = measured.model
+    if measured.why is not None:
+        return _Told(model, None, measured.why)
+    if measured.whole is not None:
+        return _Told(model, measured.whole) if measured.whole else _Told(model, None, model.figure.infinite)
+    told = model.figure.told(measured.worst)
+    return _Told(model, told, None if told is not None else model.figure.infinite)
 
 
 def _figure(name: str, found: Mapping[str, _Told]) -> Figure:

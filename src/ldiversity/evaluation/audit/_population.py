@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import FloatArray
@@ -14,13 +13,21 @@ from ldiversity.base.checks import check_number
 from ldiversity.base.numbers import number, percent
 from ldiversity.base.thresholds import DEFAULT_THRESHOLD, Threshold, read_threshold
 from ldiversity.base.typed import number_text
-from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
+from ldiversity.errors import ParameterError
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._classes import CountedTable
-from ldiversity.evaluation.audit._numbering import number_rows
-from ldiversity.sentences import Parameter, Setting, say
+from ldiversity.evaluation.audit._linking import people_like
+from ldiversity.sentences import Parameter, say
 
-__all__ = ["Outside", "PopulationUsed", "Recognition", "RecognitionChoices", "expected_inverse", "look_outside"]
+__all__ = [
+    "Outside",
+    "PopulationUsed",
+    "Recognition",
+    "RecognitionChoices",
+    "expected_inverse",
+    "look_outside",
+    "population_used",
+]
 
 _HALF: Final = 0.5
 _MANY: Final = 50
@@ -105,13 +112,12 @@ class PopulationUsed:
 
 @dataclass(frozen=True, eq=False)
 class Outside:
-    """What an attacker who searches the population can expect of each class.
+    """What an attacker who searches the population can expect of each of some classes.
 
     `risks` has the probability of a right link for each class, `unique` the probability that a record of it is alone
     in the population, `fewer` whether the population has fewer people like them than the table.
     """
 
-    used: PopulationUsed
     risks: FloatArray
     unique: FloatArray
     fewer: NDArray[np.bool_]
@@ -119,27 +125,28 @@ class Outside:
 
 def look_outside(seen: AttackerView, population: CountedTable | None, fraction: float | None) -> Outside:
     """Say how likely someone who searches the population links a record of each class."""
-    sizes, records = seen.sizes, seen.n_records
+    sizes = seen.sizes
     none = np.zeros(len(sizes), dtype=np.bool_)
     if fraction is not None:
-        used = PopulationUsed("fraction", records / fraction, fraction, _estimated(records, fraction))
         alone = np.where(sizes == 1, fraction, 0.0)
-        return Outside(used, expected_inverse(sizes, fraction), alone, none)
+        return Outside(expected_inverse(sizes, fraction), alone, none)
     if population is None:
-        used = PopulationUsed(
+        return Outside(1 / sizes, (sizes == 1).astype(np.float64), none)
+    outside = people_like(seen, population)
+    found = np.maximum(outside, sizes)
+    return Outside(1 / found, (found == 1).astype(np.float64), outside < sizes)
+
+
+def population_used(records: int, people: int | None, fraction: float | None) -> PopulationUsed:
+    """Say how the population was used: `people` of it were counted, or it is so many times larger than the table."""
+    if fraction is not None:
+        return PopulationUsed("fraction", records / fraction, fraction, _estimated(records, fraction))
+    if people is None:
+        return PopulationUsed(
             "none", records, None, "No population was given, so the journalist's risk equals the prosecutor's."
         )
-        return Outside(used, 1 / sizes, (sizes == 1).astype(np.float64), none)
-    outside = _population_sizes(seen, population)
-    people = int(population.sizes.sum())
     counted = f"The journalist searches among the {number(people)} people of the population that was given."
-    found = np.maximum(outside, sizes)
-    return Outside(
-        PopulationUsed("table", people, None, counted),
-        1 / found,
-        (found == 1).astype(np.float64),
-        outside < sizes,
-    )
+    return PopulationUsed("table", people, None, counted)
 
 
 def expected_inverse(sizes: NDArray[np.int64], fraction: float) -> FloatArray:
@@ -191,7 +198,8 @@ def _by_integral(sizes: NDArray[np.int64], fraction: float) -> FloatArray:
     nodes, weights = np.polynomial.legendre.leggauss(_TERMS)
     length = -np.log(fraction)
     u = (np.exp((nodes - 1) / 2 * length) - fraction) / (1 - fraction)
-    integral = np.power(u[None, :], sizes[:, None] - 1) @ weights * length / 2
+    # A sum for each size by itself, so that the other sizes change nothing.
+    integral = (np.power(u[None, :], sizes[:, None] - 1) * weights).sum(axis=1) * length / 2
     risks: FloatArray = fraction / (1 - fraction) * integral
     return risks
 
@@ -202,32 +210,3 @@ def _estimated(records: int, fraction: float) -> str:
         "people, drawn at random. How many people of it look alike is estimated from that share alone; no model of the "
         "population was fitted."
     )
-
-
-def _population_sizes(seen: AttackerView, population: CountedTable) -> NDArray[np.int64]:
-    """Shape (classes,): how many people of the population look like each class; 0 when none does."""
-    if seen.keys is None:
-        raise UnsupportedError(
-            "audit", "population", "must be left out for a release with generalized quasi-identifiers"
-        ).with_hint(
-            say(
-                "People cannot be matched with regions; say which share of the population is in the table, {}.",
-                Setting("sample_fraction", 0.1),
-            )
-        )
-    names = list(seen.quasi)
-    if not names:
-        return population.sizes
-    for name in names:
-        own, other = seen.keys.schema.field(name).type, population.keys.schema.field(name).type
-        if own != other:
-            raise SchemaError("population", f"must have the type {own}", column=name, got=other).with_hint(
-                say("Declare the types of both tables, for example {}.", Setting("types", ("zip", "text")))
-            )
-    both = pa.concat_tables([seen.keys.select(names), population.keys.select(names)])
-    ids, _ = number_rows(both, names)
-    sizes = np.zeros(int(ids.max(initial=-1)) + 1, dtype=np.int64)
-    n_own = seen.keys.num_rows
-    sizes[ids[n_own:]] = population.sizes
-    found: NDArray[np.int64] = sizes[ids[:n_own]]
-    return found

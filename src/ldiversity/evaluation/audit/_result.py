@@ -13,7 +13,8 @@ from ldiversity.base.findings import Confirmed
 from ldiversity.base.notebook import ShownInNotebooks
 from ldiversity.base.thresholds import Threshold
 from ldiversity.evaluation.audit._advice import Advice
-from ldiversity.evaluation.audit._figures import Asked, Figure
+from ldiversity.evaluation.audit._asked import Asked
+from ldiversity.evaluation.audit._figures import Figure
 from ldiversity.evaluation.audit._population import PopulationUsed
 from ldiversity.evaluation.audit._risk import AttributeRisk, ClassSizes, RecordRisk
 from ldiversity.evaluation.audit._words import given_away

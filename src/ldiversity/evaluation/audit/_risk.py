@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldiversity.base.answers import OPTIONAL
 from ldiversity.base.typed import number_text
-from ldiversity.evaluation.audit._attacker_view import AttackerView
-from ldiversity.evaluation.audit._population import Outside
+from ldiversity.evaluation.audit._found import Found, FoundOfAttribute
+from ldiversity.evaluation.audit._sums import BANDS, BeliefSums, LinkSums, SizeCounts, from_units, sum_links
 from ldiversity.evaluation.audit._views import View
 
 __all__ = [
@@ -30,11 +28,6 @@ __all__ = [
     "recognized",
     "reidentification_risk",
 ]
-
-_PARTS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
-_LIKELY: Final = 0.5
-_NEARLY_SURE: Final = 0.9
-_ROUNDING: Final = 1e-12
 
 
 @dataclass(frozen=True)
@@ -182,111 +175,100 @@ class AttributeRisk(Belief):
     informed: Belief | None = field(default=None, metadata=OPTIONAL)
 
 
-def class_figures(seen: AttackerView) -> ClassSizes:
+def class_figures(sizes: SizeCounts) -> ClassSizes:
     """The distribution of class sizes.
 
     Examples
     --------
-    >>> figures = class_figures(AttackerView("table", "table", (), None, np.array([1, 1, 4]), {}))
+    >>> figures = class_figures(SizeCounts.of(np.array([1, 1, 4])))
     >>> figures.count, figures.uniques, figures.sizes
     (3, 2, {'1': 2, '2': 0, '3': 0, '4': 1, '5-9': 0, '10-99': 0, '100+': 0})
     """
-    sizes = seen.sizes
-    empty = not len(sizes)
     bands = {"1": (1, 1), "2": (2, 2), "3": (3, 3), "4": (4, 4), "5-9": (5, 9), "10-99": (10, 99), "100+": (100, None)}
     return ClassSizes(
-        count=len(sizes),
-        records=seen.n_records,
-        smallest=0 if empty else int(sizes.min()),
-        largest=0 if empty else int(sizes.max()),
-        mean=0.0 if empty else float(sizes.mean()),
-        median=0.0 if empty else float(np.median(sizes)),
-        uniques=int(np.count_nonzero(sizes == 1)),
-        sizes={
-            name: int(np.count_nonzero((sizes >= low) & (sizes <= (sizes.max(initial=0) if high is None else high))))
-            for name, (low, high) in bands.items()
-        },
+        count=sizes.n_classes,
+        records=sizes.n_records,
+        smallest=sizes.smallest or 0,
+        largest=int(sizes.sizes.max(initial=0)),
+        mean=sizes.n_records / sizes.n_classes if sizes.n_classes else 0.0,
+        median=sizes.median,
+        uniques=sizes.between(1, 1),
+        sizes={name: sizes.between(low, high) for name, (low, high) in bands.items()},
     )
 
 
-def reidentification_risk(seen: AttackerView, outside: Outside, threshold: float) -> RecordRisk:
-    """The risk that a record is linked to its person.
+def reidentification_risk(found: Found, threshold: float, *, population: bool) -> RecordRisk:
+    """The risk that a record is linked to its person; `population` says whether something is known about it.
 
     The prosecutor knows that someone is in the table: their risk is 1 over the size of the class. The journalist knows
     only the population: 1 over the size of the class there. The marketer links everybody: the mean of the journalist's
     risks is the expected share of right links. Without a population, the table replaces it.
     """
-    sizes = seen.sizes
-    found, journalist = recognized(sizes, threshold), _link_risk(outside.risks, sizes, threshold)
+    records = found.sizes.n_records
+    journalist = _link_risk(found.journalist, records)
     return RecordRisk(
-        **vars(found),
+        **vars(recognized(found.sizes, threshold)),
         journalist=JournalistRisk(
             **vars(journalist),
-            population=outside.used.known != "none",
-            classes_not_in_population=int(np.count_nonzero(outside.fewer)),
-            uniques=float(outside.unique @ sizes),
+            population=population,
+            classes_not_in_population=found.classes_not_in_population,
+            uniques=from_units(found.unique_units),
         ),
-        marketer=MarketerRisk(journalist.mean, journalist.mean * seen.n_records),
+        marketer=MarketerRisk(journalist.mean, journalist.mean * records),
     )
 
 
-def recognized(sizes: NDArray[np.int64], threshold: float) -> Recognized:
+def recognized(sizes: SizeCounts, threshold: float) -> Recognized:
     """Say whom the prosecutor recognizes in classes of these sizes.
 
     Examples
     --------
-    >>> found = recognized(np.array([1, 4]), 0.5)
+    >>> found = recognized(SizeCounts.of(np.array([1, 4])), 0.5)
     >>> found.uniques, found.prosecutor.mean, found.prosecutor.records_above
     (1, 0.4, 1)
     """
-    alone, records = int(np.count_nonzero(sizes == 1)), int(sizes.sum())
-    return Recognized(threshold, alone, records, _link_risk(1 / sizes, sizes, threshold))
+    links = sum_links(1 / sizes.sizes, sizes.sizes, threshold, sizes.classes)
+    return Recognized(threshold, sizes.between(1, 1), sizes.n_records, _link_risk(links, sizes.n_records))
 
 
-def attribute_risk(view: View) -> AttributeRisk:
+def attribute_risk(found: FoundOfAttribute, view: View) -> AttributeRisk:
     """Say how much someone who finds a person's class, or set, learns about the sensitive value.
 
     Examples
     --------
+    >>> from ldiversity.evaluation.audit._found import find_in_view
     >>> from ldiversity.evaluation.audit._views import ClassView
     >>> from ldiversity.models import count_classes
     >>> from ldiversity.schema import Domain
     >>> classes = count_classes(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]), 2, Domain(("flu", "cut")))
-    >>> risk = attribute_risk(ClassView(classes))
+    >>> risk = attribute_risk(find_in_view(ClassView(classes), {}), ClassView(classes))
     >>> risk.classes_with_one_value, risk.records_read_off, risk.mean_largest_share
     (1, 2, 0.75)
     """
-    informed = view.largest_informed
     return AttributeRisk(
-        **vars(_belief(view.largest, view.sizes)),
+        **vars(_belief(found.belief)),
         values=len(view.domain),
         values_that_occur=int(np.count_nonzero(view.marginal)),
         largest_share_overall=float(view.marginal.max(initial=0) / max(int(view.marginal.sum()), 1)),
-        informed=None if informed is None else _belief(informed, view.sizes),
+        informed=None if found.informed is None else _belief(found.informed),
     )
 
 
-def _belief(largest: NDArray[np.float64], sizes: NDArray[np.int64]) -> Belief:
-    records = max(int(sizes.sum()), 1)
-    sure = largest >= 1 - _ROUNDING
-    bands = np.searchsorted(_PARTS[1:], largest - _ROUNDING)
-    by_band = np.bincount(bands, weights=sizes, minlength=len(_PARTS) - 1)
+def _belief(sums: BeliefSums) -> Belief:
     return Belief(
-        classes=len(sizes),
-        classes_with_one_value=int(np.count_nonzero(sure)),
-        records_read_off=int(sizes[sure].sum()),
-        records_at_least_50=int(sizes[largest >= _LIKELY - _ROUNDING].sum()),
-        records_at_least_90=int(sizes[largest >= _NEARLY_SURE - _ROUNDING].sum()),
-        mean_largest_share=float(largest @ sizes / records),
-        largest_share=float(largest.max(initial=0.0)),
+        classes=sums.classes,
+        classes_with_one_value=sums.classes_with_one_value,
+        records_read_off=sums.records_read_off,
+        records_at_least_50=sums.records_at_least_50,
+        records_at_least_90=sums.records_at_least_90,
+        mean_largest_share=from_units(sums.units, max(sums.records, 1)),
+        largest_share=sums.most,
         records_by_largest_share={
-            f"{number_text(low)}-{number_text(high)}": round(by_band[place])
-            for place, (low, high) in enumerate(pairwise(_PARTS))
+            f"{number_text(low)}-{number_text(high)}": of_band
+            for (low, high), of_band in zip(pairwise(BANDS), sums.bands, strict=True)
         },
     )
 
 
-def _link_risk(risks: NDArray[np.float64], sizes: NDArray[np.int64], threshold: float) -> LinkRisk:
-    above = sizes[risks > threshold + _ROUNDING]
-    mean = float(risks @ sizes / max(int(sizes.sum()), 1))
-    return LinkRisk(float(risks.max(initial=0.0)), mean, int(above.sum()), len(above))
+def _link_risk(links: LinkSums, records: int) -> LinkRisk:
+    return LinkRisk(links.most, from_units(links.units, max(records, 1)), links.records_above, links.classes_above)

@@ -1,8 +1,8 @@
 """What an attacker sees of a release of sets: the set of a record is a small class of its own.
 
-Whoever finds a person's record reads a set. Then they believe in each member with its posterior probability, by the
-published mechanism: ``P(set | value) * prior(value)``, normalized over the members. A model says in `of_sets` in which
-of three ways it looks at that belief.
+Someone who finds a person's record reads a set. Then they believe in each member with its posterior probability, by
+the published mechanism: ``P(set | value) * prior(value)``, normalized over the members. A model says in `of_sets` in
+which of three ways it looks at that belief.
 
 ``possible``: every member once.
 ``likely``: the belief of someone without prior knowledge, to whom all values are equally likely before. The claim of a

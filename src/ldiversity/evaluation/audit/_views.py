@@ -18,10 +18,20 @@ from ldiversity.errors import UnsupportedError
 from ldiversity.models import ClassCounts, PrivacyModel, Verdict, judge, sizes_as_classes
 from ldiversity.schema import Domain
 
-__all__ = ["MOST_CELLS", "ClassView", "View", "people_alike", "worst_reached"]
+__all__ = ["MOST_CELLS", "ClassView", "View", "check_cells", "people_alike", "worst_reached"]
 
 MOST_CELLS: Final = 1_000_000_000
 """The most classes times values to go through; a billion takes about a minute."""
+
+
+def check_cells(n_classes: int, n_values: int) -> None:
+    """Refuse classes and values that would take hours."""
+    if n_classes * n_values > MOST_CELLS:
+        raise UnsupportedError(
+            "audit",
+            f"classes times sensitive values must be at most {number(MOST_CELLS)}",
+            got=f"{number(n_classes)} times {number(n_values)}",
+        ).with_hint("Is the sensitive column an identifier or a fine measurement? Bin it, or leave it out.")
 
 
 class View(ABC):
@@ -43,6 +53,12 @@ class View(ABC):
         """Shape (classes,): the probability of the likeliest value of each class."""
 
     @property
+    def right(self) -> FloatArray:
+        """Shape (classes,): for how many records of each class its likeliest value is expected to be right."""
+        right: FloatArray = self.largest * self.sizes
+        return right
+
+    @property
     @abstractmethod
     def marginal(self) -> NDArray[np.int64]:
         """Shape (F,): how often each value occurs, as far as it is known."""
@@ -58,12 +74,7 @@ class View(ABC):
 
     def check_size(self) -> None:
         """Refuse classes that would take hours: a model looks at every value of every class."""
-        if len(self.sizes) * len(self.domain) > MOST_CELLS:
-            raise UnsupportedError(
-                "audit",
-                f"classes times sensitive values must be at most {number(MOST_CELLS)}",
-                got=f"{number(len(self.sizes))} times {number(len(self.domain))}",
-            ).with_hint("Is the sensitive column an identifier or a fine measurement? Bin it, or leave it out.")
+        check_cells(len(self.sizes), len(self.domain))
 
     @property
     def largest_informed(self) -> FloatArray | None:
@@ -106,16 +117,21 @@ class ClassView(View):
         return self.counts.sizes
 
     @cached_property
-    def _largest(self) -> FloatArray:
+    def _most_frequent(self) -> NDArray[np.int64]:
         if not self.counts.n_classes:
-            return np.zeros(0)
-        largest: FloatArray = np.maximum.reduceat(self.counts.counts, self.counts.starts[:-1]) / self.sizes
-        return largest
+            return np.zeros(0, dtype=np.int64)
+        return np.maximum.reduceat(self.counts.counts, self.counts.starts[:-1])
 
     @property
     def largest(self) -> FloatArray:
         """The share of the most frequent value of each class."""
-        return self._largest
+        largest: FloatArray = self._most_frequent / self.sizes
+        return largest
+
+    @property
+    def right(self) -> FloatArray:
+        """The records that have the most frequent value of their class."""
+        return self._most_frequent.astype(np.float64)
 
     @property
     def marginal(self) -> NDArray[np.int64]:

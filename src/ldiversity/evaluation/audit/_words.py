@@ -7,16 +7,15 @@ from typing import NamedTuple
 
 from ldiversity.base.findings import Confirmed
 from ldiversity.base.numbers import counted, number, percent
+from ldiversity.evaluation.audit._asked import Asked
 from ldiversity.evaluation.audit._attacker_view import AttackerView
-from ldiversity.evaluation.audit._figures import Asked
+from ldiversity.evaluation.audit._found import Found
 from ldiversity.evaluation.audit._risk import AttributeRisk, Recognized, RecordRisk, recognized
 
 __all__ = ["Learned", "given_away", "learned", "say"]
 
 
-def say(
-    seen: AttackerView, asked: Sequence[Asked], risk: RecordRisk, attribute_risk: Mapping[str, AttributeRisk]
-) -> list[str]:
+def say(seen: AttackerView, found: Found, risk: RecordRisk, attribute_risk: Mapping[str, AttributeRisk]) -> list[str]:
     """Say what was found: one sentence per fact, the most important first."""
     said = [_of_confirmed(one) for one in seen.confirmed]
     said += [] if seen.n_people is None else [_of_people(seen)]
@@ -26,20 +25,21 @@ def say(
     said += [sentence for name, one in attribute_risk.items() for sentence in _of_attribute(seen, name, one)]
     if seen.joint:
         threshold = risk.threshold
-        for name, view in seen.views.items():
+        for name, one in found.attributes.items():
             to = f"To someone who asks for {name!r} and knows the quasi-identifiers and all other sensitive values: "
-            said.append(to + _of_uniques(recognized(view.sizes, threshold), "knows all this"))
+            said.append(to + _of_uniques(recognized(one.sizes, threshold), "knows all this"))
     if seen.quasi:
         alone = "only their quasi-identifiers" if seen.joint else "their quasi-identifiers"
         sentence = _of_uniques(risk, f"knows {alone}")
         said.append(sentence[:1].upper() + sentence[1:])
-    for name, view in seen.by_class_id.items():
-        if len(view.sizes) != len(seen.sizes):
+    for name, by_id in found.by_class_id.items():
+        if by_id.sizes.n_classes != found.sizes.n_classes:
             said.append(
-                f"The release numbers {number(len(view.sizes))} classes of {name!r}, but classes with equal regions "
-                f"look alike: an attacker sees {number(len(seen.sizes))}."
+                f"The release numbers {number(by_id.sizes.n_classes)} classes of {name!r}, but classes with equal "
+                f"regions look alike: an attacker sees {number(found.sizes.n_classes)}."
             )
-    return [*said, *(_of_model(one, "record" if seen.n_people is None else "person") for one in asked)]
+    people = seen.n_people is not None and seen.kind == "table"
+    return [*said, *(_of_model(one, "person" if people else "record") for one in found.asked)]
 
 
 def _of_confirmed(one: Confirmed) -> str:
@@ -130,7 +130,7 @@ def _of_uniques(risk: Recognized, knows: str) -> str:
         f"{_people(n)} of {number(risk.records)} look like nobody else" if n > 1 else "1 person looks like nobody else"
     )
     return (
-        f"{alone if n else 'everybody looks like somebody else'}; whoever {knows} finds "
+        f"{alone if n else 'everybody looks like somebody else'}; someone who {knows} finds "
         f"{_people(above)} with a probability above {percent(risk.threshold)}."
     )
 
@@ -139,7 +139,7 @@ def _of_people(seen: AttackerView) -> str:
     n_people, n_rows = seen.n_people or 0, seen.n_rows or 0
     return (
         f"People are counted, not rows: {counted(n_rows, 'row')} belong to {_people(n_people)}, by {seen.person!r}; "
-        "everybody counts once in a class."
+        f"everybody counts once in a class{'' if seen.kind == 'table' else ', when it is about being recognized'}."
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Unpack, cast
 
 import pyarrow as pa
 
-from ldiversity.base.checks import check_integer, check_number
+from ldiversity.base.checks import check_integer, check_number, column_names
 from ldiversity.base.numbers import number, percent
 from ldiversity.base.progress import reports_progress, stage, tell
 from ldiversity.evaluation.attacks import Attack
@@ -22,7 +22,7 @@ from ldiversity.evaluation.compare._setting import Measures, Setting, make_setti
 from ldiversity.evaluation.compare._store import RunStore
 from ldiversity.evaluation.measures import QueryWorkload
 from ldiversity.methods import Method
-from ldiversity.publish import ColumnDecisions, Columns, Publication
+from ldiversity.publish import ColumnDecisions, Columns, Publication, check_confirm
 from ldiversity.tables import Sensitive, open_source
 
 __all__ = ["compare"]
@@ -30,6 +30,8 @@ __all__ = ["compare"]
 
 class ComparedDecisions(ColumnDecisions, RecognitionChoices, total=False):
     """Decisions about the columns, and about how likely being recognized may be."""
+
+    confirm: str | Sequence[str]
 
 
 @reports_progress
@@ -87,8 +89,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         Makes draws, queries and targets repeatable. This is safe, because no release is kept.
     decisions
         Decisions about the columns, as for `Publication`: `quasi`, `sensitive`, `drop`, `plain`, `types`, `read`,
-        `hierarchies`, `person`; `drop` and `plain` do not change what is measured. And about being recognized, as for
-        `audit`: `population`, `sample_fraction`, `threshold`, `rationale`.
+        `hierarchies`, `person`, `confirm`; `drop`, `plain` and `confirm` do not change what is measured. And about
+        being recognized, as for `audit`: `population`, `sample_fraction`, `threshold`, `rationale`.
 
     Returns
     -------
@@ -113,9 +115,11 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         check_integer("compare", "seed", seed, minimum=0)
     limit = None if risk is None else check_number("compare", "risk", risk, minimum=0, maximum=1)
     with stage("reading", until=0.1):
+        confirm = column_names("compare", "confirm", decisions.pop("confirm", ()))
         columns, recognition = _divided(decisions)
         said = Columns(**columns)
         source = open_source(data, types=said.types, read=said.read)
+        check_confirm(confirm, source)
         setting = make_setting(source, said, Measures(queries, attacks, targets, seed, recognition))
     store = RunStore.open(folder)
     shared = store.mark(**setting.decides)
@@ -147,7 +151,9 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         notes=(*_how(setting), *(left_out(options or {}) if methods is None else [])),
         # As the holder said it, not as it was measured: a domain that was read off the whole table would be declared
         # then, and publish values of records that are dropped or left out.
-        publications={one.label: Publication.of(said, one.chosen) for one in runs if one.chosen is not None},
+        publications={
+            one.label: Publication.of(said, one.chosen, confirm=confirm) for one in runs if one.chosen is not None
+        },
         file=str(data) if isinstance(data, str | os.PathLike) else "TABLE",
         frame_kind=setting.frame_kind,
     )

@@ -75,17 +75,16 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
     if setting.person is not None and not release.grouped:
         notes += dict.fromkeys(what_a_change_tells(release.drawn_by(name)) for name in names)
     asked = setting.recognition
-    counted = asked.population if not release.generalized else None
-    if asked.population is not None and counted is None:
-        notes.append("People of the population cannot be matched with regions, so the table replaces the population.")
     found = _attempt(
         "audit",
         notes,
         lambda: audit(
             release,
-            population=counted,
+            population=asked.population,
             sample_fraction=asked.sample_fraction,
             threshold=asked.threshold,
+            person=setting.person,
+            original=None if setting.person is None else setting.table,
             **setting.reading,
         ),
     )

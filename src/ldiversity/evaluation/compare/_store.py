@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from ldiversity._version import __version__
 from ldiversity.base.answers import document_of
+from ldiversity.base.private_files import write_private
 from ldiversity.base.randomness import Key, Secret
 from ldiversity.errors import ParameterError, StorageError
 from ldiversity.evaluation.compare._fingerprint import fingerprint
@@ -59,7 +60,7 @@ class RunStore(Secret):
                         got=repr(str(path)),
                     )
                 path.mkdir(mode=0o700, parents=True, exist_ok=True)
-                _write_own(path / "README.txt", _README)
+                write_private(path / "README.txt", _README.encode())
                 Key.new().save(key_file)
         except OSError as error:
             raise StorageError("compare", f"folder {str(path)!r} cannot be written: {error.strerror}") from None
@@ -96,7 +97,7 @@ class RunStore(Secret):
         described["sentences"] = {name: said.to_list() for name, said in texts.items() if isinstance(said, Sentence)}
         temporary = self.folder / f".{mark}.{secrets.token_hex(4)}"
         try:
-            _write_own(temporary, json.dumps(described, indent=1, allow_nan=False, default=str))
+            write_private(temporary, json.dumps(described, indent=1, allow_nan=False, default=str).encode())
             temporary.replace(self.folder / f"{mark}{_ENDING}")
         except OSError as error:
             temporary.unlink(missing_ok=True)
@@ -111,10 +112,3 @@ def _with_mentions(run: ComparedRun, stored: object) -> ComparedRun:
         return run
     same = {name: said for name, said in found.items() if said == getattr(run, name, None)}
     return replace(run, reason=same.get("reason", run.reason), hint=same.get("hint", run.hint))
-
-
-def _write_own(path: Path, text: str) -> None:
-    """Write a new file that only its owner may read, whatever the folder allows."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +12,14 @@ import click
 from ldiversity.base.typed import join_names
 from ldiversity.faces.cli._holder import asked_policy, holder_options, policy_option
 from ldiversity.faces.cli._input import opened_if_given, read_as_option
+from ldiversity.faces.cli._machine import (
+    ENGINE_OPTIONS,
+    chosen_engine,
+    closing_engine,
+    engine_options,
+    location,
+    memory_option,
+)
 from ldiversity.faces.cli._method import MethodCommand
 from ldiversity.faces.cli._paths import READ, TABLE, WRITTEN
 from ldiversity.faces.cli._progress import progress_bar
@@ -23,7 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _OF_ONE_RUN: Final = (
-    *("table", "read_as", "output", "overwrite", "workers", "chunk_rows", "insecure_seed"),
+    *("table", "read_as", "output", "overwrite", "workers", "chunk_rows", "memory", "insecure_seed"),
+    *ENGINE_OPTIONS,
     *("policy", "key", "as_json"),
 )
 """What may be given with a policy: it may leave out table, folder and key, and says nothing about the machine."""
@@ -59,6 +70,8 @@ _OF_ONE_RUN: Final = (
 @click.option("--overwrite", is_flag=True, help="Replace a release that is already there.")
 @click.option("--workers", type=click.IntRange(min=1), help="Threads; by default one per core.")
 @click.option("--chunk-rows", type=click.IntRange(min=1), help="Rows processed at a time; more rows take more memory.")
+@memory_option
+@engine_options
 @click.option(
     "--insecure-seed", type=int, metavar="N", help="FOR TESTS: repeatable draws that anyone can undo. Never publish."
 )
@@ -99,26 +112,38 @@ def _publish(asked: Policy, folder: Path, given: dict[str, Any], *, quiet: bool)
     grouping = asked.publication.grouping
     if grouping is not None and given["chunk_rows"]:
         raise click.UsageError(f"--chunk-rows must be left out with {grouping.name}, which groups all records at once.")
-    with opened_if_given(given["table"], given["read_as"]) as table, progress_bar(wanted=not quiet) as progress:
+    with (
+        opened_if_given(given["table"], given["read_as"]) as table,
+        progress_bar(wanted=not quiet) as progress,
+        _engine(given) as engine,
+    ):
         return asked.publish(
             folder,
-            table=table,
+            table=location(table),
             overwrite=given["overwrite"],
-            engine=_engine(given),
+            engine=engine,
             progress=progress,
             insecure_seed=given["insecure_seed"],
         )
 
 
-def _engine(given: dict[str, Any]) -> Any:  # noqa: ANN401 - an engine or None
-    chosen = {name: given[name] for name in ("workers", "chunk_rows") if given[name] is not None}
-    if not chosen:
-        return None
-    if given["insecure_seed"] is not None:
-        raise click.UsageError("--workers and --chunk-rows must be left out with --insecure-seed.")
-    from ldiversity.engines import LocalEngine
+@contextmanager
+def _engine(given: dict[str, Any]) -> Iterator[Any]:  # an engine or None
+    if given["memory"] is not None and given["chunk_rows"] is not None:
+        raise click.UsageError("--chunk-rows must be left out with --memory, which decides how many rows fit.")
+    chosen = {name: given[name] for name in ("workers", "chunk_rows", "memory") if given[name] is not None}
+    named = [*chosen, *(name for name in ENGINE_OPTIONS if given[name] is not None)]
+    if named and given["insecure_seed"] is not None:
+        raise click.UsageError(f"--{named[0].replace('_', '-')} must be left out with --insecure-seed.")
+    if given["engine"] == "spark" and chosen:
+        raise click.UsageError(f"--{next(iter(chosen)).replace('_', '-')} must be left out with --engine spark.")
+    with closing_engine(chosen_engine(given)) as engine:
+        if not chosen:
+            yield engine
+            return
+        from ldiversity.engines import LocalEngine
 
-    return LocalEngine(**chosen)
+        yield LocalEngine(**chosen)
 
 
 def _next(release: Release, folder: Path) -> str:

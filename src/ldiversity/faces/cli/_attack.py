@@ -71,7 +71,7 @@ _RISK_HEADS: Final = ("attack", "attacks", "succeed", "on others", "guessing", "
 @click.option(
     "--distance",
     metavar="KIND",
-    help="For similarity: ordered, numeric:<unit>, discrete; tree:, semilattice: or matrix:<file>.",
+    help="For similarity: ordered, cyclic, numeric:<unit>, discrete; tree:, semilattice: or matrix:<file>.",
 )
 @click.option("-d", "d", type=float, help="For similarity: values closer than this count as one.")
 @click.option("--known", type=READ, help="For joint: a table that tells how the sensitive columns go together.")
@@ -97,6 +97,12 @@ _RISK_HEADS: Final = ("attack", "attacks", "succeed", "on others", "guessing", "
     type=click.IntRange(min=1),
     metavar="N",
     help="How many people are attacked, drawn at random; by default all, and 500 by attacks that measure a risk.",
+)
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Take no more memory than this, such as 2GB: attackers look at all rows at once, and attacks that take more "
+    "are not run.",
 )
 @reading_options
 @json_option
@@ -137,6 +143,7 @@ def command(
         distance=None if given["distance"] is None else parse_distance(given["distance"]),
         d=given["d"],
         known=given["known"],
+        memory=given["memory"],
         control=given["control"],
         secret=split_names(given["secret"], "secret") or None,
         link=[split_names([side], "link") for side in given["link"]] or None,

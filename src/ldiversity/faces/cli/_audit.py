@@ -12,7 +12,8 @@ from ldiversity.base.numbers import counted, figure, number
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import column_options, counted_person_option
 from ldiversity.faces.cli._input import advised_words, opened_table, read_as_option
-from ldiversity.faces.cli._paths import TABLE, WRITTEN
+from ldiversity.faces.cli._machine import chosen_engine, closing_engine, engine_options, location, memory_option
+from ldiversity.faces.cli._paths import READ, TABLE, WRITTEN
 from ldiversity.faces.cli._recognition import recognition_choices, recognition_options
 from ldiversity.faces.cli._show import Page, json_option, show
 
@@ -51,7 +52,14 @@ EXIT_FAILED: Final = 1
     help="Assume that an attacker who asks for one sensitive column knows the others.",
 )
 @counted_person_option
+@click.option(
+    "--original",
+    type=READ,
+    help="Of a RELEASE with --person: the table that it was made from, which says whose rows it holds.",
+)
 @recognition_options
+@memory_option
+@engine_options
 @click.option("--html", type=WRITTEN, help="Also write the audit as a page.")
 @json_option
 @click.pass_context
@@ -78,19 +86,22 @@ def command(
     from ldiversity.tables import ColumnTexts, read_roles
 
     columns = read_roles(cast("ColumnTexts", given))
-    if not table.exists() and table != Path("-"):
+    if not table.exists() and table != Path("-") and isinstance(location(table), Path):
         raise click.UsageError(f"TABLE must be a file, or RELEASE a folder, but {str(table)!r} does not exist.")
     if not table.is_dir() and not columns["quasi"] and not columns["sensitive"]:
         raise click.UsageError("--quasi and --sensitive must name columns of the table.")
-    with opened_table(table, given["read_as"]) as path:
+    with opened_table(table, given["read_as"]) as path, closing_engine(chosen_engine(given)) as engine:
         found = ld.audit(
-            path,
+            location(path),
             **columns,
             models=list(given["models"]),
             missing=given["missing_quasi"],
             joint_knowledge=given["joint_knowledge"],
             **recognition_choices(given),
             person=given["person"],
+            original=given["original"],
+            memory=given["memory"],
+            engine=engine,
         )
     advice = replace(found.advice, words=advised_words(found.advice.words, table, given["read_as"]))
     answer = replace(found, name=table.name, advice=advice)

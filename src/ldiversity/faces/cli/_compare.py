@@ -14,7 +14,7 @@ from ldiversity.base.numbers import counted, percent
 from ldiversity.base.typed import split_names
 from ldiversity.catalog import LISTED_OPTIONS, OPTIONS, methods_with
 from ldiversity.faces.cli._findings import finding_in_words
-from ldiversity.faces.cli._holder import column_options, grouping_options
+from ldiversity.faces.cli._holder import column_options, confirm_option, grouping_options
 from ldiversity.faces.cli._input import advised_words, opened_table, read_as_option
 from ldiversity.faces.cli._method import METHOD_OPTIONS, MethodCommand, given_options
 from ldiversity.faces.cli._paths import TABLE, WRITTEN
@@ -61,6 +61,7 @@ def _method_options(command: Decorated) -> Decorated:
 @click.argument("table", type=TABLE)
 @read_as_option
 @column_options
+@confirm_option
 @click.option(
     "-l", "diversities", default="2..7", show_default=True, metavar="NUMBERS", help="Values of l: 3, 2,4,6 or 2..7."
 )
@@ -115,6 +116,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
             path,
             **columns,
             **recognition_choices(given),
+            confirm=split_names(given["confirm"], "confirm"),
             l=diversities,
             methods=names,
             models=[_together(text) for text in given["models"]],

@@ -12,6 +12,7 @@ from ldiversity.base.numbers import counted, decimal, level, number, percent
 from ldiversity.base.registry import registered
 from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
+from ldiversity.faces.cli._machine import chosen_engine, closing_engine, engine_options, memory_option
 from ldiversity.faces.cli._paths import READ, WRITTEN
 from ldiversity.faces.cli._show import Page, json_option, show
 
@@ -66,6 +67,8 @@ __all__ = ["command"]
     show_default=True,
     help="Mark cells with fewer records, and give them intervals that hold for any number.",
 )
+@memory_option
+@engine_options
 @click.option("--csv", "csv_file", type=WRITTEN, help="Also write the estimates as CSV.")
 @click.option("--plot", type=WRITTEN, help="Also draw them: a .png, .svg or .pdf file.")
 @json_option
@@ -86,16 +89,19 @@ def command(
     from ldiversity.estimation import parse_by
 
     by = tuple(part for text in given["by"] for part in parse_by(text))
-    estimate = ld.estimate(
-        ld.load_release(release),
-        by=by,
-        where=given["where"],
-        sensitive=split_names(given["sensitive"], "sensitive") or None,
-        estimator=given["estimator"],
-        confidence=given["confidence"],
-        min_records=given["min_records"],
-        spread=given["spread"],
-    )
+    with closing_engine(chosen_engine(given)) as engine:
+        estimate = ld.estimate(
+            ld.load_release(release),
+            by=by,
+            where=given["where"],
+            sensitive=split_names(given["sensitive"], "sensitive") or None,
+            estimator=given["estimator"],
+            confidence=given["confidence"],
+            min_records=given["min_records"],
+            spread=given["spread"],
+            memory=given["memory"],
+            engine=engine,
+        )
     if plot is not None:  # first, as it may be refused
         estimate.plot(plot)
     if csv_file is not None:

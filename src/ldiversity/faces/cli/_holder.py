@@ -130,7 +130,7 @@ _GROUPING_OPTIONS: Final = (
 )
 
 
-_confirm_option: Final = click.option(
+confirm_option: Final = click.option(
     "--confirm",
     multiple=True,
     metavar="COLUMNS",
@@ -184,7 +184,7 @@ def grouping_options(command: Decorated) -> Decorated:
 
 def holder_options(command: Decorated) -> Decorated:
     """Add the options that describe the table's columns and the method."""
-    return _add(command, (*_COLUMN_OPTIONS, _confirm_option, *METHOD_OPTIONS, *_GROUPING_OPTIONS))
+    return _add(command, (*_COLUMN_OPTIONS, confirm_option, *METHOD_OPTIONS, *_GROUPING_OPTIONS))
 
 
 def _add(command: Decorated, options: Sequence[Callable[[Decorated], Decorated]]) -> Decorated:

@@ -43,7 +43,7 @@ def _render(found: KeyFile, page: Page) -> None:
     page.text(f"Wrote a new key to {found.file} (mode {found.mode}: only its owner can read it).")
     page.bullets(
         [
-            "Keep it as safe as the table: whoever has it and a release can work out true values.",
+            "Keep it as safe as the table: anyone who has it and a release can work out true values.",
             "Keep a copy: without it, the same people cannot be published again safely.",
         ]
     )

@@ -7,14 +7,15 @@ Commands are modules that are imported when they are asked for, and import heavy
 from __future__ import annotations
 
 import signal
-from importlib import import_module
 from types import FrameType, MappingProxyType
 from typing import Any, Final
 
 import click
 
 from ldiversity._version import __version__
+from ldiversity.base.ending import end_with
 from ldiversity.faces.cli._faults import exit_code_of, show_warnings
+from ldiversity.faces.cli._lazy import LazyGroup
 from ldiversity.faces.cli._progress import compiling_notice
 
 __all__ = ["cli", "main"]
@@ -31,6 +32,7 @@ _MODULES: Final = MappingProxyType(
         "audit": "_audit",
         "report": "_report",
         "key": "_key",
+        "collect": "_collect",
         "schema": "_schema",
         "demo": "_demo",
     }
@@ -45,19 +47,8 @@ _LEAVE_ON: Final = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIG
 """Signals that ask a program to end, as far as the system has them."""
 
 
-class LazyGroup(click.Group):
-    """A group that imports a command's module when the command is asked for, and turns faults into exit codes."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """The names of the commands, in the order in which they are used."""
-        return list(_MODULES)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import and return a command, or None when there is no such command."""
-        if cmd_name not in _MODULES:
-            return None
-        command: click.Command = import_module(f"ldiversity.faces.cli.{_MODULES[cmd_name]}").command
-        return command
+class FaultGroup(LazyGroup):
+    """The group of all commands, which turns faults into exit codes."""
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:  # noqa: ANN401 - click's signature
         """Read the words before the command; wrong ones become one line on stderr and an exit code."""
@@ -83,7 +74,11 @@ class LazyGroup(click.Group):
             ctx.exit(exit_code_of(fault))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=FaultGroup,
+    modules=_MODULES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="ldiversity", message="%(prog)s %(version)s")
 def cli() -> None:
     """Publish tables about people so that nobody learns any one person's sensitive value.
@@ -103,4 +98,4 @@ def _leave(number: int, _: FrameType | None) -> None:
     """Leave by an exception, so that what is not finished is removed on the way out; once, undisturbed."""
     for request in _LEAVE_ON:
         signal.signal(request, signal.SIG_IGN)
-    raise SystemExit(128 + number)
+    end_with(SystemExit(128 + number))

@@ -1,7 +1,7 @@
 """The JSON Schemas of ``docs/schemas``; ``python -m ldiversity.faces.cli.schemas docs/schemas`` writes them there.
 
-Publications and releases are files that this package reads. Every answer has a schema too: answers are found, not
-listed, and their schemas are made from the types of their fields.
+Publications, releases and surveys are files that this package reads. Every answer has a schema too: answers are found,
+not listed, and their schemas are made from the types of their fields.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from inspect import cleandoc, getattr_static
 from pathlib import Path
@@ -20,12 +20,13 @@ from pkgutil import walk_packages
 from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
+from pydantic import BaseModel
+
 from ldiversity.base.answers import Answer, Document, parts_of
 
 __all__ = ["answers", "documents", "json_schema", "schema_text", "write_schemas"]
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-_FILES: Final = ("committee", "publication", "release")
 _PLAIN: Final[Mapping[Any, str]] = MappingProxyType(
     {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null", dict: "object"}
 )
@@ -55,33 +56,46 @@ def answers() -> Mapping[str, type[Answer]]:
 
 def documents() -> list[str]:
     """The names of all documents that have a schema."""
-    return sorted([*_FILES, *answers()])
+    return sorted([*_files(), *answers()])
 
 
 def json_schema(document: str) -> Document:
-    """The JSON Schema of a publication, of ``release.json``, or of an answer; a fault is one, too.
+    """The JSON Schema of a file that this package reads, or of an answer; a fault is one, too.
 
     Examples
     --------
     >>> json_schema("release")["title"], json_schema("audit")["properties"]["schema"]
     ('Manifest', {'const': 'audit'})
     """
-    if document == "publication":
-        from ldiversity.publish import Publication
-
-        written = Publication.json_schema()
-    elif document == "release":
-        from ldiversity.release import Manifest
-
-        written = {"$schema": _DIALECT, **Manifest.model_json_schema()}
-    elif document == "committee":
-        from ldiversity.faces.report import Committee
-
-        written = _answer_schema(Committee)
-    else:
-        written = _answer_schema(answers()[document])
+    files = _files()
+    written = files[document]() if document in files else _answer_schema(answers()[document])
     plain: Document = _plain(written)
     return plain
+
+
+def _files() -> Mapping[str, Callable[[], Document]]:
+    """The files and messages that are read, by the names of their schemas."""
+    from ldiversity.collection.survey import DraftForm, Report, SignedForm, Survey
+    from ldiversity.faces.report import Committee
+    from ldiversity.publish import Publication
+    from ldiversity.release import Manifest
+
+    models: dict[str, type[BaseModel]] = {
+        "release": Manifest,
+        "survey": Survey,
+        "survey-draft": DraftForm,
+        "survey-report": Report,
+        "survey-signed": SignedForm,
+    }
+    return {
+        "committee": lambda: _answer_schema(Committee),
+        "publication": Publication.json_schema,
+        **{name: partial(_model_schema, model) for name, model in models.items()},
+    }
+
+
+def _model_schema(model: type[BaseModel]) -> Document:
+    return {"$schema": _DIALECT, **model.model_json_schema()}
 
 
 def _answer_schema(kind: type) -> Document:

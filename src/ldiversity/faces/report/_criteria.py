@@ -26,10 +26,10 @@ _QUESTIONS: Final[dict[Criterion, str]] = {
     "inference": "Can somebody work out a value of one person with a high probability?",
 }
 _ALWAYS_OPEN: Final[dict[Criterion, str]] = {
-    "singling-out": "Whoever knows more about a person than the quasi-identifiers may pick them out more surely.",
+    "singling-out": "Someone who knows more about a person than the quasi-identifiers may pick them out more surely.",
     "linkability": "Other tables about the same people, now or later, can be linked with this release. They are not "
     "known here.",
-    "inference": "Whoever knows more than the attackers here assume may work out more.",
+    "inference": "Someone who knows more than the attackers here assume may work out more.",
 }
 
 
@@ -75,8 +75,9 @@ def _of_records(audit: Audit) -> Iterator[str]:
         return
     risk, n = audit.risk, audit.risk.uniques
     alone = "Nobody is" if not n else "1 person is" if n == 1 else f"{number(n)} people are"
+    whole = counted(risk.records, "record") if audit.people is None else counted(audit.people, "person", "people")
     yield (
-        f"{alone} alone with their published quasi-identifiers, of {counted(risk.records, 'record')}. At worst, "
+        f"{alone} alone with their published quasi-identifiers, of {whole}. At worst, "
         "somebody who knows these, and that the person is in the table, picks the right record with "
         f"{percent(risk.prosecutor.max)}."
     )

@@ -9,7 +9,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ldiversity._version import __version__
-from ldiversity.base.checks import column_names, name_some
+from ldiversity.base.checks import column_name, column_names, name_some
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.evaluation.audit import Recognition, RecognitionChoices
 from ldiversity.faces.report._committee import Committee, read_committee
@@ -154,6 +154,8 @@ def _made(
     chosen, holder, person = _chosen(owner, release, sensitive), original is not None, choices.get("person")
     if person is not None and not holder:
         raise ParameterError(owner, "person", "must be left out without the original, which has the column")
+    if person is not None:
+        column_name(owner, "person", person)
     divided = divisions(release, by, paths=holder)
     again = Again(
         release=opened.name,
@@ -177,6 +179,8 @@ def _made(
         population=population,
         sample_fraction=recognition.sample_fraction,
         threshold=recognition.threshold,
+        original=None if person is None else original,
+        person=person,
         **reading,
     )
     distributions = tuple(distribution(release, attribute, truth) for attribute in chosen)
@@ -193,12 +197,11 @@ def _made(
     achieved = None
     if attacked and (chosen or holder):
         achieved = attack(release, original, sensitive=chosen or None, person=person, **reading)
-    people = None if person is None else _count_people(owner, original, person, reading)
     today = date.today().isoformat()  # noqa: DTZ011 - the day at the reader's place
     return Report(
         audience="holder" if holder else "user",
         package=__version__,
-        summary=summarize(Found(shown, audited, achieved, committee, today, opened.checksum, promised, people)),
+        summary=summarize(Found(shown, audited, achieved, committee, today, opened.checksum, promised)),
         criteria=answer_criteria(audited, achieved),
         committee=committee,
         release=shown,
@@ -212,14 +215,6 @@ def _made(
         not_protected=tuple(release.not_protected),
         commands=commands(again, divided, chosen),
     )
-
-
-def _count_people(owner: str, original: Any, person: str, reading: Reading) -> int:  # noqa: ANN401 - a path or any frame
-    from ldiversity.evaluation.measures import read_columns
-    from ldiversity.tables import open_source
-
-    name = column_names(owner, "person", person)[0]
-    return len(read_columns(owner, open_source(original, **reading), [name]).column(name).unique())
 
 
 def _check_names(owner: str, choices: ReportChoices) -> None:

@@ -131,7 +131,11 @@ class Found:
     date: str
     checksum: str | None
     promised: Mapping[str, float]
-    people: int | None = None
+
+    @property
+    def people(self) -> int | None:
+        """How many people the records of the original belong to, where the holder named the column."""
+        return self.audit.people
 
     @property
     def adds_up(self) -> bool:
@@ -276,8 +280,8 @@ def _whose(found: Found) -> str:
         return f"{counts}A person may have several records: {together}."
     if found.adds_up:
         return (
-            f"{counts}They were hidden as if each record were another person's. Whoever knows which records are one "
-            "person's learns more than is promised: publish again, and name the column that says whose row it is."
+            f"{counts}They were hidden as if each record were another person's. Someone who knows which records are "
+            "one person's learns more than is promised: publish again, and name the column that says whose row it is."
         )
     return f"{counts}The promises are about single records. If a person has several, what they tell adds up."
 

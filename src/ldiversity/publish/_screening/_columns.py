@@ -174,7 +174,7 @@ def _near_unique(seen: Seen) -> Finding | None:
     about = "" if seen.spread.exact else "About "
     text = (
         f"{about}{number(seen.spread.alone)} of {counted(seen.spread.filled, 'row')} "
-        f"({percent(seen.spread.share_alone)}) are alone with their value: whoever knows it finds the row."
+        f"({percent(seen.spread.share_alone)}) are alone with their value: anyone who knows it finds the row."
     )
     remedy = leave_out(seen.role, ", publish coarser values, or choose a method that generalizes.")
     return Finding(seen.name, "near-unique", seen.spread.share_alone, text, remedy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
@@ -103,5 +104,6 @@ def look_at(texts: Sequence[str]) -> Looked:
     >>> sum(look_at(["01307", "1990-05-01", "12345-6789", "SW1A 1AA"]).hits)
     0
     """
-    stripped = [text.strip() for text in texts]
-    return Looked(len(stripped), tuple(sum(map(look.fits, stripped)) for look in LOOKS))
+    often = Counter(text.strip() for text in texts)  # each text is looked at once
+    hits = tuple(sum(n for text, n in often.items() if look.fits(text)) for look in LOOKS)
+    return Looked(often.total(), hits)

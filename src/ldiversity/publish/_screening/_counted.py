@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -11,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldiversity.base.hashing import MISSING, HashArray
 from ldiversity.engines import Engine, Secrets
 from ldiversity.publish._screening._content import LOOKS, Looked
-from ldiversity.publish._screening._hashing import MISSING, HashArray
 from ldiversity.publish._screening._sketch import PERSON_BITS, SPELLING_BITS, Sketch, SketchRows, bits_of
 from ldiversity.publish._screening._tally import HashCounts
 from ldiversity.tables import Source
@@ -89,10 +88,11 @@ class Counted:
         """
         own = self.hashed[Sketch("people") if coarser is None else Sketch("coarser", coarser)]
         scale = own.scale << (0 if coarser is None else self.sampled)
-        _, starts = own.groups()
         if not self.people:
-            totals = np.add.reduceat(own.counts, starts) if len(starts) else own.counts
-            return int(np.count_nonzero(totals == 1)) * scale, scale == 1
+            alone, rows = int(np.count_nonzero(own.counts == 1)), int(own.counts.sum())
+            # By the share of sampled rows, which is never more than all of them.
+            return (alone if scale == 1 else round(self.n_rows * (alone / max(rows, 1)))), scale == 1
+        _, starts = own.groups()
         sizes = np.diff(starts, append=len(own.keys))
         return _different_people(own.keys[starts[sizes == 1]]) * scale, scale == 1
 
@@ -129,8 +129,8 @@ def count(choices: SketchRows, source: Source, engine: Engine) -> Counted:
         for one in choices.sketches
         if one.what in _HASHED
     }
-    with closing(engine.map(choices, source, columns, secrets=Secrets())) as batches:
-        n_rows, summed, extremes, without = _gather(choices, batches, hashed)
+    batches = engine.map(choices, source, columns, secrets=Secrets())
+    n_rows, summed, extremes, without = _gather(choices, batches, hashed)
     return Counted(n_rows, hashed, summed, extremes, choices.sampled, choices.person is not None, without)
 
 

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.checks import name_some
 from ldiversity.base.findings import Finding
 from ldiversity.base.numbers import number
+from ldiversity.methods import Rules
 from ldiversity.publish._ladders import ladder_of
 from ldiversity.publish._levels import Level
 from ldiversity.publish._screening._counted import Counted, count
@@ -106,9 +108,11 @@ def with_regions(finding: Finding, release: Release) -> Finding:
     """The same of a release whose classes share a region: how many of its records are alone in theirs."""
     if finding.kind != UNIQUE_PEOPLE or not release.generalized:
         return finding
-    sizes = release.evidence(release.subjects[0]).records
     alone = 0
-    if (sizes == 1).any():  # whoever is alone in a class may still share its region with other classes
+    promised = Rules(tuple(release.promised(release.subjects[0])))
+    # A promise that no class has one record alone saves reading all of them.
+    sizes = np.zeros(0) if promised.least_size > 1 else release.evidence(release.subjects[0]).records
+    if (sizes == 1).any():  # a record alone in its class may still share the region with other classes
         totals: Counter[str] = Counter()
         for size, region in zip(sizes.tolist(), release.regions().to_pylist(), strict=True):
             totals[repr(region)] += size

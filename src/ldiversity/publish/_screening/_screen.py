@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from ldiversity.base.checks import name_some
 from ldiversity.base.findings import Confirmed, Finding
+from ldiversity.base.hashing import repeats
 from ldiversity.base.numbers import percent
 from ldiversity.errors import SchemaError
 from ldiversity.publish._screening._columns import ENOUGH_ROWS, Seen, about_column, leave_out, ways_out
 from ldiversity.publish._screening._content import look_at
 from ldiversity.publish._screening._counted import Counted, Spread, count
-from ldiversity.publish._screening._hashing import repeats
 from ldiversity.publish._screening._people import about_people, next_levels
 from ldiversity.publish._screening._sketch import Sketch, SketchRows, is_numeric
 from ldiversity.publish._screening._telling import telling
@@ -37,7 +37,7 @@ _TOLD_OUTRIGHT: Final = 0.9
 _GAIN_OUTRIGHT: Final = 0.8
 _MOST_TEXTS: Final = 2_000
 _FIRST_ROWS: Final = 2_000
-_SAMPLED_FROM: Final = 1 << 16
+_SAMPLED_FROM: Final = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,17 @@ def _inside(sentence: str) -> str:
     return f"{sentence[0].lower()}{sentence[1:].rstrip('.')}"
 
 
-def screen(preparation: Preparation) -> Screening:
-    """Look at everything that would be published, and say what it would give away."""
-    question, source = preparation.question, preparation.source
-    for name in question.confirm:
+def check_confirm(confirm: Iterable[str], source: Source) -> None:
+    """Refuse to confirm a column that the table does not have."""
+    for name in confirm:
         if name not in source.columns:
             raise unknown_column(source.name, name, source.columns, from_file=source.from_file)
+
+
+def screen(preparation: Preparation) -> Screening:
+    """Look at everything that would be published, and say what it would give away."""
+    question = preparation.question
+    check_confirm(question.confirm, preparation.source)
     found = [*_about_sensitive(preparation)]
     published = preparation.schema.names(Role.QUASI, Role.PLAIN)
     if published or len(preparation.coders) > 1:
@@ -171,7 +176,7 @@ def _about_ids(preparation: Preparation, counted: Counted) -> Iterator[Finding]:
 
 def _first_rows(source: Source, names: Sequence[str]) -> dict[str, pa.Array]:
     """Some rows that tell what kind of values a column has; nothing is decided by them but how to count."""
-    batch = next(source.batches(names, chunk_rows=_FIRST_ROWS), None) if names else None
+    batch = source.first(names, _FIRST_ROWS) if names else None
     return {} if batch is None else dict(zip(names, batch.columns, strict=True))
 
 
@@ -255,8 +260,8 @@ def _about_telling(preparation: Preparation, counted: Counted) -> Iterator[Findi
             blocking = outright and not (name in sensitive and groups)
             coding = "is a copy or a coding, and " if best.one_to_one else ""
             text = (
-                f"It {coding}tells {attribute!r} for {percent(best.share)} of the people, to whoever knows how the two "
-                f"go together; without it a guess is right for {percent(guess)}."
+                f"It {coding}tells {attribute!r} for {percent(best.share)} of the people, to anyone who knows how the "
+                f"two go together; without it a guess is right for {percent(guess)}."
             )
             role = preparation.schema[name].role
             remedy = ways_out({name: role}) if blocking else leave_out(role, ", or publish it coarser.")

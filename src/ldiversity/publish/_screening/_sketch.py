@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
+from ldiversity.base.hashing import Coded, HashArray, cell_hashes, coded_cells, mixed
 from ldiversity.engines import BatchFunction, NumberedBatch, Secrets
 from ldiversity.errors import SchemaError
 from ldiversity.publish._levels import Level
 from ldiversity.publish._screening._content import LOOKS, NUMBERED, look_at
-from ldiversity.publish._screening._hashing import Coded, HashArray, cell_hashes, coded_cells, mixed
 from ldiversity.publish._screening._spelling import plain_spelling
 from ldiversity.publish._text_levels import TreeLevel
 from ldiversity.release import PEOPLE
@@ -111,6 +111,11 @@ class SketchRows:
     levels: Mapping[str, Level] = field(default_factory=dict)
     sampled: int = 0
     varied: frozenset[str] = frozenset()
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the counts of a batch."""
+        return pa.schema({"sketch": pa.int16(), "key": pa.uint64(), "count": pa.int64()})
 
     def halvings(self, sketch: Sketch) -> int:
         """How often the values that a sketch counts are halved before they are counted."""
@@ -208,7 +213,7 @@ class _Rows:
         return self._whose(self._together())
 
     def _coarser(self, name: str) -> Counted:
-        """The combinations with a column at a level, of some rows: whoever shares the other columns stays together."""
+        """The combinations with a column at a level, of some rows: those that share the other columns stay together."""
         others = self._together() - self._salted(name)
         some = np.flatnonzero(others < np.uint64((1 << (64 - self.choices.sampled)) - 1))
         level, cells = self.choices.levels[name], self.batch.column(name).take(pa.array(some))

@@ -7,11 +7,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.publish._screening._hashing import HashArray
+from ldiversity.base.hashing import HashArray
 
 __all__ = ["HashCounts"]
 
-MOST_KEYS: Final = 1 << 21
+MOST_KEYS: Final = 1 << 18
 """Keys that are kept at most; with more of them, a sample is counted."""
 
 
@@ -61,10 +61,11 @@ class HashCounts:
             keys, counts = keys[kept], counts[kept]
         if not len(keys):
             return
+        # Copies: what waits must not keep all else that was counted in its batch.
         if int(counts.max()) == 1:
-            self._single.append(keys)  # sorting keys alone is several times faster
+            self._single.append(keys.copy())  # sorting keys alone is several times faster
         else:
-            self._waiting.append((keys, counts))
+            self._waiting.append((keys.copy(), counts.copy()))
         self._n_waiting += len(keys)
         if self._n_waiting > self._most:
             self._merge()
@@ -88,6 +89,8 @@ class HashCounts:
 
     def groups(self) -> tuple[HashArray, NDArray[np.int64]]:
         """The hash of each value, and where its keys begin."""
+        if not self.bits:  # every key is a value
+            return self.keys, np.arange(len(self.keys))
         hashes = self.keys >> np.uint64(self.bits)
         starts = _starts(hashes)
         return hashes[starts], starts
@@ -96,20 +99,18 @@ class HashCounts:
         if not self._n_waiting:
             return
         parts = [part for part in (self._done, *self._waiting) if len(part[0])]
+        merged = len(parts) == 1 and not self._waiting
         if self._single:
             ordered = np.sort(np.concatenate(self._single))
             starts = _starts(ordered)
+            merged = not parts
             parts.append((ordered[starts], np.diff(starts, append=len(ordered))))
         self._single, self._waiting, self._n_waiting = [], [], 0
-        self._done = parts[0] if len(parts) == 1 and self._is_merged(parts[0]) else _summed(parts)
+        self._done = parts[0] if merged else _summed(parts)
         while len(self._done[0]) > self._most:
             self._halvings += 1
             end = int(np.searchsorted(self._done[0], np.uint64(1 << (64 - self._halvings))))
             self._done = (self._done[0][:end], self._done[1][:end])
-
-    @staticmethod
-    def _is_merged(part: tuple[HashArray, NDArray[np.int64]]) -> bool:
-        return bool((part[0][1:] > part[0][:-1]).all())
 
 
 def _summed(parts: list[tuple[HashArray, NDArray[np.int64]]]) -> tuple[HashArray, NDArray[np.int64]]:

@@ -18,8 +18,8 @@ class Telling(NamedTuple):
     ----------
     share
         The share of people whose sensitive value is guessed right from the others who have the same value of the
-        column. Whoever shares their value with nobody counts as not told: a column in which everybody differs tells
-        nothing in this way.
+        column. A person who shares their value with nobody counts as not told: a column in which everybody differs
+        tells nothing in this way.
     one_to_one
         Whether each of its values goes with one sensitive value, and each sensitive value with one of its values.
     """

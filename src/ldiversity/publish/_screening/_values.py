@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.findings import Finding
+from ldiversity.base.hashing import HashArray
 from ldiversity.base.numbers import counted, percent
-from ldiversity.publish._screening._hashing import HashArray
 from ldiversity.publish._screening._spelling import plain_spelling
 from ldiversity.publish._screening._tally import HashCounts
 from ldiversity.schema import Domain

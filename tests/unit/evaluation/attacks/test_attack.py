@@ -280,6 +280,13 @@ def test_no_fewer_than_one_target_can_be_asked_for(classes: ld.Release, people: 
         ld.attack(classes, people, targets=0)
 
 
+def test_an_argument_that_nobody_has_is_refused(classes: ld.Release, people: pa.Table) -> None:
+    with pytest.raises(TypeError, match="attack got an unexpected keyword argument 'target'"):
+        ld.attack(classes, people, target=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="attack_table got an unexpected keyword argument 'target'"):
+        ld.attack_table(people, people, target=3)  # type: ignore[call-arg]
+
+
 def test_the_order_of_everyone_is_known_when_a_sample_is_attacked(bucketized: Make) -> None:
     # Everyone looks alike; row k is person k, so that the class of each is known.
     values = [0, 1, 2, 3, 4, 5] * 5

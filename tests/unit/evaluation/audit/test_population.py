@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from math import comb
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import ldiversity as ld
+from ldiversity.evaluation.audit._inside import count_inside
 from ldiversity.evaluation.audit._population import expected_inverse
+from ldiversity.release import Form, Membership
+from ldiversity.schema import Attribute, Domain, Role, Schema
 
 TABLE = pa.table({"age": [30, 30, 40, 50], "disease": ["flu", "cut", "flu", "gout"]})
 ROLES = {"quasi": "age", "sensitive": "disease"}
@@ -82,6 +86,65 @@ def test_a_population_table_is_counted_exactly() -> None:
 
     assert found.risk.journalist.uniques == 1
     assert (found.population.known, found.population.people) == ("table", 13)
+
+
+INTERVAL = pa.struct([("low", pa.int64()), ("high", pa.int64())])
+COLUMNS = (Attribute("age", Role.QUASI, "int64"), Attribute("s", Role.SENSITIVE, "string", Domain(("a", "b"))))
+
+
+def with_regions(*ends: tuple[int | None, int | None]) -> ld.ClassRelease:
+    """One class for each pair of ends, with two records each."""
+    return ld.ClassRelease.in_memory(
+        schema=Schema(COLUMNS),
+        layout="generalized",
+        rules={"s": ld.DistinctDiversity(2)},
+        class_of=np.repeat(np.arange(len(ends)), 2),
+        values={"s": np.tile([0, 1], len(ends))},
+        regions=pa.table({"age": pa.array([{"low": low, "high": high} for low, high in ends], INTERVAL)}),
+        forms={"age": Form("interval", low=0, high=99)},
+    )
+
+
+def test_people_of_overlapping_regions_count_in_each_of_them() -> None:
+    release = with_regions((20, 29), (25, 40))
+    population = pa.table({"age": [19, 20, 24, 25, 29, 30, 40, 41]})  # four are in the first, four in the second
+
+    found = ld.audit(release, population=population)
+
+    assert (found.risk.prosecutor.max, found.risk.journalist.max, found.risk.journalist.mean) == (0.5, 0.25, 0.25)
+    assert (found.risk.journalist.classes_not_in_population, found.population.people) == (0, 8)
+
+
+def test_a_missing_cell_lies_only_in_a_region_that_says_nothing() -> None:
+    release = with_regions((20, 29), (None, None))
+
+    risk = ld.audit(release, population=pa.table({"age": [20, None, None, None, 99, None]})).risk.journalist
+
+    assert risk.classes_not_in_population == 1  # one person is in the first class, everybody may be in the second
+    assert risk.mean == pytest.approx((1 / 2 + 1 / 6) / 2)
+
+
+@pytest.mark.parametrize("levels", [None, {"age": "width:5"}])
+@pytest.mark.parametrize("method", ["mondrian:l=2", "randomized-addition:l=2"])
+def test_people_of_another_type_are_refused(method: str, levels: dict[str, Any] | None) -> None:
+    decisions: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease", "method": method, "levels": levels}
+    release = ld.anonymize(ld.datasets.hospital(), **decisions)
+    for other in (["30", "31"], [30.5, 31.0], [True, False]):
+        with pytest.raises(ld.SchemaError, match="population: column 'age' must have the type int64, got") as refused:
+            ld.audit(release, population=pa.table({"age": other, "sex": ["F", "M"]}))
+        assert "Declare the types of both tables" in str(refused.value)
+    shorter = pa.table({"age": pa.array([30, 31], pa.int16()), "sex": ["F", "M"]})
+    assert ld.audit(release, population=shorter).population.people == 2
+
+
+def test_too_many_comparisons_are_refused_early() -> None:
+    n = 64
+    wide = Membership(np.arange(n), n, np.arange(n), np.arange(n + 1), np.arange(n) // 2, np.arange(n) // 2 + n // 2)
+    one_each = np.ones(n, dtype=np.int64)
+    with pytest.raises(ld.UnsupportedError, match="would need too many comparisons") as refused:
+        count_inside([wide, wide], [np.arange(n), np.arange(n)], one_each, most=100)
+    assert "sample_fraction=0.1" in str(refused.value)
+    assert count_inside([wide], [np.arange(n)], one_each).tolist() == [n // 2] * n
 
 
 def test_regions_take_a_fraction() -> None:

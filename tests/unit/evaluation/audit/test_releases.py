@@ -236,13 +236,6 @@ def test_other_attributes_of_a_release_do_not_count_as_known() -> None:
         ld.audit(set_release([0, 1]), joint_knowledge=True)
 
 
-def test_a_population_cannot_be_matched_to_regions() -> None:
-    release = generalized([0, 0], [0, 1], lows=[20])
-
-    with pytest.raises(ld.UnsupportedError, match="population must be left out"):
-        ld.audit(release, population=pa.table({"age": [20, 21]}))
-
-
 # --- what releases of sets claim --------------------------------------------------------------------
 
 

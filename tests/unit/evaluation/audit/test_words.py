@@ -71,7 +71,7 @@ def test_whoever_knows_the_other_values_finds_people_by_them() -> None:
 def test_what_is_counted_by_the_quasi_identifiers_alone_is_said_to_be() -> None:
     found = ld.audit(ONE, quasi="age", sensitive=["s", "t"], joint_knowledge=True)
 
-    assert any("whoever knows only their quasi-identifiers finds 4 people" in one for one in found.verdict)
+    assert any("someone who knows only their quasi-identifiers finds 4 people" in one for one in found.verdict)
     assert any("only on the quasi-identifiers" in note for note in found.notes)
 
 

@@ -248,6 +248,8 @@ def test_there_is_no_picture_without_a_measured_run(tmp_path: Path) -> None:
         ({"targets": 0}, ParameterError, "targets must be an integer of at least 1"),
         ({"risk": 2}, ParameterError, "risk must be"),
         ({"seed": -1}, ParameterError, "seed must be"),
+        ({"confirm": "nobody"}, SchemaError, "column 'nobody' does not exist"),
+        ({"confirm": 3}, ParameterError, "confirm must"),
         ({"hierarchies": {"zip": "zip.csv"}}, ParameterError, "the column must be a quasi-identifier"),
     ],
 )

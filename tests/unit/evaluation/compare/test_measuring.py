@@ -181,6 +181,23 @@ def test_a_comparison_says_first_that_what_it_recommends_would_be_refused() -> N
         found.publication.publish(table)
 
 
+def test_what_is_recommended_is_published_when_the_comparison_was_told_what_is_confirmed(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    diseases = rng.choice(["flu", "cut", "burn"], 90)
+    table = pa.table({"age": rng.integers(20, 29, 90), "code": [one[0] for one in diseases], "disease": diseases})
+    roles = {"quasi": ["age", "code"], "sensitive": "disease"}
+    asked = {"l": 2, "methods": "randomized-addition", "queries": 5, "attacks": "homogeneity", "seed": 1}
+    refused = ld.compare(table, **roles, **asked, folder=tmp_path)
+    found = ld.compare(table, **roles, **asked, folder=tmp_path, confirm="code")
+
+    assert found.rows[0].cpu_seconds == refused.rows[0].cpu_seconds  # the run was kept: no figure depends on it
+    assert found.cautions == refused.cautions[1:]
+    assert found.command is not None
+    assert found.command[found.command.index("--confirm") + 1] == "code"
+    assert found.publication is not None
+    assert [one.column for one in found.publication.publish(table).confirmed] == ["code"]
+
+
 def test_the_command_in_json_is_a_line_for_a_shell(found: ld.Comparison) -> None:
     assert found.to_dict()["command"].startswith("ldiversity anonymize TABLE --quasi age,sex")
 
@@ -197,3 +214,17 @@ def test_runs_of_one_method_and_l_have_different_labels_on_the_map(people: pa.Ta
 
     # The recommended run says so beside its label, and an arrow says where it is better.
     assert {text.get_text() for text in figure.axes[0].texts} == {"better", "recommended (l=2)", "l=2 no strict"}
+
+
+def test_people_of_a_population_are_found_in_sets_and_in_regions(people: pa.Table) -> None:
+    """Everybody of the table four times: who searches there is at least four times less sure."""
+    town = pa.concat_tables([people.select(["age", "sex"])] * 4)
+    asked: dict[str, Any] = {**ROLES, "l": 2, "methods": ["anatomy", "mondrian"], "queries": 5, "seed": 1}
+
+    alone, among = ld.compare(people, **asked), ld.compare(people, **asked, population=town)
+
+    for one, other in zip(alone.rows, among.rows, strict=True):
+        assert one.recognized is not None
+        assert other.recognized is not None
+        assert other.recognized <= one.recognized / 4 + 1e-12
+        assert not any("population" in note for note in other.notes)

@@ -218,8 +218,14 @@ def test_without_quasi_columns_the_next_command_divides_nothing(facts: Facts, tm
         ),
         (
             ["-l", 3, "--sensitive", "disease", "-o", "r", "--workers", 2, "--insecure-seed", 1],
-            "--workers and --chunk-rows must be left out with --insecure-seed",
+            "--workers must be left out with --insecure-seed",
         ),
+        (
+            ["-l", 3, "--sensitive", "disease", "-o", "r", "--memory", "1GB", "--chunk-rows", 5],
+            "--chunk-rows must be left out with --memory",
+        ),
+        (["-l", 3, "--sensitive", "disease", "-o", "r", "--memory", "much"], "--memory must be a number of bytes"),
+        (["-l", 3, "--sensitive", "disease", "-o", "r", "--memory", "350MB"], "--memory must be at least 400 MB"),
         (["-l", 3, "--sensitive", "disease,sex", "-o", "r", "--layout", "exploded"], "--layout must be 'sets' when"),
         (["-l", 3, "--sensitive", "disease", "--quasi", "disease", "-o", "r"], "must have one role"),
     ],

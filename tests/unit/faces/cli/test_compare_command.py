@@ -193,3 +193,17 @@ def test_the_attribute_of_the_best_attack_is_shown_where_there_are_several(run: 
     result = run("compare", patients, *words, "-l", "2", "--methods", "bsgi")
 
     assert re.search(r"\w on '(disease|job)' ", result.stdout)
+
+
+def test_a_confirmed_column_goes_into_the_command_that_it_shows(run: Run, tmp_path: Path) -> None:
+    rows = [f"{20 + place // 3 % 9},{'FCB'[place % 3]},{('flu', 'cut', 'burn')[place % 3]}" for place in range(90)]
+    table = tmp_path / "t.csv"
+    table.write_text("\n".join(["age,code,disease", *rows]) + "\n", "utf-8")
+    few = ["--methods", "randomized-addition", "-l", 2, "--queries", 5, "--attacks", "homogeneity", "--seed", 1]
+    words = ["compare", table, "--quasi", "age,code", "--sensitive", "disease", *few, "--json"]
+
+    refused, confirmed = (json.loads(run(*words, *more).stdout) for more in ([], ["--confirm", "code"]))
+
+    assert "--confirm" not in refused["command"]
+    assert "--confirm code" in confirmed["command"]
+    assert [any(one["blocking"] for one in found["findings"]) for found in (refused, confirmed)] == [True, False]

@@ -86,10 +86,10 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.fixture(scope="module")
-def release(run: Run, table: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=["randomized-addition", "mondrian"])
+def release(run: Run, table: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     folder = tmp_path_factory.mktemp("published") / "release"
-    result = run("anonymize", table, *COLUMNS, *MORE, "-l", 2, "-o", folder)
+    result = run("anonymize", table, *COLUMNS, *MORE, "--method", request.param, "-l", 2, "-o", folder)
     assert result.exit_code == 0, result.stderr
     return folder
 

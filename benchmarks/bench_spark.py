@@ -1,0 +1,86 @@
+"""Spark on two cores of this machine: what a release costs beside Spark itself and the local engine, and its growth.
+
+LDIVERSITY_QUICK=1 takes a tenth of the rows. LDIVERSITY_FULL=1 takes 5 million, and 2 and 10 million for the growth.
+Processor time is that of the driver, of Java and of all workers; Spark has started, and has done each piece of work
+once with 100,000 rows. At the end it prints what becomes of pieces and functions where there are many parts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from _measure import Result
+from bench_memory import written
+
+QUICK, FULL = (bool(os.environ.get(f"LDIVERSITY_{name}")) for name in ("QUICK", "FULL"))
+ROWS = 100_000 if QUICK else 5_000_000 if FULL else 1_000_000
+GROWTH = (2_000_000, 10_000_000) if FULL else (ROWS, 5 * ROWS)
+_HERE = Path(__file__).parent
+_WARM_UP = 100_000
+_WORK = {"sets": ("plain", 2.0), "bsgi": ("local-bsgi", 5.0), "audit": ("local-audit", 3.0)}
+_DRIVER = 300e6
+
+
+def run() -> list[Result]:
+    with tempfile.TemporaryDirectory() as folder:
+        tables = {rows: written(Path(folder), rows) for rows in {_WARM_UP, ROWS, *GROWTH}}
+        warm_up, table = tables[_WARM_UP], tables[ROWS]
+        alone = [f"{other}:{table}" for other, _ in _WORK.values() if other.startswith("local-")]
+        first = {one["what"]: one for one in _process(folder, warm_up, alone)}
+        wanted = [f"{what}:{table}" for what in ("plain", *_WORK)]
+        wanted += [f"sets:{tables[rows]}" for rows in GROWTH]
+        *found, few, many = _process(folder, warm_up, wanted)
+        first |= {one["what"]: one for one in found}
+        subprocess.run([sys.executable, str(_HERE / "_spark_pieces.py"), str(tables[max(tables)])], check=True)
+    return [
+        *(_beside(first[what], first[other], limit) for what, (other, limit) in _WORK.items()),
+        Result("Spark: CPU of sets, rows x 5", many["cpu"] / few["cpu"], 5.5, "x CPU", f"{_said(few)}; {_said(many)}"),
+        *(_peak(one) for one in (first["bsgi"], first["audit"], many)),
+        *(_traffic(first[what]) for what in _WORK),
+    ]
+
+
+def _beside(one: dict[str, Any], other: dict[str, Any], limit: float) -> Result:
+    name = f"Spark: CPU of {one['what']} / {other['what']}"
+    return Result(name, one["cpu"] / other["cpu"], limit, "x CPU", f"{_said(one)}; {other['cpu']:.1f} s")
+
+
+def _peak(one: dict[str, Any]) -> Result:
+    name = f"Spark: peak of the Python driver, {one['what']}"
+    return Result(name, one["driver_peak"] / 1e6, _DRIVER / 1e6, "MB", f"{one['rows']:,} rows")
+
+
+def _said(one: dict[str, Any]) -> str:
+    load = f"load {one['load']:.0f} before"
+    return f"{one['cpu']:.1f} s at {one['rows']:,} rows in {one['wall']:.0f} s, {load}"
+
+
+def _traffic(one: dict[str, Any]) -> Result:
+    """Bytes that are shuffled for each row; the limit is about what a row has in memory."""
+    passes = f"{one['input_rows'] / one['rows']:.1f} passes over the table, {one['stages']} stages"
+    driver = f"{one['to_driver'] / one['rows']:.1f} bytes a row to the driver"
+    most = f"functions of at most {one['closure']:,} bytes, notes of at most {one['note']:,}"
+    return Result(
+        f"Spark: bytes shuffled for each row, {one['what']}",
+        one["shuffled"] / one["rows"],
+        200,
+        "bytes",
+        f"{passes}, {driver}, {most}",
+    )
+
+
+def _process(folder: str, warm_up: Path, wanted: list[str]) -> list[dict[str, Any]]:
+    """What a process measured, one after another."""
+    program = str(_HERE / "_spark_work.py")
+    command = [sys.executable, program, folder, str(warm_up), *wanted]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    tables = [one.split(":", 1)[1] for one in wanted]
+    return [{**one, "rows": pq.ParquetFile(table).metadata.num_rows} for one, table in zip(found, tables, strict=True)]

@@ -1,0 +1,1 @@
+"""One file per step; Alembic reads them from here."""

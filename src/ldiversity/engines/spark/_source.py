@@ -1,0 +1,114 @@
+"""A table on a cluster: a frame of Spark, or Parquet files that Spark reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ldiversity.engines.spark._files import InputFiles, file_column
+from ldiversity.engines.spark._program import FromColumns, FromPieces, Input, needed_values, worker_table
+from ldiversity.engines.spark._session import Frame, quiet
+from ldiversity.tables import Source, column_types
+
+if TYPE_CHECKING:
+    from ldiversity.engines.spark._engine import SparkEngine
+
+__all__ = ["SparkSource", "arrow_columns", "base_of", "quoted"]
+
+
+class SparkSource(Source):
+    """A table whose rows are on a cluster, and have identities there.
+
+    Reading its `batches` brings the rows to this machine, a part of them at a time.
+
+    Attributes
+    ----------
+    engine
+        The engine that opened it.
+    frame
+        What Spark reads: the columns of files, or sealed pieces of a table that was staged.
+    files
+        The files; None for a table that was staged.
+    """
+
+    def __init__(
+        self,
+        engine: SparkEngine,
+        frame: Frame,
+        schema: pa.Schema,
+        *,
+        name: str,
+        files: InputFiles | None,
+        n_rows: int,
+        types: Mapping[str, str] | None = None,
+    ) -> None:
+        columns = column_types(name, schema, types, from_file=files is not None)
+        super().__init__(name, columns, n_rows=n_rows, from_file=files is not None)
+        self.engine, self.frame, self.files = engine, frame, files
+        self.raw_schema = schema
+
+    def plain_frame(self, columns: list[str]) -> Frame | None:
+        """The columns as Spark has them; None where they must be converted, or are sealed."""
+        exact = all(self.columns[name] == self.raw_schema.field(name).type for name in columns)
+        if self.files is None or not exact or self.forms is not None:
+            return None
+        return self.frame.select(*(quoted(name) for name in columns))
+
+    def input(self, table: Source, columns: list[str]) -> tuple[Frame, Input]:
+        """How workers read some columns of `table`, which is this one or shows it."""
+        if self.files is None:
+            return self.frame, FromPieces(table, tuple(columns))
+        with quiet():
+            from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+            read = tuple(dict.fromkeys([*columns, *needed_values(table)]))
+            chosen = [quoted(name).alias(f"c{place}") for place, name in enumerate(read)]
+            chosen.append(F.col("_metadata.row_index").alias("row"))
+            if self.files.several:
+                chosen.append(file_column(self.files).alias("file"))
+            return self.frame.select(*chosen), FromColumns(table, tuple(columns), read)
+
+    def first(self, columns: Sequence[str], n_rows: int) -> pa.RecordBatch | None:
+        """Some rows of the table, of which Spark reads no more than it must."""
+        return self.engine.some_rows(self, columns, n_rows)
+
+    def check_unchanged(self) -> None:
+        """Raise `SchemaError` when the files are not as they were."""
+        if self.files is not None:
+            self.files.check_unchanged(self.engine.session, self.name)
+
+    def _read(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+        for piece in self.engine.stream(self, columns):
+            yield piece.cells
+
+    def __reduce__(self) -> tuple[Callable[..., Source], tuple[Any, ...], dict[str, Any]]:
+        """Travel as what a worker has of it."""
+        return worker_table, (self.name, self.columns, self.dtypes, self.from_file), {"forms": self.forms}
+
+
+def base_of(source: Source) -> SparkSource | None:
+    """The table on the cluster that a source shows row by row; None when its rows are on this machine."""
+    while source.shows is not None:
+        source = source.shows
+    return source if isinstance(source, SparkSource) else None
+
+
+def quoted(name: str) -> Any:  # noqa: ANN401 - a column of Spark
+    """A column by its exact name."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    escaped = name.replace("`", "``")
+    return F.col(f"`{escaped}`")
+
+
+def arrow_columns(frame: Frame) -> pa.Schema:
+    """The columns of a frame with their Arrow types; times with a zone are in UTC."""
+    with quiet():
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        try:
+            return to_arrow_schema(frame.schema, timezone="UTC")
+        except TypeError:  # where every time is in UTC already
+            return to_arrow_schema(frame.schema)

@@ -1,0 +1,188 @@
+"""Folders that this machine and all workers see: for tables that are not files, and for releases."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ldiversity.base.ending import remove_folder
+from ldiversity.base.randomness import row_identities
+from ldiversity.engines.spark._files import list_files, reads_files_alone
+from ldiversity.engines.spark._program import FromColumns
+from ldiversity.engines.spark._run import without_traceback
+from ldiversity.engines.spark._session import Frame, Session
+from ldiversity.engines.spark._source import SparkSource, arrow_columns, quoted
+from ldiversity.engines.spark._steps import NumberRows
+from ldiversity.engines.spark._wire import WIRE, WIRE_DDL, Note, Piece, Traveled, wired, with_places
+from ldiversity.errors import LDiversityError, ParameterError, SchemaError, StorageError, UnsupportedError
+from ldiversity.tables import Source, check_names, is_spark_frame
+
+if TYPE_CHECKING:
+    from ldiversity.engines.spark._engine import SparkEngine
+
+__all__ = ["Scratch", "open_input", "probe", "stage_source"]
+
+_PROBE: Final = "probe"
+
+
+class Scratch:
+    """A private folder for tables that must be staged, made when it is first needed."""
+
+    def __init__(self, session: Session, parent: Path | None) -> None:
+        self._parent = parent if parent is not None or not _on_this_machine(session) else Path(tempfile.gettempdir())
+        self._folder: Path | None = None
+        self._finalizer: weakref.finalize[Any, Any] | None = None
+
+    def folder(self) -> Path:
+        """The folder, which only its owner can read."""
+        if self._parent is None:
+            raise UnsupportedError(
+                "table", "must be Parquet files that Spark reads as they are, so that its rows can be told apart"
+            ).with_hint(
+                "Write the frame to Parquet and pass that; or name a folder that all workers share, as in "
+                "SparkEngine(session, scratch='/shared/tmp')."
+            )
+        if self._folder is None:
+            try:
+                self._folder = Path(tempfile.mkdtemp(prefix="ldiversity-", dir=self._parent))
+            except OSError as error:
+                raise StorageError(
+                    "SparkEngine", f"folder {str(self._parent)!r} cannot be written: {error.strerror}"
+                ) from None
+            self._finalizer = weakref.finalize(self, remove_folder, self._folder)
+        return self._folder
+
+    def remove(self) -> None:
+        """Remove the folder and what is in it."""
+        if self._finalizer is not None:
+            self._finalizer()
+        self._folder = None
+
+
+def _on_this_machine(session: Session) -> bool:
+    master = session.conf.get("spark.master", "") or ""
+    return bool(master.startswith("local"))
+
+
+def is_parquet(data: Any) -> bool:  # noqa: ANN401 - any frame or path
+    """Whether something is the path of a Parquet file or of a folder, here or where Spark looks."""
+    if not isinstance(data, str | os.PathLike):
+        return False
+    path = str(data)
+    return path.endswith(".parquet") or "://" in path or Path(path).is_dir()
+
+
+def open_input(engine: SparkEngine, data: Any, *, types: Mapping[str, str] | None) -> SparkSource:  # noqa: ANN401 - a frame or a path
+    """Open a frame, or Parquet files. What is more than columns of files is staged."""
+    if is_spark_frame(data):
+        frame, called = data, "table"
+    else:
+        frame, called = _read(engine, data), Path(str(data)).name
+    check_names(called, frame.columns, from_file=not is_spark_frame(data))
+    schema = arrow_columns(frame)
+    if reads_files_alone(frame):
+        files = engine.run(lambda: list_files(engine.session, frame))
+        return SparkSource(engine, frame, schema, name=called, files=files, n_rows=files.n_rows, types=types)
+    names = tuple(frame.columns)
+    chosen = frame.select(*(quoted(one).alias(f"c{place}") for place, one in enumerate(names)))
+    folder = engine.scratch_folder()
+    made = engine.program(chosen, FromColumns(None, names, names), NumberRows())
+    target = _uri(folder / secrets.token_hex(8))
+    engine.run(lambda: made.write.parquet(target), foreign=True)
+    return _staged(engine, target, schema, called, types)
+
+
+def _read(engine: SparkEngine, data: Any) -> Frame:  # noqa: ANN401 - a path, as text or not
+    path = str(data)
+    if "://" not in path:
+        if not Path(path).exists():
+            raise ParameterError("open_source", f"file {path!r} does not exist").with_hint(
+                "Check the path; a relative one starts at the current folder."
+            )
+        path = _uri(Path(path))
+    try:
+        with without_traceback(engine.seal):
+            return engine.session.read.parquet(path)
+    except LDiversityError:
+        raise SchemaError(Path(path).name, "must be Parquet files that Spark can read").with_hint(
+            "Spark reads Parquet; other files are read without it, or are converted first."
+        ) from None
+
+
+def stage_source(engine: SparkEngine, source: Source) -> SparkSource:
+    """Put a table of this machine where workers see it; rows have the identities that they have here."""
+    folder = engine.scratch_folder() / secrets.token_hex(8)
+    folder.mkdir(mode=0o700)
+    schema = pa.schema(list(source.columns.items()))
+    with pq.ParquetWriter(folder / "table.parquet", WIRE, compression="none") as sink:
+        for batch in wired(engine.seal, _numbered(source)):
+            sink.write_batch(batch)
+    return _staged(engine, _uri(folder), schema, source.name, None)
+
+
+def _numbered(source: Source) -> Iterator[Traveled]:
+    first = 0
+    for batch in source.batches():
+        yield Piece(with_places(Piece(batch, row_identities(0, first, batch.num_rows))))
+        first += batch.num_rows
+    yield Note(0, str(first).encode())
+
+
+def _staged(
+    engine: SparkEngine, target: str, schema: pa.Schema, name: str, types: Mapping[str, str] | None
+) -> SparkSource:
+    with without_traceback(engine.seal):
+        frame = engine.session.read.schema(WIRE_DDL).parquet(target)
+    n_rows = sum(int(text) for text in engine.notes_in(frame))
+    return SparkSource(engine, frame, schema, name=name, files=None, n_rows=n_rows, types=types)
+
+
+def _uri(path: Path) -> str:
+    """A path of this machine as Spark names it, whatever its usual file system is."""
+    return path.absolute().as_uri()
+
+
+@dataclass(frozen=True)
+class _Probe:
+    """Writes a file where the driver looks for it."""
+
+    file: Path
+    text: bytes
+
+    def __call__(self, pieces: Iterator[Traveled], _: str, /) -> Iterator[Traveled]:
+        """Nothing but a note."""
+        for _piece in pieces:
+            pass
+        try:
+            self.file.write_bytes(self.text)
+        except OSError:
+            yield Note(0, b"")
+        else:
+            yield Note(0, self.text)
+
+
+def probe(engine: SparkEngine, folder: Path) -> None:
+    """Raise `StorageError` unless a worker can write into the folder, and this machine sees it."""
+    text = secrets.token_hex(8).encode()
+    scratch = folder / "scratch"
+    scratch.mkdir(mode=0o700, exist_ok=True)
+    file = scratch / _PROBE
+    with without_traceback(engine.seal):
+        one = engine.session.range(1, numPartitions=1)
+    frame = engine.program(one, FromColumns(None, ("id",), ("id",)), _Probe(file, text))
+    noted = engine.notes_in(frame)
+    if noted != (text,) or not file.is_file() or file.read_bytes() != text:
+        raise StorageError(
+            "output", f"folder {str(folder.parent)!r} must be one that this machine and all workers can write"
+        ).with_hint("Choose a folder on a file system that all of them share.")
+    file.unlink()
+    scratch.rmdir()

@@ -1,0 +1,161 @@
+"""Counting a release where an engine works: workers read parts of it, and send counts."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ldiversity.engines import Engine, LocalEngine, NumberedBatch, Part, Secrets, choose_engine
+from ldiversity.errors import InternalError, UnsupportedError
+from ldiversity.estimation._readers import Counter, LocalReader, Look, Reader
+from ldiversity.estimation._seen import gather
+from ldiversity.estimation._words import Tally
+from ldiversity.release import SetParts
+from ldiversity.tables import COUNT, open_source
+
+if TYPE_CHECKING:
+    from ldiversity.base.budget import Budget
+    from ldiversity.engines import BatchFunction, PartFunction, Rows
+    from ldiversity.release import Release
+
+__all__ = ["EngineLike", "EngineReader", "reader_for"]
+
+EngineLike: TypeAlias = Engine | str | None
+"""An engine, its name, or None for this machine."""
+
+_PART: Final = "part"
+_TIMES: Final = "times"
+_PART_ROWS: Final = 1_000_000
+_SPARE: Final = 4
+"""A combination may come from several parts with several numbers of rows."""
+
+
+def reader_for(
+    release: Release, attribute: str, memory: str | int | None, engine: EngineLike
+) -> tuple[Reader | None, Budget | None]:
+    """Who reads a release, and the memory of this machine; nobody where this machine has no limit."""
+    chosen = choose_engine(release, engine, memory)
+    if not isinstance(chosen, LocalEngine) or chosen.name != LocalEngine.name:
+        return EngineReader.of(release, chosen), chosen.memory
+    return None if chosen.memory is None else LocalReader(release, attribute), chosen.memory
+
+
+@dataclass(frozen=True)
+class EngineReader(Reader):
+    """Reads on an engine, a part of the rows in each task. Only what is counted comes here."""
+
+    parts: SetParts
+    engine: Engine
+
+    @classmethod
+    def of(cls, release: Release, engine: Engine) -> EngineReader:
+        """The reader of a release in a folder that all workers see."""
+        parts = release.parts(_PART_ROWS)
+        if parts is None:
+            raise UnsupportedError(
+                "estimate", f"on the engine {engine.name!r} estimates are made from sets, but this release has classes"
+            ).with_hint("Leave out the engine; a memory setting keeps the estimate small on this machine.")
+        return cls(parts, engine)
+
+    def look(self, look: Look) -> list[pa.Table]:
+        """What each gatherer saw in all rows."""
+        factory = _LookAtParts(self.parts, look)
+        seen = (
+            [_table_of(batch.column(name)[row].as_py()) for name in batch.schema.names]
+            for batch in self._in_parts(factory)
+            for row in range(batch.num_rows)
+        )
+        return gather(look.gatherers, seen)
+
+    def count(self, counter: Counter, most: int) -> pa.Table | None:
+        """How many rows have each combination of digits, by one grouping on the engine."""
+        names = counter.digits.names
+        found = self.engine.count(
+            self._in_parts(_CountParts(self.parts, counter)), [*names, _TIMES], most=_SPARE * most
+        )
+        if found is None:
+            return None
+        tally = Tally(names, most)
+        times = pc.multiply(found[_TIMES], found[COUNT])
+        tally.add(found.select(names).append_column(COUNT, times))
+        return tally.result()
+
+    def _in_parts(self, factory: _LookAtParts | _CountParts) -> Rows:
+        secrets = Secrets()  # nothing is drawn
+        numbers = open_source(pa.table({_PART: pa.array(range(len(self.parts)), pa.int64())}))
+        tasks = self.engine.map(_Numbers(), numbers, [_PART], secrets=secrets)
+        return self.engine.partition(factory, tasks, by=_PART, n_parts=len(self.parts), secrets=secrets, scratch=None)
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    # The numbers of parts, as rows of an engine.
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([(_PART, pa.int64())])
+
+    def __call__(self, secrets: Secrets, /) -> BatchFunction:  # noqa: ARG002 - nothing is drawn
+        return _cells
+
+
+def _cells(batch: NumberedBatch) -> pa.RecordBatch:
+    return batch.cells
+
+
+@dataclass(frozen=True, eq=False)
+class _LookAtParts:
+    parts: SetParts
+    asked: Look
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([(f"seen {place}", pa.large_binary()) for place in range(len(self.asked.gatherers))])
+
+    def __call__(self, secrets: Secrets, /) -> PartFunction:  # noqa: ARG002 - nothing is drawn
+        return self._look
+
+    def _look(self, part: Part) -> tuple[pa.Table, bytes]:
+        batches = self.parts.batches(part.number, self.asked.columns, ())
+        seen = gather(self.asked.gatherers, map(self.asked, batches))
+        columns = [pa.array([_bytes_of(table)], pa.large_binary()) for table in seen]
+        return pa.Table.from_arrays(columns, schema=self.schema), b""
+
+
+@dataclass(frozen=True, eq=False)
+class _CountParts:
+    parts: SetParts
+    counter: Counter
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([(name, pa.int64()) for name in [*self.counter.digits.names, _TIMES]])
+
+    def __call__(self, secrets: Secrets, /) -> PartFunction:  # noqa: ARG002 - nothing is drawn
+        return self._count
+
+    def _count(self, part: Part) -> tuple[pa.Table, bytes]:
+        names = self.counter.digits.names
+        tally = Tally(names, most=sys.maxsize)  # no more than the rows of a part
+        for batch in self.parts.batches(part.number, self.counter.columns, self.counter.attributes):
+            tally.add(self.counter(batch))
+        counted = tally.result()
+        if counted is None:
+            raise InternalError("estimate", "a part has more rows than a number can count")
+        return counted.rename_columns([*names, _TIMES]).cast(self.schema), b""
+
+
+def _bytes_of(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _table_of(content: bytes) -> pa.Table:
+    with pa.ipc.open_stream(content) as reader:
+        return reader.read_all()

@@ -1,0 +1,104 @@
+"""The tree of a table's parts: which parts are near each other, and which are put together where one is not enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["PartTree", "join_parts"]
+
+
+@dataclass(frozen=True, eq=False)
+class PartTree:
+    """A binary tree whose leaves are the parts, numbered from left to right.
+
+    Parameters
+    ----------
+    left, right
+        Shape (parts - 1,): the children of each inner node. Node 0 is the root, and nodes come before their children.
+        Part p is written as ``-1 - p``.
+
+    Examples
+    --------
+    >>> tree = PartTree.balanced(3)
+    >>> tree.left.tolist(), tree.right.tolist(), tree.spans.tolist()
+    ([-1, -2], [1, -3], [[0, 3], [1, 3]])
+    """
+
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+
+    @classmethod
+    def balanced(cls, n_parts: int) -> Self:
+        """A tree of so many parts, all about as deep."""
+        left, right = np.empty((2, n_parts - 1), dtype=np.int32)
+        spans = [(0, n_parts)]
+        made = 1
+        for node in range(n_parts - 1):
+            first, last = spans[node]
+            middle = (first + last) // 2
+            for side, begin, end in ((left, first, middle), (right, middle, last)):
+                if end - begin == 1:
+                    side[node] = -1 - begin
+                else:
+                    side[node] = made
+                    made += 1
+                    spans.append((begin, end))
+        return cls(left, right)
+
+    @property
+    def n_parts(self) -> int:
+        """The number of parts."""
+        return len(self.left) + 1
+
+    @cached_property
+    def spans(self) -> NDArray[np.int64]:
+        """Shape (parts - 1, 2): the first part below each inner node, and the one after the last."""
+        spans = np.empty((len(self.left), 2), dtype=np.int64)
+        for node in range(len(self.left) - 1, -1, -1):
+            spans[node] = self.span(int(self.left[node]), spans)[0], self.span(int(self.right[node]), spans)[1]
+        return spans
+
+    def span(self, child: int, spans: NDArray[np.int64] | None = None) -> tuple[int, int]:
+        """The first part below a child, which is a node or a part, and the one after the last."""
+        if child < 0:
+            return -1 - child, -child
+        first, last = (self.spans if spans is None else spans)[child].tolist()
+        return first, last
+
+
+def join_parts(tree: PartTree, holds: Callable[[int, int], bool]) -> NDArray[np.int32]:
+    """Put parts together until all of them hold: the part of each part afterwards.
+
+    Where a part does not hold, all parts below the next node above it become one, and so on up to the root. One that
+    holds is joined only if one beside it does not.
+
+    Parameters
+    ----------
+    tree
+        The tree of parts.
+    holds
+        Whether the parts from the first to the one before the last hold as one part. If not even all of them do, all
+        become one: the method then says what is wrong with the table.
+
+    Examples
+    --------
+    >>> sizes = np.array([5, 1, 9, 7])
+    >>> join_parts(PartTree.balanced(4), lambda first, last: sizes[first:last].sum() >= 4).tolist()
+    [0, 0, 2, 3]
+    """
+    home = np.arange(tree.n_parts, dtype=np.int32)
+    sound = np.empty(len(tree.left), dtype=bool)
+    for node in range(len(tree.left) - 1, -1, -1):
+        children = int(tree.left[node]), int(tree.right[node])
+        sound[node] = all(sound[child] if child >= 0 else holds(-1 - child, -child) for child in children)
+        if not sound[node]:
+            first, last = tree.spans[node].tolist()
+            home[first:last] = first
+            sound[node] = holds(first, last)
+    return home

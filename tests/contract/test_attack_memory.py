@@ -1,0 +1,83 @@
+"""Every attack says what it takes, and is not run within a memory setting that is too small for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import ldiversity as ld
+from ldiversity.evaluation.attacks import ATTACKS, AnyAttack, _attack, memory_table
+
+DOCS = Path(__file__).parents[2] / "docs" / "scale.md"
+PEOPLE = ld.datasets.patients(60, seed=1)
+
+
+@pytest.fixture(scope="module")
+def release() -> ld.Release:
+    return ld.anonymize(PEOPLE, quasi=["age", "sex"], sensitive="disease", drop=_others(), method=ld.Anatomy(l=2))
+
+
+def _others() -> list[str]:
+    return [name for name in PEOPLE.column_names if name not in {"age", "sex", "disease"}]
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise AssertionError("rows were read")
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_that_does_not_fit_is_refused_before_rows_are_read(
+    name: str, release: ld.Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ATTACKS[name], "row_bytes", 10_000_000)
+    monkeypatch.setattr(_attack, "read_columns", refuse)
+    monkeypatch.setattr(_attack, "measure_risks", refuse)
+
+    with pytest.raises(
+        ld.UnsupportedError, match=f"memory must be at least 85. MB for '{name}', which looks"
+    ) as caught:
+        ld.attack(
+            release,
+            PEOPLE,
+            attacks=name,
+            second=release,
+            distance=ld.OrderedDistance(),
+            d=1,
+            person=_others()[0] if name == "several-rows" else None,
+            memory="300MB",
+        )
+
+    assert "Use memory='85" in str(caught.value)
+
+
+def test_attacks_that_do_not_fit_are_left_out_with_a_reason(
+    release: ld.Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ATTACKS["homogeneity"], "row_bytes", 10_000_000)
+
+    report = ld.attack(release, PEOPLE, memory="300MB")
+
+    assert "homogeneity" not in {one.attack for one in report.results}
+    (left,) = [one for one in report.skipped if one.attack == "homogeneity"]
+    assert "it takes about 850 MB, and the memory setting is 300 MB" in left.reason
+
+
+def test_nothing_fits_is_an_error_with_a_way_out(release: ld.Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    for attack in {*ATTACKS.values(), AnyAttack}:
+        monkeypatch.setattr(attack, "row_bytes", 10_000_000)
+
+    with pytest.raises(ld.UnsupportedError, match="memory must be at least 850 MB for any attack on so many rows"):
+        ld.attack(release, PEOPLE, memory="300MB")
+
+
+def test_what_fits_says_the_same(release: ld.Release) -> None:
+    some = ["homogeneity", "skewness", "definetti", "inference"]
+
+    within = ld.attack(release, PEOPLE, attacks=some, memory="300MB")
+
+    assert within.to_dict() == ld.attack(release, PEOPLE, attacks=some).to_dict()
+
+
+def test_the_table_of_the_documentation_is_what_attacks_say() -> None:
+    assert memory_table() in DOCS.read_text(encoding="utf-8")

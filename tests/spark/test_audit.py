@@ -1,0 +1,60 @@
+"""An audit on Spark says what an audit of the same rows says on one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import ldiversity as ld
+from ldiversity.engines.spark import SparkEngine
+from ldiversity.evaluation.audit import _on_engine
+
+MODELS = ["k-anonymity:3", "t-closeness:0.3", "recursive:3:2", "alpha-k:0.5:2", "entropy:1.5"]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"quasi": ["age", "sex"], "sensitive": "disease", "models": MODELS},
+        {"quasi": ["age", "sex", "row"], "sensitive": "disease", "sample_fraction": 0.1},
+        {"quasi": ["age"], "sensitive": "disease", "person": "row"},
+    ],
+    ids=["usual", "nearly unique", "people"],
+)
+def test_every_figure_is_the_same(
+    how: Mapping[str, Any],
+    engine: SparkEngine,
+    table: pa.Table,
+    one_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_on_engine, "_PART_ROWS", 700)
+    whole = ld.audit(one_file, **how)
+
+    found = ld.audit(one_file, engine=engine, **how)
+
+    assert found.to_dict() == whole.to_dict()
+    assert [one.verdict for one in found.asked] == [one.verdict for one in whole.asked]
+    assert whole.records == table.num_rows
+
+
+def test_a_frame_of_spark_is_audited_there(spark: Any, table: pa.Table, one_file: Path) -> None:
+    how: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease", "models": MODELS}
+
+    found = ld.audit(spark.read.parquet(str(one_file)), **how)
+    whole = ld.audit(table, **how)
+
+    assert found.models == whole.models
+    assert found.risk == whole.risk
+    assert found.attribute_risk == whole.attribute_risk
+
+
+def test_a_release_is_not_audited_on_spark(engine: SparkEngine, table: pa.Table) -> None:
+    release = ld.anonymize(table.select(["age", "disease"]), quasi="age", sensitive="disease", method=ld.Anatomy(l=2))
+
+    with pytest.raises(ld.UnsupportedError, match="engine must be left out for a release"):
+        ld.audit(release, engine=engine)
