@@ -56,6 +56,8 @@ from ldiversity.evaluation.attacks import Skewness as Skewness
 from ldiversity.evaluation.attacks import attack as attack
 from ldiversity.evaluation.attacks import attack_table as attack_table
 from ldiversity.evaluation.audit import Audit as Audit
+from ldiversity.evaluation.audit import EpsilonSum as EpsilonSum
+from ldiversity.evaluation.audit import add_epsilons as add_epsilons
 from ldiversity.evaluation.audit import audit as audit
 from ldiversity.evaluation.audit import check as check
 from ldiversity.evaluation.compare import Comparison as Comparison

@@ -93,7 +93,14 @@ class MethodEntry:
 
 
 _OPTIONS = (
-    Option("l", "integer", "How many values hide each other.", "-l", minimum=2),
+    Option("l", "integer", "How many values hide each other.", "-l", minimum=1),
+    Option(
+        "epsilon",
+        "number",
+        "Local differential privacy: the true value may be missing from its set. Without -l, the l of least error.",
+        "--epsilon",
+        minimum=0.01,
+    ),
     Option("d", "number", "Least distance between two values of a set.", "-d", minimum=0),
     Option(
         "distance",
@@ -143,14 +150,14 @@ _METHODS = (
         "ldiversity.methods._randomized_addition:RandomizedAddition",
         "sets",
         "Each value among l - 1 others, drawn uniformly; quasi-identifiers as they are.",
-        ("l",),
+        ("l", "epsilon"),
     ),
     MethodEntry(
         "semantic",
         "ldiversity.methods._semantic_diversity:SemanticDiversity",
         "sets",
         "Each value among l - 1 others, all at least d apart; quasi-identifiers as they are.",
-        ("l", "d", "distance", "selection", "prior"),
+        ("l", "d", "distance", "selection", "prior", "epsilon"),
     ),
     MethodEntry(
         "bsgi",

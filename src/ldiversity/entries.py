@@ -41,6 +41,7 @@ ENTRIES: Final[Mapping[str, Mapping[str, str]]] = {
         "balanced": f"{_MECHANISMS}:BalancedSelection",
         "simple": f"{_MECHANISMS}:SimpleSelection",
         "ring": f"{_MECHANISMS}:RingSelection",
+        "epsilon": f"{_MECHANISMS}:EpsilonSelection",
     },
     "attacks": {
         "homogeneity": f"{_ATTACKS}:Homogeneity",

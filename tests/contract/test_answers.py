@@ -146,6 +146,7 @@ EXAMPLES: Mapping[str, Callable[[], Answer]] = {
     "comparison": compared,
     "demo": demo,
     "description": lambda: ld.describe(pa.table({f"{LONG}{place}": ["a", "b", "c"] for place in range(200)})),
+    "epsilons": lambda: ld.add_epsilons(*[sets()] * 60),
     "estimate": lambda: ld.estimate(sets(), by="place"),
     "fault": fault,
     "hierarchy": hierarchy,

@@ -35,6 +35,7 @@ TAIL = ld.MatrixDistance(  # five values that all stand together, and one that s
     distances=[[0 if i == j else 2 if max(i, j) < 5 or i + j == 9 else 1 for j in range(6)] for i in range(6)],
 )
 SIX = ld.Domain(values=tuple(range(6)))
+BINARY = ld.Domain(values=("no", "yes"))
 
 
 def semantic(domain: ld.Domain, distance: ld.Distance, l: int, d: float, selection: str) -> SetMechanism:
@@ -52,9 +53,24 @@ CASES: dict[str, tuple[ld.Domain, SetMechanism]] = {
     "balanced tail": (SIX, BalancedSelection.fit(SIX, TAIL, 2, 2, prior=[0.2, 0.18, 0.19, 0.17, 0.16, 0.1])),
     "simple graph": (NODES, semantic(NODES, GRAPH, 2, 2, "simple")),
     "ring": (LEVELS, semantic(LEVELS, LINE, 3, 3, "ring")),
+    "epsilon uniform": (LEVELS, ld.RandomizedAddition(l=3, epsilon=2).fit(LEVELS)),
+    "epsilon line": (LEVELS, ld.SemanticDiversity(l=3, d=3, distance=LINE, epsilon=3).fit(LEVELS)),
+    "epsilon graph": (NODES, ld.SemanticDiversity(l=2, d=2, distance=GRAPH, epsilon=1).fit(NODES)),
+    "response": (NINE, ld.RandomizedAddition(l=1, epsilon=1).fit(NINE)),
+    "yes or no": (BINARY, ld.RandomizedAddition(l=1, epsilon=0.5).fit(BINARY)),
 }
 
 every_case = pytest.mark.parametrize(("domain", "mechanism"), CASES.values(), ids=CASES)
+
+
+def all_sets(domain: ld.Domain, mechanism: SetMechanism) -> tuple[np.ndarray, np.ndarray]:
+    """Every set that the mechanism may publish, and how likely each value leads to it, shape (sets, F)."""
+    sets = np.array(list(combinations(range(len(domain)), mechanism.l)), dtype=np.int32)
+    sets = sets[mechanism.admits(sets)]
+    values, likelihood = mechanism.explanations(sets)
+    known = np.zeros((len(sets), len(domain)))
+    np.put_along_axis(known, values.astype(np.int64), likelihood, axis=1)
+    return sets, known
 
 
 def test_every_kind_is_covered() -> None:
@@ -63,7 +79,8 @@ def test_every_kind_is_covered() -> None:
 
 @every_case
 def test_inclusion_has_ones_on_its_diagonal_and_rows_that_sum_to_l(domain: ld.Domain, mechanism: SetMechanism) -> None:
-    np.testing.assert_allclose(np.diag(mechanism.inclusion), 1)
+    if mechanism.epsilon is None:
+        np.testing.assert_allclose(np.diag(mechanism.inclusion), 1)
     np.testing.assert_allclose(mechanism.inclusion.sum(axis=1), mechanism.l)
 
 
@@ -71,11 +88,9 @@ def test_inclusion_has_ones_on_its_diagonal_and_rows_that_sum_to_l(domain: ld.Do
 def test_impossible_entries_of_inclusion_are_exactly_zero_and_certain_ones_exactly_one(
     domain: ld.Domain, mechanism: SetMechanism
 ) -> None:
-    sets = np.array(list(combinations(range(len(domain)), mechanism.l)), dtype=np.int32)
-    sets = sets[mechanism.admits(sets)]
+    sets, known = all_sets(domain, mechanism)
     holds = (sets[:, :, None] == np.arange(len(domain))).any(axis=1)
-    explains = np.zeros(holds.shape, dtype=bool)
-    np.put_along_axis(explains, sets.astype(np.int64), mechanism.likelihood(sets) > 0, axis=1)
+    explains = known > 0
     # How many sets come from v, and how many of those hold j.
     of_value, with_other = explains.sum(axis=0)[:, None], explains.T.astype(int) @ holds
 
@@ -107,7 +122,19 @@ def test_samples_are_admitted_ascending_and_hold_the_truth(domain: ld.Domain, me
     assert sets.dtype == np.int32
     assert mechanism.admits(sets).all()
     assert (np.diff(sets, axis=1) > 0).all()
-    assert (sets == codes[:, None]).any(axis=1).all()
+    assert (sets == codes[:, None]).any(axis=1).all() == (mechanism.epsilon is None)
+
+
+@every_case
+def test_an_epsilon_bounds_every_ratio_of_likelihoods_and_nothing_else_does(
+    domain: ld.Domain, mechanism: SetMechanism
+) -> None:
+    _, known = all_sets(domain, mechanism)
+
+    if mechanism.epsilon is None:
+        assert (known.min(axis=1) == 0).all()
+    else:
+        assert (known.max(axis=1) <= known.min(axis=1) * np.exp(mechanism.epsilon)).all()
 
 
 @every_case
@@ -171,7 +198,8 @@ def test_parameters_hold_nothing_that_was_computed(domain: ld.Domain, mechanism:
 
 @every_case
 def test_the_worst_posterior_lies_between_one_in_l_and_one(domain: ld.Domain, mechanism: SetMechanism) -> None:
-    assert 1 / mechanism.l - 1e-9 <= mechanism.worst_posterior() <= 1
+    least = mechanism.l if mechanism.epsilon is None else len(domain)
+    assert 1 / least - 1e-9 <= mechanism.worst_posterior() <= 1
 
 
 @every_case
@@ -180,7 +208,8 @@ def test_no_simulated_posterior_exceeds_the_worst(domain: ld.Domain, mechanism: 
     codes = np.arange(3000, dtype=np.int32) % len(domain)
     sets = draw_sets(mechanism, codes, FreshWords.from_insecure_seed(6))
 
-    joint = mechanism.likelihood(sets) * prior[sets]
+    values, likelihood = mechanism.explanations(sets)
+    joint = likelihood * prior[values]
 
     assert (joint.max(axis=1) / joint.sum(axis=1)).max() <= mechanism.worst_posterior(prior) + 1e-9
 

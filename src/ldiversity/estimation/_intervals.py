@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.estimation._threads import over_cells
-from ldiversity.estimation._variance import dummy_range
+from ldiversity.estimation._variance import dummy_range, greatest_errors
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
@@ -31,10 +31,21 @@ def intervals(
     counts are whole numbers, and the sum of a few rare dummies is far from normal. Cells below `min_records` are too
     small for that, so the tails are inverted for the least favorable probabilities. No true count exceeds its
     published count, so no limit does, except where the interval is widened to hold the reported point.
+
+    Where the true value may be missing from its set, none of this holds: the limits are ``linear -+ (z * error + 1/2)``
+    in every cell, with the greatest error of any true counts in small ones.
     """
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    if any(mechanism.epsilon is not None for mechanism in cells.mechanisms):
+        few = (cells.records < min_records)[:, None]
+        reach = z * np.where(few, greatest_errors(cells), errors) + _HALF_A_RECORD
+        records = cells.records[:, None].astype(np.float64)
+        center = np.clip(cells.linear, 0.0, records)
+        low, high = np.maximum(center - reach, 0.0), np.minimum(center + reach, records)
+        return np.minimum(low, points), np.maximum(high, points)
     least, most = dummy_range(cells)
     exact = (most - least < _EQUAL)[None, :] | (cells.records < min_records)[:, None]
-    reach = NormalDist().inv_cdf((1 + confidence) / 2) * errors + _HALF_A_RECORD
+    reach = z * errors + _HALF_A_RECORD
     center = np.clip(cells.linear, 0.0, cells.counts)
     low = np.maximum(center - reach, 0.0)
     high = np.minimum(center + reach, cells.counts)

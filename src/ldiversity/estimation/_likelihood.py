@@ -1,7 +1,7 @@
 """The likelihood of published sets, and its maximum with or without a prior.
 
-A set R is published with probability ``sum over v in R of p_v P(R | v)``. It tells more than counts of
-single members.
+A set R is published with probability ``sum over v of p_v P(R | v)``, where v are its members or, where the true value
+may be missing, all values. It tells more than counts of single members.
 """
 
 from __future__ import annotations
@@ -74,8 +74,7 @@ def _maximize(
 ) -> tuple[FloatArray, int]:
     from ldiversity._kernels.em import em_cells
 
-    combined = product_sets(sets, [mechanism.n_values for mechanism in mechanisms])
-    likelihood = _likelihood(mechanisms, sets)
+    combined, likelihood = _explained(mechanisms, sets)
     n_cells = len(starts) - 1
     shares = np.where(strength[:, None] > 0, prior, 1.0 / len(prior))
     steps = np.zeros(n_cells, dtype=np.int64)
@@ -89,19 +88,22 @@ def _maximize(
     return shares, int(np.count_nonzero(steps >= MOST_STEPS))
 
 
-def _likelihood(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray]) -> FloatArray:
-    # P(set | member), in the order of the combined members; empty when all members explain the set equally well.
-    width = prod(mechanism.l for mechanism in mechanisms)
+def _explained(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray]) -> tuple[SetArray, FloatArray]:
+    # The combinations of values that may be true for each set, and P(set | combination); the latter empty when all
+    # members explain the set equally well, and nothing else does.
+    sizes = [mechanism.n_values for mechanism in mechanisms]
     if all(mechanism.flat_likelihood for mechanism in mechanisms):
-        return np.empty((0, width))
+        return product_sets(sets, sizes), np.empty((0, prod(mechanism.l for mechanism in mechanisms)))
+    candidates: list[SetArray] = []
     combined = np.ones((len(sets[0]), 1))
     for mechanism, array in zip(mechanisms, sets, strict=True):
-        own = np.asarray(mechanism.likelihood(array), dtype=np.float64)
+        values, own = mechanism.explanations(array)
+        candidates.append(values)
         check_likelihood(own)
         # Only ratios within a row matter; scaled so that products stay far from the smallest numbers.
-        own = own / own.max(axis=1, keepdims=True)
+        own = np.asarray(own / own.max(axis=1, keepdims=True), dtype=np.float64)
         combined = (combined[:, :, None] * own[:, None, :]).reshape(len(array), -1)
-    return np.ascontiguousarray(combined)
+    return product_sets(candidates, sizes), np.ascontiguousarray(combined)
 
 
 def _aggregate(cells: CellData) -> tuple[tuple[SetArray, ...], FloatArray, NDArray[np.int64]]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
     from ldiversity.mechanisms import SetMechanism
 
-__all__ = ["COVARIANCE_LIMIT", "covariance", "dummy_range", "standard_errors"]
+__all__ = ["COVARIANCE_LIMIT", "covariance", "dummy_range", "greatest_errors", "standard_errors"]
 
 COVARIANCE_LIMIT: Final = 4_000
 """The most values, or combinations of values, for which a full covariance matrix is given."""
@@ -110,6 +110,15 @@ def dummy_range(cells: CellData) -> tuple[FloatArray, FloatArray]:
         least = np.multiply.outer(least, low).ravel()
         most = np.maximum.outer(most, high).ravel()
     return np.clip(least, 0.0, 1.0), np.clip(most, 0.0, 1.0)
+
+
+def greatest_errors(cells: CellData) -> FloatArray:
+    """The greatest standard errors that the unbiased estimate has for any true counts, shape (cells, F)."""
+    most = np.ones(1)
+    for mechanism in cells.mechanisms:
+        moments = np.maximum(mechanism.variance_factors, 0.0) + np.eye(mechanism.n_values)
+        most = np.multiply.outer(most, moments.max(axis=1)).ravel()
+    return np.sqrt(np.multiply.outer(cells.records.astype(np.float64), most))
 
 
 def _kron(matrices: Sequence[FloatArray]) -> FloatArray:

@@ -8,6 +8,7 @@ from ldiversity.mechanisms._base import CONDITION_LIMIT, SINGULAR_CONDITION, Set
 from ldiversity.mechanisms._classes import ClassMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._enumerated import distinct_rows
+from ldiversity.mechanisms._epsilon import EpsilonSelection, check_epsilon
 from ldiversity.mechanisms._nearest import nearest_feasible
 from ldiversity.mechanisms._partitions import Partitions
 from ldiversity.mechanisms._registry import MECHANISMS, mechanism_from_dict
@@ -23,6 +24,7 @@ __all__ = [
     "BalancedSelection",
     "ClassMechanism",
     "Compatibility",
+    "EpsilonSelection",
     "Partitions",
     "RingLeak",
     "RingSelection",
@@ -30,6 +32,7 @@ __all__ = [
     "SimpleSelection",
     "UniformSelection",
     "Violation",
+    "check_epsilon",
     "check_prior",
     "check_sample",
     "described_integer",

@@ -202,6 +202,10 @@ class BalancedSelection(SetMechanism):
         """One for every member; with a prior, one over the prior of the member."""
         return 1.0 / self._targets[np.asarray(sets)]
 
+    def lightest(self, costs: FloatArray) -> FloatArray:
+        """Return the least sum of `costs` over a set, among the sets of each value."""
+        return self._weights.lightest(costs)
+
     def worst_posterior(self, prior: ArrayLike | None = None) -> float:
         """Return the greatest probability with which a published set can point at one value, over all valid sets.
 

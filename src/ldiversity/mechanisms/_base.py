@@ -1,6 +1,7 @@
 """The base class of set mechanisms.
 
-A *set mechanism* turns the true value of a record into a published set of `l` values that contains it.
+A *set mechanism* turns the true value of a record into a published set of `l` values, which contains it unless the
+mechanism has an `epsilon`.
 Its description is public and complete: the data holder draws with it, the data user estimates with it, and both
 compute the same exact facts from it. F is the number of values; Q[v, j] is the probability that value j is in the
 published set when v is true.
@@ -99,12 +100,20 @@ class SetMechanism(ABC):
     def admits(self, sets: SetArray) -> BoolArray:
         """Whether each row is a set that this mechanism may publish: l distinct codes, far enough apart."""
 
+    @property
+    def epsilon(self) -> float | None:
+        """No two values make any set likely by factors that differ by more than e**epsilon; None without such a bound.
+
+        Without it, every set holds the true value, and so rules others out. With it, the true value may be missing.
+        """
+        return None
+
     # --- exact facts -------------------------------------------------------------------------------
 
     @property
     @abstractmethod
     def inclusion(self) -> FloatArray:
-        """Q, shape (F, F): Q[v, v] = 1 and every row sums to l. Read-only; computed once."""
+        """Q, shape (F, F): every row sums to l, and Q[v, v] = 1 without an `epsilon`. Read-only; computed once."""
 
     @property
     def inclusion_error(self) -> float:
@@ -119,6 +128,13 @@ class SetMechanism(ABC):
     @abstractmethod
     def likelihood(self, sets: SetArray) -> FloatArray:
         """P(set | each of its members is true), shape (n, l), up to one positive factor per row."""
+
+    def explanations(self, sets: SetArray) -> tuple[SetArray, FloatArray]:
+        """Return the values that may be true for each set, and P(set | value), up to one positive factor per row.
+
+        Both have the shape (n, m): the members of the set or, with an `epsilon`, all values of the domain.
+        """
+        return sets, self.likelihood(sets)
 
     @abstractmethod
     def worst_posterior(self, prior: FloatArray | None = None) -> float:

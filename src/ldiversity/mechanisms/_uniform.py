@@ -168,6 +168,14 @@ class UniformSelection(SetMechanism):
         rows = np.asarray(sets)
         return np.repeat(self.admits(rows)[:, None], self.l, axis=1).astype(np.float64)
 
+    def lightest(self, costs: FloatArray) -> FloatArray:
+        """Return the least sum of `costs` over a set, among the sets of each value."""
+        order = np.argsort(costs, kind="stable")
+        cheap = order[: self.l]
+        least = np.asarray(costs + costs[cheap[:-1]].sum(), dtype=np.float64)
+        least[cheap[:-1]] += costs[cheap[-1]] - costs[cheap[:-1]]  # none of them is beside itself
+        return least
+
     def worst_posterior(self, prior: ArrayLike | None = None) -> float:
         """Return the greatest probability with which a published set can point at one value.
 

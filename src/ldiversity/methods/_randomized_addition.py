@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ldiversity.base.checks import check_integer
-from ldiversity.mechanisms import SetMechanism, UniformSelection
+from ldiversity.errors import ParameterError
+from ldiversity.mechanisms import EpsilonSelection, SetMechanism, UniformSelection, check_epsilon
 from ldiversity.methods._base import RandomizingMethod
 from ldiversity.schema import Domain
+from ldiversity.sentences import Setting, say
 
 __all__ = ["RandomizedAddition"]
 
@@ -25,7 +27,11 @@ class RandomizedAddition(RandomizingMethod):
     ----------
     l
         How many values each record shows, at least 2 and less than the size of the domain. No default: the
-        choice is a policy.
+        choice is a policy. With `epsilon` at least 1; when None, as many as give the least error.
+    epsilon
+        Local differential privacy: whatever is true, no set is more than e**epsilon times as likely as for another
+        value. The true value may then be missing from its set. With l = 1 this is randomized response, which also
+        protects yes/no columns.
 
     References
     ----------
@@ -36,16 +42,30 @@ class RandomizedAddition(RandomizingMethod):
     >>> from ldiversity.schema import Domain
     >>> RandomizedAddition(l=3).fit(Domain(values=("cold", "cut", "fever", "flu"))).worst_posterior()
     0.3333333333333333
+    >>> RandomizedAddition(epsilon=2).fit(Domain(values=("no", "yes"))).l
+    1
     """
 
     name: ClassVar[str] = "randomized-addition"
     strength: ClassVar[str | None] = "l"
 
-    l: int
+    l: int | None = None
+    epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        check_integer("RandomizedAddition", "l", self.l, minimum=2)
+        if self.epsilon is not None:
+            object.__setattr__(self, "epsilon", check_epsilon("RandomizedAddition", self.epsilon))
+        if self.l is not None:
+            check_integer("RandomizedAddition", "l", self.l, minimum=2 if self.epsilon is None else 1)
+        elif self.epsilon is None:
+            raise ParameterError("RandomizedAddition", "l", "must be given").with_hint(
+                say("For example {}, or {} for the l of least error at that.", Setting("l", 3), Setting("epsilon", 2))
+            )
 
     def fit(self, domain: Domain) -> SetMechanism:
-        """The uniform mechanism on this domain."""
+        """The uniform mechanism on this domain, with the epsilon if there is one."""
+        if self.epsilon is not None:
+            return EpsilonSelection.fit(domain, self.epsilon, self.l)
+        if self.l is None:
+            raise TypeError(self)
         return UniformSelection.fit(domain, self.l)

@@ -10,7 +10,14 @@ from ldiversity.base.arrays import Scalar
 from ldiversity.base.checks import check_choice, check_integer, check_number
 from ldiversity.distances import Distance, parse_distance
 from ldiversity.errors import ParameterError
-from ldiversity.mechanisms import BalancedSelection, RingSelection, SetMechanism, SimpleSelection
+from ldiversity.mechanisms import (
+    BalancedSelection,
+    EpsilonSelection,
+    RingSelection,
+    SetMechanism,
+    SimpleSelection,
+    check_epsilon,
+)
 from ldiversity.methods._base import RandomizingMethod
 from ldiversity.schema import MISSING_LABEL, Domain
 from ldiversity.sentences import Method, say
@@ -39,6 +46,9 @@ class SemanticDiversity(RandomizingMethod):
     prior
         For ``balanced`` only: a public belief about the values (a mapping, or shares in code order) under which
         no member of a set is likelier than 1/l. Costs accuracy.
+    epsilon
+        For ``balanced`` without a prior: local differential privacy, as in `RandomizedAddition`. The true value may
+        then be missing from its set.
 
     References
     ----------
@@ -61,6 +71,7 @@ class SemanticDiversity(RandomizingMethod):
     distance: Distance | str
     selection: Literal["balanced", "simple", "ring"] = "balanced"
     prior: Mapping[Scalar, float] | Sequence[float] | None = None
+    epsilon: float | None = None
 
     def __post_init__(self) -> None:
         check_integer("SemanticDiversity", "l", self.l, minimum=2)
@@ -81,6 +92,15 @@ class SemanticDiversity(RandomizingMethod):
             )
         if self.prior is not None and self.selection != "balanced":
             raise ParameterError("SemanticDiversity", "prior", "must be left out unless selection is 'balanced'")
+        if self.epsilon is not None:
+            self._check_epsilon(self.epsilon)
+
+    def _check_epsilon(self, epsilon: float) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon("SemanticDiversity", epsilon))
+        if self.selection != "balanced" or self.prior is not None:
+            raise ParameterError(
+                "SemanticDiversity", "epsilon", "must be left out unless selection is 'balanced' and there is no prior"
+            ).with_hint("Other sets favor some of their members, so that no epsilon is proven for them.")
 
     def fit(self, domain: Domain) -> SetMechanism:
         """The mechanism of the chosen selection on this domain."""
@@ -91,7 +111,9 @@ class SemanticDiversity(RandomizingMethod):
             return SimpleSelection.fit(domain, distance, self.l, self.d)
         if self.selection == "ring":
             return RingSelection.fit(domain, distance, self.l, self.d)
-        return BalancedSelection.fit(domain, distance, self.l, self.d, prior=_prior_in_code_order(self.prior, domain))
+        prior = _prior_in_code_order(self.prior, domain)
+        balanced = BalancedSelection.fit(domain, distance, self.l, self.d, prior=prior)
+        return balanced if self.epsilon is None else EpsilonSelection(balanced, self.epsilon)
 
 
 def _prior_in_code_order(

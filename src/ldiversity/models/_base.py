@@ -107,7 +107,8 @@ class PrivacyModel(ABC):
     whom all were equally likely; or what is ``learned`` by someone who knows how frequent each value is overall."""
 
     not_of_sets: ClassVar[str] = ""
-    """Why a release of sets cannot be judged by the model; empty when it can."""
+    """Why a release of sets cannot be judged by the model; empty when it can. A model of what is ``learned`` judges
+    sets that were drawn with an epsilon all the same: they rule nothing out."""
 
     @property
     def figure(self) -> Measured:

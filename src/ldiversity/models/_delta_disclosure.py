@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,7 @@ class DeltaDisclosure(PrivacyModel):
     scale: ClassVar[str] = "delta"
     example: ClassVar[str] = "delta-disclosure:1"
     probes: ClassVar[tuple[tuple[Any, ...], ...]] = ((1.0,),)
+    of_sets: ClassVar[Literal["possible", "likely", "learned"]] = "learned"
     not_of_sets: ClassVar[str] = "A set rules out all values that are not in it, so no delta holds for sets."
     measured: ClassVar[Measured] = Measured(
         "delta",

@@ -89,6 +89,10 @@ class _Question:
     def l(self) -> int | None:  # noqa: E743 - the letter of the literature
         return self.method.level
 
+    @property
+    def least_l(self) -> int:
+        return 1 if self.d is None and getattr(self.method, "epsilon", None) is not None else 2
+
 
 def _plan_attribute(question: _Question, item: Sensitive) -> tuple[AttributePlan, list[SetMechanism]]:
     """The plan, and the mechanism if there can be one."""
@@ -101,6 +105,7 @@ def _plan_attribute(question: _Question, item: Sensitive) -> tuple[AttributePlan
         error.about(question.name)
         raise
     outlook = _outlook(question, mechanism)
+    best = _least_error(question, outlook)
     planned = replace(
         _named(question),
         outlook=outlook,
@@ -108,8 +113,9 @@ def _plan_attribute(question: _Question, item: Sensitive) -> tuple[AttributePlan
         cell_errors={size: math.sqrt(mechanism.expected_mse(size, question.shares)) for size in CELL_SIZES},
         violation=_violation(question),
         cautions=(*mechanism.cautions(), *_read_off(item)),
-        choices=_choices(question, outlook),
+        choices=_choices(question, outlook, best),
         several_sets=_several_sets(mechanism),
+        least_error_l=None if best is None else best.l,
     )
     return planned, [mechanism]
 
@@ -117,6 +123,8 @@ def _plan_attribute(question: _Question, item: Sensitive) -> tuple[AttributePlan
 def _several_sets(mechanism: SetMechanism) -> SeveralSets:
     l, size, partitions = mechanism.l, mechanism.n_values, mechanism.partitions
     divides = size % l == 0
+    if mechanism.epsilon is not None:
+        return _several_draws(mechanism.epsilon, size, divides=divides)
     if partitions is None:
         text = (
             "Each value of a person has a set of its own, with a key too. Two different sets of a person tell that the "
@@ -145,6 +153,17 @@ def _several_sets(mechanism: SetMechanism) -> SeveralSets:
         dividing=() if divides else fitting,
         text=text,
     )
+
+
+def _several_draws(epsilon: float, n_values: int, *, divides: bool) -> SeveralSets:
+    """What two draws tell: their epsilons add up."""
+    sure = 1 / (1 + (n_values - 1) * math.exp(-2 * epsilon))
+    text = (
+        "Each different value of a person is drawn once with a key or a person column, and each row and release anew "
+        f"without. Epsilons add up: two draws spend {2 * epsilon:g}, and a value that fits both is then known with up "
+        f"to {percent(sure)}. Different sets under a key tell that values differ."
+    )
+    return SeveralSets(partitions=False, divides=divides, overlapping=1.0, posterior=sure, dividing=(), text=text)
 
 
 def _read_off(item: Sensitive) -> list[str]:
@@ -183,6 +202,7 @@ def _outlook(question: _Question, mechanism: SetMechanism) -> Outlook:
         mse=mechanism.expected_mse(question.n),
         mse_table=mechanism.expected_mse(question.n, question.shares),
         condition=float(mechanism.condition),
+        epsilon=mechanism.epsilon,
     )
 
 
@@ -192,22 +212,39 @@ def _refused(method: Method, error: LDiversityError) -> Outlook:
     return Outlook(method.level, None if d is None else float(d), error.message, error.hint, nearest)
 
 
-def _choices(question: _Question, chosen: Outlook) -> tuple[Outlook, ...]:
-    """The outlook for neighboring l: around the one asked for, or below the largest possible one."""
-    if question.l is None:
+def _least_error(question: _Question, chosen: Outlook) -> Outlook | None:
+    """The outlook of the l with the least expected error at an epsilon, found step by step; None without an epsilon."""
+    if chosen.epsilon is None or chosen.l is None:
+        return None
+    best = chosen
+    for step in (-1, 1):
+        while best.l is not None and best.l + step >= question.least_l:
+            tried = _try(question, question.method.at(best.l + step))
+            if tried.mse_table is None or tried.mse_table >= (best.mse_table or 0.0):
+                break
+            best = tried
+    return best
+
+
+def _choices(question: _Question, chosen: Outlook, best: Outlook | None = None) -> tuple[Outlook, ...]:
+    """The outlook for neighboring l: around the one asked for, or below the largest possible one; and the best one."""
+    level = chosen.l if chosen.feasible else question.l
+    if level is None:
         return (chosen,)
     if chosen.feasible:
         # For large l, the exact facts of the other selections, which are here for comparison, take long.
         larger = _LARGER if getattr(question.method, "selection", "balanced") == "balanced" else 0
-        asked = range(max(2, question.l - _SMALLER), question.l + larger + 1)
+        asked = range(max(question.least_l, level - _SMALLER), level + larger + 1)
     else:
         reached = [int(near["l"]) for near in chosen.nearest if near.get("d", question.d) == question.d]
         asked = range(max(2, max(reached, default=0) - _SMALLER), max(reached, default=0) + 1)
     choices = []
     for l in asked:
-        choices.append(chosen if l == question.l else _try(question, question.method.at(l)))
-        if not choices[-1].feasible and l > question.l:
+        choices.append(chosen if l == level else _try(question, question.method.at(l)))
+        if not choices[-1].feasible and l > level:
             break
+    if best is not None and best.l not in {one.l for one in choices}:
+        choices = sorted([*choices, best], key=lambda one: one.l or 0)
     return tuple(choices if chosen.feasible else [*choices, chosen])
 
 

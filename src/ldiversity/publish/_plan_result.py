@@ -41,6 +41,8 @@ class Outlook:
         and with the frequencies of this table.
     condition
         How much estimation magnifies noise.
+    epsilon
+        The bound of local differential privacy; None where sets always hold the true value.
     """
 
     l: int | None
@@ -53,6 +55,7 @@ class Outlook:
     mse: float | None = field(default=None, metadata=keyed("expected_mse_uniform"))
     mse_table: float | None = field(default=None, metadata=keyed("expected_mse"))
     condition: float | None = None
+    epsilon: float | None = field(default=None, metadata=OPTIONAL)
 
     @fact
     def feasible(self) -> bool:
@@ -142,6 +145,8 @@ class AttributePlan:
         The same for neighboring l.
     several_sets
         What several sets of one person tell, under a key or with a person column; None when it is not feasible.
+    least_error_l
+        With an epsilon: the l that gives the least expected error at it, on a table with these frequencies.
     """
 
     attribute: str
@@ -156,6 +161,7 @@ class AttributePlan:
     cautions: tuple[str, ...] = ()
     choices: tuple[Outlook, ...] = ()
     several_sets: SeveralSets | None = field(default=None, metadata=OPTIONAL)
+    least_error_l: int | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

@@ -124,6 +124,11 @@ class Release(ShownInNotebooks, ABC):
         """The promise about a sensitive attribute; of several, the first with the smallest `posterior`."""
 
     @property
+    def epsilon(self) -> float | None:
+        """What one record spends, the epsilons of all sensitive attributes added up; None without a bound."""
+        return None
+
+    @property
     def grouped(self) -> bool:
         """Whether records share classes, whose values are counted."""
         return bool(self.class_columns)

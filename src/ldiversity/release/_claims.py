@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import exp, expm1, tanh
 from typing import Final
 
-from ldiversity.base.numbers import percent
+from ldiversity.base.numbers import counted, percent
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.models import PrivacyModel
 from ldiversity.schema import Domain, Role, Schema
@@ -42,15 +43,13 @@ COARSE: Final = (
 )
 """What is said first where a quasi-identifier is published at a declared level."""
 
-_PUBLISHED: Final = (
-    (
-        "The posterior bound is for an attacker to whom all values were equally likely before. Someone who knows that "
-        "one value is common gains more; the mechanism's worst posterior can be computed for any prior."
-    ),
-    (
-        "Publishing the same people again, or several rows of a person who is not named as one, with fresh randomness, "
-        f"another key, l, d or domain lets an attacker intersect the sets. {USE_A_KEY}"
-    ),
+_PRIOR: Final = (
+    "The posterior bound is for an attacker to whom all values were equally likely before. Someone who knows that "
+    "one value is common gains more; the mechanism's worst posterior can be computed for any prior."
+)
+_AGAIN: Final = (
+    "Publishing the same people again, or several rows of a person who is not named as one, with fresh randomness, "
+    f"another key, l, d or domain lets an attacker intersect the sets. {USE_A_KEY}"
 )
 _PUBLIC: Final = (
     "Several sensitive attributes of one person are each protected on their own; that they belong together is public.",
@@ -75,10 +74,12 @@ def sets_not_protected(
 
     `coarse` says whether a quasi-identifier is published at a declared level, `collected` whether devices drew sets.
     """
+    drawn = list(mechanisms)
     return (
         COARSE if coarse else _AS_THEY_ARE,
-        *_PUBLISHED,
-        *dict.fromkeys(what_a_change_tells(one) for one in mechanisms),
+        _PRIOR,
+        *((_AGAIN,) if any(one.epsilon is None for one in drawn) or not drawn else ()),
+        *dict.fromkeys(what_a_change_tells(one) for one in drawn),
         *_PUBLIC,
         *(_COLLECTED if collected else ()),
     )
@@ -86,6 +87,14 @@ def sets_not_protected(
 
 def what_a_change_tells(mechanism: SetMechanism) -> str:
     """What two sets of one person tell if their value changed, or their rows have different values."""
+    if mechanism.epsilon is not None:
+        return (
+            f"The epsilon of {mechanism.epsilon:g} is for one draw. With a key, or a person column, each different "
+            "value of a person is drawn once, and its set is shown again in all rows and releases. Without, every row "
+            "and release is a draw of its own. The epsilons of all draws of a person add up, over sensitive "
+            "attributes, too. Different sets under a key tell that values differ; to hide even that, publish without "
+            "a key, and add up."
+        )
     partitions = mechanism.partitions
     if partitions is None:
         return (
@@ -118,14 +127,19 @@ class Claim:
     attribute
         The sensitive attribute.
     model
-        ``"l-diversity"``, or ``"semantic-diversity"`` when members are also at least `d` apart.
+        ``"l-diversity"``, or ``"semantic-diversity"`` when members are also at least `d` apart;
+        ``"local-differential-privacy"`` with an `epsilon`.
     l
-        Every record's set has exactly this many distinct values of the domain, one of which is true.
+        Every record's set has exactly this many distinct values of the domain, one of which is true unless there is an
+        `epsilon`.
     d
         Least distance between two members of a set.
     posterior
         No set points at one value with a greater probability, for someone to whom all values were equally
         likely. 1.0 means that nothing is promised.
+    epsilon
+        Whatever the true value is, no set is more than e**epsilon times as likely as for another value. None where
+        sets always hold the true value.
     """
 
     attribute: str
@@ -133,10 +147,18 @@ class Claim:
     l: int
     d: float | None
     posterior: float
+    epsilon: float | None = None
+
+    @property
+    def closeness(self) -> float | None:
+        """The t of t-closeness that follows from `epsilon` for every prior belief, ``tanh(epsilon / 4)``."""
+        return None if self.epsilon is None else tanh(self.epsilon / 4)
 
     @property
     def statement(self) -> str:
         """The claim in plain words."""
+        if self.epsilon is not None:
+            return self._of_epsilon(self.epsilon)
         apart = "" if self.d is None else f", pairwise at least {self.d:g} apart"
         odds = (
             f"to someone without prior knowledge no value is more likely than {self.posterior:.3g}"
@@ -144,6 +166,17 @@ class Claim:
             else "some sets may give the true value away"
         )
         return f"Every record shows {self.l} values of {self.attribute!r}{apart}, one of them true; {odds}."
+
+    def _of_epsilon(self, epsilon: float) -> str:
+        apart = "" if self.d is None else f", pairwise at least {self.d:g} apart"
+        shown = f"{counted(self.l, 'value')} of {self.attribute!r}{apart}"
+        return (
+            f"Every record shows {shown}, and the true one may be missing: no value makes what is shown more than "
+            f"{exp(epsilon):.4g} times as likely as another (local differential privacy, epsilon {epsilon:g}). "
+            f"Whatever was believed before, no value becomes more than {exp(epsilon):.4g} times as likely "
+            f"(beta-likeness {expm1(epsilon):.4g}), and beliefs move by at most {tanh(epsilon / 4):.3g} in all "
+            f"(t-closeness); to someone without prior knowledge no value is more likely than {self.posterior:.3g}."
+        )
 
 
 @dataclass(frozen=True)
@@ -251,8 +284,15 @@ def claim_of(attribute: str, mechanism: SetMechanism) -> Claim:
     proven = getattr(mechanism, "worst_posterior_is_exact", True)
     return Claim(
         attribute=attribute,
-        model="l-diversity" if d is None else "semantic-diversity",
+        model=_model_of(mechanism),
         l=mechanism.l,
         d=None if d is None else float(d),
         posterior=float(mechanism.worst_posterior()) if proven else 1.0,
+        epsilon=mechanism.epsilon,
     )
+
+
+def _model_of(mechanism: SetMechanism) -> str:
+    if mechanism.epsilon is not None:
+        return "local-differential-privacy"
+    return "l-diversity" if getattr(mechanism, "d", None) is None else "semantic-diversity"

@@ -60,4 +60,6 @@ def promised(description: ReleaseDescription | ClassDescription, name: str) -> d
 
 def _claim_dict(claim: Claim | ClassClaim) -> dict[str, Any]:
     said = {name: getattr(claim, name) for name in ("model", "l", "d", "posterior", "statement")}
-    return {**said, "rule": claim.rule.to_dict()} if isinstance(claim, ClassClaim) else said
+    if isinstance(claim, ClassClaim):
+        return {**said, "rule": claim.rule.to_dict()}
+    return {**said, "epsilon": claim.epsilon}

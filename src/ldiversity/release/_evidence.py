@@ -39,7 +39,8 @@ class Evidence:
     ----------
     candidates
         The values that a record of each piece may have, and how often: as many records of a class have the value, or
-        once for each member of a set.
+        once for each member of a set. Where sets were drawn with an epsilon, all values, once: the true one may be
+        missing from its set.
     records
         Shape (pieces,): how many records show each piece.
     counted
@@ -49,6 +50,8 @@ class Evidence:
         Whether a row shows all that is said about its record; a row of a release that was exploded does not.
     mechanism
         How members of sets were drawn; None where candidates are counted.
+    shown
+        Shape (pieces, l): the sets, where values that are not in them are candidates too.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class Evidence:
     counted: bool
     complete: bool = True
     mechanism: SetMechanism | None = None
+    shown: SetArray | None = None
     _of_row: CodeArray | None = field(default=None, repr=False)
 
     @property
@@ -87,7 +91,7 @@ class Evidence:
     @cached_property
     def sets(self) -> SetArray:
         """Shape (pieces, l): the sets, where all pieces are sets of one size."""
-        return self.candidates.codes.reshape(self.n_pieces, -1)
+        return self.candidates.codes.reshape(self.n_pieces, -1) if self.shown is None else self.shown
 
     @cached_property
     def marginal(self) -> FloatArray | None:
@@ -104,7 +108,7 @@ class Evidence:
             return self.shares() / self.marginal[self.candidates.codes]
         if self.mechanism is None or self.mechanism.flat_likelihood or not self.complete:
             return np.ones(len(self.candidates.codes))
-        likelihood = self.mechanism.likelihood(self.sets)
+        _, likelihood = self.mechanism.explanations(self.sets)
         # A set that the mechanism never draws says nothing about its members.
         never = likelihood.sum(axis=1, keepdims=True) <= 0
         return np.asarray(np.where(never, 1.0, likelihood).reshape(-1))
@@ -117,16 +121,26 @@ class Evidence:
         prior
             Shape (F,): what was believed before; all values equally likely when None. Counted values are what they are.
         aware
-            Whether the reader knows how sets are drawn; otherwise every member is equally likely.
+            Whether the reader knows how sets are drawn; otherwise every member is equally likely, and nothing else.
         """
         shown = self.candidates
         if self.counted:
             return np.asarray(shown.counts / np.repeat(shown.sizes, np.diff(shown.starts)))
-        known = self.likelihood if aware else np.ones(len(shown.codes))
+        known = self.likelihood if aware else self._members
         weights = known if prior is None else known * prior[shown.codes]
         # A prior that gives no member a probability says nothing about this set.
         weights = np.where(self._totals(weights) > 0, weights, known)
         return np.asarray(weights / self._totals(weights))
+
+    @property
+    def _members(self) -> FloatArray:
+        """For each candidate: 1 if its set shows it, and 0 if not."""
+        members = np.ones(len(self.candidates.codes))
+        if self.shown is None:
+            return members
+        members[:] = 0.0
+        np.put_along_axis(members.reshape(self.n_pieces, -1), self.shown.astype(np.int64), 1.0, axis=1)
+        return members
 
     def _totals(self, weights: FloatArray) -> FloatArray:
         """For each candidate: the sum of the weights of its piece."""
@@ -139,12 +153,12 @@ class Evidence:
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         inside = np.arange(starts[-1]) - np.repeat(starts[:-1] - self.candidates.starts[:-1][pieces], lengths)
         some = ClassCounts(starts, self.candidates.codes[inside], self.candidates.counts[inside], self.domain)
-        return replace(self, candidates=some, records=self.records[pieces], _of_row=None)
+        shown = None if self.shown is None else self.shown[pieces]
+        return replace(self, candidates=some, records=self.records[pieces], shown=shown, _of_row=None)
 
     def of_sets(self, sets: SetArray) -> Evidence:
         """The same for these sets, one for each record, without rows."""
-        ones = np.ones(len(sets), dtype=np.int64)
-        return replace(self, candidates=_members(sets, self.domain), records=ones, complete=True, _of_row=None)
+        return _evidence_of_sets(sets, np.ones(len(sets), dtype=np.int64), self.domain, self.drawn_by())
 
     def drawn_by(self) -> SetMechanism:
         """How sets were drawn, or `UnsupportedError` where values are counted."""
@@ -157,6 +171,20 @@ def _members(sets: SetArray, domain: Domain) -> ClassCounts:
     """Each set as a piece in which every member counts once."""
     starts = np.arange(0, sets.size + 1, sets.shape[1], dtype=np.int64)
     return ClassCounts(starts, sets.reshape(-1), np.ones(sets.size, dtype=np.int64), domain)
+
+
+def _evidence_of_sets(
+    sets: SetArray,
+    records: NDArray[np.int64],
+    domain: Domain,
+    mechanism: SetMechanism,
+    of_row: CodeArray | None = None,
+) -> Evidence:
+    """Evidence of sets: their members, or all values where the true one may be missing."""
+    if mechanism.epsilon is None:
+        return Evidence(_members(sets, domain), records, counted=False, mechanism=mechanism, _of_row=of_row)
+    every, _ = mechanism.explanations(sets)
+    return Evidence(_members(every, domain), records, counted=False, mechanism=mechanism, shown=sets, _of_row=of_row)
 
 
 def evidence_of_classes(counts: ClassCounts, class_of: CodeArray | None) -> Evidence:
@@ -238,8 +266,7 @@ class SetTally:
         numbers = self._merge()
         (sets,), (records,) = self._sets, self._records
         of_row = numbers[np.concatenate(self._links)] if self._linked else None
-        members = _members(sets, self._domain)
-        return Evidence(members, records, counted=False, mechanism=self._mechanism, _of_row=of_row)
+        return _evidence_of_sets(sets, records, self._domain, self._mechanism, of_row)
 
     def _merge(self) -> CodeArray:
         """Merge the gathered sets into one list; returns the place of each of them in it."""

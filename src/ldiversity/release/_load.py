@@ -144,7 +144,7 @@ def _claim(entry: SensitiveEntry, mechanism: SetMechanism) -> Claim:
     A posterior of 1 promises nothing, so it is allowed: the writer may not have known how to prove a better one.
     """
     claim, said = claim_of(entry.attribute, mechanism), entry.claim
-    same = (said.model, said.l, said.d) == (claim.model, claim.l, claim.d)
+    same = (said.model, said.l, said.d, said.epsilon) == (claim.model, claim.l, claim.d, claim.epsilon)
     if not same or (said.posterior < 1 and abs(said.posterior - claim.posterior) > _ROUNDING * claim.posterior):
         raise ReleaseFormatError("release", f"the claim about {entry.attribute!r} must be its mechanism's").with_hint(
             "It was changed after publishing; ask the publisher for a good copy."

@@ -96,15 +96,24 @@ class DomainEntry(Entry):
     edges: Annotated[list[float], Field(fail_fast=True)] | None = None
 
 
-class ClaimEntry(Entry):
+class ClaimEntry(SparseEntry):
     """What is promised about a sensitive attribute."""
 
-    model: Text = Field(description="l-diversity or semantic-diversity of sets; the rule's name for classes.")
+    later = frozenset({"epsilon"})
+    model: Text = Field(
+        description="l-diversity, semantic-diversity or local-differential-privacy of sets; the rule's name for "
+        "classes."
+    )
     l: Annotated[int, Field(ge=1)] | None = None
     d: float | None = None
     posterior: Annotated[float, Field(gt=0, le=1)]
     statement: Text
     rule: dict[str, Any] | None = Field(default=None, description="Classes only: the rule in full; `name` names it.")
+    epsilon: Annotated[float, Field(gt=0)] | None = Field(
+        default=None,
+        description="Sets that may lack the true value: no true value makes a set more than e**epsilon times as likely "
+        "as another does.",
+    )
 
 
 class SensitiveEntry(Entry):

@@ -25,6 +25,7 @@ from ldiversity.release._claims import AlikeClaim, Claim, claim_of
 from ldiversity.release._coded import codes_of, member_names, publish_batch, sets_of, wrap_sets
 from ldiversity.release._description import Format, ReleaseDescription, SetLayout
 from ldiversity.release._dtypes import keep_shown, to_frame
+from ldiversity.release._epsilon_bound import EpsilonBound
 from ldiversity.release._evidence import Evidence, EvidenceTally, SetTally, evidence_of_members
 from ldiversity.release._flat import free_name
 from ldiversity.release._forms import Form
@@ -144,6 +145,13 @@ class SetRelease(Release):
     # --- what the data user asks --------------------------------------------------------------------
 
     @property
+    def epsilon(self) -> float | None:
+        """The epsilons of all sensitive attributes added up; None where one of them has none, and rules values out."""
+        each = [self.mechanisms[name].epsilon for name in self.sensitive]
+        known = [one for one in each if one is not None]
+        return sum(known) if len(known) == len(each) else None
+
+    @property
     def rows_per_record(self) -> int:
         """How many rows of the table each record has."""
         return self.mechanisms[self.sensitive[0]].l if self.layout == "exploded" else 1
@@ -159,8 +167,8 @@ class SetRelease(Release):
 
     def parameters(self, attribute: str) -> Mapping[str, object]:
         """The public parameters of the mechanism."""
-        described = self.mechanism(attribute).to_dict()
-        return {name: value for name, value in described.items() if name not in {"kind", "version", "fitted"}}
+        described = self.mechanism(attribute).parameters()
+        return {name: value for name, value in described.items() if name not in {"kind", "version"}}
 
     def tally(self, attribute: str) -> EvidenceTally:
         """Gathers the different sets of records."""
@@ -190,15 +198,18 @@ class SetRelease(Release):
         return self.mechanism(attribute)
 
     def promised(self, attribute: str) -> list[PrivacyModel]:
-        """The claim as models: l values, at least d apart, none more likely than the posterior.
+        """The claim as models: l values, at least d apart, none more likely than the posterior; and the epsilon.
 
-        Exploded rows do not show sets, so the bound on the posterior cannot be checked on them.
+        Exploded rows do not show sets, so bounds on probabilities cannot be checked on them. With an epsilon, values
+        that a set does not show are possible too, so there is no promise about how many are.
         """
         claim = self.claim(attribute)
-        promised: list[PrivacyModel] = [DistinctDiversity(claim.l)]
+        promised: list[PrivacyModel] = [DistinctDiversity(claim.l)] if claim.epsilon is None else []
         distance = getattr(self.mechanism(attribute), "distance", None)
-        if claim.d is not None and claim.d > 0 and distance is not None:
+        if claim.d is not None and claim.d > 0 and distance is not None and claim.epsilon is None:
             promised.append(SemanticClassDiversity(claim.l, claim.d, distance))
+        if claim.epsilon is not None and self.layout == "sets":
+            promised.append(EpsilonBound(claim.epsilon))
         if claim.posterior < 1 and self.layout == "sets":
             promised.append(PosteriorBound(claim.posterior))
         return [*promised, *(one.rule for one in self.claims_of(attribute) if isinstance(one, AlikeClaim))]
@@ -277,7 +288,7 @@ class SetRelease(Release):
             Budget(memory)
         for claim in (one for one in self.claims if isinstance(one, Claim)):
             promised = claim_of(claim.attribute, self.mechanisms[claim.attribute])
-            if claim.posterior < promised.posterior * (1 - _ROUNDING):
+            if claim.posterior < promised.posterior * (1 - _ROUNDING) or _stricter(claim.epsilon, promised.epsilon):
                 raise ClaimError("the claim promises more than its mechanism can keep", column=claim.attribute)
         verify_rows(self._rows, self._description, n_records=self.n_rows)
 
@@ -313,6 +324,11 @@ class SetRelease(Release):
 
     def _other_columns(self) -> list[str]:
         return [name for name in self.schema.names() if name not in self.sensitive]
+
+
+def _stricter(said: float | None, kept: float | None) -> bool:
+    """Whether an epsilon promises more than another; none promises nothing."""
+    return said is not None and (kept is None or said < kept)
 
 
 def explode_rows(columns: pa.Table, attribute: str, sets: SetArray) -> pa.Table:

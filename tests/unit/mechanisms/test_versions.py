@@ -14,6 +14,7 @@ from ldiversity.distances import MatrixDistance, OrderedDistance
 from ldiversity.mechanisms import (
     MECHANISMS,
     BalancedSelection,
+    EpsilonSelection,
     RingSelection,
     SetMechanism,
     SimpleSelection,
@@ -33,7 +34,10 @@ PINNED = {
     "uniform": [[0, 2, 8], [0, 1, 3], [1, 2, 6]],
     "large": [[0, 94354, 94697], [5781, 25000, 53268], [7356, 50000, 71128]],
     "pairs": [[0, 6], [3, 7], [4, 6]],
+    "epsilon": [[0, 1, 2, 3], [0, 2, 5, 7], [1, 3, 5, 8]],
+    "response": [[0], [5], [8]],
 }
+NEW = {"epsilon"}
 
 
 def ordered(size: int) -> Domain:
@@ -98,6 +102,10 @@ def ordered(size: int) -> Domain:
             [[0, 3, 5], [1, 3, 8], [2, 6, 8]],
             id="ring",
         ),
+        pytest.param(
+            EpsilonSelection(UniformSelection(9, 4), 0.5), [0, 3, 6], PINNED["epsilon"], id="epsilon, uniform sets"
+        ),
+        pytest.param(EpsilonSelection.fit(Domain(NINE), 2, l=1), [0, 3, 6], PINNED["response"], id="epsilon, l = 1"),
     ],
 )
 def test_given_words_draw_the_same_sets_as_ever(
@@ -133,8 +141,8 @@ def test_given_words_choose_the_same_partitions_as_ever(
 
 
 @pytest.mark.parametrize("kind", MECHANISMS)
-def test_pinned_sets_are_those_of_version_two(kind: str) -> None:
-    assert MECHANISMS[kind].version == 2
+def test_pinned_sets_are_those_of_the_newest_version(kind: str) -> None:
+    assert MECHANISMS[kind].version == (1 if kind in NEW else 2)
 
 
 @pytest.mark.parametrize("version", [1, 2])

@@ -135,11 +135,15 @@ def _different_members(matches: Matches, members: CodeArray, l: int) -> CodeArra
 
 
 def plain_beliefs(release: Release, targets: Targets, attribute: str, prior: FloatArray | None = None) -> Beliefs:
-    """Shares of the classes that a target may be in, or of members of the sets that may be theirs, by a prior."""
+    """Shares of the classes that a target may be in, or of members of the sets that may be theirs, by a prior.
+
+    Where the true value may be missing from its set, everybody knows how likely that is.
+    """
     evidence = release.evidence(attribute)
     matches = match_evidence(release, targets, attribute)
     if evidence.complete or prior is None:
-        return matches.beliefs(belief_matrix(evidence.candidates, evidence.shares(prior)))
+        shares = evidence.shares(prior, aware=evidence.shown is not None)
+        return matches.beliefs(belief_matrix(evidence.candidates, shares))
     found = matches.beliefs(belief_matrix(evidence.candidates, evidence.shares()))
     weighted = found.probability * prior
     totals = weighted.sum(axis=1, keepdims=True)

@@ -146,9 +146,10 @@ def _told(
     factors = np.ones((len(chosen), len(evidence.domain)))
     prior = evidence.marginal
     if prior is None:
-        # Equal sets of one person say the same: they are not independent.
+        # Equal sets say the same where a person's draws belong together; elsewhere each is a draw of its own.
         likelihood = belief_matrix(evidence.candidates, evidence.likelihood)
-        _multiply(factors, person, np.asarray(likelihood[piece].toarray()))
+        draws = np.ones_like(times) if release.person else times
+        _multiply(factors, person, np.asarray(likelihood[piece].toarray()) ** draws[:, None])
     else:
         counts = belief_matrix(evidence.candidates, evidence.candidates.counts.astype(float))[piece].toarray()
         sizes = evidence.candidates.sizes[piece].astype(float)

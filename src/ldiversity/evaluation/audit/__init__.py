@@ -7,6 +7,7 @@ from ldiversity.evaluation.audit._asked import Asked
 from ldiversity.evaluation.audit._audit import audit
 from ldiversity.evaluation.audit._check import check
 from ldiversity.evaluation.audit._classes import CountedTable, count_table
+from ldiversity.evaluation.audit._epsilons import EpsilonSum, add_epsilons
 from ldiversity.evaluation.audit._figures import Figure
 from ldiversity.evaluation.audit._html import fragment, risk_rows, risk_words
 from ldiversity.evaluation.audit._population import PopulationUsed, Recognition, RecognitionChoices
@@ -22,11 +23,13 @@ __all__ = [
     "Belief",
     "ClassSizes",
     "CountedTable",
+    "EpsilonSum",
     "Figure",
     "PopulationUsed",
     "Recognition",
     "RecognitionChoices",
     "RecordRisk",
+    "add_epsilons",
     "audit",
     "check",
     "count_table",

@@ -12,6 +12,7 @@ from ldiversity.engines import Engine, choose_engine
 from ldiversity.evaluation.audit._advice import advise
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._classes import MissingQuasi
+from ldiversity.evaluation.audit._epsilons import epsilon_note
 from ldiversity.evaluation.audit._figures import all_figures
 from ldiversity.evaluation.audit._found import Found, FoundIn
 from ldiversity.evaluation.audit._population import Recognition, population_used
@@ -210,4 +211,7 @@ def _notes(seen: AttackerView, release: Release | None) -> list[str]:
     if release is not None and release.person:
         alike = "" if seen.person is not None else f" {_MAY_LOOK_ALIKE}"
         notes.append(f"{_APART if release.grouped else _TOGETHER}{alike}")
+    spent = None if release is None else epsilon_note(release)
+    if spent is not None:
+        notes.append(spent)
     return notes

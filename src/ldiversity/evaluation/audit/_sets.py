@@ -9,7 +9,8 @@ which of three ways it looks at that belief.
 release is about this belief.
 ``learned``: the marginal, estimated from the release, is the prior, and the posterior is compared with it.
 
-Some models have no answer, and say why in `not_of_sets`.
+Some models have no answer, and say why in `not_of_sets`. Where sets were drawn with an epsilon, the true value may be
+missing, so every value is a candidate and has a posterior.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ __all__ = ["ExplodedView", "SetView", "estimated_marginal", "view_of"]
 
 _WHOLE: Final = 10**8
 """Posteriors are multiples of 1 over this, so that models can treat them as counts."""
+
+_FINE: Final = 10**12
+"""The same where no value is ruled out, and the least likely of all values matters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +86,7 @@ class SetView(View):
         return self._largest(self.estimated.astype(np.float64))
 
     def _largest(self, prior: FloatArray | None) -> FloatArray:
-        shares = self.evidence.shares(prior, aware=True).reshape(self.evidence.sets.shape)
+        shares = self.evidence.shares(prior, aware=True).reshape(self.evidence.n_pieces, -1)
         largest: FloatArray = shares.max(axis=1, initial=0.0)
         return largest
 
@@ -93,7 +97,7 @@ class SetView(View):
 
     def picture(self, model: type[PrivacyModel]) -> ClassCounts:
         """The beliefs that a kind of model looks at."""
-        if model.not_of_sets:
+        if model.not_of_sets and not (model.of_sets == "learned" and self._rules_nothing_out):
             raise UnsupportedError(model.not_of_sets)
         if model.of_sets == "possible":
             return self._possible
@@ -107,12 +111,19 @@ class SetView(View):
     def _unprejudiced(self) -> ClassCounts:
         if self.evidence.drawn_by().flat_likelihood:
             return self._possible
-        return self._counted(np.rint(self.evidence.shares(aware=True) * _WHOLE).astype(np.int64))
+        return self._believed(None)
 
     @cached_property
     def _compared(self) -> ClassCounts:
-        prior = self.estimated.astype(np.float64)
-        return self._counted(np.rint(self.evidence.shares(prior, aware=True) * _WHOLE).astype(np.int64))
+        return self._believed(self.estimated.astype(np.float64))
+
+    @property
+    def _rules_nothing_out(self) -> bool:
+        return self.evidence.drawn_by().epsilon is not None
+
+    def _believed(self, prior: FloatArray | None) -> ClassCounts:
+        whole = _FINE if self._rules_nothing_out else _WHOLE
+        return self._counted(np.rint(self.evidence.shares(prior, aware=True) * whole).astype(np.int64))
 
     def _counted(self, weights: NDArray[np.int64]) -> ClassCounts:
         shown, everyone = self.evidence.candidates, Population(self.domain, self.estimated)
@@ -181,7 +192,7 @@ def view_of(evidence: Evidence) -> View:
     if evidence.counted:
         return ClassView(evidence.candidates)
     mechanism = evidence.drawn_by()
-    shown = np.bincount(evidence.candidates.codes, np.repeat(evidence.records, mechanism.l), mechanism.n_values)
+    shown = np.bincount(evidence.sets.ravel(), np.repeat(evidence.records, mechanism.l), mechanism.n_values)
     return SetView(evidence, estimated_marginal(mechanism, shown))
 
 

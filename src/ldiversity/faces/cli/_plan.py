@@ -125,7 +125,8 @@ def _render_uniqueness(found: Sequence[ColumnUniqueness], page: Page) -> None:
 
 def _render_attribute(plan: AttributePlan, page: Page) -> None:
     outlook, selection = plan.outlook, "" if plan.selection is None else f" ({plan.selection})"
-    name = f"{plan.method}{selection}, {settings({'l': outlook.l, 'd': outlook.d})}"
+    chosen = {name: getattr(outlook, name) for name in ("l", "d", "epsilon")}
+    name = f"{plan.method}{selection}, {settings(chosen)}"
     page.title(f"{plan.attribute}: {name}, {counted(plan.n_values, 'value')}")
     if outlook.feasible:
         page.text(f"Feasible. {plan.claim}")
@@ -159,6 +160,15 @@ def _render_facts(plan: AttributePlan, page: Page) -> None:
         f"frequencies, {number(outlook.mse)} if all values were equally frequent; "
         f"condition of the inclusion matrix {number(outlook.condition)}."
     )
+    if plan.least_error_l is not None:
+        same = plan.least_error_l == outlook.l
+        best = next(one for one in plan.choices if one.l == plan.least_error_l)
+        page.bullet(
+            f"At epsilon {number(outlook.epsilon)} no other l has a smaller expected error."
+            if same
+            else f"At epsilon {number(outlook.epsilon)}, {settings({'l': best.l})} has the least expected error: "
+            f"typically {points(best.std_error)} percentage points instead of {points(outlook.std_error)}."
+        )
     if plan.several_sets is not None:
         page.bullet(f"Several sets of one person: {in_words(plan.several_sets.text)}")
     if plan.violation is not None:

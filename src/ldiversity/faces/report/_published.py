@@ -139,7 +139,10 @@ def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str])
 def _published(release: Release, name: str) -> str:
     role = release.schema[name].role
     if role is Role.SENSITIVE:
-        return "shuffled within its class" if release.grouped else "as a set, one of which is true"
+        if release.grouped:
+            return "shuffled within its class"
+        missing = release.drawn_by(name).epsilon is not None
+        return "as a set, from which the true value may be missing" if missing else "as a set, one of which is true"
     form = release.forms.get(name)
     if name in release.coarse:
         return "as a label of a declared level"

@@ -198,7 +198,8 @@ def _about_sensitive(preparation: Preparation) -> Iterator[Finding]:
     groups = preparation.question.grouping is not None
     for name, coder in preparation.coders.items():
         counts, domain = preparation.counts[name], coder.domain
-        yield from about_domain(name, domain, counts, groups=groups)
+        replaced = not groups and getattr(preparation.question.methods[name], "epsilon", None) is not None
+        yield from about_domain(name, domain, counts, groups=groups, replaced=replaced)
         texts = [value for value in domain.values if isinstance(value, str)]
         if domain.edges is not None or name not in preparation.undeclared:
             continue

@@ -15,7 +15,7 @@ from ldiversity.base.numbers import counted, percent
 from ldiversity.publish._screening._spelling import plain_spelling
 from ldiversity.publish._screening._tally import HashCounts
 from ldiversity.schema import Domain
-from ldiversity.sentences import Setting, say
+from ldiversity.sentences import Sentence, Setting, say
 
 __all__ = ["about_domain", "about_spellings", "merged_codes"]
 
@@ -42,8 +42,12 @@ def merged_codes(domain: Domain) -> HashArray:
     return np.array(codes, dtype=np.uint64)
 
 
-def about_domain(name: str, domain: Domain, counts: NDArray[np.int64], *, groups: bool) -> list[Finding]:
+def about_domain(
+    name: str, domain: Domain, counts: NDArray[np.int64], *, groups: bool, replaced: bool = False
+) -> list[Finding]:
     """What a sensitive domain should not hold: spellings of one value, numbers nearly equal, two values alone.
+
+    `groups` says whether records are grouped, `replaced` whether values are replaced, by which two can be hidden.
 
     Examples
     --------
@@ -57,7 +61,7 @@ def about_domain(name: str, domain: Domain, counts: NDArray[np.int64], *, groups
         found += _sensitive_spellings(name, domain, counts)
     if domain.edges is None and domain.positions is not None:
         found += _near_numbers(name, domain, counts)
-    if len(domain) == _TWO:
+    if len(domain) == _TWO and not replaced:
         found.append(_two_values(name, counts, groups=groups))
     return found
 
@@ -137,7 +141,9 @@ def _two_values(name: str, counts: NDArray[np.int64], *, groups: bool) -> Findin
     most = int(counts.max(initial=0)) / max(int(counts.sum()), 1)
     text = f"It has two values, of which the more frequent has {percent(most)} of the rows."
     if not groups:
-        why = "A set of two values tells nothing, so no set method can hide them."
+        why: str | Sentence = say(
+            "A set of two values tells nothing: {} hides them by randomized response.", Setting("epsilon", 1)
+        )
     elif most > 1 / 2:
         why = "Classes in which both are equally frequent must leave rows out."
     else:
