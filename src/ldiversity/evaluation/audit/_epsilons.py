@@ -57,7 +57,7 @@ class EpsilonSum(Answer, schema="epsilons", version=1):
             last = "Something has no epsilon, so that together nothing bounds what is learned about a person."
         else:
             last = (
-                f"Together at most epsilon {number(self.total)}, a factor of {exp(min(self.total, 700)):.4g}: for a "
+                f"Together at most epsilon {number(self.total)}, a factor of {number(exp(min(self.total, 700)))}: for a "
                 "person with one record in each release. Sets that one key drew again for the same values count once."
             )
         return fit_screen([last, *lines])
