@@ -56,8 +56,9 @@ class EpsilonSum(Answer, schema="epsilons", version=1):
         if self.total is None:
             last = "Something has no epsilon, so that together nothing bounds what is learned about a person."
         else:
+            factor = number(exp(min(self.total, 700)))
             last = (
-                f"Together at most epsilon {number(self.total)}, a factor of {number(exp(min(self.total, 700)))}: for a "
+                f"Together at most epsilon {number(self.total)}, a factor of {factor}: for a "
                 "person with one record in each release. Sets that one key drew again for the same values count once."
             )
         return fit_screen([last, *lines])
