@@ -25,11 +25,16 @@ from ldiversity.errors import ReleaseFormatError as ReleaseFormatError
 from ldiversity.errors import SchemaError as SchemaError
 from ldiversity.errors import StorageError as StorageError
 from ldiversity.errors import UnsupportedError as UnsupportedError
+from ldiversity.estimation import Association as Association
 from ldiversity.estimation import Estimate as Estimate
 from ldiversity.estimation import Estimator as Estimator
+from ldiversity.estimation import Quantity as Quantity
+from ldiversity.estimation import Trend as Trend
+from ldiversity.estimation import association as association
 from ldiversity.estimation import bins as bins
 from ldiversity.estimation import estimate as estimate
 from ldiversity.estimation import groups as groups
+from ldiversity.estimation import trend as trend
 from ldiversity.evaluation.attacks import Attack as Attack
 from ldiversity.evaluation.attacks import AttackReport as AttackReport
 from ldiversity.evaluation.attacks import AttackResult as AttackResult

@@ -132,6 +132,7 @@ def signed_survey() -> Answer:
 
 ROLES: Mapping[str, Any] = {"quasi": ["place", "age"], "sensitive": "disease"}
 EXAMPLES: Mapping[str, Callable[[], Answer]] = {
+    "association": lambda: ld.association(sets(), "age:100"),
     "attack": lambda: ld.attack(sets(), table(), attacks=["homogeneity", "skewness"], targets=50),
     "audit": lambda: ld.audit(table(), **ROLES, models=["k-anonymity:5", "distinct:3", "t-closeness:0.2"]),
     "checked": lambda: ld.Publication(**ROLES, method=ld.RandomizedAddition(l=3)).check(table()),
@@ -153,7 +154,9 @@ EXAMPLES: Mapping[str, Callable[[], Answer]] = {
     "key": key,
     "plan": lambda: ld.plan(table(), **ROLES, method=ld.RandomizedAddition(l=3)),
     "published": written,
+    "quantity": lambda: ld.estimate(sets(), by="place").proportion(f"{LONG}1", "place 0001"),
     "report": lambda: ld.holder_report(sets(), table(), attacks=True),
+    "trend": lambda: ld.trend([sets()] * 60, f"{LONG}1"),
     "verdict": lambda: ld.check("distinct:3", table(), **ROLES),
 }
 

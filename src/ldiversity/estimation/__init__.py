@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ldiversity.estimation._association import Association, association
 from ldiversity.estimation._base import Estimator, MatrixEstimator, Solution
 from ldiversity.estimation._by import BinnedColumn, By, ByLike, GroupedColumn, PlainColumn, as_by, bins, groups
-from ldiversity.estimation._by_text import parse_by
+from ldiversity.estimation._by_text import parse_by, read_by
 from ldiversity.estimation._calendar import CalendarColumn
 from ldiversity.estimation._cells import CellData
 from ldiversity.estimation._class_cells import ClassCells
@@ -14,13 +15,16 @@ from ldiversity.estimation._estimate import estimate
 from ldiversity.estimation._exchange import Exchange
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._matrix_estimators import Paper
+from ldiversity.estimation._quantity import Quantity
 from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
 from ldiversity.estimation._result import Estimate, EstimatedCell, EstimatedValue
+from ldiversity.estimation._trend import Trend, trend
 from ldiversity.estimation._where import Filter, parse_where
 
 __all__ = [
     "CLASS_ESTIMATORS",
     "ESTIMATORS",
+    "Association",
     "BinnedColumn",
     "By",
     "ByLike",
@@ -39,13 +43,18 @@ __all__ = [
     "MatrixEstimator",
     "Paper",
     "PlainColumn",
+    "Quantity",
     "Solution",
+    "Trend",
     "as_by",
+    "association",
     "bins",
     "estimate",
     "global_marginal",
     "groups",
     "parse_by",
     "parse_where",
+    "read_by",
+    "trend",
     "true_cells",
 ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from datetime import date
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 import pyarrow as pa
@@ -213,20 +214,20 @@ def bins(
     column: str,
     *,
     width: float | None = None,
-    edges: Sequence[float] | None = None,
+    edges: Sequence[float | str | date] | None = None,
     quantiles: int | None = None,
-) -> BinnedColumn:
-    """Divide a column of numbers into bins.
+) -> By:
+    """Divide a column of numbers, or of days, into bins.
 
     Parameters
     ----------
     column
-        A published column of numbers.
+        A published column of numbers; with days as edges, of days or instants.
     width
         Bins of this width; one of them starts at 0.
     edges
         The edges of the bins. A bin holds ``low <= x < high``; the last one also holds its upper edge. Numbers
-        below and above are cells of their own.
+        below and above are cells of their own. Days, as dates or as texts such as ``"1980-01-01"``, begin a cell each.
     quantiles
         This many bins, with about equally many of the selected records.
 
@@ -236,8 +237,13 @@ def bins(
     >>> coded.labels.take(pa.array(coded.codes)).to_pylist()
     ['[30, 40)', '[20, 30)', None, '[30, 40)']
     """
+    from ldiversity.estimation._date_edges import are_days, by_days
+
     column_name("bins", "column", column)
-    return BinnedColumn(column, Bins(width=width, edges=edges if edges is None else tuple(edges), quantiles=quantiles))
+    if edges is not None and width is None and quantiles is None and are_days(edges):
+        return by_days(column, cast("Sequence[str | date]", edges))
+    numbers = None if edges is None else cast("tuple[float, ...]", tuple(edges))
+    return BinnedColumn(column, Bins(width=width, edges=numbers, quantiles=quantiles))
 
 
 def groups(

@@ -1,21 +1,25 @@
-"""By-columns as texts, for the command line."""
+"""By-columns as texts, for the command line and for short questions in Python."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
 from ldiversity.errors import ParameterError
-from ldiversity.estimation._by import By, PlainColumn, bins, groups
+from ldiversity.estimation._by import By, ByLike, PlainColumn, as_by, bins, groups
 from ldiversity.estimation._calendar import PERIODS, by_calendar
+from ldiversity.estimation._date_edges import by_days
 
-__all__ = ["parse_by"]
+__all__ = ["parse_by", "read_by"]
 
+_MARKS: Final = frozenset(":@,")
 _ITEM: Final = re.compile(r'(?:"[^"]*"|[^",])+')
 _PARTS: Final = re.compile(
     r'\s*(?:"(?P<quoted>[^"]*)"|(?P<plain>[^:@"]+?))\s*(?:(?P<mark>[:@])(?P<rule>.*))?', re.DOTALL
 )
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _FILE: Final = re.compile(r'\s*"?(?P<path>.+?)"?(?::(?P<level>\d+))?\s*', re.DOTALL)
 
 
@@ -23,9 +27,9 @@ def parse_by(text: str) -> tuple[By, ...]:
     """Read by-columns from a text such as ``sex,age:10,zip@zones.csv``.
 
     ``age:10`` means bins of width 10, ``age:0/18/65/120`` bins with these edges, ``age:q4`` four bins with equally
-    many records. ``birth:year`` (or quarter, month, day) divides dates by the calendar. ``zip@zones.csv:2`` means the
-    groups at level 2 of a hierarchy file; without a number, level 1. Put names and paths with ``, : @`` into double
-    quotes.
+    many records. ``birth:year`` (or quarter, month, day) divides dates by the calendar, ``birth:1950-01-01/1980-01-01``
+    at these days. ``zip@zones.csv:2`` means the groups at level 2 of a hierarchy file; without a number, level 1. Put
+    names and paths with ``, : @`` into double quotes.
 
     Examples
     --------
@@ -43,6 +47,23 @@ def parse_by(text: str) -> tuple[By, ...]:
     if not parts:
         raise ParameterError("by", "at least one column must be named", got=repr(text))
     return parts
+
+
+def read_by(by: ByLike, columns: Sequence[str]) -> tuple[By, ...]:
+    """Turn any form of by-columns into a tuple of `By`: texts that are no name of a column are read as `parse_by` does.
+
+    Examples
+    --------
+    >>> [type(part).__name__ for part in read_by(["a:b", "age:10"], ["a:b", "age"])]
+    ['PlainColumn', 'BinnedColumn']
+    """
+    given = [by] if isinstance(by, str) else list(by) if isinstance(by, list | tuple) else None
+    if given is None:
+        return as_by(by)
+    texts = (part if isinstance(part, str) and part not in columns and set(part) & _MARKS else None for part in given)
+    return as_by(
+        [one for part, text in zip(given, texts, strict=True) for one in ([part] if text is None else parse_by(text))]
+    )
 
 
 def _parse_part(item: str) -> By:
@@ -63,6 +84,8 @@ def _parse_bins(column: str, rule: str) -> By:
         return bins(column, quantiles=int(rule[1:]))
     if rule in PERIODS:
         return by_calendar(column, rule)
+    if _DAY.match(rule):
+        return by_days(column, rule.split("/"))
     try:
         numbers = [float(number) for number in rule.split("/")]
     except ValueError as error:
@@ -72,7 +95,7 @@ def _parse_bins(column: str, rule: str) -> By:
             got=repr(rule),
         ).with_hint(
             f"Write {column}:10, {column}:0/18/65/120 or {column}:q4 for numbers, with a point in fractions; "
-            f"{column}:year, :quarter, :month or :day for dates."
+            f"{column}:year, :quarter, :month, :day or {column}:1950-01-01/1980-01-01 for dates."
         ) from error
     return bins(column, width=numbers[0]) if len(numbers) == 1 else bins(column, edges=numbers)
 

@@ -21,13 +21,14 @@ from ldiversity.sentences import Setting, say
 if TYPE_CHECKING:
     from ldiversity.base.arrays import CodeArray
 
-__all__ = ["PERIODS", "CalendarColumn", "by_calendar"]
+__all__ = ["EPOCH", "PERIODS", "CalendarColumn", "by_calendar", "per_day"]
 
 PERIODS: Final = ("year", "quarter", "month", "day")
 """What a calendar is divided into."""
 
 _MONTHS: Final = {"year": 12, "quarter": 3, "month": 1}
-_EPOCH: Final = dt.date(1970, 1, 1)
+EPOCH: Final = dt.date(1970, 1, 1)
+"""The day from which Arrow counts."""
 
 
 @dataclass(frozen=True)
@@ -50,16 +51,16 @@ class CalendarColumn(By):
 
     def edges(self, kind: pa.DataType, low: float, high: float) -> tuple[float, ...]:
         """Where periods begin, from the one that holds `low` to the first after `high`, in the column's unit."""
-        unit = _per_day(kind)
-        last = _EPOCH + dt.timedelta(days=int(high // unit))
-        starts = [_start(_EPOCH + dt.timedelta(days=int(low // unit)), self.period)]
+        unit = per_day(kind)
+        last = EPOCH + dt.timedelta(days=int(high // unit))
+        starts = [_start(EPOCH + dt.timedelta(days=int(low // unit)), self.period)]
         while starts[-1] <= last:
             starts.append(_following(starts[-1], self.period))
-        return tuple(float((start - _EPOCH).days) * unit for start in starts)
+        return tuple(float((start - EPOCH).days) * unit for start in starts)
 
     def names(self, edges: Sequence[float], kind: pa.DataType) -> pa.Array:
         """The label of the period after each edge but the last."""
-        days = [_EPOCH + dt.timedelta(days=int(edge // _per_day(kind))) for edge in edges[:-1]]
+        days = [EPOCH + dt.timedelta(days=int(edge // per_day(kind))) for edge in edges[:-1]]
         return pa.array([_name(day, self.period) for day in days], pa.string())
 
     @staticmethod
@@ -119,7 +120,7 @@ def _following(start: dt.date, period: str) -> dt.date:
     return dt.date(months // 12, months % 12 + 1, 1)
 
 
-def _per_day(kind: pa.DataType) -> int:
+def per_day(kind: pa.DataType) -> int:
     """How many units of a type a day has."""
     seconds = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
     if pa.types.is_timestamp(kind):

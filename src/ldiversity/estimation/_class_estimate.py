@@ -15,10 +15,11 @@ import pyarrow as pa
 from ldiversity.base.checks import name_some
 from ldiversity.base.numbers import counted
 from ldiversity.errors import UnsupportedError
+from ldiversity.estimation._association import NOT_FOR_TESTS
 from ldiversity.estimation._class_cells import ClassCells, ClassSums, Units, count_class_cells, make_units
 from ldiversity.estimation._class_estimators import ClassShares
 from ldiversity.estimation._count_classes import CodeClasses, ExactCells, ProfileTally, ValuesInOrder, add_range
-from ldiversity.estimation._exchange import MOST_VALUES, Exchange
+from ldiversity.estimation._exchange import MOST_VALUES, Exchange, why_not_by_chance
 from ldiversity.estimation._profiles import profile_classes
 from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._runs import Spread
@@ -299,19 +300,10 @@ def _check_missing(wanted: Wanted, *, published: bool) -> None:
 
 def _no_exchange(question: ClassQuestion) -> str:
     # Why the mixing within classes cannot be undone; "" when it can.
-    release, (first, *others) = question.release, question.names
-    sharing = [name for name, column in release.class_columns.items() if column == release.class_columns[first]]
-    if release.generalized:
-        return "it needs exact quasi-identifiers, but this release has regions"
-    if others:
-        return "a joint distribution needs values that were counted together, but classes count each attribute alone"
-    if not release.blind(first):
-        return "classes were formed by quasi-identifiers, so it was not chance alone that put records into them"
-    if len(sharing) > 1:
-        return f"classes were formed by {name_some(sharing)} together, not by {first!r} alone"
-    if len(release.domain(first)) > MOST_VALUES:
+    reason = why_not_by_chance(question.release, question.names)
+    if not reason and len(question.release.domain(question.names[0])) > MOST_VALUES:
         return f"it is offered for at most {MOST_VALUES} values"
-    return ""
+    return reason
 
 
 def _standard_errors(cells: ClassCells, solution: ClassSolution) -> FloatArray:
@@ -366,7 +358,7 @@ def _caveats(question: ClassQuestion, cells: ClassCells, hidden: int, index: Cel
             f"{few} of {index.n_cells} cells have fewer than {question.min_records} records; their intervals are the "
             "least and the greatest counts that the classes allow."
         )
-    return tuple(caveats)
+    return (*caveats, NOT_FOR_TESTS)
 
 
 def _says_nothing(question: ClassQuestion, name: str) -> bool:

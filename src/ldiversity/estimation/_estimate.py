@@ -16,8 +16,10 @@ from ldiversity.base.numbers import number
 from ldiversity.base.registry import Registry
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._admissible import admissible_sets
+from ldiversity.estimation._association import NOT_FOR_TESTS
 from ldiversity.estimation._base import Estimator, Solution
-from ldiversity.estimation._by import By, ByLike, as_by
+from ldiversity.estimation._by import By, ByLike
+from ldiversity.estimation._by_text import read_by
 from ldiversity.estimation._cells import CellData, CellIndex, count_cells, index_cells
 from ldiversity.estimation._class_estimate import SPREADS, ClassQuestion, estimate_classes
 from ldiversity.estimation._class_estimators import ClassEstimator
@@ -77,7 +79,8 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     release
         What was published, or its folder; nothing else is needed or used.
     by
-        Columns that make the cells: names, `bins` and `groups`. One cell with all records when None.
+        Columns that make the cells: names, `bins` and `groups`, or texts such as ``"age:10"`` and ``"birth:year"``. One
+        cell with all records when None.
     sensitive
         The sensitive attribute, or several for their joint distribution. May be left out when there is one.
     where
@@ -146,7 +149,7 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     check_release("estimate", release)
     check_values("estimate", release, "to estimate")
     names = _sensitive_names(release, sensitive)
-    divided, filters = as_by(by), as_filters(where)
+    divided, filters = read_by(by, release.schema.names()), as_filters(where)
     if not isinstance(estimator, Estimator | ClassEstimator):
         check_choice("estimate", "estimator", estimator, list(dict.fromkeys([*ESTIMATORS, *CLASS_ESTIMATORS])))
     check_choice("estimate", "spread", spread, SPREADS)
@@ -349,4 +352,4 @@ def _caveats(question: _Question, cells: CellData, solution: Solution, errors: E
             f"Inclusion probabilities were simulated, with standard errors up to {number(error, 2)}; intervals do not "
             "include them."
         )
-    return tuple(caveats)
+    return (*caveats, NOT_FOR_TESTS)

@@ -22,6 +22,7 @@ has the mean g, which makes the estimate of the covariance unbiased. In tables s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -29,14 +30,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiversity.base.checks import name_some
 from ldiversity.estimation._projection import project
 from ldiversity.mechanisms import SINGULAR_CONDITION
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
     from ldiversity.models import ClassCounts
+    from ldiversity.release import Release
 
-__all__ = ["MOST_VALUES", "Exchange"]
+__all__ = ["MOST_VALUES", "Exchange", "why_not_by_chance"]
 
 MOST_VALUES: Final = 2_000
 """For more values, the matrix would be too large."""
@@ -44,6 +47,26 @@ MOST_VALUES: Final = 2_000
 _BLOCK: Final = 1 << 21
 
 _ROUNDING: Final = 1e-9
+
+
+def why_not_by_chance(release: Release, names: Sequence[str]) -> str:
+    """Why it was not chance alone that put records into classes by the values of `names`; "" when it was.
+
+    "" also where there are no classes: then every set was drawn on its own.
+    """
+    if not release.grouped:
+        return ""
+    first, *others = names
+    sharing = [name for name, column in release.class_columns.items() if column == release.class_columns[first]]
+    if release.generalized:
+        return "it needs exact quasi-identifiers, but this release has regions"
+    if others:
+        return "a joint distribution needs values that were counted together, but classes count each attribute alone"
+    if not release.blind(first):
+        return "classes were formed by quasi-identifiers, so it was not chance alone that put records into them"
+    if len(sharing) > 1:
+        return f"classes were formed by {name_some(sharing)} together, not by {first!r} alone"
+    return ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from ldiversity.base.checks import check_integer
 from ldiversity.base.notebook import ShownInNotebooks
 from ldiversity.base.numbers import counted, decimal, level, percent
 from ldiversity.errors import UnsupportedError
+from ldiversity.estimation._derived import Derived
 from ldiversity.pictures import Drawn, plot_estimate
 from ldiversity.schema import label_text
 from ldiversity.tables import domain_array, python_rows, to_native
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._cells import CellData
     from ldiversity.estimation._class_cells import ClassCells
+    from ldiversity.estimation._moments import Moments
     from ldiversity.pictures import Axes, Figure
     from ldiversity.schema import Domain
 
@@ -84,7 +86,7 @@ class EstimatedCell:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
+class Estimate(Derived, ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
     """Estimated counts of the sensitive values in every cell, with standard errors and intervals.
 
     Arrays have one row per cell and one column per value (or per combination of values; the last attribute
@@ -137,6 +139,7 @@ class Estimate(ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
     frame_kind: str = field(metadata=HIDDEN)
     _cells: CellData | ClassCells = field(repr=False, metadata=HIDDEN)
     _covariance: Callable[[int], FloatArray] | None = field(repr=False, metadata=HIDDEN)
+    _moments: Moments | None = field(default=None, repr=False, metadata=HIDDEN)
 
     def __repr__(self) -> str:
         cells, values = self.count.shape

@@ -72,7 +72,7 @@ def test_simulated_probabilities_are_mentioned(publish: Any) -> None:
 
     release = publish({}, {"s": np.arange(60) % 6}, {"s": Simulated(n_values=6, l=3)})
 
-    assert "simulated, with standard errors up to 0.001" in estimate(release).caveats[-1]
+    assert "simulated, with standard errors up to 0.001" in estimate(release).caveats[-2]
 
 
 def test_marked_cells_are_counted(publish: Any, uniform: SetMechanism) -> None:
@@ -117,3 +117,12 @@ def test_covariances_are_of_existing_cells(publish: Any, uniform: SetMechanism, 
 
     with pytest.raises(ParameterError, match="cell must be an integer from 0 to 0"):
         estimate(release).covariance(cell)
+
+
+def test_every_estimate_warns_of_ordinary_tests(publish: Any, bucketize: Any) -> None:
+    sets = publish({}, {"s": np.arange(60) % 6}, {"s": UniformSelection(n_values=6, l=3)})
+    classes = bucketize({"x": [0, 1] * 4}, np.repeat(np.arange(4), 2), {"s": [0, 1] * 4})
+
+    for release in (sets, classes):
+        assert "Do not put these counts into a chi-square test" in estimate(release).caveats[-1]
+        assert "association" in estimate(release).caveats[-1]

@@ -28,6 +28,7 @@ _MODULES: Final = MappingProxyType(
         "compare": "_compare",
         "anonymize": "_anonymize",
         "estimate": "_estimate",
+        "associate": "_associate",
         "attack": "_attack",
         "audit": "_audit",
         "report": "_report",

@@ -1,0 +1,334 @@
+"""Whether a hidden attribute depends on published columns, or on another hidden one: a test with a known error rate."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiversity.base.answers import Answer, fit_screen
+from ldiversity.base.checks import column_name, name_some
+from ldiversity.base.numbers import counted, number
+from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.estimation._by import ByLike, PlainColumn
+from ldiversity.estimation._by_text import read_by
+from ldiversity.estimation._cells import index_cells
+from ldiversity.estimation._coarse import ask_labels
+from ldiversity.estimation._design import read_design
+from ldiversity.estimation._exchange import why_not_by_chance
+from ldiversity.estimation._independence import MOST_PRODUCTS, Tested, design_test, independence_test, pool
+from ldiversity.estimation._likelihood import counted_marginal
+from ldiversity.estimation._seen import selected_rows
+from ldiversity.estimation._where import WhereLike, as_filters, nothing_selected
+from ldiversity.release import check_release, check_values, load_release
+from ldiversity.schema import Role
+from ldiversity.sentences import Parameter, say
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+    from ldiversity.base.arrays import FloatArray
+    from ldiversity.estimation._by import By
+    from ldiversity.estimation._where import Filter
+    from ldiversity.release import Release
+
+__all__ = ["NOT_FOR_TESTS", "Association", "association"]
+
+NOT_FOR_TESTS: Final = (
+    "Do not put these counts into a chi-square test, or any other that is made for true counts: it takes their noise "
+    "for an association. Test with association (on the command line: associate), which knows the noise."
+)
+"""A caveat of every estimate."""
+
+LEAST_EXPECTED: Final = 5
+"""Values are put together until each is expected so often in a cell of average size, as for Pearson's chi-square."""
+
+LEAST_RECORDS: Final = 5
+"""Cells with fewer records are put together."""
+
+_LEAST_FREE: Final = 10
+_OF_SETS: Final = "score test of the likelihood of the published sets"
+_OF_CLASSES: Final = "test on the shares of the classes, which chance alone put records into"
+_TOGETHER: Final = (
+    "A person may have several records, whose sets were drawn together. The test takes every record as one of its own: "
+    "where people have several records, it rejects too often."
+)
+_NOT_SHOWN: Final = (
+    "A great p-value does not show that there is no association: dummies hide weak ones, and finding them takes more "
+    "records than in the true table."
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Association(Answer, schema="association", version=1):
+    """A test that a sensitive attribute does not depend on the columns of `by`.
+
+    Attributes
+    ----------
+    sensitive
+        The attribute.
+    by
+        The columns on which it may depend.
+    where
+        The filters that selected the records, as texts.
+    statistic
+        How far the cells differ; about `df` without an association.
+    df
+        Its degrees of freedom.
+    pvalue
+        How likely the statistic is to be at least as great without an association.
+    method
+        Which test it is.
+    n_records
+        The number of selected records.
+    n_cells
+        The number of cells that were compared, after small ones were put together.
+    n_values
+        The number of values, or groups of rare values, that were compared.
+    caveats
+        What the user should know, one sentence each.
+    """
+
+    sensitive: str
+    by: tuple[str, ...]
+    where: tuple[str, ...]
+    statistic: float
+    df: int
+    pvalue: float
+    method: str
+    n_records: int
+    n_cells: int
+    n_values: int
+    caveats: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return fit_screen(
+            [
+                f"{self.sensitive} by {', '.join(self.by)}: {counted(self.n_records, 'record')}",
+                f"statistic {number(self.statistic)}, df {self.df}, p {number(self.pvalue, 3)}",
+                self.method,
+                *self.caveats,
+            ]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One side of the test: a row for each selected record, its columns pooled, and what was put together."""
+
+    rows: csr_matrix
+    note: str = ""
+
+
+def association(
+    release: Release | str | os.PathLike[str],
+    by: ByLike,
+    *,
+    sensitive: str | None = None,
+    where: WhereLike = None,
+    weights: str | None = None,
+    strata: str | None = None,
+) -> Association:
+    """Test whether a sensitive attribute depends on other columns, from a release alone.
+
+    Estimated counts must not be put into a chi-square test of your own: it takes the noise of the dummies for an
+    association. This test knows the noise. It asks what Pearson's chi-square test asks of a true table, and is that
+    test where nothing is hidden.
+
+    Parameters
+    ----------
+    release
+        What was published, or its folder.
+    by
+        Published columns, in the forms that `estimate` takes; or one other sensitive attribute.
+    sensitive
+        The attribute. May be left out when the release has no other.
+    where
+        Filters on published columns, as for `estimate`.
+    weights
+        A published column that says how many people each record stands for, where records are a sample.
+    strata
+        A published column with the strata of the sample.
+
+    Returns
+    -------
+    Association
+        With `statistic`, `df` and `pvalue`.
+
+    Raises
+    ------
+    ParameterError
+        When a column does not suit, or too few records are selected.
+    UnsupportedError
+        When the release cannot tell: its classes follow the quasi-identifiers, or it has single members of sets.
+
+    Examples
+    --------
+    >>> import ldiversity as ld
+    >>> release = ld.anonymize(
+    ...     ld.datasets.patients(2000), quasi=["sex", "job"], sensitive="disease",
+    ...     method=ld.RandomizedAddition(l=3), drop=["name", "age", "zip"],
+    ... )
+    >>> found = ld.association(release, "sex")
+    >>> found.pvalue < 1e-6, found.n_cells
+    (True, 2)
+    """
+    if isinstance(release, str | os.PathLike):
+        release = load_release(release)
+    check_release("association", release)
+    check_values("association", release, "to test")
+    divided, filters = read_by(by, release.schema.names()), as_filters(where)
+    hidden = [part.column for part in divided if release.schema[part.column].role is Role.SENSITIVE]
+    name = _sensitive(release, sensitive, hidden)
+    _check(release, name, divided, filters, hidden)
+    design = read_design("association", release, weights, strata)
+    cells, filters = ask_labels(release, () if hidden else divided, filters)
+    rows = _selected(release, [name, *hidden], filters)
+    # So many are expected in an average cell, and in an average pair of values of two hidden attributes.
+    pair = math.sqrt(LEAST_EXPECTED * len(rows))
+    other = _values(release, hidden[0], rows, pair) if hidden else _cells(release, cells, rows)
+    own = _values(release, name, rows, pair if hidden else LEAST_EXPECTED * other.rows.shape[1])
+    for side, what in ((own, f"values of {name!r}"), (other, "cells")):
+        if side.rows.shape[1] < 2:  # noqa: PLR2004 - nothing to compare
+            raise _too_few(what, len(rows))
+    tested = _test(own, other, design, rows)
+    notes = [own.note, other.note, _TOGETHER if release.person else "", _NOT_SHOWN]
+    method = _OF_CLASSES if release.grouped else _OF_SETS
+    return Association(
+        sensitive=name,
+        by=tuple(part.column for part in divided),
+        where=tuple(map(str, filters)),
+        statistic=tested.statistic,
+        df=tested.df,
+        pvalue=tested.pvalue,
+        method=method if design is None else f"{method}, with the covariance of the sample's design",
+        n_records=len(rows),
+        n_cells=other.rows.shape[1],
+        n_values=own.rows.shape[1],
+        caveats=tuple(note for note in notes if note),
+    )
+
+
+def _test(own: _Side, other: _Side, design: Any, rows: NDArray[np.int64]) -> Tested:  # noqa: ANN401 - a Design or None
+    if design is None:
+        return independence_test(own.rows, other.rows)
+    most = min(MOST_PRODUCTS, design.freedom // _LEAST_FREE)
+    if (own.rows.shape[1] - 1) * (other.rows.shape[1] - 1) > most:
+        raise UnsupportedError(
+            "association",
+            f"with weights or strata the test needs {_LEAST_FREE} records for each degree of freedom, and has at most "
+            f"{MOST_PRODUCTS} of these",
+        ).with_hint("Ask for fewer cells: wider bins, or groups.")
+    return design_test(own.rows, other.rows, design, rows)
+
+
+def _sensitive(release: Release, sensitive: str | None, hidden: Sequence[str]) -> str:
+    left = [name for name in release.sensitive if name not in hidden]
+    if sensitive is None and len(left) == 1:
+        return left[0]
+    name = None if sensitive is None else column_name("association", "sensitive", sensitive)
+    if name not in left:
+        raise ParameterError(
+            "association",
+            "sensitive",
+            f"must name one of {name_some(left)}" if left else "must be another attribute than by names",
+            got=None if name is None else repr(name),
+        )
+    return name
+
+
+def _check(release: Release, name: str, by: tuple[By, ...], filters: tuple[Filter, ...], hidden: Sequence[str]) -> None:
+    if not by:
+        raise ParameterError("association", "by", "must name at least one column").with_hint(
+            "Without one there is nothing to compare."
+        )
+    for part in filters:
+        if release.schema[part.column].role is Role.SENSITIVE:
+            raise ParameterError(
+                "association", "where", f"must name published columns, but {part.column!r} is sensitive"
+            ).with_hint(say("Name it in {} to test whether the two attributes depend on each other.", Parameter("by")))
+    if hidden and (len(by) > 1 or not isinstance(by[0], PlainColumn)):
+        raise UnsupportedError(
+            "association", f"{hidden[0]!r} is sensitive, so it must be the only column of by, with all of its values"
+        ).with_hint(say("Select groups with {}, and test within each.", Parameter("where")))
+    if release.rows_per_record > 1:
+        raise UnsupportedError(
+            "association",
+            "the test needs published sets, but this release has single members, and does not tell whose they are",
+        )
+    reason = why_not_by_chance(release, (name, *hidden))
+    if reason:
+        raise UnsupportedError(
+            "association", f"this release cannot tell whether columns are associated: {reason}"
+        ).with_hint("A release of sets can, and so can one of Anatomy with one sensitive attribute.")
+
+
+def _selected(release: Release, names: Sequence[str], filters: tuple[Filter, ...]) -> NDArray[np.int64]:
+    """The rows that match, and that show something of every attribute."""
+    columns = release.columns(tuple(dict.fromkeys(part.column for part in filters)))
+    for part in filters:
+        part.check(columns[part.column])
+    matching = selected_rows(columns, filters, release.n_rows)
+    for name in names:
+        matching &= release.evidence(name).of_row >= 0
+    if not matching.any():
+        raise nothing_selected(filters, ())
+    return np.flatnonzero(matching)
+
+
+def _cells(release: Release, by: tuple[By, ...], rows: NDArray[np.int64]) -> _Side:
+    from scipy.sparse import csr_matrix
+
+    columns = release.columns([part.column for part in by])
+    for part in by:
+        part.check(columns[part.column])
+    chosen = columns.take(rows)
+    cells = index_cells([part.encode(chosen[part.column]) for part in by], len(rows))
+    records = np.bincount(cells.of_row, minlength=cells.n_cells).astype(np.float64)
+    group_of = pool(records, LEAST_RECORDS)
+    codes = group_of[cells.of_row]
+    made = csr_matrix((np.ones(len(rows)), codes, np.arange(len(rows) + 1)), shape=(len(rows), int(group_of.max()) + 1))
+    small = int(np.count_nonzero(records < LEAST_RECORDS))
+    note = f"{counted(small, 'cell has', 'cells have')} fewer than {LEAST_RECORDS} records: put together with others."
+    return _Side(made, note if small else "")
+
+
+def _values(release: Release, name: str, rows: NDArray[np.int64], least: float) -> _Side:
+    """The probabilities of the values for each record, rare values put together."""
+    from scipy.sparse import csr_matrix
+
+    evidence = release.evidence(name)
+    pieces = evidence.of_row[rows]
+    shown = evidence.candidates
+    each = evidence.shares(_prior(release, name, pieces), aware=True)
+    whole = csr_matrix((each, shown.codes, shown.starts), shape=(evidence.n_pieces, len(evidence.domain)))
+    times = np.bincount(pieces, minlength=evidence.n_pieces).astype(np.float64)
+    expected = np.asarray(whole.T @ times)
+    group_of = pool(expected, least)
+    groups = csr_matrix((np.ones(len(group_of)), group_of, np.arange(len(group_of) + 1)))
+    rare = int(np.count_nonzero(np.bincount(group_of)[group_of] > 1))
+    note = f"{rare} rare values of {name!r} were put together." if rare else ""
+    return _Side((whole @ groups).tocsr()[pieces], note)
+
+
+def _prior(release: Release, name: str, pieces: NDArray[Any]) -> FloatArray | None:
+    """The shares of the values among these records; None where classes count them."""
+    evidence = release.evidence(name)
+    if evidence.counted:
+        return None
+    times = np.bincount(pieces, minlength=evidence.n_pieces)
+    used = times > 0
+    return counted_marginal([evidence.drawn_by()], [np.ascontiguousarray(evidence.sets[used])], times[used])
+
+
+def _too_few(what: str, n: int) -> ParameterError:
+    return ParameterError(
+        "association",
+        f"at least two groups of {what} must have {LEAST_EXPECTED} expected records in an average cell",
+        got=counted(n, "record"),
+    ).with_hint("Ask for fewer cells: wider bins, or groups; or select more records.")

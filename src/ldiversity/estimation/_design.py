@@ -1,0 +1,125 @@
+"""How records were sampled from a population: a published column of weights, and one of strata.
+
+A record stands for as many people as its weight says. Records of different strata were drawn independently, those of a
+stratum by the same rule. Then the sum of ``w_i y_i`` over the records has the variance estimate
+
+    sum over strata of  n / (n - 1)  sum over the records of  (w_i y_i - mean) (w_i y_i - mean)'
+
+for any numbers y_i. Let y_i be what the published set of a record says about its value, with the true one as its mean.
+Then this one formula holds the error of sampling and that of the dummies: both make the y_i of a stratum differ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity.base.checks import column_name
+from ldiversity.errors import SchemaError, UnsupportedError
+from ldiversity.estimation._by import different_values
+from ldiversity.schema import Role
+from ldiversity.sentences import Parameter, say
+
+if TYPE_CHECKING:
+    from ldiversity.base.arrays import BoolArray, FloatArray
+    from ldiversity.release import Release
+
+__all__ = ["Design", "read_design"]
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The weight and the stratum of every record of a release, in row order.
+
+    Examples
+    --------
+    Two strata of two records. Within the first, both stand for the same, so only the second adds to the variance:
+
+    >>> design = Design(np.array([2.0, 2.0, 1.0, 1.0]), np.array([0, 0, 1, 1]))
+    >>> design.covariance(np.array([[1.0], [1.0], [0.0], [1.0]]))
+    array([[1.]])
+    """
+
+    weights: FloatArray
+    stratum_of: NDArray[np.int64]
+
+    @property
+    def n_strata(self) -> int:
+        """The number of strata."""
+        return int(self.stratum_of.max()) + 1 if len(self.stratum_of) else 0
+
+    @property
+    def freedom(self) -> int:
+        """The degrees of freedom of variances: records less strata."""
+        return len(self.weights) - self.n_strata
+
+    def covariance(self, values: FloatArray) -> FloatArray:
+        """The covariance of the weighted sums of the columns of `values`, shape (records, k); zero where unselected."""
+        weighted = values * self.weights[:, None]
+        sizes = np.bincount(self.stratum_of, minlength=self.n_strata).astype(np.float64)
+        means = np.zeros((self.n_strata, values.shape[1]))
+        np.add.at(means, self.stratum_of, weighted)
+        means /= sizes[:, None]
+        rest = weighted - means[self.stratum_of]
+        rest *= np.sqrt(sizes / np.maximum(sizes - 1, 1))[self.stratum_of, None]
+        found: FloatArray = rest.T @ rest
+        return found
+
+
+def read_design(owner: str, release: Release, weights: str | None, strata: str | None) -> Design | None:
+    """Read weights and strata of all records; None when neither is given."""
+    if weights is None and strata is None:
+        return None
+    n_rows = release.n_rows
+    known = np.ones(n_rows) if weights is None else _weights(owner, release, column_name(owner, "weights", weights))
+    if strata is None:
+        return Design(known, np.zeros(n_rows, dtype=np.int64))
+    column = _exact(owner, release, "strata", column_name(owner, "strata", strata))
+    codes, _ = different_values(strata, column)
+    numbers = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+    sizes = np.bincount(numbers)
+    if (sizes < 2).any():  # noqa: PLR2004 - one record does not vary
+        raise SchemaError(
+            owner, "must have at least two records in each stratum, because one alone shows no variance", column=strata
+        ).with_hint("Put small strata together before publishing, or name a coarser column.")
+    return Design(known, numbers)
+
+
+def _weights(owner: str, release: Release, name: str) -> FloatArray:
+    column = _exact(owner, release, "weights", name)
+    kind = column.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        raise SchemaError(owner, "must hold numbers to be a column of weights", column=name, got=kind)
+    numbers = np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+    if column.null_count or not (np.isfinite(numbers) & (numbers > 0)).all():
+        raise SchemaError(
+            owner, "must hold a finite number above zero for every record to be a column of weights", column=name
+        ).with_hint("Records without a weight stand for nobody: publish the table without them.")
+    return numbers
+
+
+def _exact(owner: str, release: Release, parameter: str, name: str) -> pa.ChunkedArray:
+    """A column that is published as it was."""
+    if release.schema[name].role is Role.SENSITIVE:
+        raise SchemaError(owner, "is sensitive, so no record shows its value", column=name).with_hint(
+            say("Name a published column in {}.", Parameter(parameter))
+        )
+    coarse = name in release.coarse or (release.generalized and release.forms[name].kind != "exact")
+    if coarse:
+        raise SchemaError(owner, f"must be published as it was for {parameter}", column=name, got="a coarser form")
+    if release.grouped or release.rows_per_record > 1:
+        had = "classes, in which nobody can tell whose value has which weight" if release.grouped else "single members"
+        raise UnsupportedError(
+            owner, f"{parameter} need a set of values for each record, but this release has {had}"
+        ).with_hint(say("Leave {} out.", Parameter(parameter)))
+    return release.columns((name,))[name]
+
+
+def effective(weights: FloatArray, selected: BoolArray) -> float:
+    """How many records of equal weight would tell as much as the selected ones (Kish)."""
+    chosen = weights[selected]
+    return float(chosen.sum() ** 2 / np.square(chosen).sum())

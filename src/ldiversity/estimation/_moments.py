@@ -1,0 +1,84 @@
+"""The covariance of sums of estimated counts: of the noise that hides values, and of drawing records from a population.
+
+All figures that are derived from an estimate are ratios of such sums, a share of a group as well as a mean. The error
+of a ratio A / B is that of the sum A - (A / B) B, divided by B (the delta method).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ldiversity.base.arrays import FloatArray
+
+__all__ = ["CellMoments", "Moments"]
+
+
+class Moments(ABC):
+    """The counts that figures are derived from, shape (cells, F), and the covariance of sums of them."""
+
+    counts: FloatArray
+    fixed: bool
+    """Whether the noise is all that these errors are about, so that those of a sample come on top."""
+
+    @abstractmethod
+    def noise(self, factors: FloatArray) -> FloatArray:
+        """The covariance, shape (k, k), of the sums of counts times `factors`, shape (k, cells, F)."""
+
+    @abstractmethod
+    def sampling(self, factors: FloatArray) -> FloatArray:
+        """What drawing the records from a large population adds; the records of each cell are taken as fixed."""
+
+    def covariance(self, factors: FloatArray, *, population: bool) -> FloatArray:
+        """The covariance of sums about the table, or about the population that it was drawn from."""
+        found = self.noise(factors)
+        return found + self.sampling(factors) if population and self.fixed else found
+
+
+@dataclass(frozen=True, eq=False)
+class CellMoments(Moments):
+    """Counts of cells whose noise is independent of that of other cells.
+
+    Parameters
+    ----------
+    counts
+        Shape (cells, F).
+    of_cell
+        From the number of a cell to the covariance matrix of its counts.
+    """
+
+    counts: FloatArray
+    of_cell: Callable[[int], FloatArray]
+    fixed: bool = True
+
+    def noise(self, factors: FloatArray) -> FloatArray:
+        """Sum over the cells that take part."""
+        found = np.zeros((len(factors), len(factors)))
+        for cell in _used(factors):
+            own = factors[:, cell]
+            found += own @ self.of_cell(int(cell)) @ own.T
+        return found
+
+    def sampling(self, factors: FloatArray) -> FloatArray:
+        """The covariance of counts in samples, with the estimated shares in place of the true ones."""
+        return sampled(self.counts, factors)
+
+
+def sampled(counts: FloatArray, factors: FloatArray) -> FloatArray:
+    """The covariance of sums of multinomial counts, each cell with as many records as it has."""
+    found = np.zeros((len(factors), len(factors)))
+    for cell in _used(factors):
+        own, total = factors[:, cell], counts[cell].sum()
+        sums = own @ counts[cell]
+        found += (own * counts[cell]) @ own.T - np.outer(sums, sums) / total
+    return found
+
+
+def _used(factors: FloatArray) -> NDArray[np.intp]:
+    return np.flatnonzero(factors.any(axis=(0, 2)))

@@ -1,0 +1,171 @@
+"""The same question to several releases: a figure for each, and how it changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from ldiversity.base.answers import Answer, fit_screen
+from ldiversity.base.numbers import level, number
+from ldiversity.errors import ParameterError
+from ldiversity.estimation._estimate import estimate
+from ldiversity.release import Release, load_release
+
+if TYPE_CHECKING:
+    from ldiversity.estimation._base import Estimator
+    from ldiversity.estimation._quantity import Quantity, ValuesLike
+    from ldiversity.estimation._where import WhereLike
+
+__all__ = ["Change", "Trend", "TrendPoint", "trend"]
+
+ReleaseLike: TypeAlias = "Release | str | os.PathLike[str]"
+
+_INDEPENDENT: Final = (
+    "Intervals of changes take the noise of two releases as independent. Where a key drew the same set again for "
+    "people whose value stayed the same, noise cancels, and the intervals are wider than needed. Where values change "
+    "under a key, variances of shares may be greater, by 1 / (F - 2) at most if dummies are uniform over F values."
+)
+
+
+@dataclass(frozen=True)
+class TrendPoint:
+    """The figure of one release."""
+
+    release: str
+    records: int
+    value: float
+    std_error: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """The figure of a later release minus that of an earlier one; a p-value for "nothing changed"."""
+
+    earlier: str
+    later: str
+    value: float
+    std_error: float
+    low: float
+    high: float
+    pvalue: float
+
+
+@dataclass(frozen=True, repr=False)
+class Trend(Answer, schema="trend", version=1):
+    """A figure in several releases.
+
+    Attributes
+    ----------
+    name
+        What the figure is.
+    points
+        The figure of each release, in the given order.
+    changes
+        From each release to the next, and from the first to the last.
+    confidence
+        How often each interval should hold the truth.
+    population
+        Whether the figures are those of populations from which the records were drawn, or those of the tables.
+    caveats
+        What the user should know, one sentence each.
+    """
+
+    name: str
+    points: tuple[TrendPoint, ...]
+    changes: tuple[Change, ...]
+    confidence: float
+    population: bool
+    caveats: tuple[str, ...]
+
+    def __str__(self) -> str:
+        values = [
+            f"{one.release}: {number(one.value)} ({number(one.low)} to {number(one.high)})" for one in self.points
+        ]
+        steps = [
+            f"{one.earlier} to {one.later}: {number(one.value)} ({number(one.low)} to {number(one.high)}), "
+            f"p {number(one.pvalue, 3)}"
+            for one in self.changes
+        ]
+        return fit_screen([f"{self.name}, intervals {level(self.confidence)}", *values, *steps, *self.caveats])
+
+
+def trend(
+    releases: Mapping[str, ReleaseLike] | Sequence[ReleaseLike],
+    value: ValuesLike | None = None,
+    *,
+    sensitive: str | None = None,
+    where: WhereLike = None,
+    estimator: str | Estimator = "linear",
+    confidence: float = 0.95,
+    population: bool = False,
+) -> Trend:
+    """Ask several releases for the share of a value, or for a mean, and say how it changed from one to the next.
+
+    Parameters
+    ----------
+    releases
+        In the order of time, with their names; without names they are called 1, 2, and so on.
+    value
+        A sensitive value, or several whose shares are added up; the mean of a sensitive attribute of numbers when None.
+    sensitive, where
+        As for `estimate`.
+    estimator
+        ``"linear"``, which is unbiased, so that changes are; or one that `estimate` takes.
+    confidence
+        How often each interval should hold the truth.
+    population
+        Whether the tables are samples, and changes of their populations are asked for.
+
+    Examples
+    --------
+    >>> import ldiversity as ld
+    >>> def published(seed):
+    ...     table = ld.datasets.patients(2000, seed=seed)
+    ...     return ld.anonymize(
+    ...         table.select(["sex", "disease"]), quasi="sex", sensitive="disease", method=ld.RandomizedAddition(l=2)
+    ...     )
+    >>> found = ld.trend({"2024": published(1), "2025": published(2)}, "R21 asthma", population=True)
+    >>> [point.release for point in found.points], len(found.changes)
+    (['2024', '2025'], 1)
+    """
+    named = dict(releases) if isinstance(releases, Mapping) else {str(k): one for k, one in enumerate(releases, 1)}
+    if len(named) < 2:  # noqa: PLR2004 - nothing changes in one
+        raise ParameterError("trend", "releases", "must be at least two", got=len(named))
+    figures, records = {}, {}
+    for name, given in named.items():
+        release = load_release(given) if isinstance(given, str | os.PathLike) else given
+        found = estimate(release, sensitive=sensitive, where=where, estimator=estimator, confidence=confidence)
+        figures[name] = (
+            found.mean(population=population) if value is None else found.proportion(value, population=population)
+        )
+        records[name] = found.n_records
+    names = list(named)
+    steps = [*pairwise(names), *([(names[0], names[-1])] if len(names) > 2 else [])]  # noqa: PLR2004 - more than one step
+    caveats = dict.fromkeys([*(caveat for one in figures.values() for caveat in one.caveats), _INDEPENDENT])
+    return Trend(
+        name=figures[names[0]].name,
+        points=tuple(
+            TrendPoint(name, records[name], one.value, one.std_error or 0.0, one.low, one.high)
+            for name, one in figures.items()
+        ),
+        changes=tuple(_change(one, two, figures, confidence) for one, two in steps),
+        confidence=confidence,
+        population=population,
+        caveats=tuple(caveats),
+    )
+
+
+def _change(earlier: str, later: str, figures: Mapping[str, Quantity], confidence: float) -> Change:
+    one, two = figures[earlier], figures[later]
+    value, error = two.value - one.value, float(np.hypot(one.std_error or 0.0, two.std_error or 0.0))
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
+    pvalue = 2 * NormalDist().cdf(-abs(value) / error) if error else float(not value)
+    return Change(earlier, later, value, error, value - reach, value + reach, pvalue)

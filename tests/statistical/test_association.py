@@ -1,0 +1,73 @@
+"""The test of independence rejects a true null as often as it says, and finds what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy import stats
+
+from ldiversity.distances import OrderedDistance
+from ldiversity.estimation import association, estimate
+from ldiversity.mechanisms import BalancedSelection, SetMechanism, UniformSelection
+from ldiversity.release import Release, SetRelease
+from ldiversity.schema import Attribute, Domain, Role, Schema
+
+TIMES = 200
+MOST, LEAST = stats.binom.ppf([1 - 1e-5, 1e-5], TIMES, [0.065, 0.035])
+"""A size between 3.5 and 6.5 % gives more or fewer rejections with probability 1e-5 each."""
+
+LINE = Domain(tuple(range(9)), ordered=True)
+UNIFORM = UniformSelection(n_values=9, l=3)
+BALANCED = BalancedSelection.fit(LINE, OrderedDistance(), l=3, d=2)
+SHARES = np.array([30, 20, 15, 10, 8, 7, 5, 3, 2]) / 100
+
+
+def release(mechanism: SetMechanism, cells: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> Release:
+    words = rng.integers(0, 2**64, (len(values), mechanism.words_per_record + 20), dtype=np.uint64)
+    sets, short = mechanism.sample(values.astype(np.int32), words)
+    assert not short.any()
+    return SetRelease.in_memory(
+        schema=Schema((Attribute("x", Role.QUASI, "int64"), Attribute("s", Role.SENSITIVE, "int64", LINE))),
+        columns=pa.table({"x": cells}),
+        sets={"s": np.sort(sets, axis=1)},
+        mechanisms={"s": mechanism},
+    )
+
+
+def rejected(draw: Callable[[np.random.Generator], Release], seed: int, times: int = TIMES) -> int:
+    rng = np.random.default_rng(seed)
+    return sum(association(draw(rng), "x").pvalue < 0.05 for _ in range(times))
+
+
+@pytest.mark.parametrize("mechanism", [UNIFORM, BALANCED], ids=["uniform", "balanced"])
+@pytest.mark.parametrize(("n", "cells"), [(300, 2), (400, 6)])
+def test_a_true_null_is_rejected_in_a_twentieth_of_the_cases(mechanism: SetMechanism, n: int, cells: int) -> None:
+    def null(rng: np.random.Generator) -> Release:
+        return release(mechanism, rng.integers(0, cells, n), rng.choice(9, n, p=SHARES), rng)
+
+    assert LEAST <= rejected(null, seed=41) <= MOST
+
+
+def test_an_association_is_found() -> None:
+    def dependent(rng: np.random.Generator) -> Release:
+        cells = rng.integers(0, 2, 900)
+        values = rng.choice(9, 900, p=SHARES)
+        moved = (cells == 1) & (values == 0) & (rng.random(900) < 0.5)
+        return release(UNIFORM, cells, np.where(moved, 1, values), rng)
+
+    # The power is 0.9 or more (benchmarks/run.py inference); less than 42 of 60 then have probability 1e-5.
+    assert rejected(dependent, seed=42, times=60) >= 42
+
+
+def test_a_chi_square_test_on_estimated_counts_takes_noise_for_an_association() -> None:
+    rng, wrong = np.random.default_rng(43), 0
+    for _ in range(40):
+        null = release(UNIFORM, rng.integers(0, 2, 600), rng.choice(9, 600, p=SHARES), rng)
+        counts = np.maximum(estimate(null, "x", estimator="linear").count, 0.5)
+        wrong += stats.chi2_contingency(counts).pvalue < 0.05
+
+    # What the guide warns of. If half were rejected, 28 or more of 40 would be with probability 0.008; 38 with 1e-9.
+    assert wrong >= 28

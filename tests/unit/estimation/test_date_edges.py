@@ -1,0 +1,83 @@
+"""Days divided at declared days, and short texts for cells in Python."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ldiversity.errors import ParameterError, SchemaError
+from ldiversity.estimation import bins, estimate, parse_by
+from ldiversity.mechanisms import SetMechanism
+from ldiversity.release import Release
+
+DAYS = [dt.date(1949, 12, 31), dt.date(1950, 1, 1), dt.date(1979, 12, 31), dt.date(1980, 1, 1), None] * 20
+CELLS = ["< 1950-01-01", "[1950-01-01, 1980-01-01)", ">= 1980-01-01", None]
+
+
+@pytest.fixture
+def release(publish: Any, uniform: SetMechanism) -> Release:
+    columns = {
+        "birth": pa.array(DAYS, pa.date32()),
+        "seen": pa.array(DAYS, pa.date32()).cast(pa.timestamp("us")),
+        "text": [None if day is None else day.isoformat() for day in DAYS],
+        "age": np.arange(100),
+        "a:b": ["x", "y"] * 50,
+    }
+    return publish(columns, {"s": np.arange(100) % 6}, {"s": uniform})
+
+
+@pytest.mark.parametrize("column", ["birth", "seen", "text"])
+def test_each_edge_begins_a_cell(release: Release, column: str) -> None:
+    found = estimate(release, bins(column, edges=["1950-01-01", dt.date(1980, 1, 1)]))
+
+    assert found.labels[column].to_pylist() == CELLS
+    assert found.records.tolist() == [20, 40, 20, 20]
+
+
+@pytest.mark.parametrize("memory", [None, "500MB"])
+def test_a_text_says_the_same(release: Release, memory: str | None, tmp_path: Path) -> None:
+    release.save(tmp_path / "release")
+
+    found = estimate(tmp_path / "release", "birth:1950-01-01/1980-01-01", memory=memory)
+
+    assert found.labels["birth"].to_pylist() == CELLS
+    assert found.records.tolist() == [20, 40, 20, 20]
+
+
+@pytest.mark.parametrize(
+    ("by", "cells"), [("birth:year", 5), (["age:50", "birth:month"], 10), ("age:50,birth:year", 10), ("a:b", 2)]
+)
+def test_python_reads_the_texts_of_the_command_line(release: Release, by: Any, cells: int) -> None:
+    assert estimate(release, by).n_cells == cells
+
+
+@pytest.mark.parametrize("text", ["birth:1980-01-01/1950-01-01", "birth:1980-01-01/x", "birth:1980-13-01"])
+def test_days_that_are_none_or_not_in_order_are_refused(text: str) -> None:
+    with pytest.raises(ParameterError, match="days"):
+        parse_by(text)
+
+
+def test_a_column_without_days_is_refused(release: Release) -> None:
+    with pytest.raises(SchemaError, match="must hold dates"):
+        estimate(release, "age:1980-01-01")
+
+
+def test_intervals_of_days_are_spread_over_the_cells(generalize: Any) -> None:
+    from ldiversity.release import Form
+
+    low, high = dt.date(1970, 1, 1), dt.date(1970, 1, 11)
+    kind = pa.struct([("low", pa.date32()), ("high", pa.date32())])
+    regions = {"d": pa.array([{"low": low, "high": high}], kind)}
+    grouped = generalize(
+        regions, [0, 0], {"s": [0, 1]}, kinds={"d": "date32[day]"}, forms={"d": Form("interval", low=0, high=10)}
+    )
+
+    found = estimate(grouped, bins("d", edges=["1970-01-06"]))
+
+    assert found.labels["d"].to_pylist() == ["< 1970-01-06", ">= 1970-01-06"]
+    assert found.records.tolist() == pytest.approx([10 / 11, 12 / 11])  # 5 and 6 of the 11 days
