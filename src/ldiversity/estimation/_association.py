@@ -27,7 +27,7 @@ from ldiversity.estimation._seen import selected_rows
 from ldiversity.estimation._where import WhereLike, as_filters, nothing_selected
 from ldiversity.release import check_release, check_values, load_release
 from ldiversity.schema import Role
-from ldiversity.sentences import Parameter, say
+from ldiversity.sentences import Method, Parameter, say
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -265,7 +265,7 @@ def _check(release: Release, name: str, by: tuple[By, ...], filters: tuple[Filte
     if reason:
         raise UnsupportedError(
             "association", f"this release cannot tell whether columns are associated: {reason}"
-        ).with_hint("A release of sets can, and so can one of Anatomy with one sensitive attribute.")
+        ).with_hint(say("A release of sets can, and so can one of {} with one sensitive attribute.", Method("Anatomy")))
 
 
 def _selected(release: Release, names: Sequence[str], filters: tuple[Filter, ...]) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.checks import check_number
+from ldiversity.base.numbers import number
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._moments import CellMoments, Moments
 from ldiversity.estimation._quantity import (
@@ -157,7 +158,7 @@ class Derived:
         below = np.broadcast_to(known[None, None, :] * chosen[None, :, None], above.shape).astype(np.float64)
         ratios = Ratios.of(self._known(), above, below, population=population)
         told = self._told(*([_IN_BINS] if domain.edges else []), population=population)
-        return _quantile(told, _within(f"quantile {q:g} of {name}", at), q, ratios, domain, numbers[order], order)
+        return _quantile(told, _within(f"quantile {number(q)} of {name}", at), q, ratios, domain, numbers[order], order)
 
     def _single(self) -> tuple[str]:
         if len(self.sensitive) > 1:
@@ -225,7 +226,7 @@ def _of_classes(estimate: Derived) -> Moments:
     if estimate._covariance is None:  # noqa: SLF001
         raise UnsupportedError(
             "Estimate", f"the estimator {estimate.estimator[0]!r} has no covariance, so derived figures have no errors"
-        ).with_hint("Take the limits of single counts, low and high; or a release of sets, or of Anatomy.")
+        ).with_hint("Take the limits of single counts, low and high; or ask a release of sets.")
     if len(estimate.count) > 1:
         raise UnsupportedError(
             "Estimate", "cells of a grouped release are not independent, so figures are offered for one cell alone"

@@ -26,7 +26,7 @@ __all__ = ["Quantity", "Ratios", "Told", "ValuesLike", "fieller", "numbers_of_do
 ValuesLike: TypeAlias = "str | float | bool | Sequence[Scalar]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Quantity(Answer, schema="quantity", version=1):
     """A figure that follows from an estimate, with its error.
 
