@@ -111,9 +111,10 @@ _OPTIONS = (
     Option(
         "selection",
         "choice",
-        "How partners are chosen. semantic: balanced (the default), simple or ring; bsgi: near (the default) or paper.",
+        "How partners are chosen. semantic: balanced (the default), minmax, simple or ring; bsgi: near (the default) "
+        "or paper.",
         "--selection",
-        choices=("balanced", "simple", "ring", "near", "paper"),
+        choices=("balanced", "minmax", "simple", "ring", "near", "paper"),
     ),
     Option("prior", "shares", "A public belief about the values, with balanced selection.", None),
     Option("swaps", "integer", "Passes that swap records between classes to lower the loss.", "--swaps", minimum=0),

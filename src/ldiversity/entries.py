@@ -42,6 +42,7 @@ ENTRIES: Final[Mapping[str, Mapping[str, str]]] = {
         "simple": f"{_MECHANISMS}:SimpleSelection",
         "ring": f"{_MECHANISMS}:RingSelection",
         "epsilon": f"{_MECHANISMS}:EpsilonSelection",
+        "minmax": f"{_MECHANISMS}:MinMaxSelection",
     },
     "attacks": {
         "homogeneity": f"{_ATTACKS}:Homogeneity",

@@ -35,6 +35,9 @@ TAIL = ld.MatrixDistance(  # five values that all stand together, and one that s
     distances=[[0 if i == j else 2 if max(i, j) < 5 or i + j == 9 else 1 for j in range(6)] for i in range(6)],
 )
 SIX = ld.Domain(values=tuple(range(6)))
+GROUP = np.array([0, 0, 0, 0, 0, 0, 1, 2, 2, 3])  # too many values are alike for balanced sets
+UNEVEN = ld.MatrixDistance(values=tuple(range(10)), distances=1.0 + np.not_equal.outer(GROUP, GROUP) - np.eye(10))
+TEN = ld.Domain(values=tuple(range(10)))
 BINARY = ld.Domain(values=("no", "yes"))
 
 
@@ -53,6 +56,8 @@ CASES: dict[str, tuple[ld.Domain, SetMechanism]] = {
     "balanced tail": (SIX, BalancedSelection.fit(SIX, TAIL, 2, 2, prior=[0.2, 0.18, 0.19, 0.17, 0.16, 0.1])),
     "simple graph": (NODES, semantic(NODES, GRAPH, 2, 2, "simple")),
     "ring": (LEVELS, semantic(LEVELS, LINE, 3, 3, "ring")),
+    "minmax tree": (TEN, semantic(TEN, UNEVEN, 2, 2, "minmax")),
+    "minmax three": (TEN, semantic(TEN, UNEVEN, 3, 2, "minmax")),
     "epsilon uniform": (LEVELS, ld.RandomizedAddition(l=3, epsilon=2).fit(LEVELS)),
     "epsilon line": (LEVELS, ld.SemanticDiversity(l=3, d=3, distance=LINE, epsilon=3).fit(LEVELS)),
     "epsilon graph": (NODES, ld.SemanticDiversity(l=2, d=2, distance=GRAPH, epsilon=1).fit(NODES)),

@@ -9,6 +9,7 @@ from ldiversity.mechanisms._classes import ClassMechanism
 from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._enumerated import distinct_rows
 from ldiversity.mechanisms._epsilon import EpsilonSelection, check_epsilon
+from ldiversity.mechanisms._minmax import MinMaxSelection
 from ldiversity.mechanisms._nearest import nearest_feasible
 from ldiversity.mechanisms._partitions import Partitions
 from ldiversity.mechanisms._registry import MECHANISMS, mechanism_from_dict
@@ -25,6 +26,7 @@ __all__ = [
     "ClassMechanism",
     "Compatibility",
     "EpsilonSelection",
+    "MinMaxSelection",
     "Partitions",
     "RingLeak",
     "RingSelection",

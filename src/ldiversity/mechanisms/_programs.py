@@ -11,11 +11,12 @@ from ldiversity.errors import InternalError
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray, SetArray
 
-__all__ = ["TOLERANCE", "best_worst_posterior", "depth"]
+__all__ = ["TOLERANCE", "best_worst_posterior", "depth", "least_chances"]
 
 TOLERANCE: Final = 1e-8
 ROUNDS: Final = 1_000
 HALVINGS: Final = 24
+CHANCE_HALVINGS: Final = 14
 
 FARTHEST: Final = 1e6
 """The greatest price of a value; it keeps the program bounded while it has few sets."""
@@ -129,8 +130,41 @@ def best_worst_posterior(sets: SetArray, prior: FloatArray) -> float | None:
     return high
 
 
+def least_chances(sets: SetArray, n_values: int, share: float) -> FloatArray:
+    """Return P(set | member), shape of `sets`, with the least worst posterior for a uniform prior.
+
+    A `share` of each value's draws is spread evenly over all its sets, so that every probability is positive.
+
+    Examples
+    --------
+    All sets of two of three values, which can be balanced:
+
+    >>> chances = least_chances(np.array([[0, 1], [1, 2], [0, 2]]), 3, 0.1)
+    >>> chances.round(2).tolist()
+    [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
+    """
+    spread = (share / np.bincount(sets.ravel(), minlength=n_values))[sets]
+    ones = np.ones(n_values)
+    low, high = 1.0 / int(sets.shape[1]), 1.0
+    best = None
+    for _ in range(CHANCE_HALVINGS):
+        middle = (low + high) / 2.0
+        found = _masses(sets, ones, middle, spread)
+        low, high, best = (low, middle, found) if found is not None else (middle, high, best)
+    if best is None:
+        raise InternalError("MinMaxSelection", "the search for the least worst posterior did not end")
+    raised: FloatArray = np.maximum(best, spread)
+    totals = np.bincount(sets.ravel(), weights=raised.ravel(), minlength=n_values)
+    return np.asarray(raised / totals[sets])
+
+
 def _reaches(sets: SetArray, prior: FloatArray, bound: float) -> bool:
     """Whether joint masses J(set, member) exist with every ``J <= bound * (sum over the set)``."""
+    return _masses(sets, prior, bound, np.zeros(sets.shape)) is not None
+
+
+def _masses(sets: SetArray, prior: FloatArray, bound: float, least: FloatArray) -> FloatArray | None:
+    """Joint masses of at least `least` with every ``J <= bound * (sum over the set)``; None if there are none."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
@@ -144,6 +178,7 @@ def _reaches(sets: SetArray, prior: FloatArray, bound: float) -> bool:
         b_ub=np.zeros(n * l),
         A_eq=true,
         b_eq=prior,
+        bounds=np.column_stack([least.ravel(), np.full(n * l, np.inf)]),
         method="highs",
     )
-    return bool(program.status == 0)
+    return np.asarray(program.x, dtype=np.float64).reshape(n, l) if program.status == 0 else None

@@ -11,12 +11,14 @@ from ldiversity.errors import InfeasibleError
 from ldiversity.mechanisms._base import FITTED_CONDITION
 from ldiversity.mechanisms._chain import Chain
 from ldiversity.mechanisms._compatibility import Compatibility
-from ldiversity.mechanisms._feasibility import Verdict, balance_verdict, coverable
+from ldiversity.mechanisms._feasibility import Verdict, balance_verdict, coverable, spans
 from ldiversity.mechanisms._nearest import search_nearest
 from ldiversity.schema import Domain
-from ldiversity.sentences import say
+from ldiversity.sentences import Setting, say
 
 __all__ = ["refuse"]
+
+_MINMAX: Final = Setting("selection", "minmax")
 
 PROGRAM_SETS: Final = 1_000
 """With at most this many valid sets, a linear program finds the best worst posterior."""
@@ -31,10 +33,21 @@ def refuse(domain: Domain, matrix: FloatArray, l: int, d: float, prior: FloatArr
     best = _best(compatibility, l, shares) if verdict == "absent" else ""
     nearest = search_nearest(matrix, l, d, "balanced", shares * size)
     hint = nearest.hint() if prior is None else say("{} Or leave out the prior.", nearest.hint())
+    if prior is None and verdict == "absent" and _has_a_least(compatibility, l):
+        hint = say("{} Or accept the least worst posterior that is possible, with {}.", hint, _MINMAX)
     rule = _rule(compatibility, l, d, prior, verdict)
     return InfeasibleError(
         "BalancedSelection", rule, got=f"l={l}, d={d:g}{best}", hint=hint, nearest=nearest.as_dicts()
     )
+
+
+def _has_a_least(compatibility: Compatibility, l: int) -> bool:
+    """Whether `MinMaxSelection` can hide all values, so that their distribution can be recovered."""
+    from ldiversity.mechanisms._minmax import MINMAX_SETS
+
+    if not bool(coverable(compatibility, l).all()) or compatibility.enumerate_sets(l, MINMAX_SETS) is None:
+        return False
+    return spans(compatibility, l)
 
 
 def _rule(compatibility: Compatibility, l: int, d: float, prior: FloatArray | None, verdict: Verdict) -> str:

@@ -13,6 +13,7 @@ from ldiversity.errors import ParameterError
 from ldiversity.mechanisms import (
     BalancedSelection,
     EpsilonSelection,
+    MinMaxSelection,
     RingSelection,
     SetMechanism,
     SimpleSelection,
@@ -41,7 +42,8 @@ class SemanticDiversity(RandomizingMethod):
         How far apart two values are; an object, or its text form such as ``"tree:diseases.csv"``.
     selection
         ``"balanced"``: every member of a published set explains it equally well, so that the set itself moves no
-        odds. ``"simple"``: the published Algorithm 1; its sets favor some members.
+        odds. ``"minmax"``: the least worst posterior, where alike values are too many for balanced sets.
+        ``"simple"``: the published Algorithm 1; its sets favor some members.
         ``"ring"``: the published Algorithm 3; it leaks, and is here for comparison.
     prior
         For ``balanced`` only: a public belief about the values (a mapping, or shares in code order) under which
@@ -69,7 +71,7 @@ class SemanticDiversity(RandomizingMethod):
     l: int
     d: float
     distance: Distance | str
-    selection: Literal["balanced", "simple", "ring"] = "balanced"
+    selection: Literal["balanced", "minmax", "simple", "ring"] = "balanced"
     prior: Mapping[Scalar, float] | Sequence[float] | None = None
     epsilon: float | None = None
 
@@ -83,7 +85,7 @@ class SemanticDiversity(RandomizingMethod):
                 got="0",
                 hint=say("Use {}.", Method("RandomizedAddition")),
             )
-        check_choice("SemanticDiversity", "selection", self.selection, ("balanced", "simple", "ring"))
+        check_choice("SemanticDiversity", "selection", self.selection, ("balanced", "minmax", "simple", "ring"))
         if isinstance(self.distance, str):
             object.__setattr__(self, "distance", parse_distance(self.distance))
         if not isinstance(self.distance, Distance):
@@ -109,6 +111,8 @@ class SemanticDiversity(RandomizingMethod):
             raise TypeError(distance)
         if self.selection == "simple":
             return SimpleSelection.fit(domain, distance, self.l, self.d)
+        if self.selection == "minmax":
+            return MinMaxSelection.fit(domain, distance, self.l, self.d)
         if self.selection == "ring":
             return RingSelection.fit(domain, distance, self.l, self.d)
         prior = _prior_in_code_order(self.prior, domain)

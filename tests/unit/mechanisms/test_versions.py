@@ -15,6 +15,7 @@ from ldiversity.mechanisms import (
     MECHANISMS,
     BalancedSelection,
     EpsilonSelection,
+    MinMaxSelection,
     RingSelection,
     SetMechanism,
     SimpleSelection,
@@ -36,8 +37,13 @@ PINNED = {
     "pairs": [[0, 6], [3, 7], [4, 6]],
     "epsilon": [[0, 1, 2, 3], [0, 2, 5, 7], [1, 3, 5, 8]],
     "response": [[0], [5], [8]],
+    "minmax": [[0, 6], [3, 6], [1, 8]],
 }
-NEW = {"epsilon"}
+NEW = {"epsilon", "minmax"}
+
+
+# Its probabilities are given, and not found by a program, which may differ between versions of scipy.
+MINMAX = MinMaxSelection(Domain(NINE), PAIRS, l=2, d=2, chances=np.full((32, 2), 1 / 7))
 
 
 def ordered(size: int) -> Domain:
@@ -102,6 +108,7 @@ def ordered(size: int) -> Domain:
             [[0, 3, 5], [1, 3, 8], [2, 6, 8]],
             id="ring",
         ),
+        pytest.param(MINMAX, [0, 3, 8], PINNED["minmax"], id="minmax"),
         pytest.param(
             EpsilonSelection(UniformSelection(9, 4), 0.5), [0, 3, 6], PINNED["epsilon"], id="epsilon, uniform sets"
         ),
