@@ -44,8 +44,8 @@ class MinMaxSelection(SetMechanism):
     draws of each value is spread evenly over all its sets: 10 %, or more if estimates would be poor otherwise. Every
     valid set can then be published. `worst_posterior` is the bound that is reached.
 
-    Another version of scipy may find other probabilities that are as good. Under a key, sets then change as with another
-    key.
+    Another version of scipy may find other probabilities that are as good. Under a key, sets then change as with
+    another key.
 
     Use `fit`. The constructor trusts that the probabilities of a value's sets sum to one.
 
@@ -164,9 +164,9 @@ class MinMaxSelection(SetMechanism):
 
     def likelihood(self, sets: SetArray) -> FloatArray:
         """P(set | each of its members is true), and zero for sets that are not valid."""
-        rows = np.asarray(sets, dtype=np.int64)
+        valid = self.admits(sets)
+        rows = np.asarray(sets).astype(np.int64)
         found = np.zeros(rows.shape)
-        valid = self.admits(rows)
         powers = self.n_values ** np.arange(self.l - 1, -1, -1, dtype=np.int64)
         listed = self.sets.astype(np.int64) @ powers  # ascending, because sets are in lexicographic order
         found[valid] = self.chances[np.searchsorted(listed, rows[valid] @ powers)]

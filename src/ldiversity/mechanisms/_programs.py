@@ -178,7 +178,7 @@ def _masses(sets: SetArray, prior: FloatArray, bound: float, least: FloatArray) 
         b_ub=np.zeros(n * l),
         A_eq=true,
         b_eq=prior,
-        bounds=np.column_stack([least.ravel(), np.full(n * l, np.inf)]),
+        bounds=[(one, None) for one in least.ravel().tolist()],
         method="highs",
     )
     return np.asarray(program.x, dtype=np.float64).reshape(n, l) if program.status == 0 else None

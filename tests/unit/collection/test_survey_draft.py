@@ -160,6 +160,7 @@ def test_a_tree_in_a_file_beside_the_survey_is_read(tmp_path: Path) -> None:
         (f"values = [{LETTERS}]\nl = 4\nd = 2\ndistance = 'ordered'", "questions[0] (q): BalancedSelection: "),
         (f"values = [{LETTERS}]\nl = 4\nd = 3\ndistance = 'ordered'", "questions[0] (q): BalancedSelection: "),
         (f"value = [{LETTERS}]\nl = 3", "questions[0].value is not known.\nHint: Do you mean values?"),
+        (f"values = [{LETTERS}]\nl = 3\nepsilon = 2", "questions[0].epsilon is not known"),
         (f"values = [{LETTERS}]\nl = 3\ngroups = {{x = ['a']}}", "questions[0].groups must have every value once"),
         ("values = ['a', 'b', '<i>']\nl = 2", "questions[0].values[2] must not have markup"),
         ("values = ['a', 'b', 'B']\nl = 2", "questions[0].values must be distinct"),
