@@ -23,6 +23,10 @@ _HOW: Final = (
 """All ways to write it, because notes reach people at the command line, in policies and in Python."""
 
 
+_INTERSECTED: Final = "Anyone who kept the old release can intersect the two, and often only the true value is left."
+_ADDED_UP: Final = "To anyone who kept the old release, the epsilons of both add up."
+
+
 def caution_about_sets(
     target: Path | None, drawn: Mapping[str, tuple[Domain, SetMechanism]], *, keyed: bool
 ) -> str | None:
@@ -37,10 +41,12 @@ def caution_about_sets(
     if old.grouped:
         return _about_classes(shared)
     start = f"The release that is replaced shows sets of {name_some(shared)} too"
+    bounded = all(one.epsilon is not None for name in shared for one in (old.drawn_by(name), drawn[name][1]))
+    gained = _ADDED_UP if bounded else _INTERSECTED
     if not keyed:
         return (
-            f"{start}, and these are drawn again, because there is no key. Anyone who kept it can intersect the two, "
-            f"and often only the true value is left. Do not hand out both. With a key, the sets stay the same. {_HOW}"
+            f"{start}, and these are drawn again, because there is no key. {gained} Do not hand out both. With a key, "
+            f"the sets stay the same. {_HOW}"
         )
     changed = [
         name
@@ -51,8 +57,8 @@ def caution_about_sets(
         return None
     return (
         f"{start}. Those of {name_some(changed)} are drawn again in spite of the key, because the domain, the method "
-        "or a parameter has changed. Anyone who kept the old release can intersect the two, and often only the true "
-        "value is left. Do not hand out both, or publish with the domain and the parameters of the old one."
+        f"or a parameter has changed. {gained} Do not hand out both, or publish with the domain and the parameters of "
+        "the old one."
     )
 
 

@@ -49,6 +49,16 @@ def test_sets_that_are_drawn_anew_are_warned_of(tmp_path: Path) -> None:
     assert "ldiversity key new holder.key" in said
 
 
+def test_of_sets_with_an_epsilon_the_warning_says_that_they_add_up(tmp_path: Path) -> None:
+    bounded = SETS | {"method": ld.RandomizedAddition(l=2, epsilon=1)}
+    ld.anonymize(TABLE, **bounded, output=tmp_path / "r")
+
+    (said,) = replace(tmp_path / "r", **bounded)
+    assert "the epsilons of both add up" in said
+    (said,) = replace(tmp_path / "r", **SETS)  # one of the two has none
+    assert "can intersect the two" in said
+
+
 def test_the_warning_is_true(tmp_path: Path) -> None:
     old = ld.anonymize(TABLE, **SETS, output=tmp_path / "old")
     new = ld.anonymize(TABLE, **SETS, output=tmp_path / "new")
