@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from ldiversity.schema import Domain
 from ldiversity.tables import Bins, Sensitive, decode_sets, encode_sets, fit_coder, open_source
 from ldiversity.tables._csv_types import TypeGuess
-from ldiversity.tables._source import rechunk
+from ldiversity.tables._rechunk import rechunk
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 SPELLINGS = st.sampled_from(

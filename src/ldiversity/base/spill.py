@@ -23,6 +23,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import IntArray
+from ldiversity.base.held import give_back
 from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.base.secret import Secret
 from ldiversity.errors import InternalError, LDiversityError, StorageError
@@ -231,6 +232,7 @@ class Buckets:
             return
         for block, dictionaries in list(self._pieces[bucket]):
             yield form.read(self._file, block, dictionaries)
+            give_back()
 
     def drop(self, bucket: int) -> None:
         """Forget the rows of a bucket; the file goes with the last one."""
@@ -267,6 +269,7 @@ class Buckets:
                 piece = rows.slice(int(starts[bucket]) + done, min(most, int(sizes[bucket]) - done))
                 block = self._file.append(self._form.written(piece))
                 self._pieces[bucket].append((block, self._form.dictionaries))
+        give_back()
 
 
 class _Form:

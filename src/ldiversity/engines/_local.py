@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ldiversity.base.budget import Budget
 from ldiversity.base.checks import check_integer
+from ldiversity.base.held import give_back
 from ldiversity.engines._base import Engine
 from ldiversity.engines._buckets import AtRandom, ByKey, put_in_order
 from ldiversity.engines._local_rows import KeptRows, MappedRows, OrderedRows, PartitionedRows
@@ -75,6 +76,7 @@ class LocalEngine(Engine):
         first = 0
         for batch in source.batches(columns, chunk_rows=self._rows_at_once(source)):
             yield NumberedBatch(batch, 0, first)
+            give_back()
             first += batch.num_rows
 
     def _rows_at_once(self, source: Source) -> int:

@@ -280,6 +280,7 @@ class Publication(Columns):
         insecure_seed
             Draw from a seed that can be repeated. For tests: anyone who learns the seed learns the true values.
         """
+        from ldiversity.base.held import held_to
         from ldiversity.engines import choose_engine
         from ldiversity.publish._publish import publish
 
@@ -288,7 +289,10 @@ class Publication(Columns):
         chosen = choose_engine(table, engine, memory)
         check_memory(self, chosen, in_memory=target is None)
         try:
-            return publish(self._prepared(table, chosen), target, overwrite=overwrite, secrets=secrets)
+            with held_to(chosen.memory):
+                prepared = self._prepared(table, chosen)
+                with prepared.source.unchanged():
+                    return publish(prepared, target, overwrite=overwrite, secrets=secrets)
         finally:
             if chosen is not engine:
                 chosen.close()
@@ -351,7 +355,8 @@ class Publication(Columns):
             Key.load(shorten(self.key))
         chosen = choose_engine(table, engine)
         source = table if isinstance(table, Source) else chosen.open(table, types=self.types, read=self.read)
-        return prepare(self, source, chosen)
+        with source.unchanged():
+            return prepare(self, source, chosen)
 
     def _secrets(self, key: Key | None, insecure_seed: int | None) -> Secrets:
         from ldiversity.engines import Secrets

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import ClassArray, CodeArray
 from ldiversity.base.budget import Budget
+from ldiversity.base.held import give_back
 from ldiversity.base.spill import Spill
 from ldiversity.errors import ClaimError
 from ldiversity.models import Population, SomeClasses
@@ -25,7 +26,7 @@ from ldiversity.schema import Domain, Role
 
 __all__ = ["Ascending", "verify_in_ranges"]
 
-_ROW_BYTES: Final = 300
+_ROW_BYTES: Final = 800
 """What a row takes while its class is counted again: some copies of its class, its code and its count."""
 
 _CELL_BYTES: Final = 100
@@ -82,6 +83,7 @@ def _verify_rows(
         for name, recount in recounts.items():
             counted = SomeClasses.of(recount.result(), Population(domains[name], everyone[name]))
             faults[name] += find_faults(claims[name], counted, sizes)
+        give_back()
     for name, found in faults.items():
         found.refuse(claims[name])
 
@@ -128,6 +130,7 @@ def _verify_values(
             if not np.diff(counted.starts).all():
                 raise rows.without_value(name)
             faults[name] += find_faults(claims[name], counted, sizes)
+        give_back()
     for name, found in faults.items():
         found.refuse(claims[name])
 
@@ -178,6 +181,7 @@ def _verify_regions(
         for batch in some.batches:
             shared.add(from_arrow(batch, some.first))
         shared.table()
+        give_back()
 
 
 def _shown(columns: pa.Table, n_rows: int) -> pa.Table:

@@ -18,13 +18,14 @@ from ldiversity.tables._noticed import Noticed, notice_texts
 from ldiversity.tables._open import is_spark_frame, open_source, options_for
 from ldiversity.tables._parquet import ParquetSource
 from ldiversity.tables._read_options import USUAL_READING, GivenReadOptions, ReadOptions, as_read_options
+from ldiversity.tables._rechunk import rechunk
 from ldiversity.tables._roles import Suggestion, check_roles, suggest_role
 from ldiversity.tables._rows_per_id import RowsPerId, rows_per_id
 from ldiversity.tables._selected import Missing, SelectedRows, with_values
 from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive, as_sensitive
 from ldiversity.tables._separation import Combination, SampledRows, separate, smallest_combinations
 from ldiversity.tables._sets import decode_sets, encode_sets
-from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, check_names, rechunk, unknown_column
+from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, check_names, unknown_column
 from ldiversity.tables._spreadsheet import write_spreadsheet
 from ldiversity.tables._summary import ColumnSummary, summarize_columns
 from ldiversity.tables._type_names import TYPE_NAMES, TYPE_WORDS, column_types

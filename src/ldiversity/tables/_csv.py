@@ -18,6 +18,7 @@ from ldiversity.sentences import Sentence
 from ldiversity.tables._csv_head import find_head, skip_hint, title_lines, without_lines
 from ldiversity.tables._csv_types import FALSE_WORDS, TRUE_WORDS, TypeGuess
 from ldiversity.tables._encodings import misfit, text_stream
+from ldiversity.tables._opened import OpenedFile
 from ldiversity.tables._read_options import USUAL_READING, ReadOptions
 from ldiversity.tables._source import Source, check_header
 from ldiversity.tables._text_forms import ColumnFit, TextForms
@@ -41,7 +42,7 @@ class CsvSource(Source):
     published_as = "csv"
 
     def __init__(self, path: Path, types: Mapping[str, str] | None = None, read: ReadOptions = USUAL_READING) -> None:
-        self._path = path
+        self._path, self._opened = path, OpenedFile.at(path)
         self._encoding = read.encoding
         self._skipped_lines = read.skip_rows
         self._titles = 0

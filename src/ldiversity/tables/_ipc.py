@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from ldiversity.tables._guard import guarded
+from ldiversity.tables._opened import OpenedFile
 from ldiversity.tables._source import Source
 from ldiversity.tables._type_names import column_types
 
@@ -23,7 +24,7 @@ class IpcSource(Source):
     """An Arrow file, read batch by batch as it was written."""
 
     def __init__(self, path: Path, types: Mapping[str, str] | None = None) -> None:
-        self._path = path
+        self._path, self._opened = path, OpenedFile.at(path)
         with path.open("rb") as file:
             self._seekable = file.read(len(_FILE_MAGIC)) == _FILE_MAGIC
         with _without_cells(path.name), self._open(None) as reader:

@@ -17,6 +17,7 @@ from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.base.progress import reading
 from ldiversity.errors import SchemaError
 from ldiversity.tables._encodings import misfit, text_stream
+from ldiversity.tables._opened import OpenedFile
 from ldiversity.tables._read_options import USUAL_READING, ReadOptions
 from ldiversity.tables._source import Source, check_names, plain_type
 from ldiversity.tables._type_names import declared_types
@@ -37,7 +38,7 @@ class JsonLinesSource(Source):
     understands: ClassVar = frozenset({"encoding"})
 
     def __init__(self, path: Path, types: Mapping[str, str] | None = None, read: ReadOptions = USUAL_READING) -> None:
-        self._path = path
+        self._path, self._opened = path, OpenedFile.at(path)
         self._encoding = read.encoding
         self._gzip = path.suffix.lower() == ".gz"
         super().__init__(path.name, {})

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ldiversity.tables._guard import guarded
+from ldiversity.tables._opened import OpenedFile
 from ldiversity.tables._source import Source
 from ldiversity.tables._type_names import column_types
 
@@ -27,7 +28,7 @@ class ParquetSource(Source):
     """
 
     def __init__(self, path: Path, types: Mapping[str, str] | None = None) -> None:
-        self._path = path
+        self._path, self._opened = path, OpenedFile.at(path)
         with _without_cells(path.name), pq.ParquetFile(path) as file:
             schema = file.schema_arrow
             n_rows = file.metadata.num_rows

@@ -43,6 +43,10 @@ class SelectedRows(Source):
         """Return the categories of a column in order; some may not occur, and must not be published."""
         return self._source.category_order(column)
 
+    def refuse_changes(self) -> None:
+        """Raise `SchemaError` if the table was changed."""
+        self._source.refuse_changes()
+
     def _read(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:
         start = 0
         for batch in self._source.batches(columns, chunk_rows=chunk_rows, encoded=encoded):

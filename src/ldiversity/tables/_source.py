@@ -7,7 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Final, Literal
 
 import pyarrow as pa
@@ -16,14 +16,16 @@ import pyarrow.compute as pc
 from ldiversity.base.checks import check_integer, name_some
 from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.base.progress import reading
-from ldiversity.errors import SchemaError
+from ldiversity.errors import LDiversityError, SchemaError
 from ldiversity.schema import Dtype
 from ldiversity.sentences import Setting, say
 from ldiversity.tables._guard import guarded
+from ldiversity.tables._opened import OpenedFile
 from ldiversity.tables._order import category_order
+from ldiversity.tables._rechunk import rechunk
 from ldiversity.tables._text_forms import ColumnFit, TextForms
 
-__all__ = ["DEFAULT_CHUNK_ROWS", "Source", "check_header", "check_names", "plain_type", "rechunk", "unknown_column"]
+__all__ = ["DEFAULT_CHUNK_ROWS", "Source", "check_header", "check_names", "plain_type", "unknown_column"]
 
 DEFAULT_CHUNK_ROWS: Final = 262_144
 """Rows per batch, unless the caller asks for another number."""
@@ -69,6 +71,9 @@ class Source(ABC):
 
     needs_values: tuple[str, ...] = ()
     """Columns of it without which a row is left out here."""
+
+    _opened: OpenedFile | None = None
+    """The file that is read again in every pass; None when there is none."""
 
     def __init__(
         self,
@@ -147,6 +152,22 @@ class Source(ABC):
             else:
                 self.columns[name] = fit.settle(self.name) or self.columns[name]
 
+    def refuse_changes(self) -> None:
+        """Raise `SchemaError` if the table is a file that was changed or replaced since it was opened."""
+        if self._opened is not None:
+            self._opened.check()
+        if self.shows is not None:
+            self.shows.refuse_changes()
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Say that the table was changed, where work in the block fails because of that."""
+        try:
+            yield
+        except Exception:
+            self.refuse_changes()
+            raise
+
     def category_order(self, column: str) -> pa.Array | None:
         """Return the categories of a column in order, in the column's type; None unless it declares an order.
 
@@ -166,9 +187,15 @@ class Source(ABC):
         return ()
 
     def _settled(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:
-        with self._without_cells():
-            for batch in self._read(columns, chunk_rows, encoded):
-                yield self._settle(batch, columns, encoded)
+        self.refuse_changes()
+        try:
+            with self._without_cells():
+                for batch in self._read(columns, chunk_rows, encoded):
+                    yield self._settle(batch, columns, encoded)
+        except LDiversityError:
+            self.refuse_changes()  # a file that was changed explains an error better than what followed from it
+            raise
+        self.refuse_changes()
 
     @abstractmethod
     def _read(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:
@@ -265,44 +292,11 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def rechunk(batches: Iterator[pa.RecordBatch], chunk_rows: int) -> Iterator[pa.RecordBatch]:
-    """Cut and join batches so that each except the last has exactly `chunk_rows` rows.
-
-    Examples
-    --------
-    >>> parts = [pa.record_batch({"a": [1, 2, 3]}), pa.record_batch({"a": [4]})]
-    >>> [batch.num_rows for batch in rechunk(iter(parts), 2)]
-    [2, 2]
-    """
-    waiting: list[pa.RecordBatch] = []
-    n_waiting = 0
-    for batch in batches:
-        start = 0
-        while batch.num_rows - start >= chunk_rows - n_waiting:
-            taken = batch.slice(start, chunk_rows - n_waiting)
-            start += taken.num_rows
-            yield _join([*waiting, taken])
-            waiting, n_waiting = [], 0
-        if start < batch.num_rows:
-            waiting.append(batch.slice(start))
-            n_waiting += batch.num_rows - start
-    if waiting:
-        yield _join(waiting)
-
-
 def _reported(batches: Iterator[pa.RecordBatch], step: Callable[[int], None]) -> Iterator[pa.RecordBatch]:
     """Pass the batches on, and report how many rows were read."""
     for batch in batches:
         step(batch.num_rows)
         yield batch
-
-
-def _join(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
-    if len(batches) == 1:
-        return batches[0]
-    # The dictionaries of the batches may differ; a table unifies them.
-    table = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()
-    return table.to_batches()[0]
 
 
 def check_names(owner: str, names: Sequence[object], *, from_file: bool = True) -> list[str]:

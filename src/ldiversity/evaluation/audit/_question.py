@@ -98,6 +98,11 @@ def ask_table(data: Any, question: Question) -> FoundIn:  # noqa: ANN401 - any f
     if question.original is not None:
         raise ParameterError("audit", "original", "must be left out for a table, which is its own original")
     source = question.engine.open(data, **question.reading)
+    with source.unchanged():
+        return _ask_source(source, question)
+
+
+def _ask_source(source: Source, question: Question) -> FoundIn:
     _check_others(source, question.quasi, question.sensitive, question.others, question.person)
     _check_looked_at(question.models, question.sensitive)
     counting = Counting.of(

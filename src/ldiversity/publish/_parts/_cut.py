@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
+from ldiversity.base.held import give_back
 from ldiversity.base.randomness import row_identities
 from ldiversity.engines import Engine, Rows, Secrets
 from ldiversity.errors import InfeasibleError, InternalError
@@ -79,7 +80,7 @@ def cut_table(
     """Cut a table into about so many parts, and let rows change parts until the method can group each."""
     engine, method = preparation.engine, preparation.method
     parts = _ways(preparation, shape, n_parts, secrets)
-    pa.default_memory_pool().release_unused()  # what the sample took is free for rows
+    give_back()  # what the sample took is free for rows
     routed = engine.map(RouteRows(shape, parts), preparation.shown, list(shape.columns), secrets=secrets)
     return _Cutter(engine, method, shape, engine.keep(routed, scratch=scratch), parts, secrets).cut()
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
-import pyarrow as pa
 
+from ldiversity.base.held import give_back
 from ldiversity.base.progress import stage, tell, unwatched
 from ldiversity.base.warned import warn
 from ldiversity.engines import Rows, Secrets
@@ -57,7 +57,7 @@ def publish_in_parts(
         run = _Run(preparation, secrets, sizes, scratch)
         with stage("grouping", until=0.7):
             made = run.group()
-        pa.default_memory_pool().release_unused()
+        give_back()
         writer = ClassWriter(data_format, made.description)
         written = run.write(staging, writer, made)
         tables = {name: run.write_values(staging, writer, made, name) for name in made.bucketized}
@@ -173,7 +173,7 @@ class _Run:
             parts = engine.partition(
                 factory, cut.rows, by=PART, n_parts=cut.n_parts, secrets=self.secrets, scratch=self.scratch
             )
-            pa.default_memory_pool().release_unused()
+            give_back()
             try:
                 return cut, engine.keep(parts, scratch=self.scratch)
             except InfeasibleError as error:

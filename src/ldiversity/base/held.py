@@ -1,0 +1,120 @@
+"""Keeping a process within its memory: what was freed goes back to the system before more is taken.
+
+Allocators keep what is freed, so that a process may hold twice what it uses. Within a limit, Arrow takes memory where
+Python's arrays are taken from too, so that one can use what the other has freed, and whole free pages go back to the
+system as soon as the process comes near its limit.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+import pyarrow as pa
+
+from ldiversity.base.budget import Budget
+
+__all__ = ["give_back", "held_to", "resident_bytes"]
+
+_STATISTICS: Final = Path("/proc/self/statm")
+_NEAR: Final = 160_000_000
+"""How near the limit the process must be before pages are given back."""
+
+_GROWTH: Final = 8_000_000
+"""How much the process must grow before it is worth to look for free pages again."""
+
+
+class _Holder:
+    """What all threads of the process know of the limit; runs within runs and beside each other share it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._limits: list[int] = []
+        self._pool: pa.MemoryPool | None = None
+        self._after = 0
+
+    def begin(self, limit: int) -> None:
+        with self._lock:
+            if not self._limits and _trim() is not None:
+                self._pool = pa.default_memory_pool()
+                pa.set_memory_pool(pa.system_memory_pool())
+            self._limits.append(limit)
+            self._after = 0
+
+    def end(self, limit: int) -> None:
+        with self._lock:
+            self._limits.remove(limit)
+            if not self._limits and self._pool is not None:
+                pa.set_memory_pool(self._pool)
+                self._pool = None
+
+    def give_back(self) -> None:
+        with self._lock:
+            if not self._limits:
+                return
+            trim, now = _trim(), resident_bytes()
+            if trim is None or now is None:
+                pa.default_memory_pool().release_unused()
+            elif now > max(min(self._limits) - _NEAR, self._after + _GROWTH):
+                pa.default_memory_pool().release_unused()
+                trim(0)
+                self._after = resident_bytes() or now
+
+
+_holder: Final = _Holder()
+
+
+@contextmanager
+def held_to(budget: Budget | None) -> Iterator[None]:
+    """Give memory back within the block, so that the process stays within a limit; without one, nothing changes.
+
+    Examples
+    --------
+    >>> with held_to(Budget("500MB")):
+    ...     give_back()
+    """
+    if budget is None:
+        yield
+        return
+    _holder.begin(budget.bytes)
+    try:
+        yield
+    finally:
+        _holder.end(budget.bytes)
+
+
+def give_back() -> None:
+    """Return free memory to the system, if the process is near a limit; long work calls it after each of its pieces."""
+    _holder.give_back()
+
+
+def resident_bytes() -> int | None:
+    """How much memory the process has now; None where the system does not say.
+
+    Examples
+    --------
+    >>> (resident_bytes() or 1) > 0
+    True
+    """
+    try:
+        return int(_STATISTICS.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return None
+
+
+@functools.cache
+def _trim() -> Callable[[int], int] | None:
+    """How the C library is told to return free pages; None where it has no such function."""
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):
+        return None
+    trim.argtypes, trim.restype = [ctypes.c_size_t], ctypes.c_int
+    function: Callable[[int], int] = trim
+    return function

@@ -1,0 +1,97 @@
+"""Within a limit, memory that was freed goes back to the system; without one, nothing changes."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ldiversity.base import held
+from ldiversity.base.budget import Budget
+from ldiversity.base.held import give_back, held_to, resident_bytes
+
+needs_trimming = pytest.mark.skipif(
+    held._trim() is None or resident_bytes() is None, reason="this system does not take free pages back"
+)
+
+
+@pytest.fixture(autouse=True)
+def always_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the process were near every limit."""
+    monkeypatch.setattr(held, "_NEAR", 10**12)
+
+
+def with_holes() -> list[np.ndarray]:
+    """Half of 200 MB in pieces that allocators keep when they are freed, because others lie between them."""
+    pieces = [np.ones(100_000, dtype=np.uint8) for _ in range(2000)]
+    return pieces[::2]
+
+
+@needs_trimming
+def test_free_pages_go_back_within_a_limit_alone() -> None:
+    before = resident_bytes()
+    kept = with_holes()
+    give_back()
+    without = resident_bytes()
+    with held_to(Budget("500MB")):
+        give_back()
+    within = resident_bytes()
+
+    assert before is not None
+    assert without is not None
+    assert within is not None
+    assert sum(len(piece) for piece in kept) == 100_000_000
+    assert without - within > 50_000_000  # a hundred were free; pages that are shared with pieces stay
+
+
+@needs_trimming
+def test_arrow_takes_memory_where_arrays_do_until_the_last_run_has_ended() -> None:
+    usual = pa.default_memory_pool().backend_name
+    with held_to(None):
+        assert pa.default_memory_pool().backend_name == usual
+    with held_to(Budget("500MB")):
+        with held_to(Budget("400MB")):
+            assert pa.default_memory_pool().backend_name == "system"
+        assert pa.default_memory_pool().backend_name == "system"
+        made = pa.array(range(1000))
+    assert pa.default_memory_pool().backend_name == usual
+    assert made.to_pylist() == list(range(1000))
+
+
+def test_a_run_that_fails_leaves_no_limit_behind() -> None:
+    usual = pa.default_memory_pool().backend_name
+    with pytest.raises(ValueError, match="wrong"), held_to(Budget("500MB")):
+        raise ValueError("wrong")
+    assert pa.default_memory_pool().backend_name == usual
+    assert not held._holder._limits
+
+
+def test_threads_give_back_while_runs_begin_and_end() -> None:
+    faults: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            for _ in range(50):
+                with held_to(Budget("500MB")):
+                    give_back()
+        except BaseException as fault:  # noqa: BLE001 - told by the assertion
+            faults.append(fault)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert not faults
+    assert not held._holder._limits
+
+
+def test_where_the_system_has_no_such_function_arrow_alone_gives_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held, "_trim", lambda: None)
+    usual = pa.default_memory_pool().backend_name
+    with held_to(Budget("500MB")):
+        give_back()
+        assert pa.default_memory_pool().backend_name == usual
