@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from ldiversity.base.held import give_back
 from ldiversity.base.spill import Spill
 from ldiversity.engines._rows import BatchFunction, Factory, NumberedBatch, Part, PartFactory, Rows
 from ldiversity.engines._secrets import Secrets
@@ -98,6 +99,7 @@ class PartitionedRows(Rows):
                 made, note = function(Part(number, rows, self._workers))
                 notes.append(note)
                 yield as_batch(made)
+                give_back()  # what this part took is free for the next
         self._notes = notes
 
     def _parts(self) -> Generator[tuple[int, pa.Table]]:

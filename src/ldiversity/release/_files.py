@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from ldiversity.base.held import give_back
 from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.base.progress import reading
 from ldiversity.errors import LDiversityError, ReleaseFormatError
@@ -121,6 +122,7 @@ class DataFile:
         for table in self.stored(names) if reader is None else reader(self, names):
             rows += table.num_rows
             yield table
+            give_back()
         if rows != self.n_rows:
             raise damaged(f"{self.name} must hold {self.n_rows} rows")
 

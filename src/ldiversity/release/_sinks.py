@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from ldiversity.base.held import give_back
 from ldiversity.base.progress import in_context, stage, tell
 from ldiversity.errors import SchemaError
 from ldiversity.release._description import Format, Layout
@@ -49,6 +50,7 @@ def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) ->
                     raise _unwritable(table, data_format) from None  # Arrow's message may quote a cell
                 rows += table.num_rows
                 tell(0.0)
+                give_back()
     finally:
         if sink is not None:
             sink.close()

@@ -12,7 +12,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
-from ldiversity.base.held import give_back
 from ldiversity.base.randomness import Identities, Key, KeyedWords, Secret
 from ldiversity.engines import Part, Secrets
 from ldiversity.errors import UnsupportedError
@@ -123,7 +122,6 @@ class PartGrouper(Secret):
             columns[own_name(name)] = rows.column(own_name(name)).take(pa.array(published))
         table = pa.table(columns).select(choices.schema.names).cast(choices.schema)
         note = self._note(part, reading, grouping, published, regions).to_bytes()
-        give_back()  # what this part took is free for the next
         return table, note
 
     def _order(self, who: Identities, purpose: str) -> NDArray[np.int64]:
