@@ -75,8 +75,9 @@ class PartTree:
 def join_parts(tree: PartTree, holds: Callable[[int, int], bool]) -> NDArray[np.int32]:
     """Put parts together until all of them hold: the part of each part afterwards.
 
-    Where a part does not hold, all parts below the next node above it become one, and so on up to the root. One that
-    holds is joined only if one beside it does not.
+    A part that does not hold is joined with those beside it in the tree, the nearest first, as many as it takes; if not
+    even all parts below the next node above it hold together, they become one, and so on up to the root. One that holds
+    is joined only if one beside it does not.
 
     Parameters
     ----------
@@ -91,14 +92,30 @@ def join_parts(tree: PartTree, holds: Callable[[int, int], bool]) -> NDArray[np.
     >>> sizes = np.array([5, 1, 9, 7])
     >>> join_parts(PartTree.balanced(4), lambda first, last: sizes[first:last].sum() >= 4).tolist()
     [0, 0, 2, 3]
+    >>> sizes = np.array([1, 1, 9, 7])
+    >>> join_parts(PartTree.balanced(4), lambda first, last: sizes[first:last].sum() >= 4).tolist()
+    [0, 0, 0, 3]
     """
     home = np.arange(tree.n_parts, dtype=np.int32)
     sound = np.empty(len(tree.left), dtype=bool)
     for node in range(len(tree.left) - 1, -1, -1):
-        children = int(tree.left[node]), int(tree.right[node])
-        sound[node] = all(sound[child] if child >= 0 else holds(-1 - child, -child) for child in children)
-        if not sound[node]:
-            first, last = tree.spans[node].tolist()
-            home[first:last] = first
-            sound[node] = holds(first, last)
+        (first, middle), (_, last) = (tree.span(int(side[node])) for side in (tree.left, tree.right))
+        left, right = (
+            bool(sound[child]) if child >= 0 else holds(-1 - child, -child)
+            for child in (int(tree.left[node]), int(tree.right[node]))
+        )
+        sound[node] = left and right
+        if sound[node]:
+            continue
+        # A side that does not hold is one part. It takes parts of the other side, the nearest first, until it holds.
+        begin, end = (first, middle) if not left else (middle, last)
+        while not sound[node] and (begin, end) != (first, last):
+            if left:
+                begin = int(home[begin - 1])
+            elif right:
+                end = int(np.searchsorted(home, home[end], side="right"))
+            else:
+                begin, end = first, last
+            sound[node] = holds(begin, end)
+        home[begin:end] = begin
     return home

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import numpy as np
@@ -114,6 +114,40 @@ def test_joining_stops_where_parts_hold_and_takes_no_others() -> None:
     home = join_parts(PartTree.balanced(8), lambda first, last: bool(eligible(counts[first:last].sum(axis=0), 2)))
 
     assert home.tolist() == [0, 0, 2, 3, 4, 4, 6, 7]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_more_parts_are_joined_than_all_below_the_next_node_that_holds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_parts = int(rng.integers(2, 40))
+    counts, tree = rng.poisson(rng.choice([3, 30], (n_parts, 3)), (n_parts, 3)), PartTree.balanced(n_parts)
+
+    def holds(first: int, last: int) -> bool:
+        return bool(eligible(counts[first:last].sum(axis=0), 2))
+
+    home, plain = join_parts(tree, holds), joined_below_nodes(tree, holds)
+
+    assert (np.diff(home) >= 0).all()
+    for first in np.unique(home).tolist():
+        last = first + np.count_nonzero(home == first)
+        assert home[first] == first
+        assert holds(first, last) or last - first == n_parts
+        assert len(np.unique(plain[first:last])) == 1
+
+
+def joined_below_nodes(tree: PartTree, holds: Callable[[int, int], bool]) -> np.ndarray:
+    """The plain rule: where a part does not hold, all below the next node above it become one."""
+    home = np.arange(tree.n_parts)
+    for first, last in [(p, p + 1) for p in range(tree.n_parts)] + sorted(map(tuple, tree.spans.tolist()), key=_width):
+        groups = np.unique(home[first:last]).tolist()
+        ends = [first + int(np.flatnonzero(home[first:last] == own)[-1]) + 1 for own in groups]
+        if not all(holds(own, end) for own, end in zip(groups, ends, strict=True)):
+            home[first:last] = first
+    return home
+
+
+def _width(span: tuple[int, int]) -> int:
+    return span[1] - span[0]
 
 
 @pytest.mark.parametrize("seed", range(20))
