@@ -25,6 +25,16 @@ print([line for line in open("/proc/self/status") if line.startswith("VmHWM")][0
 """
 
 
+_GROUP = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import ldiversity as ld
+ld.anonymize(sys.argv[1], quasi=["age", "weight"], sensitive="disease", method="anatomy:l=2", person="who",
+             output=sys.argv[2], memory="500MB")
+print([line for line in open("/proc/self/status") if line.startswith("VmHWM")][0].split()[1])
+"""
+
+
 def table(n: int) -> pa.Table:
     """Nearly everybody is unique, and every record has an id."""
     rng = np.random.default_rng(3)
@@ -33,11 +43,11 @@ def table(n: int) -> pa.Table:
     return pa.table({**columns, "disease": rng.choice(list("abcdef"), n)})
 
 
-def peak(rows: pa.Table, folder: Path) -> int:
+def peak(rows: pa.Table, folder: Path, code: str = _PUBLISH) -> int:
     folder.mkdir()
     source = folder / f"{rows.num_rows}.parquet"
     pq.write_table(rows, source, row_group_size=50_000)
-    command = [sys.executable, "-c", _PUBLISH, str(source), str(folder / f"release{rows.num_rows}")]
+    command = [sys.executable, "-c", code, str(source), str(folder / f"release{rows.num_rows}")]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return int(done.stdout.split()[-1]) * 1024
 
@@ -50,3 +60,17 @@ def test_eight_times_the_rows_take_the_same_memory(tmp_path: Path) -> None:
 
     # One copy of the rows that were added takes 145 MB.
     assert grown < (many.nbytes - few.nbytes) / 2
+
+
+def test_classes_stay_within_the_setting_whatever_the_rows(tmp_path: Path) -> None:
+    """In two parts and in eight. All records at once would take 240 MB more for the rows that were added."""
+
+    def people(n: int) -> pa.Table:
+        some = table(n).select(["age", "weight", "disease"])
+        return some.append_column("who", pa.array(np.random.default_rng(4).permutation(np.arange(n) // 2)))
+
+    few = peak(people(300_000), tmp_path / "few", _GROUP)
+    many = peak(people(1_200_000), tmp_path / "many", _GROUP)
+
+    assert max(few, many) <= 500_000_000
+    assert many - few < 100_000_000
