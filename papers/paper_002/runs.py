@@ -153,7 +153,7 @@ def group_separately(method: ld.LLMSU, columns: Sequence[SensitiveColumn], repea
     seconds = least_time(lambda: groupings.append([method.group(table, _RUN) for table in tables]), repeats)
     facts = [grouping.facts for grouping in groupings[-1]]
     hidden = np.any([grouping.partitions[0].class_of < 0 for grouping in groupings[-1]], axis=0)
-    left, joined = np.sum([_left_and_joined(grouping, method.l) for grouping in groupings[-1]], axis=0)
+    left, joined = np.sum([_left_and_joined(grouping, int(method.level or 0)) for grouping in groupings[-1]], axis=0)
     return Found(
         mean_hidden=float(np.mean([one["hide_loss"] for one in facts])),
         missing=float(hidden.mean()),
@@ -170,7 +170,7 @@ def group_together(method: ld.LLMSU | ld.MBF, columns: Sequence[SensitiveColumn]
     table = CodedTable((), tuple(columns))
     seconds = least_time(lambda: groupings.append(method.group(table, _RUN)), repeats)
     facts: Any = groupings[-1].facts  # as the method gave them
-    left, joined = _left_and_joined(groupings[-1], method.l)
+    left, joined = _left_and_joined(groupings[-1], int(method.level or 0))
     return Found(facts["hide_loss"], facts["hide_loss"], facts["additional_loss"], left, joined, seconds)
 
 

@@ -32,8 +32,9 @@ class Option:
         The field of the method's class, and the key in a policy.
     kind
         What may be written: ``integer``, ``number``, ``text``, ``file``, ``distance`` or ``model`` (texts that may name
-        a file), ``choice``, ``switch`` (yes or no) or ``shares`` (a number for each name; on the command line
-        ``name=number``, several times). Files in a policy are relative to it.
+        a file), ``choice``, ``switch`` (yes or no), ``shares`` (a number for each name; on the command line
+        ``name=number``, several times) or ``levels`` (an integer, or for methods that group one for each sensitive
+        column; on the command line ``name=number,name=number``). Files in a policy are relative to it.
     help
         One sentence for people; `methods_with` says which methods have the option.
     flag
@@ -47,7 +48,7 @@ class Option:
     """
 
     name: str
-    kind: Literal["integer", "number", "text", "file", "distance", "model", "choice", "switch", "shares"]
+    kind: Literal["integer", "number", "text", "file", "distance", "model", "choice", "switch", "shares", "levels"]
     help: str
     flag: str | None
     choices: tuple[str, ...] = ()
@@ -93,7 +94,13 @@ class MethodEntry:
 
 
 _OPTIONS = (
-    Option("l", "integer", "How many values hide each other.", "-l", minimum=1),
+    Option(
+        "l",
+        "levels",
+        "How many values hide each other; bsgi and llmsu also take one for each sensitive column: job=3,pay=2.",
+        "-l",
+        minimum=1,
+    ),
     Option(
         "epsilon",
         "number",

@@ -65,7 +65,7 @@ class Setting:
     Parameters
     ----------
     name, value
-        What is written; a pair is the value for one column.
+        What is written; a pair is the value for one column, and several pairs those for several.
     python
         How Python writes it, where that is not ``name=value``.
 
@@ -75,17 +75,27 @@ class Setting:
     ("missing='drop'", "types={'zip': 'text'}", 'd=2')
     >>> str(Setting("by", "age:10", python="bins('age', width=10)"))
     "bins('age', width=10)"
+    >>> str(Setting("l", (("job", 3), ("pay", 2))))
+    "l={'job': 3, 'pay': 2}"
     """
 
     name: str
-    value: str | float | tuple[str, str]
+    value: str | float | tuple[str, str] | tuple[tuple[str, float], ...]
     python: str | None = None
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str | float], ...]:
+        """The columns and their values; empty when there is one value for all."""
+        if not isinstance(self.value, tuple):
+            return ()
+        first, *_ = self.value
+        return (self.value,) if isinstance(first, str) else self.value  # type: ignore[return-value]
 
     def __str__(self) -> str:
         if self.python is not None:
             return self.python
-        if isinstance(self.value, tuple):
-            return f"{self.name}={{{self.value[0]!r}: {self.value[1]!r}}}"
+        if self.pairs:
+            return f"{self.name}={{{', '.join(f'{column!r}: {value!r}' for column, value in self.pairs)}}}"
         return f"{self.name}={self.value:g}" if isinstance(self.value, float) else f"{self.name}={self.value!r}"
 
 
@@ -229,4 +239,8 @@ def worded(text: str, spell: Callable[[Mention], str]) -> str:
 
 
 def _mention(kind: str, *fields: object) -> Mention:
-    return _MENTIONS[kind](*(tuple(value) if isinstance(value, list) else value for value in fields))
+    return _MENTIONS[kind](*map(_frozen, fields))
+
+
+def _frozen(value: object) -> object:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value

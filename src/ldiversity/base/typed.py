@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ldiversity.errors import ParameterError
 
 __all__ = [
     "join_assignment",
+    "join_levels",
     "join_names",
     "number_text",
     "point_hint",
     "split_assignment",
     "split_assignments",
+    "split_levels",
     "split_names",
     "split_numbers",
 ]
 
 _ITEM: Final = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"]*))\s*(?:,|$)')
 _ASSIGNMENT: Final = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^="]+?))\s*=(?P<rest>.*)', re.DOTALL)
+_PART: Final = re.compile(r'(?:"(?:[^"]|"")*"|[^,"])+')
 _EXACT: Final = 2**53
 
 
@@ -145,6 +148,39 @@ def split_numbers(texts: Iterable[str], option: str) -> dict[str, float]:
                 "must be a name, an equals sign and a number such as 0.5", parameter=option, got=repr(f"{name}={text}")
             ) from None
     return found
+
+
+def split_levels(text: str, option: str) -> int | dict[str, int]:
+    """Read a whole number, or one for each of several columns, separated by commas.
+
+    Examples
+    --------
+    >>> split_levels("3", "l"), split_levels("education=3,occupation=5", "l")
+    (3, {'education': 3, 'occupation': 5})
+    """
+    rule = "must be a whole number, or one for each column"
+    example = "Write for example 3, or education=3,occupation=5."
+    parts = [text] if "=" not in text else [part for part in _PART.findall(text) if part.strip()]
+    try:
+        if "=" not in text:
+            return int(text)
+        levels = {name: int(one) for name, one in split_assignments(parts, option, "a whole number").items()}
+    except ValueError as error:
+        if isinstance(error, ParameterError):
+            raise
+        raise ParameterError(rule, parameter=option, got=repr(text)).with_hint(example) from None
+    return levels
+
+
+def join_levels(levels: Mapping[str, float]) -> str:
+    """Write the numbers of several columns as one word.
+
+    Examples
+    --------
+    >>> join_levels({"education": 3, "home, zip": 5})
+    'education=3,"home, zip"=5'
+    """
+    return ",".join(f"{_quoted(name, ',=')}={number_text(number)}" for name, number in levels.items())
 
 
 def _quoted(name: str, mark: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,15 +188,23 @@ def only_column(owner: str, columns: Sequence[SensitiveColumn]) -> SensitiveColu
 
 
 def check_shares(
-    owner: str, column: str, counts: NDArray[np.int64], l: int, *, depth: int | None = None, overflow: str = "refuse"
+    owner: str,
+    column: str,
+    counts: NDArray[np.int64],
+    l: int,
+    *,
+    depth: int | None = None,
+    overflow: str = "refuse",
+    setting: Callable[[int], Setting] | None = None,
 ) -> None:
-    """Refuse what no division into classes can keep.
+    """Refuse what no division into classes can keep; `setting` says how a column's own l is set.
 
     Raises
     ------
     InfeasibleError
         When fewer than l levels occur, or (unless rows may be suppressed) one has more than 1/l of the rows.
     """
+    use = setting or partial(Setting, "l")
     at = "" if depth is None else f" at depth {depth}"
     noun, nouns = ("value", "values") if depth is None else (f"ancestor{at}", f"ancestors{at}")
     n_rows, n_levels, most = int(counts.sum()), int(np.count_nonzero(counts)), int(counts.max(initial=0))
@@ -207,9 +216,9 @@ def check_shares(
             "l",
             f"must be at most the number of {nouns} of {column!r} that occur, {n_levels}",
             got=l,
-            nearest=[{"l": possible}] if possible > 1 else [],
+            nearest=[{"l": possible}] if possible > 1 and setting is None else [],
         ).with_hint(
-            say("Use {}.", Setting("l", possible))
+            say("Use {}.", use(possible))
             if possible > 1
             else "Publish the column with another method, or wider values."
         )
@@ -217,13 +226,13 @@ def check_shares(
         return
     hidden = int(np.maximum(counts - most_classes(counts, l), 0).sum())
     largest = n_rows // most
-    fewer = say("Use {}, or l", Setting("l", largest)) if largest > 1 else "L"
+    fewer = say("Use {}, or l", use(largest)) if largest > 1 else "L"
     raise InfeasibleError(
         owner,
         "l",
         f"must be at most {largest} for {column!r}, whose most frequent {noun} has {most} of {n_rows} records",
         got=l,
-        nearest=[{"l": largest}] if largest > 1 else [],
+        nearest=[{"l": largest}] if largest > 1 and setting is None else [],
     ).with_hint(
         say("{}eave {} of its most frequent records out with {}.", fewer, hidden, Setting("overflow", "suppress"))
     )

@@ -57,16 +57,16 @@ class Method(ABC):
 
     @property
     def level(self) -> int | None:
-        """The parameter that `strength` names; None when there is none, or none was given.
+        """The parameter that `strength` names; None when there is none, or none was given for all columns.
 
         Examples
         --------
         >>> from ldiversity.methods import BSGI, Mondrian
-        >>> BSGI(l=3).level, Mondrian(model="k-anonymity:5").level
-        (3, None)
+        >>> BSGI(l=3).level, BSGI(l={"job": 3, "pay": 2}).level, Mondrian(model="k-anonymity:5").level
+        (3, None, None)
         """
         given = None if self.strength is None else getattr(self, self.strength)
-        return None if given is None else int(given)
+        return None if given is None or isinstance(given, Mapping) else int(given)
 
     @classmethod
     def of_level(cls, level: int, **others: Any) -> Self:  # noqa: ANN401 - any option
@@ -277,6 +277,22 @@ class GroupingMethod(Method):
         Each becomes a claim of the release, and is checked by itself on what was written. At least one.
         """
 
+    @property
+    def by_column(self) -> bool:
+        """Whether the strength was given for each sensitive column by name."""
+        return self.strength is not None and isinstance(getattr(self, self.strength), Mapping)
+
+    def promises_of(self, column: str, domain: Domain) -> tuple[PrivacyModel, ...]:  # noqa: ARG002 - the same, mostly
+        """What every published class satisfies for this sensitive column: by default what it does for any.
+
+        A method that treats columns differently says here what it promises for each, and in `promises` what holds for
+        all of them.
+        """
+        return self.promises(domain)
+
+    def check_names(self, sensitive: Sequence[str]) -> None:
+        """Refuse options that name sensitive columns, where these are others."""
+
     def n_partitions(self, n_sensitive: int) -> int:  # noqa: ARG002 - one, mostly
         """How many partitions `group` makes for so many sensitive columns: one, or one for each."""
         return 1
@@ -328,19 +344,19 @@ class GroupingMethod(Method):
         n_rows = part.n_rows
         if n_rows == 0:
             return True
-        for counts, population in zip(part.values, part.populations, strict=True):
+        names = part.names or ("",) * len(part.values)
+        promises = [
+            self.promises_of(name, population.domain) for name, population in zip(names, part.populations, strict=True)
+        ]
+        for counts, population, models in zip(part.values, part.populations, promises, strict=True):
             if level is not None:
                 levels = np.zeros(len(counts), dtype=np.int64)
                 np.add.at(levels, self.part_levels(population.domain, population.counts), counts)
                 if int(levels.max()) * level > n_rows:
                     return False
-            elif not all(model.holds(counts[None, :], population)[0] for model in self.promises(population.domain)):
+            elif not all(model.holds(counts[None, :], population)[0] for model in models):
                 return False
-        least = level or max(
-            math.ceil(1 / model.posterior - 1e-9)
-            for population in part.populations
-            for model in self.promises(population.domain)
-        )
+        least = level or max(math.ceil(1 / model.posterior - 1e-9) for models in promises for model in models)
         return part.most_of_person * least <= n_rows
 
     @property
@@ -352,4 +368,6 @@ class GroupingMethod(Method):
         """The public parameters in JSON's types, for the release."""
         plain = (str, int, float, bool)
         values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return {name: value for name, value in values.items() if isinstance(value, plain)}
+        given: dict[str, Json] = {name: value for name, value in values.items() if isinstance(value, plain)}
+        level = values.get(str(self.strength))
+        return {str(self.strength): dict(level), **given} if isinstance(level, Mapping) else given

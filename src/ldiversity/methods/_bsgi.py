@@ -12,14 +12,26 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import BoolArray, CodeArray, Json
 from ldiversity.base.checks import check_choice, check_integer, check_number
 from ldiversity.errors import InfeasibleError, ParameterError
-from ldiversity.methods._anatomy_classes import divide_rest, keep_eligible
+from ldiversity.methods._anatomy_classes import check_shares, divide_rest, keep_eligible
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
 from ldiversity.methods._bsgi_near import group_near, group_paper
 from ldiversity.methods._bsgi_repair import place_left_over
+from ldiversity.methods._bsgi_shares import place_by_shares
 from ldiversity.methods._bsgi_space import Keys, Space, make_keys, make_space
 from ldiversity.methods._coded import CodedTable, SensitiveColumn
+from ldiversity.methods._column_levels import (
+    ColumnLevels,
+    changed_level,
+    check_levels,
+    differ,
+    levels_of,
+    smallest_size,
+    thriftiest_size,
+)
 from ldiversity.methods._part_facts import PartFacts
-from ldiversity.models import UniqueDiversity
+from ldiversity.methods._parts_rule import PartCounts
+from ldiversity.methods._people import check_people
+from ldiversity.models import FrequencyDiversity, PrivacyModel, UniqueDiversity
 from ldiversity.schema import Domain
 from ldiversity.sentences import Setting, say
 
@@ -41,7 +53,8 @@ class BSGI(GroupingMethod):
     Parameters
     ----------
     l
-        How many values hide each other, at least 2.
+        How many values hide each other, at least 2: one number, or one for each sensitive column by name. Where these
+        differ, a value of a column has at most 1/l of each class for its own l, and may occur more than once.
     selection
         ``near``: records that lie near each other, wherever their value allows it. ``paper``: the published greedy,
         which takes from the l largest buckets only; slower (it grows with the square of the rows) and at greater
@@ -75,14 +88,14 @@ class BSGI(GroupingMethod):
     layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
     parts: ClassVar[Literal["near", "random", "alike"] | None] = "near"
 
-    l: int
+    l: ColumnLevels
     selection: str = "near"
     swaps: int = 0
     overflow: str = "refuse"
     weights: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
-        check_integer("BSGI", "l", self.l, minimum=_LEAST_L)
+        check_levels("BSGI", self.l)
         check_choice("BSGI", "selection", self.selection, ("near", "paper"))
         check_integer("BSGI", "swaps", self.swaps, minimum=0)
         check_choice("BSGI", "overflow", self.overflow, ("refuse", "suppress"))
@@ -113,14 +126,33 @@ class BSGI(GroupingMethod):
         most = int(known.max(initial=0))
         return max(_LEAST_L, int(known.sum()) // most) if most else _LEAST_L
 
-    def promises(self, domain: Domain) -> tuple[UniqueDiversity]:  # noqa: ARG002 - the same for every domain
-        """At least l records, all with different values."""
-        return (UniqueDiversity(self.l),)
+    def promises(self, domain: Domain) -> tuple[PrivacyModel, ...]:  # noqa: ARG002 - the same for every domain
+        """At least l records, all with different values; where columns have levels of their own, the least of these."""
+        if isinstance(self.l, Mapping):
+            return (_promise(min(self.l.values()), repeats=differ(self.l)),)
+        return (_promise(self.l, repeats=False),)
+
+    def promises_of(self, column: str, domain: Domain) -> tuple[PrivacyModel, ...]:
+        """What holds for the column's own l."""
+        if not isinstance(self.l, Mapping) or column not in self.l:
+            return self.promises(domain)
+        return (_promise(self.l[column], repeats=differ(self.l)),)
+
+    def check_names(self, sensitive: Sequence[str]) -> None:
+        """Refuse levels of other columns."""
+        levels_of("BSGI", self.l, sensitive)
 
     def check_counts(self, columns: Sequence[SensitiveColumn]) -> None:
         """Refuse a value with more than 1/l of the records, unless some are left out."""
         if self.overflow == "refuse":
-            self._check_shares({f"one value of {column.name!r}": column.population.counts for column in columns})
+            self._check_columns(columns)
+
+    def feasible(self, part: PartCounts) -> bool:
+        """As for every method; where columns have levels of their own and records may be left out, what is needed."""
+        if not isinstance(self.l, Mapping) or self.overflow == "refuse" or part.n_rows == 0:
+            return super().feasible(part)
+        levels = levels_of("BSGI", self.l, part.names)
+        return all(np.count_nonzero(own) >= l for own, l in zip(part.values, levels, strict=True))
 
     def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
         """Form the classes.
@@ -130,47 +162,76 @@ class BSGI(GroupingMethod):
         InfeasibleError
             When a value (or a person) has more than 1/l of the records, or records of several keys cannot be placed.
         """
-        keys = make_keys(table)
         space = make_space("BSGI", table, self.weights)
+        levels = levels_of("BSGI", self.l, [column.name for column in table.sensitive])
+        size = self._size(table, levels)
+        keys = make_keys(table, [size // l for l in levels])
+        partition, lost = self._form(table, space, keys, levels, size, run)
+        if lost and self.overflow == "refuse":
+            raise self._unplaced(keys, lost, size)
+        run.progress(1.0, "grouping")
+        return Grouping((partition,), facts=self._facts(partition))
+
+    def _size(self, table: CodedTable, levels: tuple[int, ...]) -> int:
+        """How many records classes have: l, or where columns have levels of their own, what keeps them all."""
+        if not differ(self.l):
+            return levels[0]
+        if self.overflow == "suppress":
+            return thriftiest_size([column.counts for column in table.sensitive], levels)
+        self._check_columns(table.sensitive)
+        people = 1 if table.several is None else int(np.bincount(table.several).max())
+        size = smallest_size(table.n_rows, [int(column.counts.max()) for column in table.sensitive], levels, people)
+        if size is None:
+            check_people("BSGI", table, max(levels))
+            raise self._unplaced(make_keys(table), people, max(levels))
+        return size
+
+    def _form(
+        self, table: CodedTable, space: Space, keys: Keys, levels: tuple[int, ...], l: int, run: GroupingRun
+    ) -> tuple[Partition, int]:
+        """Classes of `l` records that differ in all keys, and how many records found no place."""
         rows = np.arange(table.n_rows, dtype=np.int32)
         if self.overflow == "suppress":
-            rows = keep_eligible(keys.codes, keys.sizes, rows, self.l)
+            rows = keep_eligible(keys.codes, keys.sizes, rows, l)
             self._check_some_left(keys, rows, table.n_rows)
-        else:
+        elif not differ(self.l):
             self._check_shares(
                 {
                     f"one {'value' if key < keys.n_sensitive else 'person'} of {name}": keys.counts(key)
                     for key, name in enumerate(keys.names)
-                }
+                },
+                l,
             )
         kept = np.zeros(table.n_rows, dtype=np.bool_)
         kept[rows] = True
         if len(rows):
-            class_of, n_classes = self._select(space, keys, rows, run)
-            class_of, n_classes = place_left_over(space, keys, class_of, n_classes, kept, self.l)
+            class_of, n_classes = self._select(space, keys, rows, l, run)
         else:
             class_of, n_classes = np.full(table.n_rows, -1, dtype=np.int32), 0
-        lost = int(np.count_nonzero(kept & (class_of < 0)))
+        if differ(self.l):
+            partition = place_by_shares(space.points, table, levels, Partition(class_of, n_classes), kept)
+        elif len(rows):
+            partition = Partition(*place_left_over(space, keys, class_of, n_classes, kept, l))
+        else:
+            partition = Partition(class_of, n_classes)
+        lost = int(np.count_nonzero(kept & (partition.class_of < 0)))
         if lost and keys.n_sensitive == 1 and table.several is not None:
             # With one value and one person per record there is always a way; see `divide_rest`.
-            partition = self._divide_lost(keys, Partition(class_of, n_classes), kept)
-            class_of, n_classes, lost = partition.class_of, partition.n_classes, 0
-        if lost and self.overflow == "refuse":
-            raise self._unplaced(keys, lost)
-        run.progress(1.0, "grouping")
-        partition = Partition(class_of, n_classes)
-        return Grouping((partition,), facts=self._facts(partition))
+            return self._divide_lost(keys, partition, kept, l), 0
+        return partition, lost
 
-    def _select(self, space: Space, keys: Keys, rows: NDArray[np.int32], run: GroupingRun) -> tuple[CodeArray, int]:
+    def _select(
+        self, space: Space, keys: Keys, rows: NDArray[np.int32], l: int, run: GroupingRun
+    ) -> tuple[CodeArray, int]:
         if self.selection == "paper":
-            return group_paper(space, keys, rows, self.l, run)
-        return group_near(space, keys, rows, self.l, swaps=self.swaps, run=run)
+            return group_paper(space, keys, rows, l, run)
+        return group_near(space, keys, rows, l, swaps=self.swaps, run=run)
 
-    def _divide_lost(self, keys: Keys, partition: Partition, kept: BoolArray) -> Partition:
+    def _divide_lost(self, keys: Keys, partition: Partition, kept: BoolArray, l: int) -> Partition:
         rows = np.flatnonzero(kept)
         codes = keys.codes[rows]
         own = Partition(partition.class_of[rows], partition.n_classes)
-        found, _ = divide_rest(own, codes[:, 0], int(keys.sizes[0]), codes[:, 1].astype(np.int64), self.l)
+        found, _ = divide_rest(own, codes[:, 0], int(keys.sizes[0]), codes[:, 1].astype(np.int64), l)
         class_of = np.full(len(kept), -1, dtype=np.int32)
         class_of[rows] = found.class_of
         return Partition(class_of, found.n_classes)
@@ -184,21 +245,34 @@ class BSGI(GroupingMethod):
     def _facts(partition: Partition) -> dict[str, Json]:
         return {"classes": partition.n_classes, "suppressed": partition.suppressed}
 
-    def _check_shares(self, counts: Mapping[str, NDArray[np.int64]]) -> None:
+    def _check_columns(self, columns: Sequence[SensitiveColumn]) -> None:
+        """Refuse a value with more than 1/l of the records, for the l of its column."""
+        if not isinstance(self.l, Mapping):
+            by_name = {f"one value of {column.name!r}": column.population.counts for column in columns}
+            self._check_shares(by_name, self.l)
+            return
+        levels = levels_of("BSGI", self.l, [column.name for column in columns])
+        for column, l in zip(columns, levels, strict=True):
+            # Parts are judged by their own rows, and columns without rows by those of the whole table.
+            counts = column.counts if len(column.codes) else column.population.counts
+            setting = changed_level(self.l, column.name)
+            check_shares("BSGI", column.name, counts, l, overflow=self.overflow, setting=setting)
+
+    def _check_shares(self, counts: Mapping[str, NDArray[np.int64]], l: int) -> None:
         """Refuse when a value or a person has too many records; by what each key is called, how often each occurs."""
         who, worst = max(counts.items(), key=lambda known: int(known[1].max(initial=0)))
         n_rows, most = int(worst.sum()), int(worst.max(initial=0))
-        if most * self.l <= n_rows:
+        if most * l <= n_rows:
             return
         possible = n_rows // most
         hint = f"The largest possible l is {possible}." if possible >= _LEAST_L else "No l is possible."
-        if self.l <= min(int(np.count_nonzero(known)) for known in counts.values()):
+        if l <= min(int(np.count_nonzero(known)) for known in counts.values()):
             hint = say("{} {} leaves out as few records as needed.", hint, Setting("overflow", "suppress"))
         raise InfeasibleError(
             "BSGI",
             "l",
-            f"must be at most {possible}, because {who} has more than 1/{self.l} of the records",
-            got=self.l,
+            f"must be at most {possible}, because {who} has more than 1/{l} of the records",
+            got=l,
             nearest=[{"l": possible}] if possible >= _LEAST_L else [],
         ).with_hint(hint)
 
@@ -209,11 +283,17 @@ class BSGI(GroupingMethod):
                 "BSGI",
                 "l",
                 f"must be at most {distinct}, the number of different values in the records",
-                got=self.l,
-                nearest=[{"l": distinct}] if distinct >= _LEAST_L else [],
+                got=self.l if isinstance(self.l, int) else max(self.l.values()),
+                nearest=[{"l": distinct}] if distinct >= _LEAST_L and isinstance(self.l, int) else [],
             ).with_hint("No class of so many different values can be formed.")
 
-    def _unplaced(self, keys: Keys, lost: int) -> InfeasibleError:
-        return InfeasibleError(
-            "BSGI", f"{lost} records could not be placed in classes of {self.l} that differ in {', '.join(keys.names)}"
-        ).with_hint(say("Use a smaller l, or {} to leave them out.", Setting("overflow", "suppress")))
+    def _unplaced(self, keys: Keys, lost: int, l: int) -> InfeasibleError:
+        repeats = differ(self.l)
+        rule = "leave each value its share" if repeats else f"differ in {', '.join(keys.names)}"
+        return InfeasibleError("BSGI", f"{lost} records could not be placed in classes of {l} that {rule}").with_hint(
+            say("Use a smaller l, or {} to leave them out.", Setting("overflow", "suppress"))
+        )
+
+
+def _promise(l: int, *, repeats: bool) -> PrivacyModel:
+    return FrequencyDiversity(l) if repeats else UniqueDiversity(l)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
 from ldiversity.methods._coded import CategoryColumn, CodedTable, SensitiveColumn
+from ldiversity.methods._column_levels import in_slots
 
 if TYPE_CHECKING:
     from ldiversity._kernels.bsgi_loss import Loss
@@ -66,16 +67,20 @@ class Keys:
         return np.bincount(self.codes[:, key], minlength=int(self.sizes[key])).astype(np.int64)
 
 
-def make_keys(table: CodedTable) -> Keys:
-    """Collect the keys. A person column in which nobody has two rows is no key."""
+def make_keys(table: CodedTable, slots: Sequence[int] | None = None) -> Keys:
+    """Collect the keys. A person column in which nobody has two rows is no key.
 
-    def skew(column: SensitiveColumn) -> int:
-        return int(column.counts.max(initial=0))
+    With `slots`, each value of a column stands for so many: as many of its records may then be in one class.
+    """
+    of_column = [1] * len(table.sensitive) if slots is None else slots
 
-    columns = sorted(table.sensitive, key=skew, reverse=True)
-    codes = [column.codes for column in columns]
-    names = [repr(column.name) for column in columns]
-    sizes = [len(column.domain) for column in columns]
+    def skew(pair: tuple[SensitiveColumn, int]) -> int:
+        return -(-int(pair[0].counts.max(initial=0)) // pair[1])
+
+    columns = sorted(zip(table.sensitive, of_column, strict=True), key=skew, reverse=True)
+    codes = [in_slots(column.codes, n_slots) for column, n_slots in columns]
+    names = [repr(column.name) for column, _ in columns]
+    sizes = [len(column.domain) * n_slots for column, n_slots in columns]
     if table.several is not None:
         codes.append(table.several.astype(np.int32))
         names.append("the person column")

@@ -16,6 +16,7 @@ from ldiversity.errors import InfeasibleError
 from ldiversity.methods._anatomy_classes import check_shares, losses, most_classes
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
 from ldiversity.methods._coded import SensitiveColumn
+from ldiversity.methods._column_levels import ColumnLevels, changed_level, levels_of
 from ldiversity.methods._parts_rule import PartCounts
 from ldiversity.sentences import Setting, say
 
@@ -109,17 +110,22 @@ class Cells:
         return Partition(class_of, n_classes)
 
 
-def check_columns(owner: str, columns: Sequence[SensitiveColumn], counts: Sequence[NDArray[np.int64]], l: int) -> None:
-    """Refuse when a column has fewer than `l` levels that occur, where it is known how often each does."""
-    for column, own in zip(columns, counts, strict=True):
-        check_shares(owner, column.name, own, l, overflow="suppress")
+def check_columns(
+    owner: str, columns: Sequence[SensitiveColumn], counts: Sequence[NDArray[np.int64]], l: ColumnLevels
+) -> None:
+    """Refuse when a column has fewer than l levels that occur, where it is known how often each does."""
+    needed = levels_of(owner, l, [column.name for column in columns])
+    for column, own, least in zip(columns, counts, needed, strict=True):
+        check_shares(owner, column.name, own, least, overflow="suppress", setting=changed_level(l, column.name))
 
 
-def has_levels(method: GroupingMethod, part: PartCounts, l: int) -> bool:
-    """Whether a class can be formed in a part: it is empty, or has `l` levels of each column, and `l` people."""
+def has_levels(method: GroupingMethod, part: PartCounts, l: ColumnLevels) -> bool:
+    """Whether a class can be formed in a part: it is empty, or has l levels of each column, and l people."""
     levels = [method.part_levels(own.domain, own.counts) for own in part.populations]
     occurring = [len(np.unique(own[counts > 0])) for own, counts in zip(levels, part.values, strict=True)]
-    return part.n_rows == 0 or (min(occurring) >= l and part.most_of_person * l <= part.n_rows)
+    needed = levels_of(method.name, l, part.names or ("",) * len(occurring))
+    enough = all(own >= least for own, least in zip(occurring, needed, strict=True))
+    return part.n_rows == 0 or (enough and part.most_of_person * max(needed) <= part.n_rows)
 
 
 def best_of(owner: str, grids: Sequence[Cells], l: int, powers: Sequence[float], run: GroupingRun) -> Partition:

@@ -41,6 +41,8 @@ class PartCounts:
         For each sensitive column the values of the whole table, without what is left out.
     most_of_person
         The most rows of the part that one person has, or a bound from above; 1 when nobody has several.
+    names
+        The sensitive columns; empty where it does not matter which they are.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class PartCounts:
     values: tuple[NDArray[np.int64], ...]
     populations: tuple[Population, ...]
     most_of_person: int = 1
+    names: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:

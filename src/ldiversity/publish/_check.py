@@ -61,7 +61,7 @@ def check(preparation: Preparation) -> Checked:
         promises = [
             model.statement(name)
             for name, domain in preparation.domains.items()
-            for model in question.grouping.promises(domain)
+            for model in question.grouping.promises_of(name, domain)
         ]
     screening = screen(preparation)
     screening.refuse(source.name, preparation.schema)

@@ -84,7 +84,7 @@ class ClassOutcome:
                 claim
                 for name in names
                 for claim in (
-                    *(ClassClaim(name, rule) for rule in method.promises(self.domains[name])),
+                    *(ClassClaim(name, rule) for rule in method.promises_of(name, self.domains[name])),
                     *(AlikeClaim(name, rule, people=apart) for rule in preparation.question.model),
                 )
             ),

@@ -13,7 +13,15 @@ from ldiversity.base.randomness import FreshWords
 from ldiversity.engines import LocalEngine
 from ldiversity.errors import InfeasibleError, SchemaError
 from ldiversity.hierarchies import Hierarchy
-from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, Rules, check_people, most_classes
+from ldiversity.methods import (
+    CodedTable,
+    GroupingMethod,
+    GroupingRun,
+    Rules,
+    SensitiveColumn,
+    check_people,
+    most_classes,
+)
 from ldiversity.models import Population, PrivacyModel
 from ldiversity.publish._alike import alike_statements
 from ldiversity.publish._coding import read_table
@@ -38,6 +46,11 @@ class _Question:
     name: str
     domain: Domain
     counts: NDArray[np.int64]
+
+    @property
+    def column(self) -> SensitiveColumn:
+        """The column without its rows."""
+        return SensitiveColumn(self.name, np.empty(0, dtype=np.int32), self.domain, self.counts)
 
 
 def plan_classes(preparation: Preparation, cautions: Mapping[str, Sequence[str]]) -> ClassPlan:
@@ -152,9 +165,13 @@ class _Checked:
     def __call__(self, method: GroupingMethod) -> ClassOutlook:
         try:
             if self.people is not None:
-                rules = [rule for question in self.questions for rule in method.promises(question.domain)]
+                rules = [
+                    rule for question in self.questions for rule in method.promises_of(question.name, question.domain)
+                ]
                 overflow = "suppress" if method.may_leave_out else "refuse"
                 check_people(type(method).__name__, self.people, Rules(tuple(rules)).least_size, overflow=overflow)
+            if method.by_column:
+                method.check_counts([question.column for question in self.questions])
         except InfeasibleError as error:
             return ClassOutlook(method.level, error.message, error.hint, tuple(error.nearest))
         outlooks = [_of_counts(method, question) for question in self.questions]
@@ -180,7 +197,7 @@ def _check_values(source: Source, column: str, hierarchy: Hierarchy) -> None:
 
 def _of_counts(method: GroupingMethod, question: _Question) -> ClassOutlook:
     """All promises must be possible; the first that is not is reported."""
-    outlooks = [_of_promise(method, rule, question) for rule in method.promises(question.domain)]
+    outlooks = [_of_promise(method, rule, question) for rule in method.promises_of(question.name, question.domain)]
     refused = [outlook for outlook in outlooks if not outlook.feasible]
     return refused[0] if refused else max(outlooks, key=lambda outlook: outlook.most_classes is not None)
 
@@ -226,7 +243,7 @@ def _of_whole(rule: PrivacyModel, question: _Question, l: int | None) -> ClassOu
 
 def _attribute(method: GroupingMethod, question: _Question, cautions: tuple[str, ...]) -> ClassAttributePlan:
     counts = question.counts
-    rules = method.promises(question.domain)
+    rules = method.promises_of(question.name, question.domain)
     return ClassAttributePlan(
         attribute=question.name,
         n_values=len(question.domain),
@@ -248,7 +265,9 @@ def _choices(
 ) -> Iterator[ClassOutlook]:
     """The outlook for neighboring l, where it is known."""
     l = method.level
-    by_counts = all(any(rule.shares_decide for rule in method.promises(question.domain)) for question in questions)
+    by_counts = all(
+        any(rule.shares_decide for rule in method.promises_of(question.name, question.domain)) for question in questions
+    )
     if l is None or not (method.blind or by_counts):
         return
     reached = [int(near[key]) for near in chosen.nearest if (key := str(method.strength)) in near]

@@ -94,7 +94,7 @@ def tells_nothing(done: Grouped, alone: Preparation, kept: BoolArray, words: Fre
         if name in alone.coders and alone.coders[name].domain.to_dict() != column.domain.to_dict():
             return False
         partition = done.partition_of[name]
-        promises = done.preparation.method.promises(column.domain)
+        promises = done.preparation.method.promises_of(name, column.domain)
         if not keeps_rules(promises, column, partition.class_of, partition.n_classes):
             return False
     given = done.preparation.grid

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ldiversity.base.checks import name_some
-from ldiversity.base.typed import join_assignment, number_text, split_numbers
+from ldiversity.base.typed import join_assignment, join_levels, number_text, split_levels, split_numbers
 from ldiversity.catalog import OPTIONS, Option
 from ldiversity.distances import Distance, distance_text, place_distance
 from ldiversity.errors import ParameterError
@@ -200,6 +200,8 @@ def _flag_words(option: Option, value: Any) -> list[str] | None:  # noqa: ANN401
     flag, _, no = option.flag.partition("/")
     if option.kind == "switch":
         return [flag if value else no]
+    if isinstance(value, Mapping) and option.kind == "levels":
+        return [flag, join_levels(value)]
     if isinstance(value, Mapping):
         texts = [f"{join_assignment(name)}={number_text(number)}" for name, number in value.items()]
         return [word for text in texts for word in (flag, text)]
@@ -237,8 +239,10 @@ def _read_option(name: str, text: str) -> object:
             return float(text)
         if kind == "switch":
             return _SWITCH[text.lower()]
+        if kind == "levels":
+            return split_levels(text, name) if "=" in text else int(text)
     except (KeyError, ValueError):
-        what = {"integer": "an integer", "number": "a number", "switch": "true or false"}[kind]
+        what = {"number": "a number", "switch": "true or false"}.get(kind, "an integer")
         raise ParameterError(_OWNER, "method", f"must have {what} for {name}", got=repr(text)) from None
     return split_numbers([text], name) if kind == "shares" else text
 
@@ -247,6 +251,8 @@ def choose_methods(given: object, names: Sequence[str]) -> ChosenMethod | dict[s
     """One method that groups, or one for each sensitive column."""
     if not isinstance(given, Mapping):
         chosen = ChosenMethod.of(given)
+        if isinstance(chosen.method, GroupingMethod):
+            chosen.method.check_names(names)
         return chosen if chosen.groups else dict.fromkeys(names, chosen)
     if set(given) != set(names):
         raise ParameterError(_OWNER, "method", "must name every sensitive column and no other").with_hint(

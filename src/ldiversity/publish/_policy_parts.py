@@ -107,10 +107,15 @@ def check_method(key: str, name: str, family: _Family, hint: str) -> None:
 def _field(option: Option, entries: Mapping[str, MethodEntry]) -> tuple[Any, Any]:
     takers = [name for name in methods_with(option.name) if name in entries]
     whose = "" if len(takers) == len(entries) else f" For {', '.join(takers)}."
+    description = f"{option.help}{whose}"
+    if option.kind == "levels":
+        level: Any = Annotated[int, Field(ge=option.minimum)]
+        by_column = any(entry.family == "classes" for entry in entries.values())
+        kind = level | dict[str, level] if by_column else level
+        return kind | None, Field(default=None, description=description)
     kind = Literal[option.choices] if option.kind == "choice" else _TYPES[option.kind]
     if option.several:
         kind |= types.GenericAlias(list, (kind,))
-    description = f"{option.help}{whose}"
     return kind | None, Field(
         default=None, ge=option.minimum, description=description, examples=_EXAMPLES.get(option.name)
     )

@@ -307,10 +307,10 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
 
 def _short(runs: Sequence[ComparedRun]) -> list[str]:
     """What distinguishes the runs of one method: l where that is enough, else the rest of the label."""
-    met = Counter((run.method, run.options.get("l")) for run in runs)
+    met = Counter((run.method, str(run.options.get("l"))) for run in runs)
     return [
         f"l={l}"
-        if (l := run.options.get("l")) is not None and met[run.method, l] == 1
+        if isinstance(l := run.options.get("l"), int) and met[run.method, str(l)] == 1
         else run.label.removeprefix(run.method).strip()
         for run in runs
     ]

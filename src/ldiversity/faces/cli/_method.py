@@ -27,7 +27,8 @@ def _declared(option: Option) -> tuple[list[str], dict[str, Any]]:
     if option.kind == "shares":
         return flags, {"multiple": True, "metavar": "NAME=NUMBER", "help": help_text}
     kinds: dict[str, Any] = {"integer": int, "number": float}
-    metavar = {"file": "FILE", "distance": "DISTANCE", "text": option.name.upper(), "model": "MODEL"}.get(option.kind)
+    metavars = {"file": "FILE", "distance": "DISTANCE", "model": "MODEL", "levels": "INTEGER"}
+    metavar = option.name.upper() if option.kind == "text" else metavars.get(option.kind)
     kind = kinds.get(option.kind, str)
     if option.minimum is not None and option.name not in LISTED_OPTIONS:  # methods of this package say it themselves
         kind = click.FloatRange(option.minimum) if kind is float else click.IntRange(int(option.minimum))

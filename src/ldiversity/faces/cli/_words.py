@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ldiversity.base.typed import join_names, number_text
+from ldiversity.base.typed import join_levels, join_names, number_text
 from ldiversity.catalog import CATALOG, OPTIONS
 from ldiversity.sentences import Listed, Method, Options, Owner, Parameter, Setting, worded
 
@@ -118,7 +118,7 @@ class _Words:
             option = self._options.get(setting.name)
             opposite = [] if option is None else option.secondary_opts
             return written if value or not opposite else opposite[0]
-        return f"{written} {'='.join(value) if isinstance(value, tuple) else _plain(value)}"
+        return f"{written} {_assigned(setting) if isinstance(value, tuple) else _plain(value)}"
 
 
 def _list_in_policy(listed: Listed) -> str:
@@ -145,10 +145,23 @@ def _is_room(path: str) -> bool:
 def _in_policy(setting: Setting) -> str:
     value = setting.value
     if isinstance(value, tuple):
-        return f'{_IN_POLICIES.get(setting.name, setting.name)} = {{ "{value[0]}" = "{value[1]}" }}'
+        pairs = (f'"{column}" = {_quoted(one)}' for column, one in setting.pairs)
+        return f"{_IN_POLICIES.get(setting.name, setting.name)} = {{ {', '.join(pairs)} }}"
     if isinstance(value, bool):
         return f"{setting.name} = {'true' if value else 'false'}"
     return f'{setting.name} = "{value}"' if isinstance(value, str) else f"{setting.name} = {_plain(value)}"
+
+
+def _assigned(setting: Setting) -> str:
+    """The values of columns as one word."""
+    (_, first), *_ = setting.pairs
+    if isinstance(first, str):
+        return ",".join(f"{column}={value}" for column, value in setting.pairs)
+    return join_levels({column: float(value) for column, value in setting.pairs})
+
+
+def _quoted(value: str | float) -> str:
+    return f'"{value}"' if isinstance(value, str) else _plain(value)
 
 
 def _plain(value: str | float) -> str:

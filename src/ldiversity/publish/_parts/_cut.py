@@ -94,9 +94,10 @@ def _ways(preparation: Preparation, shape: TableShape, n_parts: int, secrets: Se
     sample = _sample(preparation, shape, secrets)
     level = method.part_rule(len(sample.sensitive)).level
     everyone = tuple(column.population for column in sample.sensitive)
+    names = tuple(column.name for column in sample.sensitive)
 
     def feasible(counts: tuple[Ints, ...]) -> bool:
-        return method.feasible(PartCounts(counts, everyone))
+        return method.feasible(PartCounts(counts, everyone, names=names))
 
     return Cuts.of_sample(
         method.name,
@@ -269,7 +270,8 @@ class _Cutter:
         everyone = tuple(Population(*known) for known in zip(self.domains, populations, strict=True))
 
         def holds(first: int, last: int) -> bool:
-            return self.method.feasible(PartCounts(tuple(own[last] - own[first] for own in running), everyone))
+            counted = tuple(own[last] - own[first] for own in running)
+            return self.method.feasible(PartCounts(counted, everyone, names=tuple(self.shape.coders)))
 
         home = join_parts(self.parts.tree, holds)
         return None if np.array_equal(home, np.arange(self.n_parts)) else home
