@@ -98,6 +98,7 @@ from ldiversity.models import DeltaDisclosure as DeltaDisclosure
 from ldiversity.models import DistinctDiversity as DistinctDiversity
 from ldiversity.models import EntropyDiversity as EntropyDiversity
 from ldiversity.models import FrequencyDiversity as FrequencyDiversity
+from ldiversity.models import GapDiversity as GapDiversity
 from ldiversity.models import KAnonymity as KAnonymity
 from ldiversity.models import LevelDiversity as LevelDiversity
 from ldiversity.models import LevelUnique as LevelUnique

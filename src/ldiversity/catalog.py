@@ -134,6 +134,12 @@ _OPTIONS = (
     ),
     Option("weights", "shares", "How much the loss of each quasi-identifier counts.", "--weight"),
     Option("merge", "switch", "First merge sensitive values into levels, as in the paper.", "--merge/--no-merge"),
+    Option(
+        "gap",
+        "shares",
+        "Numbers of a sensitive column that are closer than this do not count as different.",
+        "--gap",
+    ),
     Option("joint", "switch", "One partition for all sensitive columns.", "--joint/--separate"),
     Option("e", "integer", "Depth at which values of the tree must differ.", "-e", minimum=1),
     Option("tree", "file", "A hierarchy file of the sensitive values.", "--tree"),
@@ -172,14 +178,14 @@ _METHODS = (
         "ldiversity.methods._bsgi:BSGI",
         "classes",
         "Classes of l different values with the least loss of detail.",
-        ("l", "selection", "swaps", "overflow", "weights"),
+        ("l", "selection", "swaps", "overflow", "weights", "gap"),
     ),
     MethodEntry(
         "llmsu",
         "ldiversity.methods._llmsu:LLMSU",
         "classes",
         "Classes of L different levels of every sensitive column; the rest is hidden.",
-        ("l", "merge", "joint"),
+        ("l", "merge", "joint", "gap"),
     ),
     MethodEntry(
         "mbf",
@@ -194,7 +200,7 @@ _METHODS = (
         "ldiversity.methods._anatomy:Anatomy",
         "classes",
         "Exact quasi-identifiers in one table, l different values per class in another.",
-        ("l", "overflow"),
+        ("l", "overflow", "gap"),
     ),
     MethodEntry(
         "le-anatomy",

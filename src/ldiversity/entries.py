@@ -32,6 +32,7 @@ ENTRIES: Final[Mapping[str, Mapping[str, str]]] = {
         "alpha-k": f"{_MODELS}:AlphaK",
         "level": f"{_MODELS}:LevelDiversity",
         "semantic": f"{_MODELS}:SemanticClassDiversity",
+        "gap": f"{_MODELS}:GapDiversity",
         "t-closeness": f"{_MODELS}:TCloseness",
         "beta-likeness": f"{_MODELS}:BetaLikeness",
         "delta-disclosure": f"{_MODELS}:DeltaDisclosure",

@@ -26,6 +26,7 @@ RULES: dict[str, ld.PrivacyModel] = {
     "t-closeness": ld.TCloseness(t=0.3),
     "beta-likeness": ld.BetaLikeness(beta=0.5),
     "delta-disclosure": ld.DeltaDisclosure(delta=1.0),
+    "gap": ld.GapDiversity(l=3, gap=1),
     "semantic": ld.SemanticClassDiversity(l=2, d=2, distance="ordered"),
     "level": ld.LevelDiversity(l=3, e=1, hierarchy=TREE),
     "level-unique": LevelUnique(l=3, levels=(0, 1, 2, 3)),
@@ -36,7 +37,7 @@ BAD = np.array([0, 0, 0, 0, 1, 2, 3, 1], dtype=np.int32)
 
 
 def release_of(codes: np.ndarray, rule: ld.PrivacyModel, layout: str, sizes: tuple[int, int] = (4, 4)) -> ld.Release:
-    domain = ld.Domain(("a", "b", "c", "d"), ordered=True)
+    domain = ld.Domain(("a", "b", "c", "d"), ordered=True, positions=(0.0, 1.0, 2.0, 3.0))
     generalized = layout == "generalized"
     return ld.ClassRelease.in_memory(
         schema=Schema((Attribute("age", Role.QUASI, "int64"), Attribute("v", Role.SENSITIVE, "string", domain))),

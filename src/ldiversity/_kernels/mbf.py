@@ -23,7 +23,7 @@ _REMAINING, _CLASSES = 3, 4
 
 def fill_from_cells(
     levels: NDArray[np.int64],
-    n_levels: int,
+    near: NDArray[np.int64],
     starts: NDArray[np.int64],
     rows: NDArray[np.int32],
     person: NDArray[np.int64],
@@ -41,8 +41,9 @@ def fill_from_cells(
     ----------
     levels
         Shape (cells, columns): the levels of each cell, numbered across columns.
-    n_levels
-        The number of levels of all columns together.
+    near
+        Shape (levels of all columns together, 2): the first and the last level that no other row of a class may have,
+        where one has this level; twice the level itself where only equal levels exclude each other.
     starts
         Shape (cells + 1,): where the rows of each cell begin in `rows`.
     rows
@@ -63,7 +64,7 @@ def fill_from_cells(
     n_classes
         The number of classes.
     """
-    n, n_cells = len(rows), len(levels)
+    n, n_cells, n_levels = len(rows), len(levels), len(near)
     sizes = np.diff(starts)
     cell_of = np.empty(n, dtype=np.int64)
     cell_of[rows] = np.repeat(np.arange(n_cells), sizes)
@@ -88,7 +89,7 @@ def fill_from_cells(
         following,
         class_of,
     )
-    while not _fill(levels, starts, rows, person, l, power, state, *room):
+    while not _fill(levels, near, starts, rows, person, l, power, state, *room):
         tell(1 - state[_REMAINING] / n)
     return class_of, int(state[_CLASSES])
 
@@ -96,6 +97,7 @@ def fill_from_cells(
 @kernel
 def _fill(
     levels: NDArray[np.int64],
+    near: NDArray[np.int64],
     starts: NDArray[np.int64],
     rows: NDArray[np.int32],
     person: NDArray[np.int64],
@@ -167,7 +169,9 @@ def _fill(
             chosen[n_chosen], places[n_chosen] = best, best_place
             n_chosen += 1
             for column in range(n_columns):
-                used[levels[best, column]] = attempt
+                level = levels[best, column]
+                for other in range(near[level, 0], near[level, 1] + 1):
+                    used[other] = attempt
         spent += visits
         if n_chosen < l:
             wasted += visits
@@ -196,7 +200,7 @@ def _fill(
                 live, n_live, levels, starts, taken, totals, remaining, power, worth, leaf_of, tree
             )
             planted = remaining
-    _join(class_of, n_classes, levels, starts, taken, rows, person, cell_of, in_classes, heads, following)
+    _join(class_of, n_classes, levels, near, starts, taken, rows, person, cell_of, in_classes, heads, following)
     state[_CLASSES] = n_classes
     return True
 
@@ -268,6 +272,7 @@ def _join(
     class_of: NDArray[np.int32],
     n_classes: int,
     levels: NDArray[np.int64],
+    near: NDArray[np.int64],
     starts: NDArray[np.int64],
     taken: NDArray[np.int64],
     rows: NDArray[np.int32],
@@ -299,7 +304,8 @@ def _join(
             while member >= 0 and fits:
                 budget -= 1
                 for column in range(n_columns):
-                    fits = fits and levels[cell_of[member], column] != levels[cell, column]
+                    level, other = levels[cell, column], levels[cell_of[member], column]
+                    fits = fits and (other < near[level, 0] or other > near[level, 1])
                 fits = fits and (person.shape[0] == 0 or person[member] != person[rows[place]])
                 member = following[member]
             if fits:

@@ -369,5 +369,7 @@ class GroupingMethod(Method):
         plain = (str, int, float, bool)
         values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         given: dict[str, Json] = {name: value for name, value in values.items() if isinstance(value, plain)}
-        level = values.get(str(self.strength))
-        return {str(self.strength): dict(level), **given} if isinstance(level, Mapping) else given
+        named: dict[str, Json] = {
+            name: dict(values[name]) for name in (str(self.strength), "gap") if isinstance(values.get(name), Mapping)
+        }
+        return {**named, **given}

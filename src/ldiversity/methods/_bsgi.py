@@ -14,6 +14,7 @@ from ldiversity.base.checks import check_choice, check_integer, check_number
 from ldiversity.errors import InfeasibleError, ParameterError
 from ldiversity.methods._anatomy_classes import check_shares, divide_rest, keep_eligible
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
+from ldiversity.methods._bsgi_gaps import group_apart, keep_apart
 from ldiversity.methods._bsgi_near import group_near, group_paper
 from ldiversity.methods._bsgi_repair import place_left_over
 from ldiversity.methods._bsgi_shares import place_by_shares
@@ -28,12 +29,14 @@ from ldiversity.methods._column_levels import (
     smallest_size,
     thriftiest_size,
 )
+from ldiversity.methods._gaps import Gaps, Line, check_gap_names, check_gaps, check_line
 from ldiversity.methods._part_facts import PartFacts
-from ldiversity.methods._parts_rule import PartCounts
+from ldiversity.methods._parts_rule import PartCounts, PartRule
 from ldiversity.methods._people import check_people
-from ldiversity.models import FrequencyDiversity, PrivacyModel, UniqueDiversity
+from ldiversity.methods._rule import Rules
+from ldiversity.models import FrequencyDiversity, GapDiversity, PrivacyModel, UniqueDiversity
 from ldiversity.schema import Domain
-from ldiversity.sentences import Setting, say
+from ldiversity.sentences import Parameter, Setting, say
 
 __all__ = ["BSGI"]
 
@@ -66,6 +69,9 @@ class BSGI(GroupingMethod):
         ``suppress`` as few of them as possible.
     weights
         How much the loss of each quasi-identifier counts; 1 for those that are not named.
+    gap
+        For columns of numbers, by name: two numbers that are closer do not count as different, so that of each class an
+        interval shorter than the gap has at most 1/l. Classes are then formed by cuts, while both sides keep that.
 
     Notes
     -----
@@ -93,9 +99,11 @@ class BSGI(GroupingMethod):
     swaps: int = 0
     overflow: str = "refuse"
     weights: Mapping[str, float] | None = None
+    gap: Gaps | None = None
 
     def __post_init__(self) -> None:
         check_levels("BSGI", self.l)
+        check_gaps("BSGI", self.gap)
         check_choice("BSGI", "selection", self.selection, ("near", "paper"))
         check_integer("BSGI", "swaps", self.swaps, minimum=0)
         check_choice("BSGI", "overflow", self.overflow, ("refuse", "suppress"))
@@ -107,6 +115,10 @@ class BSGI(GroupingMethod):
                 got=self.swaps,
                 hint="Leave selection out.",
             )
+        if self.gap and (self.swaps or self.selection == "paper"):
+            name, value = ("swaps", self.swaps) if self.swaps else ("selection", self.selection)
+            rule = say("must be left out with {}", Parameter("gap"))
+            raise ParameterError("BSGI", name, rule, got=repr(value), hint="Classes are then formed by cuts.")
         for column, weight in (self.weights or {}).items():
             check_number("BSGI", f"weight of {column!r}", weight, minimum=0)
 
@@ -128,19 +140,28 @@ class BSGI(GroupingMethod):
 
     def promises(self, domain: Domain) -> tuple[PrivacyModel, ...]:  # noqa: ARG002 - the same for every domain
         """At least l records, all with different values; where columns have levels of their own, the least of these."""
-        if isinstance(self.l, Mapping):
-            return (_promise(min(self.l.values()), repeats=differ(self.l)),)
-        return (_promise(self.l, repeats=False),)
+        l = min(self.l.values()) if isinstance(self.l, Mapping) else self.l
+        return (FrequencyDiversity(l) if self._repeats else UniqueDiversity(l),)
 
     def promises_of(self, column: str, domain: Domain) -> tuple[PrivacyModel, ...]:
-        """What holds for the column's own l."""
-        if not isinstance(self.l, Mapping) or column not in self.l:
+        """What holds for the column's own l and gap."""
+        l = self.l.get(column) if isinstance(self.l, Mapping) else self.l
+        if l is None:
             return self.promises(domain)
-        return (_promise(self.l[column], repeats=differ(self.l)),)
+        gap = (self.gap or {}).get(column)
+        if gap is not None:
+            return (GapDiversity(l, gap),)
+        return (FrequencyDiversity(l) if self._repeats else UniqueDiversity(l),)
+
+    @property
+    def _repeats(self) -> bool:
+        """Whether a class may have a value more than once."""
+        return differ(self.l) or bool(self.gap)
 
     def check_names(self, sensitive: Sequence[str]) -> None:
-        """Refuse levels of other columns."""
+        """Refuse levels and gaps of other columns."""
         levels_of("BSGI", self.l, sensitive)
+        check_gap_names("BSGI", self.gap, sensitive)
 
     def check_counts(self, columns: Sequence[SensitiveColumn]) -> None:
         """Refuse a value with more than 1/l of the records, unless some are left out."""
@@ -149,10 +170,22 @@ class BSGI(GroupingMethod):
 
     def feasible(self, part: PartCounts) -> bool:
         """As for every method; where columns have levels of their own and records may be left out, what is needed."""
-        if not isinstance(self.l, Mapping) or self.overflow == "refuse" or part.n_rows == 0:
+        plain = not isinstance(self.l, Mapping) and not self.gap
+        if plain or self.overflow == "refuse" or part.n_rows == 0:
             return super().feasible(part)
-        levels = levels_of("BSGI", self.l, part.names)
-        return all(np.count_nonzero(own) >= l for own, l in zip(part.values, levels, strict=True))
+        names = part.names or ("",) * len(part.values)
+        for name, l, own, population in zip(
+            names, levels_of("BSGI", self.l, names), part.values, part.populations, strict=True
+        ):
+            gap = (self.gap or {}).get(name)
+            line = None if gap is None else Line.of("BSGI", name, population.domain, gap)
+            if (np.count_nonzero(own) if line is None else line.n_apart(own)) < l:
+                return False
+        return True
+
+    def part_rule(self, n_sensitive: int) -> PartRule:
+        """With a gap, parts as they are."""
+        return PartRule(None) if self.gap else super().part_rule(n_sensitive)
 
     def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
         """Form the classes.
@@ -162,8 +195,12 @@ class BSGI(GroupingMethod):
         InfeasibleError
             When a value (or a person) has more than 1/l of the records, or records of several keys cannot be placed.
         """
+        names = [column.name for column in table.sensitive]
+        levels = levels_of("BSGI", self.l, names)
+        if self.gap:
+            partition = self._form_apart(table, levels, run)
+            return Grouping((partition,), facts=self._facts(partition))
         space = make_space("BSGI", table, self.weights)
-        levels = levels_of("BSGI", self.l, [column.name for column in table.sensitive])
         size = self._size(table, levels)
         keys = make_keys(table, [size // l for l in levels])
         partition, lost = self._form(table, space, keys, levels, size, run)
@@ -171,6 +208,26 @@ class BSGI(GroupingMethod):
             raise self._unplaced(keys, lost, size)
         run.progress(1.0, "grouping")
         return Grouping((partition,), facts=self._facts(partition))
+
+    def _form_apart(self, table: CodedTable, levels: tuple[int, ...], run: GroupingRun) -> Partition:
+        """Classes in which numbers are apart."""
+        self.check_names([column.name for column in table.sensitive])
+        lines = [self._line(column) for column in table.sensitive]
+        rules = [Rules(self.promises_of(column.name, column.domain)) for column in table.sensitive]
+        rows = np.arange(table.n_rows)
+        if self.overflow == "suppress":
+            rows = keep_apart(table.sensitive, lines, levels)
+        if self.overflow == "refuse" or not len(rows):
+            self._check_columns(table.sensitive)
+        check_people("BSGI", table.only(rows), max(levels), overflow=self.overflow)
+        found = group_apart(table.only(rows), rules, lines, levels, self.weights, run)
+        class_of = np.full(table.n_rows, -1, dtype=np.int32)
+        class_of[rows] = found.class_of
+        return Partition(class_of, found.n_classes)
+
+    def _line(self, column: SensitiveColumn) -> Line | None:
+        gap = (self.gap or {}).get(column.name)
+        return None if gap is None else Line.of("BSGI", column.name, column.domain, gap)
 
     def _size(self, table: CodedTable, levels: tuple[int, ...]) -> int:
         """How many records classes have: l, or where columns have levels of their own, what keeps them all."""
@@ -247,7 +304,7 @@ class BSGI(GroupingMethod):
 
     def _check_columns(self, columns: Sequence[SensitiveColumn]) -> None:
         """Refuse a value with more than 1/l of the records, for the l of its column."""
-        if not isinstance(self.l, Mapping):
+        if not isinstance(self.l, Mapping) and not self.gap:
             by_name = {f"one value of {column.name!r}": column.population.counts for column in columns}
             self._check_shares(by_name, self.l)
             return
@@ -255,7 +312,11 @@ class BSGI(GroupingMethod):
         for column, l in zip(columns, levels, strict=True):
             # Parts are judged by their own rows, and columns without rows by those of the whole table.
             counts = column.counts if len(column.codes) else column.population.counts
-            setting = changed_level(self.l, column.name)
+            setting, line = changed_level(self.l, column.name), self._line(column)
+            if line is not None:
+                gap = (self.gap or {})[column.name]
+                check_line("BSGI", column.name, line, counts, l, gap, overflow=self.overflow, setting=setting)
+                continue
             check_shares("BSGI", column.name, counts, l, overflow=self.overflow, setting=setting)
 
     def _check_shares(self, counts: Mapping[str, NDArray[np.int64]], l: int) -> None:
@@ -293,7 +354,3 @@ class BSGI(GroupingMethod):
         return InfeasibleError("BSGI", f"{lost} records could not be placed in classes of {l} that {rule}").with_hint(
             say("Use a smaller l, or {} to leave them out.", Setting("overflow", "suppress"))
         )
-
-
-def _promise(l: int, *, repeats: bool) -> PrivacyModel:
-    return FrequencyDiversity(l) if repeats else UniqueDiversity(l)

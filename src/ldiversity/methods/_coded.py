@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -160,6 +160,25 @@ class CodedTable:
     def n_rows(self) -> int:
         """The number of rows."""
         return len(self.sensitive[0].codes)
+
+    def only(self, rows: NDArray[np.integer]) -> CodedTable:
+        """The table of some rows; its columns still know the counts of the whole table.
+
+        Examples
+        --------
+        >>> rows = SensitiveColumn("disease", np.array([0, 1, 0], dtype=np.int32), Domain(("flu", "cut")))
+        >>> CodedTable((), (rows,)).only(np.array([2, 1])).sensitive[0].codes.tolist()
+        [0, 1]
+        """
+        quasi: list[QuasiColumn] = []
+        for column in self.quasi:
+            if isinstance(column, NumberColumn):
+                missing = None if column.missing is None else column.missing[rows]
+                quasi.append(replace(column, values=column.values[rows], missing=missing))
+            else:
+                quasi.append(replace(column, codes=column.codes[rows]))
+        sensitive = [replace(one, codes=one.codes[rows], whole=one.population.counts) for one in self.sensitive]
+        return CodedTable(tuple(quasi), tuple(sensitive), None if self.person is None else self.person[rows])
 
     @cached_property
     def several(self) -> NDArray[np.int64] | None:

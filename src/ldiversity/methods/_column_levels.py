@@ -18,7 +18,7 @@ from ldiversity.base.arrays import CodeArray
 from ldiversity.base.checks import check_integer, name_some
 from ldiversity.errors import ParameterError
 from ldiversity.methods._anatomy_classes import most_classes
-from ldiversity.sentences import Setting
+from ldiversity.sentences import Setting, say
 
 __all__ = [
     "ColumnLevels",
@@ -46,7 +46,10 @@ def check_levels(owner: str, l: object) -> None:
         return
     if not l:
         raise ParameterError(owner, "l", "must name every sensitive column", got="none").with_hint(
-            "Give one integer for all columns, or one for each: l={'disease': 3, 'job': 2}."
+            say(
+                "Give one integer for all columns, or one for each, as in {}.",
+                Setting("l", (("disease", 3), ("job", 2))),
+            )
         )
     for column, level in l.items():
         if not isinstance(column, str):

@@ -16,20 +16,23 @@ from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Part
 from ldiversity.methods._coded import CodedTable, SensitiveColumn
 from ldiversity.methods._column_levels import (
     ColumnLevels,
+    changed_level,
     check_levels,
     differ,
     in_slots,
     levels_of,
     thriftiest_size,
 )
+from ldiversity.methods._gaps import Gaps, Line, check_gap_names, check_gaps, check_line, divide_line, on_line
 from ldiversity.methods._llmsu_merge import merge_levels
 from ldiversity.methods._mbf_classes import Cells, best_of, check_columns, describe, has_levels
 from ldiversity.methods._part_facts import PartFacts
 from ldiversity.methods._parts_rule import PartCounts, PartRule
 from ldiversity.methods._people import check_people
-from ldiversity.models import FrequencyDiversity, PrivacyModel, UniqueDiversity
+from ldiversity.models import FrequencyDiversity, GapDiversity, PrivacyModel, UniqueDiversity
 from ldiversity.release import SEPARATE_CLASSES
 from ldiversity.schema import Domain
+from ldiversity.sentences import Parameter, say
 
 __all__ = ["LLMSU", "POWERS"]
 
@@ -55,6 +58,9 @@ class LLMSU(GroupingMethod):
     joint
         One partition for all sensitive columns. False is the paper's separate mode, a partition for each of
         them, which breaks the claim for an attacker who knows how the columns go together: for comparison only.
+    gap
+        For columns of numbers, by name: two numbers that are closer do not count as different, so that of each class an
+        interval shorter than the gap has at most 1/l.
 
     Notes
     -----
@@ -73,6 +79,9 @@ class LLMSU(GroupingMethod):
 
     Several levels: classes have at least S records, and a value of a column at most ``S // l`` of them. S is the size
     at which the columns, one by one, hide the fewest records in sum.
+
+    Numbers with a gap: one column is dealt to classes in ascending order, which hides the fewest records that any
+    division could; see `methods/_gaps.py`. With several columns, a number rules out all that are closer than the gap.
 
     Hide loss is hidden / n; additional loss is the sum of (size - l) over the classes / (classes * l).
 
@@ -99,12 +108,17 @@ class LLMSU(GroupingMethod):
     l: ColumnLevels
     merge: bool = False
     joint: bool = True
+    gap: Gaps | None = None
 
     def __post_init__(self) -> None:
         check_levels("LLMSU", self.l)
+        check_gaps("LLMSU", self.gap)
         for name in ("merge", "joint"):
             if not isinstance(getattr(self, name), bool):
                 raise ParameterError("LLMSU", name, "must be True or False", got=repr(getattr(self, name)))
+        if self.merge and self.gap:
+            rule = say("must be False with {}", Parameter("gap"))
+            raise ParameterError("LLMSU", "merge", rule, got="True", hint="Numbers of a level need not be apart.")
 
     def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
         """Divide the rows into classes that differ in every sensitive column, and hide the rest.
@@ -120,12 +134,14 @@ class LLMSU(GroupingMethod):
             for column, l in zip(table.sensitive, own, strict=True)
         }
         columns = [levels[column.name][column.codes] for column in table.sensitive]
-        check_columns("LLMSU", table.sensitive, [np.bincount(codes) for codes in columns], self.l)
+        self.check_names([column.name for column in table.sensitive])
+        lines = [self._line(column) for column in table.sensitive]
+        self._check(table.sensitive, [column.counts for column in table.sensitive])
         check_people("LLMSU", table, max(own), overflow="suppress")
         if self.joint or len(columns) == 1:
-            grouping = describe(self._divide(columns, own, table.several, run), max(own))
+            grouping = describe(self._divide(columns, lines, own, table.several, run), max(own))
         else:
-            grouping = self._separately(columns, own, table, run)
+            grouping = self._separately(columns, lines, own, table, run)
         if not self.merge:
             return grouping
         return replace(grouping, of_values={"levels": levels})
@@ -136,16 +152,26 @@ class LLMSU(GroupingMethod):
 
     def check_counts(self, columns: Sequence[SensitiveColumn]) -> None:
         """Refuse columns with fewer than l levels."""
+        self._check(columns, [column.population.counts for column in columns])
+
+    def _check(self, columns: Sequence[SensitiveColumn], counts: Sequence[NDArray[np.int64]]) -> None:
         levels = levels_of("LLMSU", self.l, [column.name for column in columns])
-        counts = [
-            np.bincount(self._levels(column.population.counts, l), column.population.counts).astype(np.int64)
-            for column, l in zip(columns, levels, strict=True)
+        by_level = [
+            np.bincount(self._levels(column.population.counts, l), own).astype(np.int64)
+            for column, own, l in zip(columns, counts, levels, strict=True)
         ]
-        check_columns("LLMSU", columns, counts, self.l)
+        check_columns("LLMSU", columns, by_level, self.l)
+        for column, own, l in zip(columns, counts, levels, strict=True):
+            line = self._line(column)
+            if line is not None:
+                gap = (self.gap or {})[column.name]
+                setting = changed_level(self.l, column.name)
+                check_line("LLMSU", column.name, line, own, l, gap, overflow="suppress", setting=setting)
 
     def check_names(self, sensitive: Sequence[str]) -> None:
-        """Refuse levels of other columns."""
+        """Refuse levels and gaps of other columns."""
         levels_of("LLMSU", self.l, sensitive)
+        check_gap_names("LLMSU", self.gap, sensitive)
 
     def join_facts(self, parts: Sequence[PartFacts]) -> dict[str, Json]:
         """The losses of all parts together."""
@@ -158,15 +184,16 @@ class LLMSU(GroupingMethod):
         """
         return (self._promise(min(self.l.values()) if isinstance(self.l, Mapping) else self.l),)
 
-    def promises_of(self, column: str, domain: Domain) -> tuple[PrivacyModel, ...]:
-        """What holds for the column's own l."""
-        if not isinstance(self.l, Mapping) or column not in self.l:
-            return self.promises(domain)
-        return (self._promise(self.l[column]),)
+    def promises_of(self, column: str, domain: Domain) -> tuple[PrivacyModel, ...]:  # noqa: ARG002 - the same for all
+        """What holds for the column's own l and gap."""
+        own = self.l if not isinstance(self.l, Mapping) else self.l.get(column, min(self.l.values()))
+        gap = (self.gap or {}).get(column)
+        return (self._promise(own) if gap is None else GapDiversity(own, gap),)
 
     def part_rule(self, n_sensitive: int) -> PartRule:
         """One column: eligible parts of what is not hidden. Several: parts as they are."""
-        return PartRule(self._largest, leave_out=True) if n_sensitive == 1 else PartRule(None)
+        one = n_sensitive == 1 and not self.gap
+        return PartRule(self._largest, leave_out=True) if one else PartRule(None)
 
     def part_levels(self, domain: Domain, counts: NDArray[np.int64]) -> CodeArray:  # noqa: ARG002 - counts decide
         """Shape (F,): the level of each value."""
@@ -174,39 +201,78 @@ class LLMSU(GroupingMethod):
 
     def feasible(self, part: PartCounts) -> bool:
         """Whether every column has l levels, and there are l people."""
-        return super().feasible(part) if len(part.values) == 1 else has_levels(self, part, self.l)
+        if len(part.values) == 1 and not self.gap:
+            return super().feasible(part)
+        if part.n_rows == 0 or not has_levels(self, part, self.l):
+            return part.n_rows == 0
+        levels = levels_of("LLMSU", self.l, part.names or ("",) * len(part.values))
+        for name, population, counts, l in zip(part.names, part.populations, part.values, levels, strict=False):
+            gap = (self.gap or {}).get(name)
+            if gap is not None and Line.of("LLMSU", name, population.domain, gap).n_apart(counts) < l:
+                return False
+        return True
 
     @property
     def _largest(self) -> int:
         return max(self.l.values()) if isinstance(self.l, Mapping) else self.l
 
     def _promise(self, l: int) -> PrivacyModel:
-        return FrequencyDiversity(l) if self.joint and differ(self.l) else UniqueDiversity(l)
+        repeats = self.joint and differ(self.l)
+        return FrequencyDiversity(l) if repeats else UniqueDiversity(l)
+
+    def _line(self, column: SensitiveColumn) -> Line | None:
+        gap = (self.gap or {}).get(column.name)
+        return None if gap is None else Line.of("LLMSU", column.name, column.domain, gap)
 
     def _levels(self, counts: NDArray[np.int64], l: int) -> CodeArray:
         return merge_levels(counts, l) if self.merge else np.arange(len(counts), dtype=np.int32)
 
     def _divide(
-        self, columns: list[CodeArray], levels: Sequence[int], person: NDArray[np.int64] | None, run: GroupingRun
+        self,
+        columns: list[CodeArray],
+        lines: Sequence[Line | None],
+        levels: Sequence[int],
+        person: NDArray[np.int64] | None,
+        run: GroupingRun,
     ) -> Partition:
         """One partition, distinct on all columns; or, where their levels differ, on the slots of their values."""
         if len(columns) == 1:
-            found = divide(columns[0], int(columns[0].max(initial=0)) + 1, levels[0], person)
-            if person is None or not found.suppressed:
-                return found
-            # Where people have too many rows, fewer may be hidden cell by cell.
-            by_cells = best_of("LLMSU", [Cells.of(columns, person)], levels[0], POWERS, run)
-            return found if found.suppressed <= by_cells.suppressed else by_cells
+            return self._divide_one(columns[0], lines[0], levels[0], person, run)
         grids = [columns]
-        if not self.merge:
+        if not self.merge and not self.gap:
             merged = [merge_levels(np.bincount(codes), l)[codes] for codes, l in zip(columns, levels, strict=True)]
             grids.append(merged)
-        size = thriftiest_size([np.bincount(codes).astype(np.int64) for codes in columns], levels)
-        slots = [[in_slots(codes, size // l) for codes, l in zip(grid, levels, strict=True)] for grid in grids]
-        return best_of("LLMSU", [Cells.of(grid, person) for grid in slots], size, POWERS, run)
+        counts = [np.bincount(codes).astype(np.int64) for codes in columns]
+        judged = [
+            own if line is None else line.blocks(np.bincount(codes, minlength=len(line.rank)))
+            for own, codes, line in zip(counts, columns, lines, strict=True)
+        ]
+        size = thriftiest_size(judged, levels)
+        slots = [[size // l for l in levels] for _ in grids]
+        cells = [_cells(grid, lines, own, person) for grid, own in zip(grids, slots, strict=True)]
+        return best_of("LLMSU", cells, size, POWERS, run)
+
+    @staticmethod
+    def _divide_one(
+        codes: CodeArray, line: Line | None, l: int, person: NDArray[np.int64] | None, run: GroupingRun
+    ) -> Partition:
+        if line is None:
+            found = divide(codes, int(codes.max(initial=0)) + 1, l, person)
+            if person is None or not found.suppressed:
+                return found
+        elif person is None:
+            return divide_line(codes, line, l)
+        # Where people have too many rows, fewer may be hidden cell by cell.
+        by_cells = best_of("LLMSU", [_cells([codes], [line], [1], person)], l, POWERS, run)
+        return by_cells if line is not None or by_cells.suppressed < found.suppressed else found
 
     def _separately(
-        self, columns: list[CodeArray], levels: Sequence[int], table: CodedTable, run: GroupingRun
+        self,
+        columns: list[CodeArray],
+        lines: Sequence[Line | None],
+        levels: Sequence[int],
+        table: CodedTable,
+        run: GroupingRun,
     ) -> Grouping:
         """One partition for each column, all of the same rows.
 
@@ -217,13 +283,19 @@ class LLMSU(GroupingMethod):
         alone: list[dict[str, Json]] = []
         while True:
             person = None if table.several is None else table.several[rows]
-            found = [self._divide([codes[rows]], [l], person, run) for codes, l in zip(columns, levels, strict=True)]
+            found = [
+                self._divide([codes[rows]], [line], [l], person, run)
+                for codes, line, l in zip(columns, lines, levels, strict=True)
+            ]
             alone = alone or [losses(partition, l) for partition, l in zip(found, levels, strict=True)]
             kept = np.all([partition.class_of >= 0 for partition in found], axis=0)
             if kept.all():
                 break
             rows = rows[kept]
-            check_columns("LLMSU", table.sensitive, [np.bincount(codes[rows]) for codes in columns], self.l)
+            self._check(
+                table.sensitive,
+                [np.bincount(column.codes[rows], minlength=len(column.domain)) for column in table.sensitive],
+            )
         partitions = []
         for partition in found:
             class_of = np.full(table.n_rows, -1, dtype=np.int32)
@@ -242,3 +314,23 @@ class LLMSU(GroupingMethod):
             for column, own in zip(table.sensitive, alone, strict=True)
         ]
         return Grouping(tuple(partitions), facts=facts, notes=tuple(notes), warnings=(SEPARATE_CLASSES,))
+
+
+def _cells(
+    grid: Sequence[CodeArray],
+    lines: Sequence[Line | None],
+    slots: Sequence[int],
+    person: NDArray[np.int64] | None,
+) -> Cells:
+    """The cells of a grid, whose columns have slots, and numbers that exclude those that are near."""
+    columns: list[CodeArray] = []
+    near: list[NDArray[np.int64] | None] = []
+    for codes, line, n_slots in zip(grid, lines, slots, strict=True):
+        if line is None:
+            columns.append(in_slots(codes, n_slots))
+            near.append(None)
+        else:
+            levels, first, last = on_line(codes, line, n_slots)
+            columns.append(levels)
+            near.append(np.column_stack([first, last]))
+    return Cells.of(columns, person, near)

@@ -34,8 +34,8 @@ class Cells:
     ----------
     levels
         Shape (cells, columns): the levels of each cell, numbered across columns.
-    n_levels
-        The number of levels of all columns together.
+    near
+        Shape (levels of all columns together, 2): the first and the last level that exclude each.
     starts
         Shape (cells + 1,): where the rows of each cell begin in `rows`.
     rows
@@ -51,28 +51,38 @@ class Cells:
     """
 
     levels: NDArray[np.int64]
-    n_levels: int
+    near: NDArray[np.int64]
     starts: NDArray[np.int64]
     rows: CodeArray
     person: NDArray[np.int64]
 
     @classmethod
-    def of(cls, columns: Sequence[CodeArray], person: NDArray[np.int64] | None = None) -> Cells:
-        """Sort rows into cells; the cell whose first row comes first is the first."""
+    def of(
+        cls,
+        columns: Sequence[CodeArray],
+        person: NDArray[np.int64] | None = None,
+        near: Sequence[NDArray[np.int64] | None] | None = None,
+    ) -> Cells:
+        """Sort rows into cells; the cell whose first row comes first is the first.
+
+        `near` has, for each column whose levels exclude others too, the first and the last that each excludes.
+        """
         key = np.zeros(len(columns[0]), dtype=np.int64)
-        levels, n_levels = [], 0
-        for codes in columns:
+        levels, n_levels, spans = [], 0, []
+        for codes, own in zip(columns, near or [None] * len(columns), strict=True):
             # Numbered anew after each column, so that no product of numbers of values can overflow.
             key = np.unique(key * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1].ravel()
             levels.append(codes.astype(np.int64) + n_levels)
-            n_levels += int(codes.max(initial=-1)) + 1
+            alone = np.arange(int(codes.max(initial=-1)) + 1)
+            spans.append(n_levels + (np.column_stack([alone, alone]) if own is None else own))
+            n_levels += len(spans[-1])
         _, firsts, counts = np.unique(key, return_index=True, return_counts=True)
         order = np.argsort(firsts)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         return cls(
             levels=np.column_stack([column[firsts[order]] for column in levels]),
-            n_levels=n_levels,
+            near=np.ascontiguousarray(np.concatenate(spans), dtype=np.int64),
             starts=np.concatenate([[0], np.cumsum(counts[order])]).astype(np.int64),
             rows=np.argsort(rank[key], kind="stable").astype(np.int32),
             person=np.empty(0, dtype=np.int64) if person is None else np.asarray(person, dtype=np.int64),
@@ -82,7 +92,7 @@ class Cells:
         """The cells of the first rows alone."""
         kept = self.rows < n_rows
         starts = np.concatenate([[0], np.cumsum(kept)])[self.starts].astype(np.int64)
-        return Cells(self.levels, self.n_levels, starts, self.rows[kept], self.person[:n_rows])
+        return Cells(self.levels, self.near, starts, self.rows[kept], self.person[:n_rows])
 
     def fewest_hidden(self, l: int) -> int:
         """A bound from below: how many rows the worst column alone makes any division hide."""
@@ -99,7 +109,7 @@ class Cells:
 
         class_of, n_classes = fill_from_cells(
             self.levels,
-            self.n_levels,
+            self.near,
             self.starts,
             self.rows.copy(),
             self.person,

@@ -118,7 +118,8 @@ class Mondrian(GroupingMethod):
         self.check_counts(table.sensitive)
         check_people("Mondrian", table, self.rules.least_size)
         dealer = Dealer.of(table)
-        if dealer is not None and not dealer.keeps_whole(table.sensitive, self.rules):
+        rules = (self.rules,) * len(table.sensitive)
+        if dealer is not None and not dealer.keeps_whole(table.sensitive, rules):
             raise not_apart("Mondrian", table)
-        partition = Cutter(rank_table(table), table.sensitive, self.rules, weights, self.strict, dealer).partition(run)
+        partition = Cutter(rank_table(table), table.sensitive, rules, weights, self.strict, dealer).partition(run)
         return Grouping((partition,))

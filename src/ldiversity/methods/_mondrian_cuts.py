@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -94,7 +94,7 @@ class Cutter:
     sensitive
         Its sensitive columns; every one must satisfy the rules on every side of a cut.
     rules
-        What every class must satisfy; all records together do.
+        What every class must satisfy for each of them; all records together do.
     weights
         How much each quasi-identifier counts.
     strict
@@ -105,7 +105,7 @@ class Cutter:
 
     ranks: Ranks
     sensitive: tuple[SensitiveColumn, ...]
-    rules: Rules
+    rules: Sequence[Rules]
     weights: NDArray[np.float64]
     strict: bool
     dealer: Dealer | None = None
@@ -145,7 +145,8 @@ class Cutter:
         threads.run(measure, nodes)
         spans *= self.weights
         order = np.argsort(-spans, axis=1, kind="stable")
-        pending = np.flatnonzero((nodes.sizes >= 2 * self.rules.least_size) & (spans > 0).any(axis=1))
+        least = max(rules.least_size for rules in self.rules)
+        pending = np.flatnonzero((nodes.sizes >= 2 * least) & (spans > 0).any(axis=1))
         for attempts in _ATTEMPTS:
             for place in range(ranks.n_quasi):
                 for attempt, share in attempts:
@@ -197,7 +198,7 @@ class Cutter:
                 cut = nodes[block]
                 firsts = cut.first_sides
                 counts = self._count(rows, cut, firsts, s, threads)
-                holds = self.rules.holds(counts, population)
+                holds = self.rules[s].holds(counts, population)
                 allowed[block] &= np.logical_and.reduceat(holds, firsts[:-1])
         return allowed
 

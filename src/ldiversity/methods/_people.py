@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Self
@@ -154,15 +154,15 @@ class Dealer:
         rows: NDArray[np.integer],
         starts: NDArray[np.int64],
         sensitive: tuple[SensitiveColumn, ...],
-        rules: Rules,
+        rules: Sequence[Rules],
     ) -> BoolArray:
-        """Shape (sets,): whether all parts of each set of rows satisfy the rules for every sensitive column."""
+        """Shape (sets,): whether all parts of each set of rows satisfy the rules of every sensitive column."""
         parts, part_of = self.deal(rows, starts)
         sizes = np.diff(starts)
-        holds = sizes >= parts * rules.least_size
+        holds = sizes >= parts * max(own.least_size for own in rules)
         firsts = np.cumsum(parts) - parts
         part_of += np.repeat(firsts, sizes)
-        for column in sensitive:
+        for column, own_rules in zip(sensitive, rules, strict=True):
             population = column.population
             n_values = len(column.domain)
             for first, last in _blocks(parts, n_values):
@@ -170,11 +170,11 @@ class Dealer:
                 n_parts = int(parts[first:last].sum())
                 keys = (part_of[own] - firsts[first]) * n_values + column.codes[rows[own]]
                 counts = np.bincount(keys, minlength=n_parts * n_values).reshape(n_parts, n_values)
-                kept = rules.holds(counts, population)
+                kept = own_rules.holds(counts, population)
                 holds[first:last] &= np.logical_and.reduceat(kept, firsts[first:last] - firsts[first])
         return holds
 
-    def keeps_whole(self, sensitive: tuple[SensitiveColumn, ...], rules: Rules) -> bool:
+    def keeps_whole(self, sensitive: tuple[SensitiveColumn, ...], rules: Sequence[Rules]) -> bool:
         """Whether all rows, divided into parts that hold everybody once, satisfy the rules."""
         return bool(self.keeps(self.by_person, np.array([0, len(self.person)]), sensitive, rules)[0])
 

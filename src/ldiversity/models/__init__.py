@@ -11,6 +11,7 @@ from ldiversity.models._distinct import DistinctDiversity
 from ldiversity.models._entropy import EntropyDiversity
 from ldiversity.models._exact import as_written
 from ldiversity.models._frequency import FrequencyDiversity
+from ldiversity.models._gap import GapDiversity
 from ldiversity.models._k_anonymity import KAnonymity
 from ldiversity.models._level import LevelDiversity
 from ldiversity.models._level_unique import LevelUnique
@@ -32,6 +33,7 @@ __all__ = [
     "EntropyDiversity",
     "Figures",
     "FrequencyDiversity",
+    "GapDiversity",
     "KAnonymity",
     "LevelDiversity",
     "LevelUnique",

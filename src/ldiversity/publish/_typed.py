@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from ldiversity.base.typed import split_assignments, split_levels, split_names, split_numbers
+from ldiversity.base.typed import split_assignments, split_names, split_numbers
 from ldiversity.catalog import CATALOG, OPTIONS
 from ldiversity.methods import Models
 from ldiversity.publish._columns_said import ColumnDecisions
@@ -83,10 +83,7 @@ def typed_columns(typed: TypedColumns) -> ColumnDecisions:
 def typed_options(given: Mapping[str, object]) -> dict[str, object]:
     """The options of methods that were given."""
     known = {name: value for name, value in given.items() if value is not None and value != ()}
-    return {name: _typed_option(name, value) for name, value in known.items()}
-
-
-def _typed_option(name: str, value: object) -> object:
-    if OPTIONS[name].kind == "shares":
-        return split_numbers(cast("Sequence[str]", value), name)
-    return split_levels(value, name) if OPTIONS[name].kind == "levels" and isinstance(value, str) else value
+    return {
+        name: split_numbers(cast("Sequence[str]", value), name) if OPTIONS[name].kind == "shares" else value
+        for name, value in known.items()
+    }

@@ -36,8 +36,8 @@ EXIT_FAILED: Final = 1
     multiple=True,
     metavar="MODEL",
     help="What must hold: k-anonymity:5, distinct:3, entropy:2.5, recursive:3:2, frequency:3, alpha-k:0.5:5, "
-    "t-closeness:0.2, beta-likeness:1, delta-disclosure:1, unique:3, semantic:3:2:ordered, level:3:1:<file>; may be "
-    "repeated. For a release, by default what it claims.",
+    "t-closeness:0.2, beta-likeness:1, delta-disclosure:1, unique:3, gap:3:5000, semantic:3:2:ordered, "
+    "level:3:1:<file>; may be repeated. For a release, by default what it claims.",
 )
 @click.option(
     "--missing-quasi",

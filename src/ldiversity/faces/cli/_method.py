@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import click
 
+from ldiversity.base.typed import split_levels
 from ldiversity.catalog import CATALOG, LISTED_OPTIONS, OPTIONS, Option, methods_with
 from ldiversity.faces.cli._command import Command
 
@@ -27,12 +28,24 @@ def _declared(option: Option) -> tuple[list[str], dict[str, Any]]:
     if option.kind == "shares":
         return flags, {"multiple": True, "metavar": "NAME=NUMBER", "help": help_text}
     kinds: dict[str, Any] = {"integer": int, "number": float}
-    metavars = {"file": "FILE", "distance": "DISTANCE", "model": "MODEL", "levels": "INTEGER"}
+    if option.kind == "levels":
+        return flags, {"metavar": "INTEGER", "callback": _as_levels, "help": help_text}
+    metavars = {"file": "FILE", "distance": "DISTANCE", "model": "MODEL"}
     metavar = option.name.upper() if option.kind == "text" else metavars.get(option.kind)
     kind = kinds.get(option.kind, str)
     if option.minimum is not None and option.name not in LISTED_OPTIONS:  # methods of this package say it themselves
         kind = click.FloatRange(option.minimum) if kind is float else click.IntRange(int(option.minimum))
     return flags, {"type": kind, "metavar": metavar, "multiple": option.several, "help": help_text}
+
+
+def _as_levels(ctx: click.Context, parameter: click.Parameter, value: str | None) -> int | dict[str, int] | None:
+    """Read a whole number, or one for each column."""
+    if value is None or "=" in value:
+        return None if value is None else split_levels(value, str(parameter.name))
+    try:
+        return int(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a valid integer.", ctx, parameter) from None
 
 
 def given_options(given: Mapping[str, Any]) -> dict[str, Any]:
