@@ -23,6 +23,7 @@ _REMAINING, _CLASSES = 3, 4
 
 def fill_from_cells(
     levels: NDArray[np.int64],
+    n_levels: int,
     near: NDArray[np.int64],
     starts: NDArray[np.int64],
     rows: NDArray[np.int32],
@@ -41,9 +42,11 @@ def fill_from_cells(
     ----------
     levels
         Shape (cells, columns): the levels of each cell, numbered across columns.
+    n_levels
+        The number of levels of all columns together.
     near
-        Shape (levels of all columns together, 2): the first and the last level that no other row of a class may have,
-        where one has this level; twice the level itself where only equal levels exclude each other.
+        Shape (n_levels, 2): the first and the last level that no other row of a class may have, where one has this
+        level; empty where only equal levels exclude each other.
     starts
         Shape (cells + 1,): where the rows of each cell begin in `rows`.
     rows
@@ -64,7 +67,7 @@ def fill_from_cells(
     n_classes
         The number of classes.
     """
-    n, n_cells, n_levels = len(rows), len(levels), len(near)
+    n, n_cells = len(rows), len(levels)
     sizes = np.diff(starts)
     cell_of = np.empty(n, dtype=np.int64)
     cell_of[rows] = np.repeat(np.arange(n_cells), sizes)
@@ -170,8 +173,10 @@ def _fill(
             n_chosen += 1
             for column in range(n_columns):
                 level = levels[best, column]
-                for other in range(near[level, 0], near[level, 1] + 1):
-                    used[other] = attempt
+                used[level] = attempt
+                if near.shape[0] > 0:
+                    for other in range(near[level, 0], near[level, 1] + 1):
+                        used[other] = attempt
         spent += visits
         if n_chosen < l:
             wasted += visits
@@ -305,7 +310,9 @@ def _join(
                 budget -= 1
                 for column in range(n_columns):
                     level, other = levels[cell, column], levels[cell_of[member], column]
-                    fits = fits and (other < near[level, 0] or other > near[level, 1])
+                    fits = fits and other != level
+                    if near.shape[0] > 0:
+                        fits = fits and (other < near[level, 0] or other > near[level, 1])
                 fits = fits and (person.shape[0] == 0 or person[member] != person[rows[place]])
                 member = following[member]
             if fits:

@@ -34,8 +34,10 @@ class Cells:
     ----------
     levels
         Shape (cells, columns): the levels of each cell, numbered across columns.
+    n_levels
+        The number of levels of all columns together.
     near
-        Shape (levels of all columns together, 2): the first and the last level that exclude each.
+        Shape (n_levels, 2): the first and the last level that exclude each; empty where only equal levels do.
     starts
         Shape (cells + 1,): where the rows of each cell begin in `rows`.
     rows
@@ -51,6 +53,7 @@ class Cells:
     """
 
     levels: NDArray[np.int64]
+    n_levels: int
     near: NDArray[np.int64]
     starts: NDArray[np.int64]
     rows: CodeArray
@@ -68,20 +71,23 @@ class Cells:
         `near` has, for each column whose levels exclude others too, the first and the last that each excludes.
         """
         key = np.zeros(len(columns[0]), dtype=np.int64)
-        levels, n_levels, spans = [], 0, []
+        levels, n_levels = [], 0
+        spans = [np.empty((0, 2), dtype=np.int64)]
         for codes, own in zip(columns, near or [None] * len(columns), strict=True):
             # Numbered anew after each column, so that no product of numbers of values can overflow.
             key = np.unique(key * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1].ravel()
             levels.append(codes.astype(np.int64) + n_levels)
-            alone = np.arange(int(codes.max(initial=-1)) + 1)
-            spans.append(n_levels + (np.column_stack([alone, alone]) if own is None else own))
-            n_levels += len(spans[-1])
+            size = int(codes.max(initial=-1)) + 1 if own is None else len(own)
+            if near is not None and any(one is not None for one in near):
+                spans.append(n_levels + (np.column_stack([np.arange(size)] * 2) if own is None else own))
+            n_levels += size
         _, firsts, counts = np.unique(key, return_index=True, return_counts=True)
         order = np.argsort(firsts)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         return cls(
             levels=np.column_stack([column[firsts[order]] for column in levels]),
+            n_levels=n_levels,
             near=np.ascontiguousarray(np.concatenate(spans), dtype=np.int64),
             starts=np.concatenate([[0], np.cumsum(counts[order])]).astype(np.int64),
             rows=np.argsort(rank[key], kind="stable").astype(np.int32),
@@ -92,7 +98,7 @@ class Cells:
         """The cells of the first rows alone."""
         kept = self.rows < n_rows
         starts = np.concatenate([[0], np.cumsum(kept)])[self.starts].astype(np.int64)
-        return Cells(self.levels, self.near, starts, self.rows[kept], self.person[:n_rows])
+        return Cells(self.levels, self.n_levels, self.near, starts, self.rows[kept], self.person[:n_rows])
 
     def fewest_hidden(self, l: int) -> int:
         """A bound from below: how many rows the worst column alone makes any division hide."""
@@ -109,6 +115,7 @@ class Cells:
 
         class_of, n_classes = fill_from_cells(
             self.levels,
+            self.n_levels,
             self.near,
             self.starts,
             self.rows.copy(),
