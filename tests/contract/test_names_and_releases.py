@@ -67,6 +67,8 @@ def arguments(name: str, release: ld.Release) -> dict[str, Any]:
         "published": TABLE,
         "original": TABLE,
         "release": release,
+        "releases": [release, release],
+        "by": "age",
         "quasi": "age",
         "sensitive": "disease",
         "method": ld.RandomizedAddition(l=2),
@@ -104,8 +106,10 @@ def test_a_column_is_no_name(name: str, parameter: str, kind: str, release: ld.R
 @pytest.mark.parametrize("given", [TABLE, TABLE.to_pandas(), None, "disease"], ids=["arrow", "pandas", "none", "text"])
 @pytest.mark.parametrize(("name", "parameter"), TAKES_RELEASES)
 def test_a_table_is_no_release(name: str, parameter: str, given: object, release: ld.Release) -> None:
-    if (given is None and parameter == "second") or (isinstance(given, str) and name.endswith(("_report", "estimate"))):
-        pytest.skip("a second release may be left out, and reports and estimates may name a folder")
+    if (given is None and parameter == "second") or (
+        isinstance(given, str) and name.endswith(("_report", "estimate", "association"))
+    ):
+        pytest.skip("a second release may be left out, and reports, estimates and tests may name a folder")
 
     with pytest.raises(ld.ParameterError, match=rf"{parameter} must be a release") as refused:
         FUNCTIONS[name](**(arguments(name, release) | {parameter: given}))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ldiversity.base.checks import check_choice, check_integer, check_number, column_names, name_some
 from ldiversity.base.numbers import number
@@ -24,7 +25,9 @@ from ldiversity.estimation._cells import CellData, CellIndex, count_cells, index
 from ldiversity.estimation._class_estimate import SPREADS, ClassQuestion, estimate_classes
 from ldiversity.estimation._class_estimators import ClassEstimator
 from ldiversity.estimation._coarse import ask_labels
+from ldiversity.estimation._conditional import condition, hidden_columns
 from ldiversity.estimation._counted import Bounded
+from ldiversity.estimation._design import read_design
 from ldiversity.estimation._errors import Asked, Errors
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._limits import CELL_LIMIT
@@ -32,10 +35,9 @@ from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
 from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._runs import too_many_cells
 from ldiversity.estimation._threads import map_threads
+from ldiversity.estimation._weighted import WeightedQuestion, check_weighted, weigh
 from ldiversity.estimation._where import Filter, WhereLike, as_filters, nothing_selected
 from ldiversity.release import check_release, check_values, load_release
-from ldiversity.schema import Role
-from ldiversity.sentences import Parameter, say
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import SetArray
@@ -71,6 +73,8 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     spread: str = "auto",
     memory: str | int | None = None,
     engine: EngineLike = None,
+    weights: str | None = None,
+    strata: str | None = None,
 ) -> Estimate:
     """Estimate how often each sensitive value occurs, for any division of the records into cells.
 
@@ -80,11 +84,11 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
         What was published, or its folder; nothing else is needed or used.
     by
         Columns that make the cells: names, `bins` and `groups`, or texts such as ``"age:10"`` and ``"birth:year"``. One
-        cell with all records when None.
+        cell with all records when None. Of a sensitive attribute, the numbers of records in cells are estimates, too.
     sensitive
         The sensitive attribute, or several for their joint distribution. May be left out when there is one.
     where
-        Filters on published columns as texts, all of which must hold: ``"zip in 01301,13001"``,
+        Filters on columns as texts, all of which must hold: ``"zip in 01301,13001"``,
         ``"zip starts with 130"``, ``"age >= 50"``, ``"sex != male"``, ``"age between 20 and 29"``,
         ``"job is missing"``.
     estimator
@@ -105,6 +109,11 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     engine
         Where rows are read and counted: an engine or its name, such as ``"spark"``. Workers must see the folder of the
         release. This machine when None.
+    weights
+        Where records are a sample: a published column that says how many people each record stands for. Counts are then
+        those of the population, and errors hold that of sampling, too.
+    strata
+        A published column with the strata of the sample.
 
     Returns
     -------
@@ -114,7 +123,7 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     Raises
     ------
     ParameterError
-        When a column is sensitive, a filter cannot be read, or no record is selected.
+        When a filter cannot be read, or no record is selected.
     SchemaError
         When a column does not exist or does not suit.
     ReleaseFormatError
@@ -156,7 +165,17 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     if not 0 < check_number("estimate", "confidence", confidence) < 1:
         raise ParameterError("estimate", "confidence", "must be between 0 and 1", got=repr(confidence))
     check_integer("estimate", "min_records", min_records, minimum=0)
-    _check_columns(release, divided, filters)
+    if hidden_columns(release, divided, filters):
+        told = {"estimator": estimator, "confidence": confidence, "min_records": min_records, "memory": memory}
+        given = {**told, "engine": engine, "spread": spread, "weights": weights, "strata": strata}
+
+        def ask(by: tuple[By, ...], joint: tuple[str, ...], where: tuple[Filter, ...]) -> Estimate:
+            return estimate(release, by, sensitive=joint, where=where, **given)  # type: ignore[arg-type]
+
+        return condition(release, names, divided, filters, ask, min_records)
+    design = read_design("estimate", release, weights, strata)
+    if design is not None:
+        check_weighted(estimator, bounded=memory is not None or engine is not None)
     bounded = Bounded.within(release, names[0], memory, engine)
     divided, filters = (
         ask_labels(release, divided, filters) if bounded is None else bounded.ask_labels(divided, filters)
@@ -174,8 +193,16 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
         return estimate_classes(question, bounded)
     _checked_spread(release, spread)
     solver = estimator if isinstance(estimator, Estimator) else _made(estimator, ESTIMATORS, "hid every value in a set")
+    if design is not None:
+        counted, index, rows = _count(release, names, divided, filters)
+        chosen = np.arange(release.n_rows) if rows is None else rows
+        return weigh(
+            WeightedQuestion(release, names, divided, filters, float(confidence), min_records, design, chosen),
+            counted,
+            index,
+        )
     cells, index = (
-        _count(release, names, divided, filters) if bounded is None else bounded.count_sets(names, divided, filters)
+        _count(release, names, divided, filters)[:2] if bounded is None else bounded.count_sets(names, divided, filters)
     )
     return _assemble(_Question(release, names, divided, filters, solver, float(confidence), min_records), cells, index)
 
@@ -195,6 +222,7 @@ class _Question:
 class _Selected:
     columns: pa.Table
     members: tuple[SetArray, ...]
+    rows: NDArray[np.int64] | None
 
     @property
     def n_rows(self) -> int:
@@ -242,26 +270,16 @@ def _select(release: Release, names: tuple[str, ...], by: tuple[By, ...], filter
         members = tuple(release.sets(name) for name in names)
     else:
         members = tuple(release.members(name).reshape(-1, 1) for name in names)
+    rows = None
     if filters:
         masks = [part.mask(columns[part.column]) for part in filters]
         mask = np.logical_and.reduce(masks)
         if not mask.any():
             raise nothing_selected(filters, [part for part, own in zip(filters, masks, strict=True) if not own.any()])
-        columns, members = columns.filter(mask), tuple(array[mask] for array in members)
+        columns, members, rows = columns.filter(mask), tuple(array[mask] for array in members), np.flatnonzero(mask)
     if not len(members[0]):
         raise nothing_selected((), ())
-    return _Selected(columns, members)
-
-
-def _check_columns(release: Release, by: tuple[By, ...], filters: tuple[Filter, ...]) -> None:
-    for parameter, column in [*(("by", part.column) for part in by), *(("where", part.column) for part in filters)]:
-        if release.schema[column].role is Role.SENSITIVE:
-            raise ParameterError(
-                "estimate",
-                parameter,
-                f"must name published columns, but {column!r} is sensitive: the release does not say which records "
-                "have which of its values",
-            ).with_hint(say("For a joint distribution, name several attributes in {}.", Parameter("sensitive")))
+    return _Selected(columns, members, rows)
 
 
 def _made(given: object, known: Registry[type[Kind]], what: str) -> Kind:
@@ -284,7 +302,7 @@ def _checked_spread(release: Release, spread: str) -> str:
 
 def _count(
     release: Release, names: tuple[str, ...], by: tuple[By, ...], filters: tuple[Filter, ...]
-) -> tuple[CellData, CellIndex]:
+) -> tuple[CellData, CellIndex, NDArray[np.int64] | None]:
     selected = _select(release, names, by, filters)
     index = index_cells(map_threads(lambda part: part.encode(selected.columns[part.column]), by), selected.n_rows)
     mechanisms = tuple(release.drawn_by(name) for name in names)
@@ -300,7 +318,7 @@ def _count(
             mechanisms, [admissible_sets(release.drawn_by(name), release.sets(name)) for name in names]
         ),
     )
-    return cells, index
+    return cells, index, selected.rows
 
 
 def _assemble(question: _Question, cells: CellData, index: CellIndex) -> Estimate:

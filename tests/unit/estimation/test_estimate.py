@@ -106,8 +106,8 @@ def test_an_empty_selection_is_an_error(release: Release) -> None:
 
 
 @pytest.mark.parametrize(("parameter", "value"), [("by", "s"), ("where", "s = v1")])
-def test_sensitive_columns_make_no_cells_and_no_filters(release: Release, parameter: str, value: str) -> None:
-    with pytest.raises(ParameterError, match=f"{parameter} must name published columns, but 's' is sensitive"):
+def test_what_is_estimated_makes_no_cells_and_no_filters(release: Release, parameter: str, value: str) -> None:
+    with pytest.raises(ParameterError, match=f"{parameter} must name other columns, but 's' is sensitive"):
         estimate(release, **{parameter: value})
 
 

@@ -67,6 +67,8 @@ __all__ = ["command"]
     show_default=True,
     help="Mark cells with fewer records, and give them intervals that hold for any number.",
 )
+@click.option("--weights", metavar="COLUMN", help="A column of survey weights: how many people a record stands for.")
+@click.option("--strata", metavar="COLUMN", help="A column with the strata of the sample.")
 @memory_option
 @engine_options
 @click.option("--csv", "csv_file", type=WRITTEN, help="Also write the estimates as CSV.")
@@ -101,6 +103,8 @@ def command(
             spread=given["spread"],
             memory=given["memory"],
             engine=engine,
+            weights=given["weights"],
+            strata=given["strata"],
         )
     if plot is not None:  # first, as it may be refused
         estimate.plot(plot)

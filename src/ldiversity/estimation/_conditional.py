@@ -1,0 +1,297 @@
+"""Cells and filters on hidden columns: shares among records with a hidden value, from a joint estimate.
+
+Nobody can tell which records have a hidden value, so they cannot be selected. But the joint distribution of two hidden
+attributes can be estimated, and a share among the records with a value b of the second one is the joint count divided
+by the count of b. Both are estimates from the same sets. The error of the ratio follows from their covariance, and its
+interval holds all shares s at which ``joint - s margin`` is not far from zero (Fieller), within 0 and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import product
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldiversity.base.checks import name_some
+from ldiversity.base.numbers import number
+from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.estimation._by import PlainColumn
+from ldiversity.estimation._moments import CellMoments, Moments
+from ldiversity.schema import Role
+from ldiversity.tables import domain_array
+
+if TYPE_CHECKING:
+    from ldiversity.base.arrays import BoolArray, FloatArray
+    from ldiversity.estimation._by import By
+    from ldiversity.estimation._result import Estimate
+    from ldiversity.estimation._where import Filter
+    from ldiversity.release import Release
+    from ldiversity.schema import Domain
+
+__all__ = ["condition", "hidden_columns"]
+
+_MOST_JOINT: Final = 4_000
+_RATIOS: Final = (
+    "Numbers of records by {} are estimates themselves. Standard errors and intervals are those of shares, times these "
+    "numbers."
+)
+
+
+def hidden_columns(release: Release, by: Sequence[By], filters: Sequence[Filter]) -> tuple[str, ...]:
+    """The sensitive attributes among the columns of cells and filters."""
+    columns = dict.fromkeys([*(part.column for part in by), *(part.column for part in filters)])
+    return tuple(name for name in columns if release.schema[name].role is Role.SENSITIVE)
+
+
+def condition(
+    release: Release,
+    names: Sequence[str],
+    by: tuple[By, ...],
+    filters: tuple[Filter, ...],
+    ask: Callable[[tuple[By, ...], tuple[str, ...], tuple[Filter, ...]], Estimate],
+    min_records: int,
+) -> Estimate:
+    """Estimate within cells of hidden columns; `ask` estimates a joint distribution by published columns."""
+    hidden = hidden_columns(release, by, filters)
+    _check(release, names, by, hidden)
+    plain = tuple(part for part in by if part.column not in hidden)
+    joint = ask(plain, (*names, *hidden), tuple(part for part in filters if part.column not in hidden))
+    groups = _group(release, hidden, by, filters)
+    n_values = joint.count.shape[1] // groups.n_combinations
+    inner = joint._known()  # noqa: SLF001 - of the same room
+    if isinstance(inner, CellMoments):
+        inner = replace(inner, of_cell=lru_cache(maxsize=1)(inner.of_cell))
+    moments = _Grouped(groups.sum(inner.counts, n_values), inner, groups)
+    counts = groups.sum(joint.count, n_values)
+    records = counts.sum(axis=1)
+    kept = np.flatnonzero(records > 0)
+    if not len(kept):
+        raise ParameterError("estimate", "where", "must select values that records have", got="an estimate of none")
+    errors, low, high = _intervals(moments, counts, records, joint.confidence)
+    few = records < min_records
+    return replace(
+        joint,
+        sensitive=tuple(names),
+        by=tuple(part.column for part in by),
+        labels=_labels(by, joint.labels, groups).take(pa.array(kept)) if by else pa.table({}),
+        domains=tuple(release.domain(name) for name in names),
+        records=records[kept],
+        count=counts[kept],
+        std_error=errors[kept],
+        low=low[kept],
+        high=high[kept],
+        estimator=tuple(joint.estimator[place // groups.n_cells] for place in kept),
+        note=tuple(f"fewer than {min_records} records" if few[place] else "" for place in kept),
+        caveats=(_RATIOS.format(name_some(hidden)), *joint.caveats),
+        where=tuple(map(str, filters)),
+        _covariance=partial(_share_covariance, moments, records, kept),
+        _moments=moments.of(kept),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Which combinations of hidden values are selected, and the cell of each."""
+
+    cell_of: NDArray[np.int64]
+    labels: tuple[tuple[str, pa.Array], ...]
+    n_cells: int
+
+    @property
+    def n_combinations(self) -> int:
+        return len(self.cell_of)
+
+    def sum(self, joint: FloatArray, n_values: int) -> FloatArray:
+        """Counts of shape (cells, values), from joint ones of shape (published cells, values x combinations)."""
+        shaped = joint.reshape(len(joint), n_values, self.n_combinations)
+        found = np.zeros((len(joint), self.n_cells, n_values))
+        for combination in np.flatnonzero(self.cell_of >= 0):
+            found[:, self.cell_of[combination]] += shaped[:, :, combination]
+        return found.reshape(-1, n_values)
+
+    def spread(self, factors: FloatArray) -> FloatArray:
+        """Factors of joint counts, shape (k, published cells, values x combinations), from those of `sum`."""
+        k, _, n_values = factors.shape
+        shaped = factors.reshape(k, -1, self.n_cells, n_values)
+        wide = np.where(self.cell_of[:, None] >= 0, shaped[:, :, self.cell_of], 0.0)
+        return np.ascontiguousarray(np.swapaxes(wide, 2, 3)).reshape(k, shaped.shape[1], -1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Grouped(Moments):
+    """Sums of joint counts, some cells of them."""
+
+    counts: FloatArray
+    joint: Moments
+    groups: _Groups
+    kept: NDArray[np.intp] | None = None
+
+    @property
+    def fixed(self) -> bool:  # type: ignore[override]
+        return self.joint.fixed
+
+    def of(self, kept: NDArray[np.intp]) -> _Grouped:
+        """The same for some of the cells."""
+        return replace(self, counts=self.counts[kept], kept=kept)
+
+    def of_cell(self, place: int) -> FloatArray:
+        """The covariance of the counts of one of all cells."""
+        if not isinstance(self.joint, CellMoments):
+            return self.joint.noise(self.groups.spread(_cell_factors(self.counts, place)))
+        outer, inner = divmod(place, self.groups.n_cells)
+        n_values = self.counts.shape[1]
+        shape = (n_values, self.groups.n_combinations) * 2
+        chosen = (self.groups.cell_of == inner).astype(np.float64)
+        joint = self.joint.of_cell(outer).reshape(shape)
+        return np.asarray(np.einsum("agbh,g,h->ab", joint, chosen, chosen), dtype=np.float64)
+
+    def noise(self, factors: FloatArray) -> FloatArray:
+        return self.joint.noise(self._spread(factors))
+
+    def sampling(self, factors: FloatArray) -> FloatArray:
+        return self.joint.sampling(self._spread(factors))
+
+    def _spread(self, factors: FloatArray) -> FloatArray:
+        if self.kept is not None:
+            whole = np.zeros((len(factors), len(self.joint.counts) * self.groups.n_cells, factors.shape[2]))
+            whole[:, self.kept] = factors
+            factors = whole
+        return self.groups.spread(factors)
+
+
+def _check(release: Release, names: Sequence[str], by: Sequence[By], hidden: Sequence[str]) -> None:
+    for name in hidden:
+        if name in names:
+            parameter = "by" if name in {part.column for part in by} else "where"
+            raise ParameterError(
+                "estimate", parameter, f"must name other columns, but {name!r} is sensitive and what is estimated"
+            )
+    if release.grouped or release.rows_per_record > 1:
+        raise UnsupportedError(
+            "estimate",
+            f"cells and filters on {name_some(hidden)}, which is sensitive, need published sets: this release does not "
+            "say which values occur together",
+        ).with_hint("Name published columns.")
+    size = int(np.prod([len(release.domain(name)) for name in (*names, *hidden)]))
+    if size > _MOST_JOINT:
+        raise UnsupportedError(
+            "estimate",
+            f"cells and filters on hidden columns are offered for at most {_MOST_JOINT} combinations",
+            got=size,
+        )
+
+
+def _group(release: Release, hidden: Sequence[str], by: Sequence[By], filters: Sequence[Filter]) -> _Groups:
+    codes: list[NDArray[np.int64]] = []
+    selected: list[BoolArray] = []
+    labels: list[tuple[str, pa.Array | None]] = []
+    for name in hidden:
+        domain = release.domain(name)
+        values = pa.chunked_array([domain_array(domain)])
+        matches = np.ones(len(domain), dtype=np.bool_)
+        for part in filters:
+            if part.column == name:
+                matches &= _matching(part, domain, values)
+        selected.append(matches)
+        parts = [part for part in by if part.column == name]
+        if not parts:
+            codes.append(np.zeros(len(domain), dtype=np.int64))
+            labels.append((name, None))
+        elif isinstance(parts[0], PlainColumn):
+            codes.append(np.arange(len(domain)))
+            labels.append((name, values.combine_chunks()))
+        else:
+            coded = parts[0].encode(values)
+            codes.append(coded.codes.astype(np.int64))
+            labels.append((name, coded.labels))
+    sizes = [1 if label is None else len(label) for _, label in labels]
+    flat = np.array([np.ravel_multi_index(one, sizes) for one in product(*codes)], dtype=np.int64)
+    chosen = np.array([all(one) for one in product(*selected)])
+    if not chosen.any():
+        raise ParameterError("estimate", "where", "must select at least one value", got="none")
+    # Cells without a selected value are left out.
+    cells = np.full(int(np.prod(sizes)), -1, dtype=np.int64)
+    used = np.unique(flat[chosen])
+    cells[used] = np.arange(len(used))
+    places = np.unravel_index(used, sizes)
+    named = tuple(
+        (name, label.take(pa.array(place)))
+        for (name, label), place in zip(labels, places, strict=True)
+        if label is not None
+    )
+    return _Groups(np.where(chosen, cells[flat], -1), named, len(used))
+
+
+def _matching(part: Filter, domain: Domain, values: pa.ChunkedArray) -> BoolArray:
+    """Which values of a domain a filter selects; of bins, those that lie wholly within its limits."""
+    if domain.edges is None or part.operator not in {"<", "<=", ">", ">=", "between"}:
+        return part.mask(values)
+    low, high = part.bounds(pa.float64())
+    edges = np.array(domain.edges)
+    if part.operator not in {">=", "<"} or any(np.isfinite(x) and x not in edges for x in (low, high)):
+        raise ParameterError(
+            "estimate",
+            "where",
+            f"{part.column!r} is published in bins, and the filter must not divide one",
+            got=str(part),
+        ).with_hint(f"Use >= and < with an edge of a bin: {name_some(map(number, domain.edges))}.")
+    inside: BoolArray = (edges[:-1] >= low) & (edges[1:] <= high)
+    return np.append(inside, np.zeros(len(domain) - len(inside), dtype=np.bool_))
+
+
+def _labels(by: Sequence[By], plain: pa.Table, groups: _Groups) -> pa.Table:
+    hidden, n_plain = dict(groups.labels), max(plain.num_rows, 1)
+    outer = pa.array(np.repeat(np.arange(n_plain), groups.n_cells))
+    inner = pa.array(np.tile(np.arange(groups.n_cells), n_plain))
+    columns = {
+        part.column: hidden[part.column].take(inner) if part.column in hidden else plain[part.column].take(outer)
+        for part in by
+    }
+    return pa.table(columns)
+
+
+def _cell_factors(counts: FloatArray, cell: int) -> FloatArray:
+    n_cells, n_values = counts.shape
+    factors = np.zeros((n_values, n_cells, n_values))
+    factors[np.arange(n_values), cell, np.arange(n_values)] = 1.0
+    return factors
+
+
+def _share_covariance(moments: _Grouped, records: FloatArray, kept: NDArray[Any], cell: int) -> FloatArray:
+    """The covariance of the shares of a cell, times its records squared."""
+    place = int(kept[cell])
+    counts = moments.counts[place]
+    total = counts.sum()
+    whole = moments.of_cell(place)
+    gradient = (np.eye(len(counts)) - np.outer(counts / total, np.ones(len(counts)))) / total
+    return np.asarray(records[place] ** 2 * gradient @ whole @ gradient.T)
+
+
+def _intervals(
+    moments: _Grouped, reported: FloatArray, records: FloatArray, confidence: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Standard errors of shares and their limits, all times the records; limits hold the reported count."""
+    n_cells, n_values = reported.shape
+    errors, low, high = np.full(reported.shape, np.nan), np.zeros(reported.shape), np.tile(records[:, None], n_values)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    for cell in range(n_cells):
+        counts = moments.counts[cell]
+        total = counts.sum()
+        whole = moments.of_cell(cell)
+        own, cross, margin = np.diag(whole), whole.sum(axis=1), whole.sum()
+        if total <= 0 or total**2 <= z**2 * margin:
+            continue  # The margin may be zero: any share is possible.
+        share = counts / total
+        errors[cell] = np.sqrt(np.maximum(own - 2 * share * cross + share**2 * margin, 0.0)) / total * records[cell]
+        p, q, r = total**2 - z**2 * margin, counts * total - z**2 * cross, counts**2 - z**2 * own
+        reach = np.sqrt(np.maximum(q**2 - p * r, 0.0))
+        low[cell] = np.clip((q - reach) / p, 0, 1) * records[cell]
+        high[cell] = np.clip((q + reach) / p, 0, 1) * records[cell]
+    return errors, np.minimum(low, reported), np.maximum(high, reported)

@@ -1,0 +1,79 @@
+"""Intervals of surveys, and of shares among people with a hidden value, hold as often as they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from scipy import stats
+
+from ldiversity.estimation import estimate
+from ldiversity.mechanisms import UniformSelection
+from ldiversity.release import Release, SetRelease
+from ldiversity.schema import Attribute, Domain, Role, Schema
+
+TIMES = 150
+
+
+def limits(n_values: int) -> tuple[float, float]:
+    """Shares of hits outside which intervals that hold with .93 to .97 fall with probability 1e-5, for all values."""
+    low, high = stats.binom.ppf([1e-5 / n_values, 1 - 1e-5 / n_values], TIMES, [0.93, 0.97])
+    return low / TIMES, high / TIMES
+
+
+def release(
+    columns: dict[str, np.ndarray], hidden: dict[str, tuple[np.ndarray, UniformSelection]], seed: int
+) -> Release:
+    rng = np.random.default_rng(seed)
+    shown = (Attribute(name, Role.QUASI, str(pa.array(column).type)) for name, column in columns.items())
+    own = [
+        Attribute(name, Role.SENSITIVE, "int64", Domain(tuple(range(mechanism.n_values)), ordered=True))
+        for name, (_, mechanism) in hidden.items()
+    ]
+    sets = {
+        name: mechanism.sample(codes.astype(np.int32), rng.integers(0, 2**64, (len(codes), 30), dtype=np.uint64))[0]
+        for name, (codes, mechanism) in hidden.items()
+    }
+    return SetRelease.in_memory(
+        schema=Schema((*shown, *own)),
+        columns=pa.table(columns),
+        sets={name: np.sort(one, axis=1) for name, one in sets.items()},
+        mechanisms={name: mechanism for name, (_, mechanism) in hidden.items()},
+    )
+
+
+def test_intervals_of_a_stratified_sample_hold_the_counts_of_the_population() -> None:
+    rng = np.random.default_rng(61)
+    stratum = np.repeat([0, 1], [12_000, 4_000])
+    value = np.where(stratum == 0, rng.choice(5, 16_000, p=[0.4, 0.3, 0.15, 0.1, 0.05]), rng.integers(0, 5, 16_000))
+    taken = np.stack(
+        [np.concatenate([rng.choice(12_000, 250), 12_000 + rng.choice(4_000, 250)]) for _ in range(TIMES)]
+    ).ravel()
+    draw = np.repeat(np.arange(TIMES), 500)
+    columns = {"draw": draw, "h": 2 * draw + stratum[taken], "w": np.where(stratum[taken] == 0, 48.0, 16.0)}
+
+    # Strata of a draw are its own, so that each draw is a sample by itself.
+    found = estimate(
+        release(columns, {"s": (value[taken], UniformSelection(5, 2))}, 62), "draw", weights="w", strata="h"
+    )
+
+    truth, (low, high) = np.bincount(value), limits(5)
+    held = ((found.low <= truth) & (truth <= found.high)).mean(axis=0)
+    assert low <= held.min()
+    assert held.max() <= high
+
+
+def test_intervals_of_shares_within_a_hidden_value_hold() -> None:
+    rng = np.random.default_rng(63)
+    t = rng.choice(3, 900, p=[0.5, 0.3, 0.2])
+    s = np.where(rng.random(900) < 0.4, t, rng.integers(0, 4, 900))
+    hidden = {"s": (np.tile(s, TIMES), UniformSelection(4, 2)), "t": (np.tile(t, TIMES), UniformSelection(3, 2))}
+    columns = {"draw": np.repeat(np.arange(TIMES), 900)}
+
+    found = estimate(release(columns, hidden, 64), ["draw", "t"], sensitive="s", estimator="linear")
+
+    truth = np.stack([np.bincount(s[t == one], minlength=4) / np.sum(t == one) for one in range(3)])
+    records = found.records.reshape(TIMES, 3, 1)
+    low, high = (ends.reshape(TIMES, 3, 4) / records for ends in (found.low, found.high))
+    held, (least, _) = ((low <= truth) & (truth <= high)).mean(axis=0), limits(12)
+    assert held.min() >= least
+    assert held.mean() <= 0.98

@@ -1,0 +1,131 @@
+"""Cells and filters on hidden columns: the joint distribution, divided by its margin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.estimation import estimate
+from ldiversity.mechanisms import SetMechanism, UniformSelection
+from ldiversity.release import Release, SetRelease
+from ldiversity.schema import Attribute, Domain, Role, Schema
+
+N = 2400
+
+
+@pytest.fixture
+def release(publish: Any, uniform: SetMechanism) -> Release:
+    codes = {"s": np.arange(N) % 6, "t": (np.arange(N) // 2) % 4}
+    columns = {"g": ["a", "b"] * (N // 2), "w": np.ones(N)}
+    return publish(columns, codes, {"s": uniform, "t": UniformSelection(n_values=4, l=2)})
+
+
+def test_counts_are_those_of_the_joint_distribution(release: Release) -> None:
+    joint = estimate(release, "g", sensitive=["s", "t"], estimator="linear").count.reshape(2, 6, 4)
+
+    found = estimate(release, ["g", "t"], sensitive="s", estimator="linear")
+
+    assert found.labels.to_pylist()[:2] == [{"g": "a", "t": "v0"}, {"g": "a", "t": "v1"}]
+    assert found.count == pytest.approx(np.swapaxes(joint, 1, 2).reshape(8, 6))
+    assert found.records == pytest.approx(found.count.sum(axis=1))
+    assert "estimates themselves" in found.caveats[0]
+
+
+def test_errors_follow_the_delta_method(release: Release) -> None:
+    joint = estimate(release, sensitive=["s", "t"], estimator="linear")
+    counts, whole = joint.count.reshape(6, 4), joint.covariance().reshape(6, 4, 6, 4)
+
+    found = estimate(release, "t", sensitive="s", estimator="linear")
+
+    total = counts[:, 1].sum()
+    gradient = (np.eye(6) - np.outer(counts[:, 1] / total, np.ones(6))) / total
+    slow = total**2 * gradient @ whole[:, 1, :, 1] @ gradient.T
+    assert found.covariance(1) == pytest.approx(slow)
+    assert found.std_error[1] == pytest.approx(np.sqrt(np.diag(slow)))
+    assert found.proportion("v2", "v1").std_error == pytest.approx(found.std_error[1, 2] / total)
+
+
+def test_cells_of_a_hidden_column_are_not_independent(release: Release) -> None:
+    joint = estimate(release, sensitive=["s", "t"], estimator="linear")
+    counts, whole = joint.count.reshape(6, 4), joint.covariance()
+
+    found = estimate(release, "t", sensitive="s", estimator="linear").difference("v2", between=("v0", "v1"))
+
+    factors = np.zeros((6, 4))
+    for column, sign in ((0, 1), (1, -1)):
+        total = counts[:, column].sum()
+        factors[:, column] = sign * ((np.arange(6) == 2) - counts[2, column] / total) / total
+    assert found.std_error == pytest.approx(np.sqrt(factors.ravel() @ whole @ factors.ravel()))
+
+
+def test_a_filter_adds_the_cells_of_its_values_up(release: Release) -> None:
+    cells = estimate(release, "t", sensitive="s", estimator="linear")
+
+    found = estimate(release, sensitive="s", where="t in v1,v3", estimator="linear")
+
+    assert found.count[0] == pytest.approx(cells.count[[1, 3]].sum(axis=0))
+    assert found.where == ("t in v1,v3",)
+
+
+def test_weights_go_with_hidden_columns(release: Release) -> None:
+    plain = estimate(release, "t", sensitive="s", estimator="linear")
+
+    weighted = estimate(release, "t", sensitive="s", weights="w")
+
+    assert weighted.count == pytest.approx(plain.count)
+    table, sample = plain.proportion("v2", "v1", population=True), weighted.proportion("v2", "v1")
+    assert sample.population
+    # Both estimate the same variance, up to the factor n / (n - 1).
+    assert sample.std_error == pytest.approx(table.std_error, rel=0.02)
+
+
+def binned() -> Release:
+    rng, domain = (
+        np.random.default_rng(1),
+        Domain(("a", "b", "c"), ordered=True, positions=(5, 15, 25), edges=(0, 10, 20, 30)),
+    )
+    mechanism, codes = UniformSelection(n_values=3, l=2), np.arange(300, dtype=np.int32) % 3
+    sets = {name: mechanism.sample(codes, rng.integers(0, 2**64, (300, 20), dtype=np.uint64))[0] for name in ("s", "t")}
+    hidden = [Attribute(name, Role.SENSITIVE, "string", domain) for name in sets]
+    return SetRelease.in_memory(
+        schema=Schema((Attribute("g", Role.QUASI, "int64"), *hidden)),
+        columns=pa.table({"g": np.zeros(300, dtype=np.int64)}),
+        sets={name: np.sort(one, axis=1) for name, one in sets.items()},
+        mechanisms=dict.fromkeys(sets, mechanism),
+    )
+
+
+def test_a_filter_on_bins_must_not_divide_one() -> None:
+    release = binned()
+    whole = estimate(release, "t", sensitive="s", estimator="linear")
+
+    found = estimate(release, sensitive="s", where="t >= 10", estimator="linear")
+
+    assert found.count[0] == pytest.approx(whole.count[1:].sum(axis=0))
+    for where in ("t >= 12", "t > 10", "t between 10 and 20"):
+        with pytest.raises(ParameterError, match="must not divide one"):
+            estimate(release, sensitive="s", where=where)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"by": "s", "sensitive": "s"}, "by must name other columns"),
+        ({"where": "s = v1", "sensitive": "s"}, "where must name other columns"),
+        ({"where": "t = nothing", "sensitive": "s"}, "at least one value"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(release: Release, asked: dict[str, Any], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        estimate(release, **asked)
+
+
+def test_classes_are_refused(bucketize: Any) -> None:
+    values = {"s": [0, 1] * 4, "t": [1, 0] * 4}
+
+    with pytest.raises(UnsupportedError, match="need published sets"):
+        estimate(bucketize({"x": [0, 1] * 4}, np.repeat(np.arange(4), 2), values), "t", sensitive="s")

@@ -1,0 +1,89 @@
+"""Weighted counts and their errors, compared with slow and obvious ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ldiversity.errors import LDiversityError
+from ldiversity.estimation import Estimate, estimate
+from ldiversity.mechanisms import SetMechanism
+from ldiversity.release import Release
+
+N = 300
+RNG = np.random.default_rng(2)
+WEIGHTS, STRATA, GROUPS = RNG.uniform(1, 4, N), np.arange(N) % 3, RNG.integers(0, 2, N)
+
+
+@pytest.fixture
+def release(publish: Any, balanced: SetMechanism) -> Release:
+    return publish({"w": WEIGHTS, "h": STRATA, "g": GROUPS}, {"s": np.arange(N) % 9}, {"s": balanced})
+
+
+@pytest.fixture
+def found(release: Release) -> Estimate:
+    return estimate(release, "g", weights="w", strata="h")
+
+
+def vectors(release: Release) -> np.ndarray:
+    """What the set of each record says about its value."""
+    inverse = release.drawn_by("s").inverse
+    return np.stack([inverse[:, members].sum(axis=1) for members in release.sets("s")])
+
+
+def variance(values: np.ndarray) -> np.ndarray:
+    """The covariance of weighted sums, stratum by stratum."""
+    weighted = values * WEIGHTS[:, None]
+    parts = (weighted[stratum == STRATA] for stratum in range(3))
+    return sum(len(part) / (len(part) - 1) * (part - part.mean(0)).T @ (part - part.mean(0)) for part in parts)  # type: ignore[return-value]
+
+
+def test_counts_and_errors_are_the_obvious_ones(release: Release, found: Estimate) -> None:
+    own = vectors(release) * (GROUPS == 1)[:, None]
+
+    assert found.records == pytest.approx([WEIGHTS[GROUPS == 0].sum(), WEIGHTS[GROUPS == 1].sum()])
+    assert found.count[1] == pytest.approx(WEIGHTS @ own)
+    assert found.covariance(1) == pytest.approx(variance(own))
+    assert found.std_error[1] == pytest.approx(np.sqrt(np.diag(variance(own))))
+    assert found.count.sum(axis=1) == pytest.approx(found.records)
+
+
+def test_shares_are_ratios(release: Release, found: Estimate) -> None:
+    share = found.share[1, 4]
+
+    got = found.proportion("v4", 1)
+
+    rest = (vectors(release)[:, [4]] - share) * (GROUPS == 1)[:, None] / found.records[1]
+    assert got.value == pytest.approx(share)
+    assert got.std_error == pytest.approx(np.sqrt(variance(rest)[0, 0]))
+    assert got.population
+
+
+def test_filters_are_domains_of_the_same_sample(release: Release, found: Estimate) -> None:
+    alone = estimate(release, where="g = 1", weights="w", strata="h")
+
+    assert alone.count[0] == pytest.approx(found.count[1])
+    assert alone.std_error[0] == pytest.approx(found.std_error[1])
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"estimator": "mle"}, "must be 'linear'"),
+        ({"memory": "1GB"}, "all rows in memory"),
+    ],
+)
+def test_what_does_not_go_with_weights_is_refused(release: Release, asked: dict[str, Any], words: str) -> None:
+    with pytest.raises(LDiversityError, match=words):
+        estimate(release, weights="w", **asked)
+
+
+def test_classes_and_single_members_are_refused(publish: Any, uniform: SetMechanism, bucketize: Any) -> None:
+    exploded = publish({"w": np.ones(60)}, {"s": np.arange(60) % 6}, {"s": uniform}, exploded=True)
+    classes = bucketize({"w": np.ones(8)}, np.repeat(np.arange(4), 2), {"s": [0, 1] * 4})
+
+    for release in (exploded, classes):
+        with pytest.raises(LDiversityError, match="a set of values for each record"):
+            estimate(release, weights="w")
