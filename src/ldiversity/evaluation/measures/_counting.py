@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.estimation import Exchange
-from ldiversity.evaluation.measures._axes import Axis, Reach, reach_of
+from ldiversity.evaluation.measures._axes import Axis, reach_of
+from ldiversity.evaluation.measures._selection import Chosen, Rows
 from ldiversity.mechanisms import SINGULAR_CONDITION
 
 if TYPE_CHECKING:
-    from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray
+    from ldiversity.base.arrays import CodeArray, FloatArray
     from ldiversity.release import Release
 
 __all__ = ["Chosen", "count_estimated", "count_true"]
 
 _BLOCK: Final = 64
-
-Chosen = Mapping[str, "BoolArray"]
-"""What a query asks of the quasi-identifiers: for each that it names, the values of its axis that it selects."""
 
 
 def count_true(
@@ -31,13 +28,12 @@ def count_true(
 ) -> FloatArray:
     """Count the values of the selected records, shape (queries, F).
 
-    `axes` has the position of each record on each axis, `codes` the sensitive value of each record, or -1 for none.
+    `axes` has the position of each record on each axis, `codes` the sensitive value of each record, or -1 for none;
+    or the members of its set, shape (records, l).
     """
-    kept = codes >= 0
-    rows = _Rows({name: positions[kept] for name, positions in axes.items()}, int(np.count_nonzero(kept)))
-    return np.stack([np.bincount(codes[kept][rows.selected(query)], minlength=n_values) for query in queries]).astype(
-        np.float64
-    )
+    each = codes.reshape(len(codes), -1)
+    rows = Rows(axes, len(codes))
+    return np.concatenate(list(rows.tally(queries, lambda part: each[part], n_values)))
 
 
 def count_estimated(
@@ -54,41 +50,12 @@ def count_estimated(
     return _unmixed(counts, release, name) if unmix else counts
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """The position of each record on some axes, or the label by which it is spread over one."""
-
-    positions: Mapping[str, NDArray[np.intp]]
-    n_rows: int
-    reaches: Mapping[str, tuple[Reach, CodeArray]] = field(default_factory=dict)
-
-    def weighted(self, query: Chosen) -> tuple[NDArray[np.int64], FloatArray]:
-        """The rows that a query selects, and the share of each that it selects."""
-        rows = self.selected({name: chosen for name, chosen in query.items() if name in self.positions})
-        weights = np.ones(len(rows))
-        for name, chosen in query.items():
-            if name in self.reaches:
-                reach, of_row = self.reaches[name]
-                weights *= reach.shares(chosen)[of_row[rows]]
-        return rows, weights
-
-    def selected(self, query: Chosen) -> NDArray[np.int64]:
-        """The rows that a query selects."""
-        rows: NDArray[np.int64] | None = None
-        for name, chosen in query.items():
-            # One more position, for values that are not on the axis.
-            hit = np.append(chosen, False)
-            positions = self.positions[name]
-            rows = np.flatnonzero(hit.take(positions)) if rows is None else rows[hit.take(positions.take(rows))]
-        return np.arange(self.n_rows) if rows is None else rows
-
-
-def _rows(release: Release, axes: Mapping[str, Axis], names: Sequence[str]) -> _Rows:
+def _rows(release: Release, axes: Mapping[str, Axis], names: Sequence[str]) -> Rows:
     table = release.columns([name for name in names if name not in release.coarse])
     positions = {name: axes[name].codes(table[name]) for name in table.column_names}
     regions = {name: release.region(name) for name in names if name in release.coarse}
     reaches = {name: (reach_of(axes[name], region), region.of_row) for name, region in regions.items()}
-    return _Rows(positions, release.n_rows * release.rows_per_record, reaches)
+    return Rows(positions, release.n_rows * release.rows_per_record, reaches)
 
 
 def _count_sets(queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Release, name: str) -> FloatArray:
@@ -97,13 +64,8 @@ def _count_sets(queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Re
     if not mechanism.condition < SINGULAR_CONDITION:
         raise UnsupportedError("QueryWorkload", f"the matrix of {name!r} has no inverse, so no count can be estimated")
     rows = _rows(release, axes, _named(queries))
-    n_values = mechanism.n_values
-    counts = []
-    for query in queries:
-        selected, weights = rows.weighted(query)
-        members = evidence.sets[evidence.of_row[selected]]
-        counts.append(np.bincount(members.ravel(), np.repeat(weights, members.shape[1]), minlength=n_values))
-    return np.stack(counts) @ mechanism.inverse.T
+    counts = rows.tally(queries, lambda part: evidence.sets[evidence.of_row[part]], mechanism.n_values)
+    return np.concatenate(list(counts)) @ mechanism.inverse.T
 
 
 def _count_classes(queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Release, name: str) -> FloatArray:
@@ -112,11 +74,10 @@ def _count_classes(queries: Sequence[Chosen], axes: Mapping[str, Axis], release:
     classes = release.evidence(name).candidates
     shape = (classes.n_classes, len(classes.domain))
     values = csr_array((classes.counts.astype(np.float64), classes.codes, classes.starts), shape=shape)
-    weigh = _weigher(queries, axes, release, name, classes.sizes)
-    parts = []
-    for first in range(0, len(queries), _BLOCK):
-        weights = np.stack([weigh(query) for query in queries[first : first + _BLOCK]])
-        parts.append(np.asarray(values.T @ weights.T, dtype=np.float64).T)
+    parts = [
+        np.asarray(values.T @ weights.T, dtype=np.float64).T
+        for weights in _class_weights(queries, axes, release, name, classes.sizes)
+    ]
     return np.concatenate(parts)
 
 
@@ -138,34 +99,43 @@ def _unmixed(counts: FloatArray, release: Release, name: str) -> FloatArray:
     ).with_hint("Use 'classes'.")
 
 
-def _weigher(
+def _class_weights(
     queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Release, name: str, sizes: NDArray[np.int64]
-) -> Callable[[Chosen], FloatArray]:
-    """Give a function from a query to the share of each class that it selects."""
+) -> Iterator[FloatArray]:
+    """Give the share of each class that each query selects, shape (some queries, classes), query after query."""
     names = _named(queries)
     unknown = [column for column in names if column not in release.forms]
     if unknown:
         raise SchemaError("QueryWorkload", "must be a quasi-identifier of the release", column=unknown[0])
     exact = [column for column in names if not release.generalized or release.forms[column].kind == "exact"]
-    generalized = [column for column in names if column not in exact]
-    reaches = {column: reach_of(axes[column], release.region(column)) for column in generalized}
-    class_of = release.evidence(name).of_row
-    rows = _rows(release, axes, exact) if exact else None
+    reaches = {column: reach_of(axes[column], release.region(column)) for column in names if column not in exact}
+    first = 0
+    for weights in _shares_of_rows(queries, axes, release, name, sizes, exact):
+        for place, query in enumerate(queries[first : first + len(weights)]):
+            for column, chosen in query.items():
+                if column in reaches:
+                    weights[place] *= reaches[column].shares(chosen)
+        yield weights
+        first += len(weights)
 
-    def weigh(query: Chosen) -> FloatArray:
-        weights: Any = np.ones(len(sizes))
-        within = {column: chosen for column, chosen in query.items() if column in exact}
-        if rows is not None and within:
-            selected, shares = rows.weighted(within)
-            of_selected = class_of[selected]
-            shown = of_selected >= 0
-            weights = np.bincount(of_selected[shown], shares[shown], minlength=len(sizes)) / sizes
-        for column, chosen in query.items():
-            if column in reaches:
-                weights = weights * reaches[column].shares(chosen)
-        return np.asarray(weights, dtype=np.float64)
 
-    return weigh
+def _shares_of_rows(
+    queries: Sequence[Chosen],
+    axes: Mapping[str, Axis],
+    release: Release,
+    name: str,
+    sizes: NDArray[np.int64],
+    exact: Sequence[str],
+) -> Iterator[FloatArray]:
+    """The share of the rows of each class that each query selects by the columns that are published as they are."""
+    if not exact:
+        for first in range(0, len(queries), _BLOCK):
+            yield np.ones((len(queries[first : first + _BLOCK]), len(sizes)))
+        return
+    within = [{column: chosen for column, chosen in query.items() if column in exact} for query in queries]
+    class_of = release.evidence(name).of_row[:, None]
+    for counts in _rows(release, axes, exact).tally(within, lambda part: class_of[part], len(sizes)):
+        yield counts / sizes
 
 
 def _named(queries: Sequence[Chosen]) -> list[str]:
