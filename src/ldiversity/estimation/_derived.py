@@ -13,6 +13,7 @@ from ldiversity.base.checks import check_number
 from ldiversity.base.numbers import number
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._moments import CellMoments, Moments
+from ldiversity.estimation._people import DRAWN_TOGETHER
 from ldiversity.estimation._quantity import (
     Quantity,
     Ratios,
@@ -37,9 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Derived", "moments_of"]
 
 _UNBIASED = frozenset({"linear", "mle"})
-_UNBIASED_COUNTS = (
-    "This figure is made from the unbiased counts of linear, because those of the estimate are drawn towards others."
-)
+_UNBIASED_COUNTS = "This figure is made from the unbiased counts of linear, because those of the estimate are biased."
 _MIDDLES = "Numbers within a bin count as its middle: the mean may be off by up to half a bin."
 _IN_BINS = "Ends of the interval are ends of bins; within a bin, numbers are taken to be spread evenly."
 
@@ -56,6 +55,7 @@ class Derived:
     labels: pa.Table
     domains: tuple[Domain, ...]
     estimator: tuple[str, ...]
+    caveats: tuple[str, ...]
     confidence: float
     count: FloatArray
     _cells: Any
@@ -203,7 +203,8 @@ class Derived:
     def _told(self, *caveats: str, population: bool) -> Told:
         moments = self._known()
         own = () if moments.counts is self.count else (_UNBIASED_COUNTS,)
-        return Told(self.confidence, population or not moments.fixed, (*caveats, *own))
+        shared = (caveat for caveat in self.caveats if caveat == DRAWN_TOGETHER)
+        return Told(self.confidence, population or not moments.fixed, (*caveats, *own, *shared))
 
 
 def moments_of(estimate: Derived) -> Moments:

@@ -31,6 +31,7 @@ from ldiversity.estimation._design import read_design
 from ldiversity.estimation._errors import Asked, Errors
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._limits import CELL_LIMIT
+from ldiversity.estimation._people import DRAWN_TOGETHER
 from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
 from ldiversity.estimation._result import Estimate
 from ldiversity.estimation._runs import too_many_cells
@@ -50,12 +51,6 @@ __all__ = ["CELL_LIMIT", "JOINT_LIMIT", "MIN_RECORDS", "estimate"]
 
 MIN_RECORDS: Final = 50
 """Cells with fewer records are marked, and get intervals that hold for any number of records."""
-
-_DRAWN_TOGETHER: Final = (
-    "A person may have several records, whose sets were drawn together, and the release does not tell whose they are. "
-    "Standard errors and intervals take every record as drawn on its own: the true errors may be greater, and then "
-    "intervals hold less often than stated."
-)
 
 JOINT_LIMIT: Final = 10_000
 """The most combinations of values that a joint distribution may have."""
@@ -358,7 +353,7 @@ def _caveats(question: _Question, cells: CellData, solution: Solution, errors: E
         )
     else:
         caveats.extend(errors.caveats)
-        caveats += [_DRAWN_TOGETHER] if question.release.person else []
+        caveats += [DRAWN_TOGETHER] if question.release.person else []
     if not cells.has_sets:
         caveats.append("The release has single members, not sets: the estimate uses only their counts.")
     few = int(np.count_nonzero(cells.records < question.min_records))

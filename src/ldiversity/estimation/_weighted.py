@@ -18,6 +18,7 @@ from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._association import NOT_FOR_TESTS
 from ldiversity.estimation._cells import CellData, CellIndex, product_sets
 from ldiversity.estimation._moments import Moments
+from ldiversity.estimation._people import DRAWN_TOGETHER
 from ldiversity.estimation._result import Estimate
 from ldiversity.sentences import Setting, say
 
@@ -128,7 +129,7 @@ def weigh(question: WeightedQuestion, cells: CellData, index: CellIndex) -> Esti
         high=np.maximum(counts + reach, 0.0),
         estimator=("linear",) * cells.n_cells,
         note=tuple(note if marked else "" for marked in few),
-        caveats=(_DESIGN, NOT_FOR_TESTS),
+        caveats=(_DESIGN, *([DRAWN_TOGETHER] if question.release.person else []), NOT_FOR_TESTS),
         confidence=question.confidence,
         where=tuple(map(str, question.filters)),
         frame_kind=question.release.frame_kind,

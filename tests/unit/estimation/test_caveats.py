@@ -10,7 +10,7 @@ import pytest
 
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation import _likelihood as likelihood
-from ldiversity.estimation import estimate
+from ldiversity.estimation import association, estimate
 from ldiversity.mechanisms import SetMechanism, UniformSelection
 
 
@@ -126,3 +126,12 @@ def test_every_estimate_warns_of_ordinary_tests(publish: Any, bucketize: Any) ->
     for release in (sets, classes):
         assert "Do not put these counts into a chi-square test" in estimate(release).caveats[-1]
         assert "association" in estimate(release).caveats[-1]
+
+
+def test_what_follows_from_an_estimate_says_that_people_may_have_several_records(publish: Any) -> None:
+    columns, values = {"w": np.ones(600), "x": np.arange(600) % 2}, {"s": np.arange(600) % 6}
+    release = replace(publish(columns, values, {"s": UniformSelection(n_values=6, l=3)}), person=True)
+
+    assert "several records" in estimate(release).proportion("v1").caveats[-1]
+    assert any("several records" in one for one in estimate(release, weights="w").caveats)
+    assert any("several records" in one for one in association(release, "x").caveats)
