@@ -58,7 +58,8 @@ def run() -> list[Result]:
         return []
     chosen = os.environ.get("LDIVERSITY_METHODS", ",".join(METHODS)).split(",")
     with tempfile.TemporaryDirectory() as folder:
-        tables = {rows: _table(Path(folder), rows) for rows in (SMALL, LARGE)}
+        needed = (SMALL, LARGE) if set(chosen) & set(LARGE_TOO) else (SMALL,)
+        tables = {rows: _table(Path(folder), rows) for rows in needed}
         return [result for name in chosen for result in _of_method(name, tables)]
 
 
