@@ -7,6 +7,8 @@ import pyarrow as pa
 from _measure import Result, cost_of
 
 import ldiversity as ld
+from ldiversity.estimation import ESTIMATORS
+from ldiversity.estimation._errors import Asked
 
 ROWS = 1_000_000
 VALUES = 50
@@ -26,7 +28,15 @@ def run() -> list[Result]:
         ld.estimate(small, by=["region", "band"], estimator="mle")
         mle = cost_of(lambda small=small: ld.estimate(small, by=["region", "band"], estimator="mle"))
         results.append(Result(f"mle, {name}, a cell of 1,000 records, F=50", mle.cpu / 100 * 1e3, 2, "ms CPU"))
+        results.append(_likelihood_errors(name, release_of(ROWS, method)))
     return results
+
+
+def _likelihood_errors(name: str, release: ld.Release) -> Result:
+    counts = ld.estimate(release, by=["region", "band"], estimator="mle")
+    solver, asked = ESTIMATORS["mle"](), Asked(0.95, 50)
+    cost = cost_of(lambda: solver.errors(counts._cells, counts.count, asked))  # noqa: SLF001 - the errors alone
+    return Result(f"errors of mle, {name}, 1M rows, 1,000 cells, F=50", cost.cpu, 1, "s CPU")
 
 
 def _linear(name: str, release: ld.Release) -> Result:

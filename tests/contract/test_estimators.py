@@ -135,12 +135,13 @@ def test_an_estimator_that_states_no_errors_has_none(mechanism: SetMechanism, tm
         result.covariance()
 
 
-@pytest.mark.parametrize("name", ["auto", "map", "mle", "simplex"])
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name not in {"linear", "paper", "existing", "naive"}])
 def test_whoever_takes_the_errors_of_another_says_so(mechanism: SetMechanism, name: str) -> None:
     result, linear = (estimate(publish(mechanism), "g", estimator=each) for each in (name, "linear"))
 
-    np.testing.assert_array_equal(result.std_error, linear.std_error)
-    assert any("are those of linear" in caveat for caveat in result.caveats)
+    taken = (result.std_error == linear.std_error).all(axis=1)
+    assert taken[result.records < 90].all()  # cells with fewer than ten records per value
+    assert any("are those of linear" in caveat for caveat in result.caveats) == taken.any()
 
 
 @pytest.mark.parametrize("name", list(CLASS_ESTIMATORS))

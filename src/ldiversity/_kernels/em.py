@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ldiversity._kernels._compiled import helper, kernel
 
-__all__ = ["em_cells"]
+__all__ = ["em_cells", "information_cells"]
 
 Codes: TypeAlias = NDArray[np.int32]
 Ints: TypeAlias = NDArray[np.int64]
@@ -31,8 +31,10 @@ def _step(
     extra: Floats,
     shares: Floats,
     out: Floats,
-) -> float:
-    # One step of expectation maximization from `shares` to `out`; returns the objective at `shares`.
+) -> tuple[float, float]:
+    # One step of expectation maximization from `shares` to `out`. Returns the objective at `shares`, and a limit of how
+    # much greater it is anywhere: the objective is concave, so it lies below its tangent, which is greatest where all
+    # weight is on the value of the greatest slope.
     # Probabilities are multiplied before the logarithm is taken, because logarithms are the slowest part.
     n_values = shares.shape[0]
     size = sets.shape[1]
@@ -41,11 +43,12 @@ def _step(
     objective = 0.0
     product = 1.0
     for j in range(n_values):
-        out[j] = extra[j]
+        out[j] = 0.0
         total += extra[j]
         if extra[j] > 0.0:
             if shares[j] <= 0.0:
-                return _IMPOSSIBLE
+                return _IMPOSSIBLE, -_IMPOSSIBLE
+            out[j] = extra[j] / shares[j]
             objective += extra[j] * math.log(shares[j])
     for i in range(first, last):
         probability = 0.0
@@ -56,7 +59,7 @@ def _step(
             for k in range(size):
                 probability += shares[sets[i, k]] * likelihood[i, k]
         if probability <= 0.0:
-            return _IMPOSSIBLE
+            return _IMPOSSIBLE, -_IMPOSSIBLE
         weight = weights[i]
         total += weight
         if weight == 1.0:
@@ -69,13 +72,15 @@ def _step(
         scale = weight / probability
         if flat:
             for k in range(size):
-                out[sets[i, k]] += shares[sets[i, k]] * scale
+                out[sets[i, k]] += scale
         else:
             for k in range(size):
-                out[sets[i, k]] += shares[sets[i, k]] * likelihood[i, k] * scale
+                out[sets[i, k]] += likelihood[i, k] * scale
+    steepest = 0.0
     for j in range(n_values):
-        out[j] /= total
-    return objective + math.log(product)
+        steepest = max(steepest, out[j])
+        out[j] *= shares[j] / total
+    return objective + math.log(product), steepest - total
 
 
 @helper
@@ -120,10 +125,11 @@ def em_cells(
 ) -> None:
     """Maximize ``sum of log P(set) + strength[c] * sum of prior * log(shares)`` in cells first..last-1.
 
-    ``shares[c]`` holds the positive start and receives the result; ``steps[c]`` receives the number of steps. A round
-    has three steps: two plain ones, and one from the point to which they extrapolate, which is undone if the objective
-    fell. A cell is done when a plain step changes no share by more than `tolerance`. An empty `likelihood` means that
-    every set is equally likely from each of its members.
+    `prior` has one row for each cell, or one for all. ``shares[c]`` holds the positive start and receives the result;
+    ``steps[c]`` receives the number of steps. A round has three steps: two plain ones, and one from the point to which
+    they extrapolate, which is undone if the objective fell. A cell is done when no shares have an objective that is
+    greater by more than `tolerance`. An empty `likelihood` means that every set is equally likely from each of its
+    members.
     """
     n_values = shares.shape[1]
     p1 = np.empty(n_values)
@@ -133,22 +139,54 @@ def em_cells(
     for c in range(first, last):
         p0 = shares[c]
         for j in range(n_values):
-            extra[j] = strength[c] * prior[j]
+            extra[j] = strength[c] * prior[min(c, prior.shape[0] - 1), j]
         a, b = starts[c], starts[c + 1]
         steps[c] = 0
         while steps[c] < most_steps:
             _step(sets, likelihood, weights, a, b, extra, p0, p1)
-            before = _step(sets, likelihood, weights, a, b, extra, p1, p2)
+            before, gain = _step(sets, likelihood, weights, a, b, extra, p1, p2)
             steps[c] += 2
-            moved = 0.0
-            for j in range(n_values):
-                moved = max(moved, abs(p2[j] - p1[j]))
-            if moved < tolerance:
+            if gain <= tolerance:
                 for j in range(n_values):
                     p0[j] = p2[j]
                 break
             _extrapolate(p0, p1, p2, ahead)
-            after = _step(sets, likelihood, weights, a, b, extra, ahead, p1)
+            after, gain = _step(sets, likelihood, weights, a, b, extra, ahead, p1)
             steps[c] += 1
             for j in range(n_values):
                 p0[j] = p1[j] if after >= before else p2[j]
+
+
+@kernel
+def information_cells(
+    sets: Codes,
+    likelihood: Floats,
+    weights: Floats,
+    starts: Ints,
+    shares: Floats,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    """Add up ``r r'`` over the sets of cells first..last-1, where r has the chances that each value is the true one.
+
+    The chances follow from the positive `shares` of each cell. ``out[c - first]`` has the sum of cell c, as a row of
+    F * F numbers.
+    """
+    n_values = shares.shape[1]
+    size = sets.shape[1]
+    flat = likelihood.shape[0] == 0
+    chances = np.empty(size)
+    for c in range(first, last):
+        for i in range(starts[c], starts[c + 1]):
+            total = 0.0
+            for k in range(size):
+                chances[k] = shares[c, sets[i, k]]
+                if not flat:
+                    chances[k] *= likelihood[i, k]
+                total += chances[k]
+            scale = weights[i] / (total * total)
+            for k in range(size):
+                row = np.int64(sets[i, k]) * n_values
+                for m in range(size):
+                    out[c - first, row + sets[i, m]] += chances[k] * chances[m] * scale

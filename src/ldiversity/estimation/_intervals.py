@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._cells import CellData
 
-__all__ = ["intervals"]
+__all__ = ["HALF_A_RECORD", "intervals"]
 
 _EQUAL: Final = 1e-12
-_HALF_A_RECORD: Final = 0.5
+HALF_A_RECORD: Final = 0.5
+"""By which limits are wider than standard errors say: true counts are whole numbers."""
 
 
 def intervals(
@@ -38,14 +39,14 @@ def intervals(
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     if any(mechanism.epsilon is not None for mechanism in cells.mechanisms):
         few = (cells.records < min_records)[:, None]
-        reach = z * np.where(few, greatest_errors(cells), errors) + _HALF_A_RECORD
+        reach = z * np.where(few, greatest_errors(cells), errors) + HALF_A_RECORD
         records = cells.records[:, None].astype(np.float64)
         center = np.clip(cells.linear, 0.0, records)
         low, high = np.maximum(center - reach, 0.0), np.minimum(center + reach, records)
         return np.minimum(low, points), np.maximum(high, points)
     least, most = dummy_range(cells)
     exact = (most - least < _EQUAL)[None, :] | (cells.records < min_records)[:, None]
-    reach = z * errors + _HALF_A_RECORD
+    reach = z * errors + HALF_A_RECORD
     center = np.clip(cells.linear, 0.0, cells.counts)
     low = np.maximum(center - reach, 0.0)
     high = np.minimum(center + reach, cells.counts)

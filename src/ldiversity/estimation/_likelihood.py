@@ -7,6 +7,7 @@ may be missing, all values. It tells more than counts of single members.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import comb, log2, prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,20 +20,119 @@ from ldiversity.estimation._cells import CellData, product_sets
 from ldiversity.estimation._threads import over_cells
 
 if TYPE_CHECKING:
-    from ldiversity.base.arrays import FloatArray, SetArray
+    from ldiversity.base.arrays import FloatArray, IntArray, SetArray
     from ldiversity.mechanisms import SetMechanism
 
-__all__ = ["MARGINAL_PRIOR", "counted_marginal", "global_marginal", "maximize"]
+__all__ = ["MARGINAL_PRIOR", "SetLikelihood", "counted_marginal", "global_marginal", "maximize"]
 
-TOLERANCE: Final = 1e-7
-"""A cell has converged when a step moves no share by more; this is far below any sampling error."""
+TOLERANCE: Final = 1e-3
+"""A cell has converged when its log likelihood cannot grow by more: counts are then within .045 standard errors."""
 
-MOST_STEPS: Final = 3_000
+MOST_STEPS: Final = 10_000
 
 MARGINAL_PRIOR: Final = 0.5
 """Records added to each value for the marginal of the whole release, so that no share is zero."""
 
 _KEY_BITS: Final = 62
+
+
+@dataclass(frozen=True, eq=False)
+class SetLikelihood:
+    """The sets of each cell, how often each was published, and how likely each value that may be true makes it.
+
+    Parameters
+    ----------
+    n_values
+        F, the number of values or of combinations of values.
+    sets
+        Shape (sets, candidates): the values that may be true; sets of a cell stand together.
+    likelihood
+        Shape (sets, candidates): P(set | value), up to a factor for each set; without rows when all members explain a
+        set equally well.
+    weights
+        Shape (sets,): how many records have them.
+    starts
+        Shape (cells + 1,): cell c has the sets ``starts[c]:starts[c + 1]``.
+    """
+
+    n_values: int
+    sets: SetArray
+    likelihood: FloatArray
+    weights: FloatArray
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, cells: CellData) -> SetLikelihood:
+        """The likelihood of counted cells."""
+        return cls.made(cells.mechanisms, *_aggregate(cells))
+
+    @classmethod
+    def made(
+        cls,
+        mechanisms: Sequence[SetMechanism],
+        sets: Sequence[SetArray],
+        weights: FloatArray,
+        starts: NDArray[np.int64],
+    ) -> SetLikelihood:
+        """The likelihood of sets, one array for each attribute."""
+        n_values = prod(mechanism.n_values for mechanism in mechanisms)
+        return cls(n_values, *_explained(mechanisms, sets), weights, starts)
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells."""
+        return len(self.starts) - 1
+
+    def take(self, chosen: IntArray) -> SetLikelihood:
+        """The likelihood of some cells alone."""
+        if len(chosen) == self.n_cells:
+            return self
+        sizes = np.diff(self.starts)[chosen]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.repeat(self.starts[:-1][chosen] - starts[:-1], sizes) + np.arange(starts[-1])
+        likelihood = self.likelihood[rows] if len(self.likelihood) else self.likelihood
+        return SetLikelihood(self.n_values, self.sets[rows], likelihood, self.weights[rows], starts)
+
+    def maximize(
+        self, prior: FloatArray, strength: FloatArray, start: FloatArray, tolerance: float | None = None
+    ) -> tuple[FloatArray, int]:
+        """Give the shares that maximize the likelihood of each cell, and how many cells stopped early.
+
+        Parameters
+        ----------
+        prior
+            Shape (1, F) or (cells, F): positive shares, which sum to 1.
+        strength
+            Shape (cells,): as how many records the prior counts; 0 gives the plain maximum.
+        start
+            Shape (cells, F): positive shares from which the search starts.
+        tolerance
+            By how much the logarithm of the objective may still grow.
+        """
+        from ldiversity._kernels.em import em_cells
+
+        shares, steps = start.copy(), np.zeros(self.n_cells, dtype=np.int64)
+        arrays = (self.sets, self.likelihood, self.weights, self.starts, prior, strength)
+        tolerance = TOLERANCE if tolerance is None else tolerance
+
+        def work(first: int, last: int) -> None:
+            em_cells(*arrays, tolerance, MOST_STEPS, first, last, shares, steps)
+
+        over_cells(work, 100 * np.diff(self.starts))
+        return shares, int(np.count_nonzero(steps >= MOST_STEPS))
+
+    def information(self, shares: FloatArray, first: int, last: int) -> FloatArray:
+        """The sum over records of ``r r'``, shape (last - first, F, F), for cells first..last-1.
+
+        The vector r has the chances that each value is the true one, given the set and the positive shares of the
+        cell.
+        """
+        from ldiversity._kernels.em import information_cells
+
+        size = self.n_values
+        found = np.zeros((last - first, size * size))
+        information_cells(self.sets, self.likelihood, self.weights, self.starts, shares, first, last, found)
+        return found.reshape(-1, size, size)
 
 
 def maximize(cells: CellData, prior: FloatArray, strength: FloatArray) -> tuple[FloatArray, int]:
@@ -41,8 +141,8 @@ def maximize(cells: CellData, prior: FloatArray, strength: FloatArray) -> tuple[
     The `prior` has positive shares of the F values, which sum to 1. In each cell it counts as `strength` records; 0
     gives the plain maximum.
     """
-    sets, weights, starts = _aggregate(cells)
-    shares, early = _maximize(cells.mechanisms, sets, weights, starts, prior, strength)
+    start = np.where(strength[:, None] > 0, prior, 1.0 / len(prior))
+    shares, early = SetLikelihood.of(cells).maximize(prior[None, :], strength, start)
     return shares * cells.records[:, None], early
 
 
@@ -55,37 +155,12 @@ def global_marginal(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray]
 
 def counted_marginal(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray], weights: NDArray[Any]) -> FloatArray:
     """Estimate the same from different sets and how often each was published."""
-    n_values = prod(mechanism.n_values for mechanism in mechanisms)
     starts = np.array([0, len(weights)], dtype=np.int64)
-    flat = np.full(n_values, 1.0 / n_values)
-    strength = np.array([MARGINAL_PRIOR * n_values])
-    shares, _ = _maximize(mechanisms, sets, weights.astype(np.float64), starts, flat, strength)
+    whole = SetLikelihood.made(mechanisms, sets, weights.astype(np.float64), starts)
+    flat = np.full((1, whole.n_values), 1.0 / whole.n_values)
+    shares, _ = whole.maximize(flat, np.array([MARGINAL_PRIOR * whole.n_values]), flat)
     marginal: FloatArray = shares[0]
     return marginal
-
-
-def _maximize(
-    mechanisms: Sequence[SetMechanism],
-    sets: Sequence[SetArray],
-    weights: FloatArray,
-    starts: NDArray[np.int64],
-    prior: FloatArray,
-    strength: FloatArray,
-) -> tuple[FloatArray, int]:
-    from ldiversity._kernels.em import em_cells
-
-    combined, likelihood = _explained(mechanisms, sets)
-    n_cells = len(starts) - 1
-    shares = np.where(strength[:, None] > 0, prior, 1.0 / len(prior))
-    steps = np.zeros(n_cells, dtype=np.int64)
-
-    def work(first: int, last: int) -> None:
-        em_cells(
-            combined, likelihood, weights, starts, prior, strength, TOLERANCE, MOST_STEPS, first, last, shares, steps
-        )
-
-    over_cells(work, 100 * np.diff(starts))
-    return shares, int(np.count_nonzero(steps >= MOST_STEPS))
 
 
 def _explained(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray]) -> tuple[SetArray, FloatArray]:

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from ldiversity.base.numbers import counted
-from ldiversity.estimation._base import CautiousEstimator, Solution
+from ldiversity.estimation._base import CautiousEstimator, Estimator, Solution
 from ldiversity.estimation._likelihood import maximize
+from ldiversity.estimation._likelihood_errors import MANY_RECORDS, likelihood_errors
 from ldiversity.estimation._projection import project
 
 if TYPE_CHECKING:
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._cells import CellData
+    from ldiversity.estimation._errors import Asked, Errors
 
-__all__ = ["Auto", "MaximumLikelihood", "MaximumPosterior", "Simplex"]
-
-_MANY_RECORDS: Final = 10
-"""With this many records per value, maximum likelihood needs no prior."""
+__all__ = ["Auto", "LikelihoodEstimator", "MaximumLikelihood", "MaximumPosterior", "Simplex"]
 
 
-class MaximumLikelihood(CautiousEstimator):
+class LikelihoodEstimator(Estimator):
+    """An estimator that uses whole sets, and states the errors that the likelihood of the sets gives."""
+
+    def errors(self, cells: CellData, counts: FloatArray, asked: Asked) -> Errors:
+        """Give the errors by the likelihood in large cells, and those of ``linear`` in small ones, and say so."""
+        return likelihood_errors(cells, counts, asked)
+
+
+class MaximumLikelihood(LikelihoodEstimator):
     """Maximize the likelihood of the published sets by accelerated expectation maximization.
 
     It uses which members were published together, not only how often each one was. With many records it is usually
@@ -38,7 +46,7 @@ class MaximumLikelihood(CautiousEstimator):
         return Solution(counts, (self.name,) * cells.n_cells, _stopped_early(early))
 
 
-class MaximumPosterior(CautiousEstimator):
+class MaximumPosterior(LikelihoodEstimator):
     """Maximize the likelihood together with a prior: the distribution of the whole release, worth F records.
 
     This is for cells with few records. The smaller the cell, the more the prior counts.
@@ -69,7 +77,7 @@ class Simplex(CautiousEstimator):
         return Solution(counts, (self.name,) * cells.n_cells)
 
 
-class Auto(CautiousEstimator):
+class Auto(LikelihoodEstimator):
     """``mle`` in cells with at least 10 F records, ``map`` below; ``simplex`` where sets were not published."""
 
     name: ClassVar[str] = "auto"
@@ -78,7 +86,7 @@ class Auto(CautiousEstimator):
     def _solve(self, cells: CellData) -> Solution:
         if not cells.has_sets:
             return Simplex().solve(cells)
-        small = cells.records < _MANY_RECORDS * cells.n_values
+        small = cells.records < MANY_RECORDS * cells.n_values
         prior = cells.marginal() if small.any() else np.full(cells.n_values, 1.0 / cells.n_values)
         counts, early = maximize(cells, prior, np.where(small, float(cells.n_values), 0.0))
         return Solution(counts, tuple("map" if few else "mle" for few in small), _stopped_early(early))

@@ -61,7 +61,7 @@ def fast_em(sets: np.ndarray, likelihood: np.ndarray, prior: np.ndarray, n_value
     shares, steps = np.full((1, n_values), 1 / n_values), np.zeros(1, dtype=np.int64)
     starts, ones, total = np.array([0, len(sets)]), np.ones(len(sets)), prior.sum()
     center = prior / total if total else np.full(n_values, 1 / n_values)
-    em_cells(sets, likelihood, ones, starts, center, np.array([total]), 1e-11, 100_000, 0, 1, shares, steps)
+    em_cells(sets, likelihood, ones, starts, center[None, :], np.array([total]), 1e-11, 100_000, 0, 1, shares, steps)
     return shares[0]
 
 
@@ -185,7 +185,8 @@ def test_no_round_of_em_lowers_the_likelihood() -> None:
     for rounds in range(1, 41):
         shares, steps = np.full((1, 12), 1 / 12), np.zeros(1, dtype=np.int64)
         em_cells(
-            sets, np.empty((0, 4)), np.ones(60), starts, flat, np.zeros(1), 0.0, 3 * rounds, 0, 1, shares, steps
+            sets, np.empty((0, 4)), np.ones(60), starts, flat[None, :], np.zeros(1),
+            0.0, 3 * rounds, 0, 1, shares, steps,
         )  # fmt: skip
         reached.append(np.log(table @ shares[0]).sum())
 
@@ -203,8 +204,8 @@ def test_weights_stand_for_repeated_sets(sets: np.ndarray) -> None:
     shares, steps = np.full((1, 7), 1 / 7), np.zeros(1, dtype=np.int64)
 
     em_cells(
-        distinct, np.empty((0, 3)), times.astype(float), np.array([0, len(distinct)]), np.full(7, 1 / 7), np.zeros(1),
-        1e-11, 100_000, 0, 1, shares, steps,
+        distinct, np.empty((0, 3)), times.astype(float), np.array([0, len(distinct)]), np.full((1, 7), 1 / 7),
+        np.zeros(1), 1e-11, 100_000, 0, 1, shares, steps,
     )  # fmt: skip
 
     assert np.allclose(shares[0], fast_em(sets, np.empty((0, 3)), np.zeros(7), 7), atol=1e-6)

@@ -1,0 +1,180 @@
+"""Errors of mle, map and auto: the curvature of the likelihood, against matrices that are written out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ldiversity.distances import OrderedDistance
+from ldiversity.estimation import Estimate, estimate
+from ldiversity.mechanisms import BalancedSelection, SetMechanism, SimpleSelection, UniformSelection
+from ldiversity.schema import Domain
+
+ORDERED = Domain(tuple(range(9)), ordered=True)
+MECHANISMS = {
+    "uniform": UniformSelection(n_values=9, l=3),
+    "simple": SimpleSelection.fit(ORDERED, OrderedDistance(), l=3, d=2),
+    "balanced": BalancedSelection.fit(ORDERED, OrderedDistance(), l=3, d=2),
+}
+SKEWED = np.repeat(np.arange(9), [200, 90, 60, 30, 10, 6, 4, 0, 0])
+
+
+@pytest.fixture(params=list(MECHANISMS))
+def mechanism(request: pytest.FixtureRequest) -> SetMechanism:
+    return MECHANISMS[request.param]
+
+
+@pytest.fixture
+def answer(publish: Any, mechanism: SetMechanism) -> tuple[Estimate, np.ndarray]:
+    """An estimate by mle, and P(set | value) for each of its records."""
+    release = publish({}, {"s": SKEWED}, {"s": mechanism}, seed=3)
+    sets = release.sets("s")
+    table = np.zeros((len(sets), 9))
+    np.put_along_axis(table, sets.astype(np.int64), mechanism.likelihood(sets), axis=1)
+    return estimate(release, estimator="mle"), table
+
+
+def written_out(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and covariance of the true counts, half a record more for each value, on the space of zero sums."""
+    n, size = table.shape
+    shares, total = np.full(size, 1 / size), n + size / 2
+    for _ in range(5000):
+        joint = table * shares
+        shares = ((joint / joint.sum(axis=1, keepdims=True)).sum(axis=0) + 0.5) / total
+    slopes = table / (table @ shares)[:, None]
+    information = slopes.T @ slopes + np.diag(0.5 / shares**2)
+    basis = np.linalg.svd(np.ones((1, size)))[2][1:].T
+    of_sets = basis @ np.linalg.inv(basis.T @ information @ basis) @ basis.T
+    of_values = (np.diag(shares) - np.outer(shares, shares)) / total
+    return total * shares - 0.5, total**2 * (of_sets - of_values)
+
+
+def test_the_covariance_is_what_sets_leave_open(answer: tuple[Estimate, np.ndarray]) -> None:
+    result, table = answer
+
+    mean, covariance = written_out(table)
+    off = result.count[0] - mean
+
+    assert np.allclose(result.covariance(), covariance + np.outer(off, off), rtol=0.02, atol=0.05)
+
+
+def test_standard_errors_are_the_diagonal_of_the_covariance(answer: tuple[Estimate, np.ndarray]) -> None:
+    result, _ = answer
+
+    assert np.allclose(result.std_error[0] ** 2, np.diag(result.covariance()))
+
+
+def test_errors_of_counts_add_up_to_nothing(answer: tuple[Estimate, np.ndarray]) -> None:
+    result, _ = answer
+
+    assert np.allclose(result.covariance().sum(axis=1), 0, atol=0.1)
+
+
+def test_limits_are_standard_errors_and_half_a_record_beyond_both_estimates(
+    answer: tuple[Estimate, np.ndarray],
+) -> None:
+    result, table = answer
+    mean, covariance = written_out(table)
+    published = result._cells.counts[0]
+
+    deviation = np.sqrt(np.diag(covariance))
+    reach = 1.96 * deviation + 0.5
+    low = np.maximum(np.minimum(result.count[0], mean) - reach, 0)
+    reach += (1.96**2 - 1) / 6 * np.minimum(deviation / (mean + 0.5), 1) * deviation
+    high = np.minimum(np.maximum(result.count[0], mean) + reach, published)
+
+    narrower = result.high[0] - result.low[0] < high - low - 0.2  # there, linear's are taken
+    assert np.allclose(result.low[0][~narrower], low[~narrower], atol=0.1)
+    assert np.allclose(result.high[0][~narrower], high[~narrower], atol=0.1)
+    assert not narrower.all()
+
+
+@pytest.mark.parametrize("name", ["mle", "map", "auto"])
+def test_intervals_are_never_wider_than_those_of_linear(publish: Any, mechanism: SetMechanism, name: str) -> None:
+    cells = {"g": np.arange(8 * len(SKEWED)) % 8}
+    release = publish(cells, {"s": np.tile(SKEWED, 8)}, {"s": mechanism}, seed=4)
+
+    result, linear = (estimate(release, "g", estimator=each) for each in (name, "linear"))
+
+    low, high = np.minimum(linear.low, result.count), np.maximum(linear.high, result.count)
+    assert (result.high - result.low <= high - low + 1e-9).all()
+    assert (result.high - result.low).sum() < 0.9 * (high - low).sum()
+
+
+@pytest.mark.parametrize("name", ["mle", "map", "auto"])
+def test_small_cells_have_the_errors_of_linear_and_the_result_says_so(
+    publish: Any, mechanism: SetMechanism, name: str
+) -> None:
+    cells = {"g": ["large"] * len(SKEWED) + ["small"] * 89}
+    release = publish(cells, {"s": np.concatenate([SKEWED, np.arange(89) % 9])}, {"s": mechanism}, seed=5)
+
+    result, linear = (estimate(release, "g", estimator=each) for each in (name, "linear"))
+
+    assert not np.allclose(result.std_error[0], linear.std_error[0])
+    np.testing.assert_array_equal(result.std_error[1], linear.std_error[1])
+    np.testing.assert_array_equal(result.covariance(1), linear.covariance(1))
+    said = "Standard errors and intervals in 1 small cell are those of linear, widened to hold the reported count."
+    assert said in result.caveats
+
+
+def test_the_pull_of_the_prior_is_part_of_the_error_of_map(publish: Any, mechanism: SetMechanism) -> None:
+    # Cell b is unlike the release: map draws its counts towards that of a.
+    codes = np.concatenate([np.zeros(4000, dtype=int), np.arange(200) % 9])
+    release = publish({"g": ["a"] * 4000 + ["b"] * 200}, {"s": codes}, {"s": mechanism}, seed=6)
+
+    mle, map_ = (estimate(release, "g", estimator=each) for each in ("mle", "map"))
+
+    pulled = np.abs(map_.count[1, 0] - mle.count[1, 0])
+    assert pulled > 1
+    assert map_.std_error[1, 0] > mle.std_error[1, 0]
+
+
+def test_cells_of_one_value_have_narrow_intervals_that_hold(publish: Any, mechanism: SetMechanism) -> None:
+    release = publish({}, {"s": np.full(400, 4)}, {"s": mechanism}, seed=7)
+
+    result, linear = (estimate(release, estimator=each) for each in ("mle", "linear"))
+
+    truth = np.bincount([4] * 400, minlength=9)
+    assert ((result.low <= truth) & (truth <= result.high)).all()
+    assert (result.high - result.low).sum() < 0.5 * (linear.high - linear.low).sum()
+
+
+def test_joint_distributions_and_filters_have_errors_by_likelihood(publish: Any) -> None:
+    one, two = MECHANISMS["balanced"], UniformSelection(n_values=4, l=2)
+    codes = np.tile(SKEWED, 4)
+    columns = {"g": np.arange(len(codes)) % 2}
+    release = publish(columns, {"s": codes, "t": codes % 4}, {"s": one, "t": two}, seed=8)
+
+    result, linear = (
+        estimate(release, sensitive=["s", "t"], where="g = 1", estimator=each) for each in ("mle", "linear")
+    )
+
+    truth = np.zeros((9, 4))
+    np.add.at(truth, (codes[1::2], codes[1::2] % 4), 1)
+    off = np.abs(result.count[0] - truth.ravel())
+    assert not any("linear" in caveat for caveat in result.caveats)
+    # 36 near-normal errors: beyond 5 standard errors and a record in 2e-5 of all seeds.
+    assert (off < 5 * result.std_error[0] + 1).all()
+    assert (result.high - result.low).sum() < 0.6 * (linear.high - linear.low).sum()
+
+
+def test_very_many_values_have_the_errors_of_linear(publish: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ldiversity.estimation._likelihood_errors.VALUE_LIMIT", 8)
+    release = publish({}, {"s": SKEWED}, {"s": MECHANISMS["uniform"]}, seed=9)
+
+    result, linear = (estimate(release, estimator=each) for each in ("mle", "linear"))
+
+    np.testing.assert_array_equal(result.std_error, linear.std_error)
+    said = "Standard errors and intervals are those of linear, widened to hold the reported count."
+    assert said in result.caveats
+
+
+def test_the_same_release_has_the_same_errors_every_time(publish: Any, mechanism: SetMechanism) -> None:
+    release = publish({}, {"s": SKEWED}, {"s": mechanism}, seed=10)
+
+    one, other = estimate(release), estimate(release)
+
+    for name in ("count", "std_error", "low", "high"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
