@@ -71,7 +71,7 @@ def likelihood_errors(cells: CellData, counts: FloatArray, asked: Asked) -> Erro
 
 
 def _are_large(cells: CellData, asked: Asked) -> np.ndarray:
-    # Where the true value may be missing, sets tell so little that counts are rarely near normal.
+    # Where the true value may be missing from its set, nobody has measured how often these intervals hold.
     missing = any(mechanism.epsilon is not None for mechanism in cells.mechanisms)
     if missing or not cells.has_sets or cells.n_values > VALUE_LIMIT:
         return np.zeros(cells.n_cells, dtype=bool)
