@@ -2,6 +2,7 @@
 
 Usage: python benchmarks/run.py [randomize] [files] [estimate] [start] [first_use] [audit] [anatomy] [bsgi] [parts]
                                 [mondrian] [grid] [extremes] [compare] [risks] [device] [live] [levels] [collect]
+                                [regress]
        python benchmarks/run.py hostile     takes about ten minutes, and runs when it is named
        python benchmarks/run.py errors      takes about three minutes, needs LDIVERSITY_DATA, and runs when it is named
        python benchmarks/run.py memory      takes about ten minutes, and runs when it is named
@@ -39,6 +40,7 @@ ALL = (
     "live",
     "levels",
     "collect",
+    "regress",
 )
 
 

@@ -46,6 +46,12 @@ def compared() -> ld.Comparison:
     return ld.compare(small, quasi="age", sensitive="disease", l=range(2, 4), methods=["anatomy"], queries=5, seed=1)
 
 
+def regressed() -> Answer:
+    few = table(12)
+    release = ld.anonymize(few, quasi=["place", "age"], sensitive="disease", method=ld.RandomizedAddition(l=2))
+    return ld.regress(release, "disease ~ age + scale(age ** 2) + scale(age ** 3)")
+
+
 def written() -> Answer:
     from ldiversity.faces.cli._published import written as made
 
@@ -144,6 +150,7 @@ EXAMPLES: Mapping[str, Callable[[], Answer]] = {
     "collect-results": results,
     "collect-serving": serving,
     "collect-status": status,
+    "combined": lambda: ld.combine(np.arange(60.0).reshape(2, 30), np.ones((2, 30))),
     "comparison": compared,
     "demo": demo,
     "description": lambda: ld.describe(pa.table({f"{LONG}{place}": ["a", "b", "c"] for place in range(200)})),
@@ -155,6 +162,7 @@ EXAMPLES: Mapping[str, Callable[[], Answer]] = {
     "plan": lambda: ld.plan(table(), **ROLES, method=ld.RandomizedAddition(l=3)),
     "published": written,
     "quantity": lambda: ld.estimate(sets(), by="place").proportion(f"{LONG}1", "place 0001"),
+    "regression": regressed,
     "report": lambda: ld.holder_report(sets(), table(), attacks=True),
     "trend": lambda: ld.trend([sets()] * 60, f"{LONG}1"),
     "verdict": lambda: ld.check("distinct:3", table(), **ROLES),

@@ -118,6 +118,7 @@ def test_what_needs_no_value_answers_and_the_rest_refuses_in_a_sentence(method: 
     asked = {
         "attack": lambda: ld.attack(release),
         "estimate": lambda: ld.estimate(release),
+        "regress": lambda: ld.regress(release, "age ~ age"),
         "kl_divergence": lambda: ld.kl_divergence(PATIENTS, release),
         "sensitive_table": lambda: release.sensitive_table,
         "compare": lambda: ld.compare(PATIENTS, quasi=["age", "sex"]),

@@ -1,8 +1,8 @@
 """The few calls upward: methods of a lower room's objects that a higher room implements.
 
-``model.check(table)`` runs the audit, an estimate draws itself with the pictures, and a frame of Spark is opened by the
-engine that reads it. These rooms are named here, not
-imported, and loaded at the first call. So no import points upward, and none slows down ``import ldiversity``.
+``model.check(table)`` runs the audit, ``release.impute(m)`` draws values by an estimate, an estimate draws itself with
+the pictures, and a frame of Spark is opened by the engine that reads it. These rooms are named here, not imported, and
+loaded at the first call. So no import points upward, and none slows down ``import ldiversity``.
 """
 
 from __future__ import annotations

@@ -11,12 +11,15 @@ from ldiversity.estimation._cells import CellData
 from ldiversity.estimation._class_cells import ClassCells
 from ldiversity.estimation._class_estimators import ClassEstimator, ClassSolution
 from ldiversity.estimation._coarse import true_cells
+from ldiversity.estimation._combine import Combined, CombinedFigure, combine
 from ldiversity.estimation._estimate import estimate
 from ldiversity.estimation._exchange import Exchange
+from ldiversity.estimation._impute import draw_values
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._matrix_estimators import Paper
 from ldiversity.estimation._quantity import Quantity
 from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
+from ldiversity.estimation._regression import Coefficient, Regression, regress
 from ldiversity.estimation._result import Estimate, EstimatedCell, EstimatedValue
 from ldiversity.estimation._trend import Trend, trend
 from ldiversity.estimation._where import Filter, parse_where
@@ -33,6 +36,9 @@ __all__ = [
     "ClassCells",
     "ClassEstimator",
     "ClassSolution",
+    "Coefficient",
+    "Combined",
+    "CombinedFigure",
     "Estimate",
     "EstimatedCell",
     "EstimatedValue",
@@ -44,17 +50,21 @@ __all__ = [
     "Paper",
     "PlainColumn",
     "Quantity",
+    "Regression",
     "Solution",
     "Trend",
     "as_by",
     "association",
     "bins",
+    "combine",
+    "draw_values",
     "estimate",
     "global_marginal",
     "groups",
     "parse_by",
     "parse_where",
     "read_by",
+    "regress",
     "trend",
     "true_cells",
 ]

@@ -23,6 +23,7 @@ from ldiversity.models import ClassCounts, PrivacyModel
 from ldiversity.release._batches import CodedBatch, RowBatch
 from ldiversity.release._claims import AlikeClaim, Claim, ClassClaim, subjects_of
 from ldiversity.release._coded import parse_type
+from ldiversity.release._completed import Completable
 from ldiversity.release._description import Format, Layout
 from ldiversity.release._dtypes import to_frame
 from ldiversity.release._evidence import Evidence, EvidenceTally
@@ -39,7 +40,7 @@ __all__ = ["Release", "check_release"]
 
 
 @dataclass(frozen=True, eq=False)
-class Release(ShownInNotebooks, ABC):
+class Release(Completable, ShownInNotebooks, ABC):
     """A published table, in one of two families.
 
     `SetRelease` hides every sensitive cell in a set of values; `ClassRelease` groups records into classes in which

@@ -12,6 +12,7 @@ from ldiversity.base.numbers import counted, decimal, level, number, percent
 from ldiversity.base.registry import registered
 from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
+from ldiversity.faces.cli._csv import write_csv
 from ldiversity.faces.cli._machine import chosen_engine, closing_engine, engine_options, memory_option
 from ldiversity.faces.cli._paths import READ, WRITTEN
 from ldiversity.faces.cli._show import Page, json_option, show
@@ -109,19 +110,8 @@ def command(
     if plot is not None:  # first, as it may be refused
         estimate.plot(plot)
     if csv_file is not None:
-        _write_csv(estimate, csv_file)
+        write_csv(estimate.to_arrow(), csv_file)
     show(estimate, _render, as_json=as_json)
-
-
-def _write_csv(estimate: Estimate, file: Path) -> None:
-    from ldiversity.errors import StorageError
-    from ldiversity.tables import python_rows, write_spreadsheet
-
-    table = estimate.to_arrow()
-    try:
-        write_spreadsheet(file, table.column_names, (list(row.values()) for row in python_rows(table)))
-    except OSError as error:
-        raise StorageError("csv_file", f"file {str(file)!r} cannot be written: {error.strerror}") from None
 
 
 def _render(estimate: Estimate, page: Page) -> None:

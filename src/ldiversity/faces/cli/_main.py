@@ -29,6 +29,7 @@ _MODULES: Final = MappingProxyType(
         "anonymize": "_anonymize",
         "estimate": "_estimate",
         "associate": "_associate",
+        "regress": "_regress",
         "attack": "_attack",
         "audit": "_audit",
         "report": "_report",

@@ -1,0 +1,171 @@
+"""The matrix of predictors, made from a formula by formulaic, and its coordinates for computing."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ldiversity.base.checks import name_some
+from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
+from ldiversity.sentences import Parameter, say
+from ldiversity.tables import to_native
+
+if TYPE_CHECKING:
+    from ldiversity.base.arrays import FloatArray
+    from ldiversity.release import Release
+
+__all__ = ["Design", "Whitened", "import_formulaic", "prepare_columns", "whiten"]
+
+_DEPENDENT: Final = 1e-10
+"""A predictor counts as a combination of those before it when less of its square is left."""
+
+
+def import_formulaic() -> Any:  # noqa: ANN401 - the module
+    """The package that reads formulas, or `UnsupportedError`."""
+    try:
+        import formulaic
+    except ImportError as error:
+        raise UnsupportedError("regress", "formulas need the package formulaic, which is not installed").with_hint(
+            "Run: pip install ldiversity[regression]"
+        ) from error
+    return formulaic
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A matrix of predictors: its numbers, the name and the term of each column, and how it was made."""
+
+    matrix: FloatArray
+    names: tuple[str, ...]
+    terms: tuple[str, ...]
+    spec: Any
+
+    @classmethod
+    def make(cls, formula: Any, columns: pa.Table, n_rows: int) -> Design:  # noqa: ANN401 - a formula of formulaic
+        """Evaluate a checked formula on published columns."""
+        matrix = _evaluate(formula, columns, n_rows)
+        spec = matrix.model_spec
+        terms = {index: str(term) for term, indices in spec.term_indices.items() for index in indices}
+        names = tuple(map(str, spec.column_names))
+        numbers = _finite(np.asarray(matrix, dtype=np.float64), [terms[index] for index in range(len(names))])
+        return cls(numbers, names, tuple(terms[index] for index in range(len(names))), spec)
+
+    def of(self, columns: pa.Table, n_rows: int) -> FloatArray:
+        """The same columns for other records."""
+        return _finite(np.asarray(_evaluate(self.spec, columns, n_rows), dtype=np.float64), self.terms)
+
+
+def _evaluate(made_by: Any, columns: pa.Table, n_rows: int) -> Any:  # noqa: ANN401 - of formulaic
+    frame = to_native(columns, "pandas")
+    if not columns.num_columns:  # a formula of the intercept alone
+        frame = frame.reindex(range(n_rows))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # what is not finite is refused afterwards
+        warnings.filterwarnings("error", category=import_formulaic().errors.DataMismatchWarning)
+        try:
+            return made_by.get_model_matrix(frame, output="numpy", na_action="ignore")
+        except import_formulaic().errors.DataMismatchWarning:
+            raise ParameterError(
+                "Regression.predict", "table", "must hold categories that the regression has seen", got="others"
+            ).with_hint("Leave out records with other categories.") from None
+        except Exception as error:  # whatever functions of a formula raise
+            raise ParameterError(
+                "regress", "formula", "must be computable from the published columns, but one of its terms is not"
+            ).with_hint(
+                "Texts and categories can be named alone or as C(column); functions such as log need numbers."
+            ) from error
+
+
+def _finite(matrix: FloatArray, terms: Sequence[str]) -> FloatArray:
+    wrong = [terms[index] for index in np.flatnonzero(~np.isfinite(matrix).all(axis=0)).tolist()]
+    if wrong:
+        raise ParameterError(
+            "regress", "formula", f"must give finite numbers, but {name_some(dict.fromkeys(wrong))} is not finite"
+        ).with_hint(say("Use another function, or leave records out by {}.", Parameter("where")))
+    return matrix
+
+
+def prepare_columns(release: Release, columns: pa.Table) -> pa.Table:
+    """Published columns as formulaic shall see them: numbers, and categories that occur, in their order."""
+    for position, name in enumerate(columns.column_names):
+        order = release.region(name).ordered_texts if name in release.coarse else None
+        columns = columns.set_column(position, name, _prepared(name, columns.column(name), order))
+    return columns
+
+
+def _prepared(name: str, column: pa.ChunkedArray, order: pa.Array | None) -> pa.ChunkedArray | pa.Array:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        return column
+    if pa.types.is_decimal(kind):
+        return column.cast(pa.float64())
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        raise SchemaError(
+            "regress", "must hold numbers, texts or truth values to be a predictor", column=name, got=kind
+        ).with_hint("Days can be published by the year or the month, which are categories, or as numbers.")
+    column = column.cast(pa.string())
+    known = pc.unique(column).drop_null()
+    if order is None:
+        texts = known.take(pc.sort_indices(known))
+    else:
+        listed = order.cast(pa.string())
+        texts = listed.filter(pc.is_in(listed, value_set=known))
+    return pa.DictionaryArray.from_arrays(pc.index_in(column, value_set=texts).combine_chunks(), texts)
+
+
+@dataclass(frozen=True, eq=False)
+class Whitened:
+    """Predictors in coordinates that are uncorrelated and of width 1.
+
+    Parameters
+    ----------
+    wide
+        Shape (rows, predictors): the predictors in these coordinates.
+    back
+        Coefficients of the predictors themselves are ``back @ coefficients``.
+    constant
+        The coefficients that come nearest to the number 1 for every record.
+    """
+
+    wide: FloatArray
+    back: FloatArray
+    constant: FloatArray
+
+
+def whiten(design: Design, weights: FloatArray) -> Whitened:
+    """Give the coordinates, or refuse a predictor that is a combination of others."""
+    from scipy.linalg import cholesky, solve_triangular
+
+    matrix, records = design.matrix, float(weights.sum())
+    sizes = np.sqrt(weights @ matrix**2 / records)
+    scaled = matrix / np.where(sizes > 0, sizes, 1.0)
+    products = (scaled * weights[:, None]).T @ scaled / records
+    _check_rank(products, design)
+    upper = cholesky(products)
+    inverse = np.asarray(solve_triangular(upper, np.eye(len(upper))))
+    wide = scaled @ inverse
+    return Whitened(wide, inverse / sizes[:, None], weights @ wide / records)
+
+
+def _check_rank(products: FloatArray, design: Design) -> None:
+    """Refuse columns of which nothing is left once those before them are known, by the steps of a Cholesky factor."""
+    left = products.copy()
+    for column in range(len(left)):
+        if left[column, column] <= _DEPENDENT:
+            raise ParameterError(
+                "regress",
+                "formula",
+                f"must have terms that no others tell, but {design.terms[column]!r} follows from the terms before it",
+            ).with_hint(
+                "Leave it out, or one of those before it; the intercept is one of them unless the formula has - 1."
+            )
+        row = left[column] / left[column, column]
+        left = left - np.outer(left[column], row)
