@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from _derived import conditional_results, derived_results
 from _measure import Result
 from pyarrow import csv
 from scipy import stats
@@ -178,4 +179,5 @@ def survey_test_results() -> Iterator[Result]:
 
 def run() -> list[Result]:
     """All figures."""
-    return [*association_results(), *survey_results(), *survey_test_results()]
+    parts = (association_results, derived_results, conditional_results, survey_results, survey_test_results)
+    return [result for part in parts for result in part()]
