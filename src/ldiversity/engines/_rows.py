@@ -74,7 +74,11 @@ PartFunction: TypeAlias = Callable[[Part], tuple[pa.Table, bytes]]
 
 
 class Factory(Protocol):
-    """Makes the function where it will run. It can be pickled; the secrets are handed to it there."""
+    """Makes the function where it will run. It can be pickled; the secrets are handed to it there.
+
+    If it has a method ``together``, an engine whose workers are elsewhere applies that to all batches that a worker
+    made, so that fewer travel: it takes an iterator of batches, and gives batches that say the same.
+    """
 
     @property
     def schema(self) -> pa.Schema:
@@ -85,7 +89,11 @@ class Factory(Protocol):
 
 
 class PartFactory(Protocol):
-    """Makes the function of a part where it will run. It can be pickled."""
+    """Makes the function of a part where it will run. It can be pickled.
+
+    If its attribute ``keeps_parts`` is true, rows that the function returns still have the number of their part, so
+    that rows that were kept need not be dealt again.
+    """
 
     @property
     def schema(self) -> pa.Schema:

@@ -25,7 +25,7 @@ from ldiversity.tables._selected import Missing, SelectedRows, with_values
 from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive, as_sensitive
 from ldiversity.tables._separation import Combination, SampledRows, separate, smallest_combinations
 from ldiversity.tables._sets import decode_sets, encode_sets
-from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, check_names, unknown_column
+from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, check_names, plain_type, unknown_column
 from ldiversity.tables._spreadsheet import write_spreadsheet
 from ldiversity.tables._summary import ColumnSummary, summarize_columns
 from ldiversity.tables._type_names import TYPE_NAMES, TYPE_WORDS, column_types
@@ -93,6 +93,7 @@ __all__ = [
     "numbers_of",
     "open_source",
     "options_for",
+    "plain_type",
     "python_rows",
     "read_reading",
     "read_roles",

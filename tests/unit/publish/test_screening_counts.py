@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +40,21 @@ def test_what_a_column_tells_is_how_often_the_others_guess_right(pairs: list[tup
     counts.add(keys, np.ones(len(keys), dtype=np.int64))
 
     assert telling(counts, len(pairs)).share == pytest.approx(guessed_by_others(pairs))
+
+
+@given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=30), max_size=6), st.integers(1, 20))
+def test_counts_that_were_gathered_can_be_gathered_again(parts: list[list[int]], most: int) -> None:
+    at_once, in_parts = (HashCounts(bits=0, most=most) for _ in range(2))
+    for part in parts:
+        keys, once = np.array(part, dtype=np.uint64), np.ones(len(part), dtype=np.int64)
+        alone = HashCounts(bits=0, most=most)
+        alone.add(keys, once)
+        at_once.add(keys, once)
+        in_parts.add(alone.keys, alone.counts, alone.halvings)
+
+    assert in_parts.keys.tolist() == at_once.keys.tolist()
+    assert in_parts.counts.tolist() == at_once.counts.tolist()
+    assert in_parts.scale == at_once.scale
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=6)), max_size=60))
@@ -85,6 +101,16 @@ def test_a_sample_of_values_estimates_the_whole() -> None:
     assert set(counts.counts.tolist()) == {2}  # whoever is in the sample has all rows there
 
 
+class _AddsUp(LocalEngine):
+    """Adds up what several batches give, as workers elsewhere do before they send it."""
+
+    def map(self, factory: Any, *rest: Any, **others: Any) -> Any:
+        batches = list(super().map(factory, *rest, **others))
+        sent = [one for some in (batches[:5], batches[5:]) for one in factory.together(iter(some))]
+        assert len(sent) == 2 < len(batches)
+        return sent
+
+
 def test_what_is_found_does_not_depend_on_how_the_table_is_cut() -> None:
     rng = np.random.default_rng(5)
     codes = rng.integers(0, 5, 900)
@@ -109,3 +135,4 @@ def test_what_is_found_does_not_depend_on_how_the_table_is_cut() -> None:
     assert ("mail", "identifier", True) in whole
     assert ("birth", "near-unique", False) in whole
     assert found(LocalEngine(workers=2, chunk_rows=37)) == whole
+    assert found(_AddsUp(chunk_rows=37)) == whole

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets as tokens
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -153,8 +154,10 @@ class SparkEngine(Engine):
     ) -> Rows:
         """Bring the rows of each part to one task, and apply a function to it."""
         del scratch  # Spark has its own
-        brought = self._brought(self._spark_rows(rows), DealByNumber(by, n_parts), n_parts)
-        return brought.then(MapParts(factory, Envelope.of(secrets), by), columns=factory.schema)
+        own = self._spark_rows(rows)
+        brought = own if own.parted == (by, n_parts) else self._brought(own, DealByNumber(by, n_parts), n_parts)
+        made = brought.then(MapParts(factory, Envelope.of(secrets), by), columns=factory.schema)
+        return replace(made, parted=(by, n_parts) if getattr(factory, "keeps_parts", False) else None)
 
     def keep(self, rows: Rows, *, scratch: Path | None) -> Rows:
         """Compute the rows, and keep them encrypted on the disks of workers."""
@@ -165,7 +168,7 @@ class SparkEngine(Engine):
 
             frame = self._frame(own).persist(StorageLevel.DISK_ONLY)
         self._kept.append(frame)
-        return SparkRows(self, frame, FromPieces(), (), own.schema, self.notes_in(frame))
+        return SparkRows(self, frame, FromPieces(), (), own.schema, self.notes_in(frame), own.parted)
 
     def order(
         self,

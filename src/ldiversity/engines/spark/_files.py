@@ -8,7 +8,7 @@ from typing import Any, Final
 from ldiversity.engines.spark._session import Frame, Session, is_connect, quiet
 from ldiversity.errors import SchemaError
 
-__all__ = ["InputFiles", "file_column", "list_files", "reads_files_alone"]
+__all__ = ["InputFiles", "changed_files", "file_column", "keeps_names", "list_files", "reads_files_alone"]
 
 _SALTS: Final = range(64)
 _PLAIN_NODES: Final = frozenset({"LogicalRelation", "SubqueryAlias", "Project"})
@@ -50,9 +50,14 @@ class InputFiles:
         except Exception:  # noqa: BLE001 - a file that has gone, or is no Parquet any more
             now = None
         if self.paths and (now is None or now.known != self.known):
-            raise SchemaError(name, "the files must stay as they are while they are read", got="other ones").with_hint(
-                "Nothing was published. Publish again, from files that nobody writes meanwhile."
-            )
+            raise changed_files(name)
+
+
+def changed_files(name: str) -> SchemaError:
+    """The error for files that are not as they were."""
+    return SchemaError(name, "the files must stay as they are while they are read", got="other ones").with_hint(
+        "Nothing was published. Publish again, from files that nobody writes meanwhile."
+    )
 
 
 def list_files(session: Session, frame: Frame) -> InputFiles:
@@ -98,14 +103,25 @@ def reads_files_alone(frame: Frame) -> bool:
     All else is staged first. A join or a list that is unfolded repeats rows, and a filter by the present time, or a
     function that draws, gives other rows each time.
     """
+    return _is_plain(frame, renamed=True)
+
+
+def keeps_names(frame: Frame) -> bool:
+    """Whether a frame is columns of Parquet files under the names that they have there."""
+    return _is_plain(frame, renamed=False)
+
+
+def _is_plain(frame: Frame, *, renamed: bool) -> bool:
     with quiet():
         try:
-            return _connect_plain(frame) if is_connect(frame.sparkSession) else _classic_plain(frame)
+            plain = _connect_plain if is_connect(frame.sparkSession) else _classic_plain
+            return plain(frame, renamed=renamed)
         except Exception:  # noqa: BLE001 - what cannot be looked at is staged
             return False
 
 
-def _classic_plain(frame: Frame) -> bool:
+def _classic_plain(frame: Frame, *, renamed: bool) -> bool:
+    known = _PLAIN_EXPRESSIONS if renamed else _PLAIN_EXPRESSIONS - {"Alias"}
     waiting, relations = [frame._jdf.queryExecution().analyzed()], 0  # noqa: SLF001 - there is no public way
     while waiting:
         node = waiting.pop()
@@ -119,26 +135,26 @@ def _classic_plain(frame: Frame) -> bool:
                 return False
             if found.fileFormat().getClass().getSimpleName() != "ParquetFileFormat":
                 return False
-        if kind == "Project" and not all(_plain_expression(one) for one in _listed(node.projectList())):
+        if kind == "Project" and not all(_plain_expression(one, known) for one in _listed(node.projectList())):
             return False
         waiting += _listed(node.children())
     return relations == 1
 
 
-def _plain_expression(expression: Any) -> bool:  # noqa: ANN401 - an object of Java
+def _plain_expression(expression: Any, known: frozenset[str]) -> bool:  # noqa: ANN401 - an object of Java
     kind = expression.getClass().getSimpleName()
-    return kind in _PLAIN_EXPRESSIONS and all(_plain_expression(one) for one in _listed(expression.children()))
+    return kind in known and all(_plain_expression(one, known) for one in _listed(expression.children()))
 
 
 def _listed(sequence: Any) -> list[Any]:  # noqa: ANN401 - a sequence of Scala
     return [sequence.apply(place) for place in range(sequence.size())]
 
 
-def _connect_plain(frame: Frame) -> bool:
+def _connect_plain(frame: Frame, *, renamed: bool) -> bool:
     relation = frame._plan.to_proto(frame.sparkSession.client).root  # noqa: SLF001 - there is no public way
     while True:
         kind = relation.WhichOneof("rel_type")
-        if kind not in _PLAIN_RELATIONS:
+        if kind not in _PLAIN_RELATIONS or (kind == "with_columns_renamed" and not renamed):
             return False
         own = getattr(relation, kind)
         if kind == "read":
@@ -147,6 +163,7 @@ def _connect_plain(frame: Frame) -> bool:
         if kind == "project" and any(
             one.WhichOneof("expr_type") != "unresolved_attribute"
             or "_metadata" in one.unresolved_attribute.unparsed_identifier
+            or ("." in one.unresolved_attribute.unparsed_identifier and not renamed)  # it may be inside another
             for one in own.expressions
         ):
             return False

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-__all__ = ["first_of_host", "prepare_host"]
+__all__ = ["first_of_host", "prepare_host", "spare_modules"]
 
 _CACHE: Final = "NUMBA_CACHE_DIR"
 _MOST_JOBS: Final = 64
 _MOST_BYTES: Final = 1 << 14
 _done: set[str] = set()
+_n_spared = 0
 
 
 def prepare_host() -> None:
@@ -28,6 +31,17 @@ def prepare_host() -> None:
     kernels = Path(__file__).parents[2] / "_kernels" / "__pycache__"
     if not os.access(kernels if kernels.exists() else kernels.parent, os.W_OK):
         os.environ[_CACHE] = str(_private_folder() / "loops")
+
+
+def spare_modules() -> None:
+    """Leave the modules that are loaded by now out of later garbage collections.
+
+    Spark collects garbage after every task, and looks at all objects of all modules each time.
+    """
+    global _n_spared  # noqa: PLW0603 - one number for the process
+    if len(sys.modules) != _n_spared:
+        _n_spared = len(sys.modules)
+        gc.freeze()
 
 
 @contextmanager

@@ -16,8 +16,10 @@ import pyarrow.compute as pc
 from ldiversity._version import __version__
 from ldiversity.base.arrays import IntArray
 from ldiversity.base.memory import lacks_memory, not_enough_memory
+from ldiversity.base.randomness import row_identities
 from ldiversity.engines.spark._envelope import Envelope, Seal
-from ldiversity.engines.spark._host import prepare_host
+from ldiversity.engines.spark._host import prepare_host, spare_modules
+from ldiversity.engines.spark._own_files import OwnFiles
 from ldiversity.engines.spark._steps import Step
 from ldiversity.engines.spark._wire import Piece, Traveled, fault_row, fault_text, places_of, received, wired
 from ldiversity.errors import InternalError, LDiversityError, StorageError, UnsupportedError
@@ -28,6 +30,7 @@ __all__ = [
     "OTHER_VERSION",
     "ColumnsOut",
     "FromColumns",
+    "FromFiles",
     "FromPieces",
     "Input",
     "Program",
@@ -43,6 +46,7 @@ _MOST_BYTES: Final = 900_000
 OTHER_VERSION: Final = "ldiversity on the driver is of version"
 """How the error of a worker with another version of this package begins."""
 
+_CHUNK_ROWS: Final = 1 << 18
 _ROW_BITS: Final = np.uint64(40)
 _FILE_BITS: Final = np.uint64(32)
 _LOW: Final = np.uint64((1 << 24) - 1)
@@ -95,6 +99,33 @@ class FromColumns:
                 cells = pa.RecordBatch.from_arrays(batch.columns[:n], names=list(self.read))
                 places = _places(batch.columns[n:]) if batch.num_columns > n else None
                 yield _shown(self.table, self.columns, Piece(cells, places))
+
+
+@dataclass(frozen=True)
+class FromFiles:
+    """Rows of files that the worker reads itself; Spark hands it the numbers of cuts.
+
+    Attributes
+    ----------
+    table, columns, read
+        As in `FromColumns`.
+    files
+        The files.
+    """
+
+    table: Source
+    columns: tuple[str, ...]
+    read: tuple[str, ...]
+    files: OwnFiles
+
+    def __call__(self, batches: Iterator[pa.RecordBatch], _: Seal, /) -> Iterator[Traveled]:
+        """The rows as the table shows them, with their identities."""
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                cut = self.files.cuts[number]
+                for first, cells in self.files.read(cut, self.read, _CHUNK_ROWS):
+                    places = row_identities(cut.file, first, cells.num_rows)
+                    yield _shown(self.table, self.columns, Piece(cells, places))
 
 
 @dataclass(frozen=True)
@@ -209,6 +240,8 @@ class Program:
             yield fault_row(seal, error) if self.output is None else self.output.fault(seal, error)
         except Exception as error:  # noqa: BLE001 - whatever another package raises, in whatever words
             raise _WorkerError(fault_text(seal, _reworded(error))) from None
+        finally:
+            spare_modules()
 
 
 class _WorkerError(RuntimeError):

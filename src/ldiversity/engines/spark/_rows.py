@@ -35,6 +35,8 @@ class SparkRows(Rows):
         The columns after the last step.
     noted
         What was noted about each part, where the rows were kept.
+    parted
+        The column of part numbers and how many there are, where the rows of each part are together already.
     """
 
     engine: SparkEngine
@@ -43,6 +45,7 @@ class SparkRows(Rows):
     steps: tuple[Step, ...]
     columns: pa.Schema
     noted: tuple[bytes, ...] | None = None
+    parted: tuple[str, int] | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -59,4 +62,4 @@ class SparkRows(Rows):
 
     def then(self, *steps: Step, columns: pa.Schema) -> SparkRows:
         """These rows after further steps."""
-        return replace(self, steps=(*self.steps, *steps), columns=columns, noted=None)
+        return replace(self, steps=(*self.steps, *steps), columns=columns, noted=None, parted=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
@@ -11,15 +12,17 @@ from typing import Any, Final, TypeVar
 from ldiversity.base.ending import heed_request_to_end
 from ldiversity.base.progress import reading
 from ldiversity.engines.spark._envelope import Seal
+from ldiversity.engines.spark._own_files import not_readable
 from ldiversity.engines.spark._program import OTHER_VERSION
 from ldiversity.engines.spark._session import Session, is_connect, quiet, with_settings
 from ldiversity.engines.spark._wire import fault_in
-from ldiversity.errors import InternalError, LDiversityError, StorageError, UnsupportedError
+from ldiversity.errors import InternalError, LDiversityError, UnsupportedError
 
 __all__ = ["run_job", "without_traceback"]
 
 _Result = TypeVar("_Result")
 _PAUSE: Final = 0.1
+_ASK_AGAIN: Final = 0.5
 _STEPS: Final = 1000
 
 
@@ -41,7 +44,7 @@ def run_job(session: Session, seal: Seal, action: Callable[[], _Result], *, fore
         except BaseException as error:  # noqa: BLE001 - raised again below
             failure.append(error)
 
-    step, told = reading(_STEPS), 0
+    step, told, due = reading(_STEPS), 0, 0.0
     with with_settings(session, foreign=foreign), watch.listening():
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
@@ -49,9 +52,10 @@ def run_job(session: Session, seal: Seal, action: Callable[[], _Result], *, fore
             while thread.is_alive():
                 thread.join(_PAUSE)
                 heed_request_to_end()
-                now = int(_STEPS * watch.share())
-                step(max(now - told, 0))
-                told = max(told, now)
+                if time.monotonic() >= due:  # asking costs Java as much as a small task
+                    now, due = int(_STEPS * watch.share()), time.monotonic() + _ASK_AGAIN
+                    step(max(now - told, 0))
+                    told = max(told, now)
         except BaseException:
             watch.cancel()
             thread.join()
@@ -90,9 +94,7 @@ def _translated(error: BaseException, seal: Seal) -> BaseException:
             "Let PYSPARK_PYTHON name it on every worker."
         )
     if "FAILED_READ_FILE" in text or "FileNotFoundException" in text:
-        return StorageError("table", "must be files that every worker can read, and that stay as they are").with_hint(
-            "Check that the files are whole, and that nobody writes them meanwhile."
-        )
+        return not_readable()
     condition = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
     named = _said(condition) or type(error).__name__
     return InternalError("spark", f"a job failed ({named})").with_hint(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ldiversity.engines.spark._files import InputFiles, file_column
-from ldiversity.engines.spark._program import FromColumns, FromPieces, Input, needed_values, worker_table
+from ldiversity.engines.spark._files import InputFiles, changed_files, file_column
+from ldiversity.engines.spark._own_files import OwnFiles
+from ldiversity.engines.spark._program import FromColumns, FromFiles, FromPieces, Input, needed_values, worker_table
 from ldiversity.engines.spark._session import Frame, quiet
 from ldiversity.tables import Source, column_types
 
@@ -30,7 +31,7 @@ class SparkSource(Source):
     frame
         What Spark reads: the columns of files, or sealed pieces of a table that was staged.
     files
-        The files; None for a table that was staged.
+        The files, which Spark reads, or workers themselves; None for a table that was staged.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class SparkSource(Source):
         schema: pa.Schema,
         *,
         name: str,
-        files: InputFiles | None,
+        files: InputFiles | OwnFiles | None,
         n_rows: int,
         types: Mapping[str, str] | None = None,
     ) -> None:
@@ -52,7 +53,7 @@ class SparkSource(Source):
     def plain_frame(self, columns: list[str]) -> Frame | None:
         """The columns as Spark has them; None where they must be converted, or are sealed."""
         exact = all(self.columns[name] == self.raw_schema.field(name).type for name in columns)
-        if self.files is None or not exact or self.forms is not None:
+        if not isinstance(self.files, InputFiles) or not exact or self.forms is not None:
             return None
         return self.frame.select(*(quoted(name) for name in columns))
 
@@ -60,10 +61,14 @@ class SparkSource(Source):
         """How workers read some columns of `table`, which is this one or shows it."""
         if self.files is None:
             return self.frame, FromPieces(table, tuple(columns))
+        read = tuple(dict.fromkeys([*columns, *needed_values(table)]))
+        if isinstance(self.files, OwnFiles):
+            n_cuts = len(self.files.cuts)
+            tasks = self.engine.session.range(0, n_cuts, 1, max(1, n_cuts))
+            return tasks, FromFiles(table, tuple(columns), read, self.files)
         with quiet():
             from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-            read = tuple(dict.fromkeys([*columns, *needed_values(table)]))
             chosen = [quoted(name).alias(f"c{place}") for place, name in enumerate(read)]
             chosen.append(F.col("_metadata.row_index").alias("row"))
             if self.files.several:
@@ -72,14 +77,22 @@ class SparkSource(Source):
 
     def first(self, columns: Sequence[str], n_rows: int) -> pa.RecordBatch | None:
         """Some rows of the table, of which Spark reads no more than it must."""
+        if isinstance(self.files, OwnFiles):
+            return super().first(columns, n_rows)
         return self.engine.some_rows(self, columns, n_rows)
 
     def check_unchanged(self) -> None:
         """Raise `SchemaError` when the files are not as they were."""
-        if self.files is not None:
+        if isinstance(self.files, InputFiles):
             self.files.check_unchanged(self.engine.session, self.name)
+        elif self.files is not None and not self.files.is_unchanged():
+            raise changed_files(self.name)
 
-    def _read(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+    def _read(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:  # noqa: ARG002 - what comes from workers has its size
+        if isinstance(self.files, OwnFiles):  # this machine sees them too
+            for cut in self.files.cuts:
+                yield from (cells for _, cells in self.files.read(cut, columns, chunk_rows))
+            return
         for piece in self.engine.stream(self, columns):
             yield piece.cells
 

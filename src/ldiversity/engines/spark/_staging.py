@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 
 from ldiversity.base.ending import remove_folder
 from ldiversity.base.randomness import row_identities
-from ldiversity.engines.spark._files import list_files, reads_files_alone
+from ldiversity.engines.spark._files import keeps_names, list_files, reads_files_alone
+from ldiversity.engines.spark._own_files import OwnFiles, find_own_files
 from ldiversity.engines.spark._program import FromColumns
 from ldiversity.engines.spark._run import without_traceback
 from ldiversity.engines.spark._session import Frame, Session
@@ -90,7 +91,7 @@ def open_input(engine: SparkEngine, data: Any, *, types: Mapping[str, str] | Non
     check_names(called, frame.columns, from_file=not is_spark_frame(data))
     schema = arrow_columns(frame)
     if reads_files_alone(frame):
-        files = engine.run(lambda: list_files(engine.session, frame))
+        files = own_files(engine, frame, schema) or engine.run(lambda: list_files(engine.session, frame))
         return SparkSource(engine, frame, schema, name=called, files=files, n_rows=files.n_rows, types=types)
     names = tuple(frame.columns)
     chosen = frame.select(*(quoted(one).alias(f"c{place}") for place, one in enumerate(names)))
@@ -99,6 +100,15 @@ def open_input(engine: SparkEngine, data: Any, *, types: Mapping[str, str] | Non
     target = _uri(folder / secrets.token_hex(8))
     engine.run(lambda: made.write.parquet(target), foreign=True)
     return _staged(engine, target, schema, called, types)
+
+
+def own_files(engine: SparkEngine, frame: Frame, schema: pa.Schema) -> OwnFiles | None:
+    """The files of a frame, if workers can read them themselves."""
+    if not keeps_names(frame):
+        return None
+    with without_traceback(engine.seal):
+        uris = sorted(frame.inputFiles())
+    return find_own_files(uris, schema, engine.workers)
 
 
 def _read(engine: SparkEngine, data: Any) -> Frame:  # noqa: ANN401 - a path, as text or not

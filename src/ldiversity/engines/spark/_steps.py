@@ -65,15 +65,19 @@ class MapPieces:
 
     def __call__(self, pieces: Iterator[Traveled], job: str, /) -> Iterator[Traveled]:
         """The pieces that the function returns."""
+        together = getattr(self.factory, "together", iter)
+        return (Piece(batch) for batch in together(self._mapped(pieces, job)))
+
+    def _mapped(self, pieces: Iterator[Traveled], job: str) -> Iterator[pa.RecordBatch]:
         with first_of_host(job):
             function = self.factory(self.envelope.open())
             first = next(_rows(pieces), None)
             made = None if first is None else function(NumberedBatch(first.cells, places=first.places))
         if made is None:
             return
-        yield Piece(made)
+        yield made
         for piece in _rows(pieces):
-            yield Piece(function(NumberedBatch(piece.cells, places=piece.places)))
+            yield function(NumberedBatch(piece.cells, places=piece.places))
 
 
 @dataclass(frozen=True)

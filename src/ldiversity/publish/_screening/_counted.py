@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,9 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.hashing import MISSING, HashArray
-from ldiversity.engines import Engine, Secrets
+from ldiversity.engines import BatchFunction, Engine, Secrets
 from ldiversity.publish._screening._content import LOOKS, Looked
-from ldiversity.publish._screening._sketch import PERSON_BITS, SPELLING_BITS, Sketch, SketchRows, bits_of
+from ldiversity.publish._screening._sketch import NO_LABEL, PERSON_BITS, SPELLING_BITS, Sketch, SketchRows, bits_of
 from ldiversity.publish._screening._tally import HashCounts
 from ldiversity.tables import Source
 
@@ -124,14 +124,42 @@ def count(choices: SketchRows, source: Source, engine: Engine) -> Counted:
         *([] if choices.person is None else [choices.person]),
     }
     columns = [name for name in source.columns if name in needed]
-    hashed = {
-        one: HashCounts(_bits(choices, one), halvings=choices.halvings(one))
-        for one in choices.sketches
-        if one.what in _HASHED
-    }
-    batches = engine.map(choices, source, columns, secrets=Secrets())
-    n_rows, summed, extremes, without = _gather(choices, batches, hashed)
-    return Counted(n_rows, hashed, summed, extremes, choices.sampled, choices.person is not None, without)
+    gathered = _Gathered.of(choices)
+    for batch in engine.map(CountRows(choices), source, columns, secrets=Secrets()):
+        gathered.add(batch)
+    return Counted(
+        gathered.n_rows,
+        gathered.hashed,
+        gathered.summed,
+        gathered.extremes,
+        choices.sampled,
+        choices.person is not None,
+        frozenset(gathered.without_label),
+    )
+
+
+@dataclass(frozen=True)
+class CountRows:
+    """Makes the function that counts a batch. Workers elsewhere add up what they counted before they send it."""
+
+    choices: SketchRows
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the counts."""
+        return self.choices.schema
+
+    def __call__(self, secrets: Secrets, /) -> BatchFunction:
+        """The function; every worker counts alike."""
+        return self.choices(secrets)
+
+    def together(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """All counts of some batches, as if they were one."""
+        gathered = _Gathered.of(self.choices)
+        for batch in batches:
+            gathered.add(batch)
+        if gathered.n_rows:
+            yield gathered.as_batch()
 
 
 def _bits(choices: SketchRows, sketch: Sketch) -> int:
@@ -142,27 +170,63 @@ def _bits(choices: SketchRows, sketch: Sketch) -> int:
     return bits_of(len(choices.merged[sketch.attribute]))
 
 
-def _gather(
-    choices: SketchRows, batches: Iterable[pa.RecordBatch], hashed: Mapping[Sketch, HashCounts]
-) -> tuple[int, dict[Sketch, NDArray[np.int64]], dict[Sketch, tuple[int, int]], frozenset[str]]:
-    n_rows = 0
-    without_label: set[str] = set()
-    summed = {one: np.zeros(len(LOOKS) + 1, dtype=np.int64) for one in choices.sketches if one.what == "looks"}
-    extremes: dict[Sketch, tuple[int, int]] = {}
-    for batch in batches:
-        keys, counts = batch.column("key").to_numpy(), batch.column("count").to_numpy()
-        ends = np.searchsorted(batch.column("sketch").to_numpy(), np.arange(len(choices.sketches) + 1))
-        for place, sketch in enumerate(choices.sketches):
+@dataclass(eq=False)
+class _Gathered:
+    """The counts of several batches. What is gathered can be gathered again, and gives the same in the end."""
+
+    choices: SketchRows
+    hashed: dict[Sketch, HashCounts]
+    summed: dict[Sketch, NDArray[np.int64]]
+    extremes: dict[Sketch, tuple[int, int]] = field(default_factory=dict)
+    without_label: set[str] = field(default_factory=set)
+    n_rows: int = 0
+
+    @classmethod
+    def of(cls, choices: SketchRows) -> _Gathered:
+        hashed = {
+            one: HashCounts(_bits(choices, one), halvings=choices.halvings(one))
+            for one in choices.sketches
+            if one.what in _HASHED
+        }
+        summed = {one: np.zeros(len(LOOKS) + 1, dtype=np.int64) for one in choices.sketches if one.what == "looks"}
+        return cls(choices, hashed, summed)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Add the counts of a batch, or of several that were gathered."""
+        keys, counts, halvings = (batch.column(name).to_numpy() for name in ("key", "count", "halvings"))
+        ends = np.searchsorted(batch.column("sketch").to_numpy(), np.arange(len(self.choices.sketches) + 1))
+        for place, sketch in enumerate(self.choices.sketches):
             own = slice(ends[place], ends[place + 1])
             if sketch.what == "coarser" and not counts[own].all():
-                without_label.add(sketch.column)
-            elif sketch in hashed:
-                hashed[sketch].add(keys[own], counts[own])
-            elif sketch in summed:
-                summed[sketch] += counts[own]
+                self.without_label.add(sketch.column)
+            elif sketch in self.hashed:
+                if ends[place + 1] > ends[place]:
+                    self.hashed[sketch].add(keys[own], counts[own], int(halvings[ends[place]]))
+            elif sketch in self.summed:
+                self.summed[sketch] += counts[own]
             elif sketch.what == "rows":
-                n_rows += int(counts[own][0])
+                self.n_rows += int(counts[own].sum())
             elif ends[place + 1] > ends[place]:
-                low, high = extremes.get(sketch, (counts[own][0], counts[own][1]))
-                extremes[sketch] = (min(low, counts[own][0]), max(high, counts[own][1]))
-    return n_rows, summed, extremes, frozenset(without_label)
+                low, high = self.extremes.get(sketch, (counts[own][0], counts[own][1]))
+                self.extremes[sketch] = (min(low, counts[own][0]), max(high, counts[own][1]))
+
+    def as_batch(self) -> pa.RecordBatch:
+        """What was gathered, in the form in which it came."""
+        counted, halvings = [], []
+        for sketch in self.choices.sketches:
+            own = self.hashed.get(sketch)
+            halvings.append(0)
+            if sketch.what == "coarser" and sketch.column in self.without_label:
+                counted.append(NO_LABEL)
+            elif own is not None:
+                counted.append((own.keys, own.counts))
+                halvings[-1] = own.halvings  # taking the keys may halve them
+            else:
+                counts = np.asarray(self._plain(sketch), dtype=np.int64)
+                counted.append((np.arange(len(counts), dtype=np.uint64), counts))
+        return self.choices.as_batch(counted, halvings)
+
+    def _plain(self, sketch: Sketch) -> Sequence[int] | NDArray[np.int64]:
+        if sketch.what == "rows":
+            return [self.n_rows]
+        return self.summed[sketch] if sketch in self.summed else self.extremes.get(sketch, ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -22,7 +22,7 @@ from ldiversity.publish._text_levels import TreeLevel
 from ldiversity.release import PEOPLE
 from ldiversity.tables import Coder
 
-__all__ = ["PERSON_BITS", "SPELLING_BITS", "Sketch", "SketchRows", "bits_of", "is_numeric"]
+__all__ = ["NO_LABEL", "PERSON_BITS", "SPELLING_BITS", "Sketch", "SketchRows", "bits_of", "is_numeric"]
 
 PERSON_BITS: Final = 32
 SPELLING_BITS: Final = 20
@@ -39,7 +39,7 @@ _ROUNDED_AWAY: Final = 46
 
 Counted: TypeAlias = tuple[HashArray, NDArray[np.int64]]
 _NOTHING: Final[Counted] = (np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64))
-_NO_LABEL: Final[Counted] = (np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64))
+NO_LABEL: Final[Counted] = (np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64))
 """What ``"coarser"`` yields for rows with a value that has no label at the level: a key that occurs 0 times."""
 
 
@@ -115,7 +115,7 @@ class SketchRows:
     @property
     def schema(self) -> pa.Schema:
         """The columns of the counts of a batch."""
-        return pa.schema({"sketch": pa.int16(), "key": pa.uint64(), "count": pa.int64()})
+        return pa.schema({"sketch": pa.int16(), "key": pa.uint64(), "count": pa.int64(), "halvings": pa.int8()})
 
     def halvings(self, sketch: Sketch) -> int:
         """How often the values that a sketch counts are halved before they are counted."""
@@ -134,7 +134,10 @@ class SketchRows:
         if not kept.all():
             batch = batch.filter(pa.array(kept))
             codes = {name: own[kept] for name, own in codes.items()}
-        counted = [*_Rows(self, batch, codes).counted()]
+        return self.as_batch([*_Rows(self, batch, codes).counted()], [0] * len(self.sketches))
+
+    def as_batch(self, counted: Sequence[Counted], halvings: Sequence[int]) -> pa.RecordBatch:
+        """What each sketch counted, and how often its keys were halved, as the rows of a batch."""
         sizes = [len(keys) for keys, _ in counted]
         places = np.repeat(np.arange(len(counted), dtype=np.int16), sizes)
         return pa.record_batch(
@@ -142,6 +145,7 @@ class SketchRows:
                 "sketch": pa.array(places),
                 "key": pa.array(np.concatenate([np.zeros(0, dtype=np.uint64), *(keys for keys, _ in counted)])),
                 "count": pa.array(np.concatenate([np.zeros(0, dtype=np.int64), *(counts for _, counts in counted)])),
+                "halvings": pa.array(np.repeat(np.array(halvings, dtype=np.int8), sizes)),
             }
         )
 
@@ -222,7 +226,7 @@ class _Rows:
         except SchemaError:
             if isinstance(level, TreeLevel):  # the holder's own hierarchy lacks a value
                 raise
-            return _NO_LABEL
+            return NO_LABEL
         return _once(self._whose(others[some] + mixed(cell_hashes(labels), salt=self._salt(name)), some))
 
     def _together(self) -> HashArray:

@@ -54,8 +54,12 @@ class HashCounts:
         self._n_waiting = 0
         self._done = (np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64))
 
-    def add(self, keys: HashArray, counts: NDArray[np.int64]) -> None:
-        """Count some more, in any order."""
+    def add(self, keys: HashArray, counts: NDArray[np.int64], halvings: int = 0) -> None:
+        """Count some more, in any order; of keys that were gathered elsewhere, `halvings` says how often."""
+        if halvings > self._halvings:
+            self._merge()
+            self._halvings = halvings
+            self._cut()
         if self._halvings:
             kept = keys < np.uint64(1 << (64 - self._halvings))
             keys, counts = keys[kept], counts[kept]
@@ -74,6 +78,12 @@ class HashCounts:
     def scale(self) -> int:
         """How many values each one that was kept stands for."""
         return 1 << self._halvings
+
+    @property
+    def halvings(self) -> int:
+        """How often the sample was halved."""
+        self._merge()
+        return self._halvings
 
     @property
     def keys(self) -> HashArray:
@@ -109,8 +119,11 @@ class HashCounts:
         self._done = parts[0] if merged else _summed(parts)
         while len(self._done[0]) > self._most:
             self._halvings += 1
-            end = int(np.searchsorted(self._done[0], np.uint64(1 << (64 - self._halvings))))
-            self._done = (self._done[0][:end], self._done[1][:end])
+            self._cut()
+
+    def _cut(self) -> None:
+        end = int(np.searchsorted(self._done[0], np.uint64(1 << (64 - self._halvings))))
+        self._done = (self._done[0][:end], self._done[1][:end])
 
 
 def _summed(parts: list[tuple[HashArray, NDArray[np.int64]]]) -> tuple[HashArray, NDArray[np.int64]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +12,10 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.engines import LocalEngine
-from ldiversity.evaluation.audit import _on_engine, _question
+from ldiversity.engines import LocalEngine, NumberedBatch, Secrets
+from ldiversity.evaluation.audit import _engine_parts, _on_engine, _question
 from ldiversity.evaluation.audit._classes import Counting
+from ldiversity.evaluation.audit._engine_parts import DealRows, Names
 from ldiversity.evaluation.audit._found import FoundIn
 from ldiversity.evaluation.audit._tables import audit_table
 from ldiversity.models import parse_model
@@ -87,9 +89,33 @@ def test_ids_with_several_rows_are_found_in_parts(monkeypatch: pytest.MonkeyPatc
 def test_what_travels_can_be_pickled() -> None:
     source = people()
     counting = Counting.of(source, quasi=["age"], sensitive=[ld.Sensitive("rows", width=1.0)])
-    look = _on_engine.LookAtRows(counting, "state", pa.schema([("age", pa.int64())]))
+    deal = DealRows(counting, ("age",), 7, Names.beside(counting.columns), pa.schema([("age", pa.int64())]))
 
-    assert pickle.loads(pickle.dumps(look)) == look  # noqa: S301 - made here
+    assert pickle.loads(pickle.dumps(deal)) == deal  # noqa: S301 - made here
+
+
+def test_what_a_worker_sends_together_says_what_its_batches_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_engine_parts, "_HELD_ROWS", 200)
+    source = people()
+    counting = Counting.of(source, quasi=["age", "zip"], sensitive=[ld.Sensitive("v")], missing="drop")
+    names = Names.beside(counting.columns)
+    types = pa.schema([(name, source.columns[name]) for name in counting.columns])
+    deal = DealRows(counting, ("age", "zip"), 7, names, types)
+    function = deal(Secrets())
+    batches = [function(NumberedBatch(batch)) for batch in source.batches(counting.columns, chunk_rows=50)]
+
+    together = list(deal.together(iter(batches)))
+
+    assert len(together) < len(batches)
+    assert _added_up(together, names.rows) == _added_up(batches, names.rows)
+
+
+def _added_up(batches: Sequence[pa.RecordBatch], count: str) -> Counter[tuple[Any, ...]]:
+    found: Counter[tuple[Any, ...]] = Counter()
+    for row in pa.Table.from_batches(batches).to_pylist():
+        n = row.pop(count)
+        found[tuple(row.values())] += n
+    return found
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,175 @@
+"""Parquet files that workers read themselves, without Java, which would turn columns into rows and back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ldiversity.base.memory import lacks_memory
+from ldiversity.errors import StorageError
+from ldiversity.tables import plain_type
+
+__all__ = ["Cut", "OwnFiles", "find_own_files", "not_readable"]
+
+_MOST_FILES: Final = 4096
+"""Workers are told about every file, in a function that stays small."""
+
+_LEAST_ROWS: Final = 1 << 17
+_MOST_ROWS: Final = 1 << 20
+_CUTS_PER_WORKER: Final = 4
+_BUFFER_BYTES: Final = 1 << 20
+_OLD_CALENDAR: Final = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Some groups of rows of a file that follow each other: what one task reads."""
+
+    file: int
+    groups: range
+    first: int
+    """The number of the first row in its file."""
+
+
+@dataclass(frozen=True)
+class OwnFiles:
+    """Files that this machine and all workers see under the same paths.
+
+    Attributes
+    ----------
+    paths
+        In the order of their numbers.
+    states
+        The size and the time of the last change of each, when the table was opened.
+    cuts
+        All rows, in pieces for tasks.
+    n_rows
+        The rows of all files.
+    """
+
+    paths: tuple[str, ...]
+    states: tuple[tuple[int, int], ...]
+    cuts: tuple[Cut, ...]
+    n_rows: int
+
+    def is_unchanged(self) -> bool:
+        """Whether the files are as they were."""
+        try:
+            return tuple(_state(path) for path in self.paths) == self.states
+        except OSError:
+            return False
+
+    def read(self, cut: Cut, columns: Sequence[str], chunk_rows: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The rows of a cut, some at a time, each with the number of its first row."""
+        path, first = self.paths[cut.file], cut.first
+        with _as_storage_error():
+            if _state(path) != self.states[cut.file]:
+                raise not_readable()
+            with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
+                for batch in file.iter_batches(
+                    batch_size=chunk_rows, row_groups=list(cut.groups), columns=list(columns), use_threads=False
+                ):
+                    yield first, batch.select(list(columns))
+                    first += batch.num_rows
+
+
+def find_own_files(uris: Sequence[str], schema: pa.Schema, workers: int) -> OwnFiles | None:
+    """The files of a table, if reading them gives exactly what Spark reads; else None.
+
+    They must be in a file system of this machine, and every column must have the same name and a plain type that Spark
+    and Arrow read alike. Folders that stand for values of a column are left to Spark, as are dates of the old calendar.
+    """
+    paths = [_local_path(uri) for uri in uris]
+    if not paths or len(paths) > _MOST_FILES or not all(_is_plain(field.type) for field in schema):
+        return None
+    known = [path for path in paths if path is not None]
+    if len(known) < len(paths):
+        return None
+    try:
+        states = tuple(_state(path) for path in known)
+        groups = [_groups_of(path, schema) for path in known]
+    except (OSError, pa.ArrowException):
+        return None
+    if any(one is None for one in groups):
+        return None
+    sizes = [one or [] for one in groups]
+    n_rows = sum(map(sum, sizes))
+    most = max(_LEAST_ROWS, min(_MOST_ROWS, n_rows // (_CUTS_PER_WORKER * workers)))
+    cuts = [cut for number, one in enumerate(sizes) for cut in _cuts(number, one, most)]
+    return OwnFiles(tuple(known), states, tuple(cuts), n_rows)
+
+
+def _local_path(uri: str) -> str | None:
+    parts = urlsplit(uri)
+    path = unquote(parts.path)
+    if parts.scheme != "file" or parts.netloc or any("=" in part for part in Path(path).parts):
+        return None
+    return path
+
+
+def _state(path: str) -> tuple[int, int]:
+    found = os.stat(path)  # noqa: PTH116 - a text travels more cheaply than a Path
+    return found.st_size, found.st_mtime_ns
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_date32(kind)
+        or pa.types.is_timestamp(kind)
+    )
+
+
+def _groups_of(path: str, schema: pa.Schema) -> list[int] | None:
+    """How many rows each group of a file has; None when Spark would read another table from it."""
+    with pq.ParquetFile(path) as file:
+        found, metadata = file.schema_arrow, file.metadata
+        names = [name.lower() for name in found.names]
+        if len(set(names)) < len(names) or any(key in (metadata.metadata or {}) for key in _OLD_CALENDAR):
+            return None
+        for field in schema:
+            place = found.get_field_index(field.name)
+            if place < 0 or plain_type(found.field(place).type) != field.type:
+                return None
+        return [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+
+
+def _cuts(file: int, groups: Sequence[int], most: int) -> Iterator[Cut]:
+    start = first = held = 0
+    for number, n_rows in enumerate(groups):
+        if held and held + n_rows > most:
+            yield Cut(file, range(start, number), first)
+            start, first, held = number, first + held, 0
+        held += n_rows
+    if held:
+        yield Cut(file, range(start, len(groups)), first)
+
+
+def not_readable() -> StorageError:
+    """The error for files that are not there, damaged, or not as they were."""
+    return StorageError("table", "must be files that every worker can read, and that stay as they are").with_hint(
+        "Check that the files are whole, and that nobody writes them meanwhile."
+    )
+
+
+@contextmanager
+def _as_storage_error() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        if lacks_memory(error):
+            raise
+        raise not_readable() from None
