@@ -86,7 +86,8 @@ def _measured(what: str, table: Path, folder: Path, engine: Any) -> dict[str, An
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     with _closures(closures), _notes(engine, notes):
         _work(what, table, folder, engine)
-    wall, cpu = time.perf_counter() - wall, _seconds() - before
+    wall, after = time.perf_counter() - wall, _seconds()
+    cpu = sum(used - before.get(process, 0.0) for process, used in after.items())
     new = [one for stage, one in _stages(engine).items() if stage not in known]
     (peak,) = (line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
     return {
@@ -102,17 +103,16 @@ def _measured(what: str, table: Path, folder: Path, engine: Any) -> dict[str, An
     }
 
 
-def _seconds() -> float:
-    """Processor seconds of this process, of all below it, and of those of them that ended."""
-    this = psutil.Process()
-    total = 0.0
+def _seconds() -> dict[int, float]:
+    """Processor seconds of this process, and of each one below it; Spark ends workers that were idle for a minute."""
+    this, found = psutil.Process(), {}
     for process in (this, *this.children(recursive=True)):
         try:
             used = process.cpu_times()
         except psutil.Error:
             continue
-        total += used.user + used.system + used.children_user + used.children_system
-    return total
+        found[process.pid] = used.user + used.system
+    return found
 
 
 def _stages(engine: Any) -> dict[int, dict[str, Any]]:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import ldiversity as ld
+from ldiversity.catalog import CATALOG
 from ldiversity.engines import Engine, LocalEngine
 from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.estimation import ESTIMATORS, Estimate, _engine_reader, bins, groups
+from ldiversity.estimation._limits import Limits
 
 
 class Elsewhere(LocalEngine):
@@ -34,7 +38,7 @@ class Elsewhere(LocalEngine):
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_engine_reader, "_PART_ROWS", 300)
+        patch.setattr(_engine_reader, "_PART_ROWS", 250)
         yield Elsewhere()
 
 
@@ -108,11 +112,44 @@ def test_a_refusal_of_a_worker_is_the_same(folder: Path, engine: Engine) -> None
     assert str(found.value) == str(expected.value)
 
 
-def test_what_workers_cannot_read_is_refused(engine: Engine, tmp_path: Path) -> None:
+def test_what_workers_cannot_read_is_refused(engine: Engine) -> None:
     how: dict[str, Any] = {"quasi": ["sex", "age"], "sensitive": "disease"}
     table = ld.datasets.hospital().select(["sex", "age", "disease"])
-    with pytest.raises(UnsupportedError, match="in memory"):
-        ld.estimate(ld.anonymize(table, method=ld.RandomizedAddition(l=2), **how), engine=engine)
-    ld.anonymize(table, method=ld.Anatomy(l=2), output=tmp_path / "classes", **how)
-    with pytest.raises(UnsupportedError, match="this release has classes"):
-        ld.estimate(tmp_path / "classes", engine=engine)
+    for method in (ld.RandomizedAddition(l=2), ld.Anatomy(l=2)):
+        with pytest.raises(UnsupportedError, match="in memory"):
+            ld.estimate(ld.anonymize(table, method=method, **how), engine=engine)
+
+
+GROUPING = [entry for entry in CATALOG.values() if entry.family == "classes"]
+TREE = ld.Hierarchy.from_rows([(f"job {code}", f"group {code % 3}") for code in range(6)])
+REQUIRED: dict[str, dict[str, Any]] = {"le-anatomy": {"e": 1, "tree": TREE}}
+
+
+@pytest.fixture(scope="module", params=GROUPING, ids=[entry.name for entry in GROUPING])
+def classes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release of every method that groups, which workers read in several parts."""
+    rng = np.random.default_rng(1)
+    table = pa.table(
+        {
+            "sex": pa.array(["f", "m"]).take(pa.array(rng.integers(0, 2, 700))),
+            "age": rng.integers(18, 60, 700),
+            "job": [f"job {code}" for code in rng.integers(0, 6, 700)],
+        }
+    )
+    module, _, name = request.param.home.partition(":")
+    method = getattr(import_module(module), name).of_level(2, **REQUIRED.get(request.param.name, {}))
+    folder = tmp_path_factory.mktemp("classes") / "release"
+    with pytest.MonkeyPatch.context() as patch:
+        write = pq.ParquetWriter.write_table
+        patch.setattr(pq.ParquetWriter, "write_table", lambda self, rows: write(self, rows, row_group_size=250))
+        release = ld.anonymize(table, quasi=["sex", "age"], sensitive="job", method=method, output=folder)
+    assert len(release.parts(250)) > 1
+    return folder
+
+
+@pytest.mark.parametrize("by", [["sex", "age"], bins("age", quantiles=3)], ids=["cells", "bins"])
+def test_classes_give_the_same_figures(classes: Path, engine: Engine, by: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Limits, "within", lambda _: Limits(10**6, 10**6, 10**6, 10**6, class_rows=150))
+    question: dict[str, Any] = {"by": by, "where": "age >= 20"}
+
+    same(ld.estimate(classes, **question, memory="500MB"), ld.estimate(classes, **question, engine=engine))

@@ -22,6 +22,23 @@ def release() -> Path:
     return DATA / "release-v2-uniform-parquet"
 
 
+@pytest.mark.parametrize("method", [ld.Anatomy(l=2), ld.BSGI(l=2)], ids=["values apart", "regions"])
+def test_figures_of_classes_are_those_of_one_machine(
+    engine: SparkEngine, one_file: Path, tmp_path: Path, method: Any
+) -> None:
+    folder = tmp_path / "release"
+    how: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease", "drop": ["name", "zip", "job", "row"]}
+    ld.anonymize(one_file, **how, method=method, output=folder, engine=SparkEngine(engine.session, file_rows=1000))
+
+    expected = ld.estimate(folder, ["age", "sex"], memory="500MB")
+    found = ld.estimate(folder, ["age", "sex"], engine=engine)
+
+    assert len(list(folder.glob("*.parquet"))) > 1
+    assert found.labels.equals(expected.labels)
+    for name in ("records", "count", "std_error", "low", "high"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
+
+
 @pytest.mark.parametrize(
     ("by", "estimator", "where"),
     [(["age", "sex"], "auto", None), (bins("age", quantiles=2), "map", "age >= 30")],

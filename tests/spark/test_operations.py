@@ -15,6 +15,8 @@ import pytest
 from ldiversity.base.randomness import FreshWords
 from ldiversity.engines import LocalEngine, NumberedBatch, Part, PartFunction, Rows, Secrets
 from ldiversity.engines.spark import SparkEngine, SparkSource
+from ldiversity.engines.spark._files import InputFiles
+from ldiversity.engines.spark._own_files import OwnFiles
 from ldiversity.engines.spark._wire import _hashed, targets
 from ldiversity.tables import COUNT, open_source, with_values
 
@@ -74,14 +76,20 @@ def test_files_are_read_where_they_are_and_other_frames_are_staged(
         "file": engine.open(one_file),
         "folder": engine.open(many_files),
         "columns": engine.open(frame.select("row", "age")),
+        "renamed": engine.open(frame.withColumnRenamed("age", "sex_").select("row", "sex_")),
         "filter": engine.open(frame.filter("row >= 0")),
         "joined": engine.open(frame.select("row").join(spark.range(1))),
         "drawn": engine.open(frame.selectExpr("row", "rand() as drawn")),
     }
 
     assert all(isinstance(source, SparkSource) and source.n_rows == N_ROWS for source in opened.values())
-    in_place = [name for name, source in opened.items() if isinstance(source, SparkSource) and source.files is not None]
-    assert in_place == ["file", "folder", "columns"]
+    files = {name: type(source.files) for name, source in opened.items() if isinstance(source, SparkSource)}
+    none = type(None)
+    assert files == {
+        **dict.fromkeys(["file", "folder", "columns"], OwnFiles),
+        "renamed": InputFiles,  # Java reads it
+        **dict.fromkeys(["filter", "joined", "drawn"], none),
+    }
 
 
 def test_a_staged_table_is_the_same_each_time(engine: SparkEngine, spark: Any) -> None:
@@ -93,11 +101,14 @@ def test_a_staged_table_is_the_same_each_time(engine: SparkEngine, spark: Any) -
     assert first["id"].to_pylist() == list(range(500))
 
 
+@pytest.mark.parametrize("reader", ["workers", "java"])
 @pytest.mark.parametrize("several", ["one", "many"])
 def test_rows_have_an_identity_of_their_own(
-    engine: SparkEngine, one_file: Path, many_files: Path, several: str
+    engine: SparkEngine, spark: Any, one_file: Path, many_files: Path, several: str, reader: str
 ) -> None:
-    source = engine.open(many_files if several == "many" else one_file)
+    path = many_files if several == "many" else one_file
+    renamed = spark.read.parquet(str(path)).withColumnRenamed("age", "years")
+    source = engine.open(renamed if reader == "java" else path)
 
     seen = list(engine.rows(source, ["row"]))
 

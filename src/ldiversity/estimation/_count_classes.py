@@ -74,6 +74,13 @@ class CodeClasses:
         """The codes of an exact cell."""
         return Digits((1, *(max(1, len(one.labels)) for one in self.coders)))
 
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the numbers, where classes may be of any type of whole numbers."""
+        names = [*self.digits.names, *(f"region {name}" for name in self.regions)]
+        values = [(f"value {name}", pa.int32()) for name in self.values]
+        return pa.schema([(CLASS, pa.int64()), *((name, pa.int64()) for name in names), *values])
+
     def __call__(self, batch: CodedBatch) -> pa.RecordBatch:
         """One row of numbers for each row."""
         n_rows = len(batch.classes)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ldiversity.estimation._cells import CellData, CellIndex
     from ldiversity.estimation._count_classes import CodeClasses
     from ldiversity.estimation._engine_reader import EngineLike
-    from ldiversity.release import ClassRange, CodedBatch, Release
+    from ldiversity.release import ClassRange, Release
 
 __all__ = ["Bounded", "Known"]
 
@@ -119,7 +119,7 @@ class Bounded:
         """Rows that have a class as numbers, all rows of some classes at a time, ascending."""
         with Spill(waiting_bytes=_WAITING_BYTES) as spill:
             yield from deal_classes(
-                map(coder, self._class_batches(coder)),
+                self.reader.code(coder),
                 n_classes=self.release.n_classes(self.attribute),
                 n_rows=self.release.n_rows,
                 most=self.limits.class_rows,
@@ -130,11 +130,14 @@ class Bounded:
         """How many selected rows have each combination of regions, with `COUNT`; regions as positions."""
         names = [f"region {name}" for name in coder.regions]
         tally = Tally(names, self.limits.sets)
-        for batch in in_threads(coder, self._class_batches(coder)):
+
+        def counted(batch: pa.RecordBatch) -> pa.Table:
             rows = pa.Table.from_batches([batch])
             chosen = rows.filter(pc.greater_equal(rows[coder.digits.names[0]], 0)).select(names)
-            counted = chosen.group_by(names).aggregate([([], "count_all")]).rename_columns([*names, COUNT])
-            if tally.add(counted):
+            return chosen.group_by(names).aggregate([([], "count_all")]).rename_columns([*names, COUNT])
+
+        for some in in_threads(counted, self.reader.code(coder)):
+            if tally.add(some):
                 break
         table = tally.result()
         if table is None:
@@ -143,11 +146,6 @@ class Bounded:
             **{name: np.asarray(table[f"region {name}"]) for name in coder.regions},
             COUNT: np.asarray(table[COUNT]),
         }
-
-    def _class_batches(self, coder: CodeClasses) -> Iterator[CodedBatch]:
-        return self.release.class_batches(
-            self.attribute, own=coder.columns, regions=tuple(coder.regions), values=coder.values
-        )
 
 
 def _columns(parts: Sequence[By | Filter]) -> tuple[str, ...]:

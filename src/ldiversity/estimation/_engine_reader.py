@@ -10,16 +10,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldiversity.engines import Engine, LocalEngine, NumberedBatch, Part, Secrets, choose_engine
-from ldiversity.errors import InternalError, UnsupportedError
-from ldiversity.estimation._readers import Counter, LocalReader, Look, Reader
+from ldiversity.errors import InternalError
+from ldiversity.estimation._readers import ClassCoder, Counter, LocalReader, Look, Reader
 from ldiversity.estimation._seen import gather
 from ldiversity.estimation._words import Tally
-from ldiversity.release import SetParts
+from ldiversity.release import ReleaseParts
 from ldiversity.tables import COUNT, open_source
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ldiversity.base.budget import Budget
-    from ldiversity.engines import BatchFunction, PartFunction, Rows
+    from ldiversity.engines import BatchFunction, PartFactory, PartFunction, Rows
     from ldiversity.release import Release
 
 __all__ = ["EngineLike", "EngineReader", "reader_for"]
@@ -40,30 +42,30 @@ def reader_for(
     """Who reads a release, and the memory of this machine; nobody where this machine has no limit."""
     chosen = choose_engine(release, engine, memory)
     if not isinstance(chosen, LocalEngine) or chosen.name != LocalEngine.name:
-        return EngineReader.of(release, chosen), chosen.memory
+        return EngineReader.of(release, attribute, chosen), chosen.memory
     return None if chosen.memory is None else LocalReader(release, attribute), chosen.memory
 
 
 @dataclass(frozen=True)
 class EngineReader(Reader):
-    """Reads on an engine, a part of the rows in each task. Only what is counted comes here."""
+    """Reads on an engine, a part of the rows in each task.
 
-    parts: SetParts
+    Of sets only counts come here. Rows of classes come as a few numbers each, because the values of a class are spread
+    over its rows one class after the other.
+    """
+
+    parts: ReleaseParts
+    attribute: str
     engine: Engine
 
     @classmethod
-    def of(cls, release: Release, engine: Engine) -> EngineReader:
+    def of(cls, release: Release, attribute: str, engine: Engine) -> EngineReader:
         """The reader of a release in a folder that all workers see."""
-        parts = release.parts(_PART_ROWS)
-        if parts is None:
-            raise UnsupportedError(
-                "estimate", f"on the engine {engine.name!r} estimates are made from sets, but this release has classes"
-            ).with_hint("Leave out the engine; a memory setting keeps the estimate small on this machine.")
-        return cls(parts, engine)
+        return cls(release.parts(_PART_ROWS), attribute, engine)
 
     def look(self, look: Look) -> list[pa.Table]:
         """What each gatherer saw in all rows."""
-        factory = _LookAtParts(self.parts, look)
+        factory = _LookAtParts(self.parts, self.attribute, look)
         seen = (
             [_table_of(batch.column(name)[row].as_py()) for name in batch.schema.names]
             for batch in self._in_parts(factory)
@@ -75,7 +77,7 @@ class EngineReader(Reader):
         """How many rows have each combination of digits, by one grouping on the engine."""
         names = counter.digits.names
         found = self.engine.count(
-            self._in_parts(_CountParts(self.parts, counter)), [*names, _TIMES], most=_SPARE * most
+            self._in_parts(_CountParts(self.parts, self.attribute, counter)), [*names, _TIMES], most=_SPARE * most
         )
         if found is None:
             return None
@@ -84,7 +86,11 @@ class EngineReader(Reader):
         tally.add(found.select(names).append_column(COUNT, times))
         return tally.result()
 
-    def _in_parts(self, factory: _LookAtParts | _CountParts) -> Rows:
+    def code(self, coder: ClassCoder) -> Iterator[pa.RecordBatch]:
+        """Rows that have a class as numbers, as they come from workers."""
+        return iter(self._in_parts(_CodeParts(self.parts, self.attribute, coder)))
+
+    def _in_parts(self, factory: PartFactory) -> Rows:
         secrets = Secrets()  # nothing is drawn
         numbers = open_source(pa.table({_PART: pa.array(range(len(self.parts)), pa.int64())}))
         tasks = self.engine.map(_Numbers(), numbers, [_PART], secrets=secrets)
@@ -107,45 +113,61 @@ def _cells(batch: NumberedBatch) -> pa.RecordBatch:
 
 
 @dataclass(frozen=True, eq=False)
-class _LookAtParts:
-    parts: SetParts
+class _OfParts:
+    """What workers do with a part: the same as `LocalReader` with a whole release."""
+
+    parts: ReleaseParts
+    attribute: str
+
+    def __call__(self, secrets: Secrets, /) -> PartFunction:  # noqa: ARG002 - nothing is drawn
+        return self._work
+
+    def _work(self, part: Part) -> tuple[pa.Table, bytes]:
+        return self.read(LocalReader(self.parts.part(part.number), self.attribute)), b""
+
+    def read(self, reader: LocalReader) -> pa.Table:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class _LookAtParts(_OfParts):
     asked: Look
 
     @property
     def schema(self) -> pa.Schema:
         return pa.schema([(f"seen {place}", pa.large_binary()) for place in range(len(self.asked.gatherers))])
 
-    def __call__(self, secrets: Secrets, /) -> PartFunction:  # noqa: ARG002 - nothing is drawn
-        return self._look
-
-    def _look(self, part: Part) -> tuple[pa.Table, bytes]:
-        batches = self.parts.batches(part.number, self.asked.columns, ())
-        seen = gather(self.asked.gatherers, map(self.asked, batches))
-        columns = [pa.array([_bytes_of(table)], pa.large_binary()) for table in seen]
-        return pa.Table.from_arrays(columns, schema=self.schema), b""
+    def read(self, reader: LocalReader) -> pa.Table:
+        columns = [pa.array([_bytes_of(table)], pa.large_binary()) for table in reader.look(self.asked)]
+        return pa.Table.from_arrays(columns, schema=self.schema)
 
 
 @dataclass(frozen=True, eq=False)
-class _CountParts:
-    parts: SetParts
+class _CountParts(_OfParts):
     counter: Counter
 
     @property
     def schema(self) -> pa.Schema:
         return pa.schema([(name, pa.int64()) for name in [*self.counter.digits.names, _TIMES]])
 
-    def __call__(self, secrets: Secrets, /) -> PartFunction:  # noqa: ARG002 - nothing is drawn
-        return self._count
-
-    def _count(self, part: Part) -> tuple[pa.Table, bytes]:
-        names = self.counter.digits.names
-        tally = Tally(names, most=sys.maxsize)  # no more than the rows of a part
-        for batch in self.parts.batches(part.number, self.counter.columns, self.counter.attributes):
-            tally.add(self.counter(batch))
-        counted = tally.result()
+    def read(self, reader: LocalReader) -> pa.Table:
+        counted = reader.count(self.counter, sys.maxsize)  # no more than the rows of a part
         if counted is None:
             raise InternalError("estimate", "a part has more rows than a number can count")
-        return counted.rename_columns([*names, _TIMES]).cast(self.schema), b""
+        return counted.rename_columns(self.schema.names).cast(self.schema)
+
+
+@dataclass(frozen=True, eq=False)
+class _CodeParts(_OfParts):
+    coder: ClassCoder
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.coder.schema
+
+    def read(self, reader: LocalReader) -> pa.Table:
+        coded = (pa.Table.from_batches([batch]).cast(self.schema) for batch in reader.code(self.coder))
+        return pa.concat_tables([self.schema.empty_table(), *coded])
 
 
 def _bytes_of(table: pa.Table) -> bytes:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ldiversity.estimation._where import Filter
     from ldiversity.release import Cells, Release
 
-__all__ = ["Counter", "LocalReader", "Look", "Reader", "in_threads"]
+__all__ = ["ClassCoder", "Counter", "LocalReader", "Look", "Reader", "in_threads"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -64,6 +64,29 @@ class Look:
         return [gatherer.look(columns, selected, cells) for gatherer in self.gatherers]
 
 
+class ClassCoder(Protocol):
+    """Turns rows of a grouped release into numbers. Can be pickled."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The published columns that it needs as they were."""
+
+    @property
+    def regions(self) -> Mapping[str, pa.Array]:
+        """The generalized columns that it needs."""
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The attributes whose values it needs."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of its numbers."""
+
+    def __call__(self, batch: CodedBatch) -> pa.RecordBatch:
+        """One row of numbers for each row."""
+
+
 class Reader(ABC):
     """Reads a release, as often as it is asked."""
 
@@ -74,6 +97,10 @@ class Reader(ABC):
     @abstractmethod
     def count(self, counter: Counter, most: int) -> pa.Table | None:
         """How many rows have each combination of digits, ascending; None when there are more than `most`."""
+
+    @abstractmethod
+    def code(self, coder: ClassCoder) -> Iterator[pa.RecordBatch]:
+        """Rows that have a class as numbers, some at a time, in any order."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +126,13 @@ class LocalReader(Reader):
             if tally.add(counted):
                 return None
         return tally.result()
+
+    def code(self, coder: ClassCoder) -> Iterator[pa.RecordBatch]:
+        """Rows that have a class as numbers, in their order."""
+        batches = self.release.class_batches(
+            self.attribute, own=coder.columns, regions=tuple(coder.regions), values=coder.values
+        )
+        return map(coder, batches)
 
 
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:

@@ -39,7 +39,7 @@ from ldiversity.release._posterior_bound import PosteriorBound
 from ldiversity.release._publishable import check_publishable
 from ldiversity.release._range_checks import RANGE, CheckRange, RangeNote, RangeRows, Ranges, refuse_ranges
 from ldiversity.release._regions import Intervals, Lists, Region, label_array, number_array, to_numbers
-from ldiversity.release._set_parts import SetParts
+from ldiversity.release._row_parts import ReleaseParts
 from ldiversity.release._set_release import SetRelease, explode_rows
 from ldiversity.release._sinks import no_records_left
 from ldiversity.release._staging import staging_folder
@@ -88,9 +88,9 @@ __all__ = [
     "Region",
     "Release",
     "ReleaseDescription",
+    "ReleaseParts",
     "RowBatch",
     "SetLayout",
-    "SetParts",
     "SetRelease",
     "SetWriter",
     "Step",

@@ -31,10 +31,11 @@ from ldiversity.release._flat import flatten
 from ldiversity.release._forms import Form
 from ldiversity.release._own_cells import label_column, to_shown
 from ldiversity.release._regions import Region, whole_array
+from ldiversity.release._row_parts import in_memory
 from ldiversity.schema import Domain, Role, Schema
 
 if TYPE_CHECKING:
-    from ldiversity.release._set_parts import SetParts
+    from ldiversity.release._row_parts import ReleaseParts, RowPart
 
 __all__ = ["Release", "check_release"]
 
@@ -211,9 +212,13 @@ class Release(Completable, ShownInNotebooks, ABC):
     def promised(self, attribute: str) -> list[PrivacyModel]:
         """The claims about an attribute as privacy models, which can be checked on its rows."""
 
-    def parts(self, most_rows: int) -> SetParts | None:  # noqa: ARG002 - those of a release of sets
-        """Sets in parts of at most about so many rows, which workers can read; None where there are none."""
-        return None
+    def parts(self, most_rows: int) -> ReleaseParts:  # noqa: ARG002 - of releases that can be in a folder
+        """The rows in parts of at most about so many rows, which workers can read; they must see the folder."""
+        raise in_memory()
+
+    def of_part(self, part: RowPart) -> Release:  # noqa: ARG002
+        """A part of the rows, as one of `parts` says, for readers anywhere."""
+        raise in_memory()
 
     def sets(self, attribute: str) -> SetArray:
         """The published sets of an attribute as codes, shape (n, l)."""

@@ -23,6 +23,7 @@ from ldiversity.release._description import ClassDescription, Format
 from ldiversity.release._files import DataFiles, Identity, Listed, Reader, gather, identity_of, typed
 from ldiversity.release._manifest import Manifest, TableEntry
 from ldiversity.release._own_cells import own_cells, own_type
+from ldiversity.release._row_parts import RowPart
 from ldiversity.schema import Role
 
 __all__ = ["FolderClassRows", "SharedCells", "SharedRegions", "row_files", "value_files"]
@@ -38,11 +39,18 @@ class FolderClassRows:
     manifest: Manifest
     description: ClassDescription
     reader: Reader | None = None
+    only: RowPart | None = None
     _known: dict[str, ClassArray] = field(default_factory=dict, repr=False)
     _seen: Identity | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_seen", identity_of(self.folder))
+
+    def anywhere(self) -> FolderClassRows:
+        """The same for readers on other machines, where the folder has another identity."""
+        same = replace(self, _known={})
+        object.__setattr__(same, "_seen", None)
+        return same
 
     def n_classes(self, class_column: str) -> int:
         """How many classes there are."""
@@ -155,7 +163,8 @@ class FolderClassRows:
     @property
     def file(self) -> DataFiles:
         """The file of the rows, or several."""
-        files = row_files(self.folder, self.manifest.data.parts, self._format, self.description)
+        listed = self.manifest.data.parts if self.only is None else [self.only]
+        files = row_files(self.folder, listed, self._format, self.description)
         return replace(files, seen=self._seen, reader=self.reader)
 
     def table_file(self, entry: TableEntry) -> DataFiles:

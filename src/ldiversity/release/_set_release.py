@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -30,7 +30,8 @@ from ldiversity.release._evidence import Evidence, EvidenceTally, SetTally, evid
 from ldiversity.release._flat import free_name
 from ldiversity.release._forms import Form
 from ldiversity.release._posterior_bound import PosteriorBound
-from ldiversity.release._set_parts import SetParts, set_parts
+from ldiversity.release._read import FolderData
+from ldiversity.release._row_parts import ReleaseParts, RowPart, in_memory, row_parts
 from ldiversity.release._sinks import no_records_left
 from ldiversity.release._staging import staging_folder
 from ldiversity.release._verify import Rows, verify_rows
@@ -247,9 +248,20 @@ class SetRelease(Release):
             self.schema.domain(name)
         return self._rows.batches(names, attributes)
 
-    def parts(self, most_rows: int) -> SetParts:
+    def parts(self, most_rows: int) -> ReleaseParts:
         """The rows in parts of at most about so many rows, which workers can read; they must see the folder."""
-        return set_parts(self._rows, most_rows)
+        rows = self._folder()
+        parts = row_parts(rows.folder, rows.files, rows.data_format, most_rows)
+        return ReleaseParts(replace(self, _rows=rows.anywhere()), parts)
+
+    def of_part(self, part: RowPart) -> SetRelease:
+        """A part of the rows, for readers anywhere."""
+        return replace(self, _rows=replace(self._folder(), files=[part], reader=part).anywhere())
+
+    def _folder(self) -> FolderData:
+        if not isinstance(self._rows, FolderData):
+            raise in_memory()
+        return self._rows
 
     @cached_property
     def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
