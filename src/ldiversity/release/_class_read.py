@@ -23,10 +23,10 @@ from ldiversity.release._description import ClassDescription, Format
 from ldiversity.release._files import DataFiles, Identity, Listed, Reader, gather, identity_of, typed
 from ldiversity.release._manifest import Manifest, TableEntry
 from ldiversity.release._own_cells import own_cells, own_type
-from ldiversity.release._row_parts import RowPart
+from ldiversity.release._row_parts import RowPart, in_memory, row_parts
 from ldiversity.schema import Role
 
-__all__ = ["FolderClassRows", "SharedCells", "SharedRegions", "row_files", "value_files"]
+__all__ = ["FolderClassRows", "SharedCells", "SharedRegions", "in_folder", "row_files", "value_files"]
 
 _SLICE_ROWS: Final = 1 << 17
 
@@ -51,6 +51,14 @@ class FolderClassRows:
         same = replace(self, _known={})
         object.__setattr__(same, "_seen", None)
         return same
+
+    def parts(self, most_rows: int) -> tuple[RowPart, ...]:
+        """The rows in parts of at most about so many rows."""
+        return row_parts(self.folder, self.manifest.data.parts, self._format, most_rows)
+
+    def of_part(self, part: RowPart) -> FolderClassRows:
+        """A part of the rows, for readers anywhere."""
+        return replace(self, only=part, reader=part).anywhere()
 
     def n_classes(self, class_column: str) -> int:
         """How many classes there are."""
@@ -175,6 +183,13 @@ class FolderClassRows:
     def _codes(self, file: DataFiles, attribute: str) -> CodeArray:
         parts = [self._decoder.codes(batch, attribute) for batch in file.batches([attribute])]
         return np.concatenate([np.empty(0, dtype=np.int32), *parts])
+
+
+def in_folder(rows: object) -> FolderClassRows:
+    """Rows that are in a folder, where workers see them; others are refused."""
+    if not isinstance(rows, FolderClassRows):
+        raise in_memory()
+    return rows
 
 
 def row_files(folder: Path, files: Sequence[Listed], data_format: Format, description: ClassDescription) -> DataFiles:

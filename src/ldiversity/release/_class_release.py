@@ -27,7 +27,7 @@ from ldiversity.release._batches import CodedBatch, RowBatch
 from ldiversity.release._cells import low_ends_first
 from ldiversity.release._claims import PEOPLE, RECORDS, AlikeClaim, ClassClaim
 from ldiversity.release._class_publish import publish_counts, publish_rows
-from ldiversity.release._class_read import FolderClassRows
+from ldiversity.release._class_read import in_folder
 from ldiversity.release._class_rows import ClassRows, MemoryClassRows
 from ldiversity.release._class_verify import verify_class_rows
 from ldiversity.release._class_write import write_classes
@@ -38,7 +38,7 @@ from ldiversity.release._evidence import CountedTally, Evidence, EvidenceTally, 
 from ldiversity.release._forms import Form
 from ldiversity.release._pieces import pieces_of
 from ldiversity.release._regions import Region, whole_array
-from ldiversity.release._row_parts import ReleaseParts, RowPart, in_memory, row_parts
+from ldiversity.release._row_parts import ReleaseParts, RowPart
 from ldiversity.release._staging import staging_folder
 from ldiversity.schema import Domain, Role, Schema
 from ldiversity.tables import to_native
@@ -312,18 +312,12 @@ class ClassRelease(Release):
 
     def parts(self, most_rows: int) -> ReleaseParts:
         """The rows in parts of at most about so many rows, which workers can read; they must see the folder."""
-        rows = self._folder()
-        parts = row_parts(rows.folder, rows.manifest.data.parts, rows.manifest.data.format, most_rows)
-        return ReleaseParts(replace(self, _rows=rows.anywhere()), parts)
+        rows = in_folder(self._rows)
+        return ReleaseParts(replace(self, _rows=rows.anywhere()), rows.parts(most_rows))
 
     def of_part(self, part: RowPart) -> ClassRelease:
         """A part of the rows, for readers anywhere."""
-        return replace(self, _rows=replace(self._folder(), only=part, reader=part).anywhere())
-
-    def _folder(self) -> FolderClassRows:
-        if not isinstance(self._rows, FolderClassRows):
-            raise in_memory()
-        return self._rows
+        return replace(self, _rows=in_folder(self._rows).of_part(part))
 
     def class_batches(
         self, attribute: str, *, own: Sequence[str] = (), regions: Sequence[str] = (), values: Sequence[str] = ()
