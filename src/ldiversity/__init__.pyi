@@ -74,6 +74,9 @@ from ldiversity.evaluation.compare import compare as compare
 from ldiversity.evaluation.measures import QueryWorkload as QueryWorkload
 from ldiversity.evaluation.measures import additional_loss as additional_loss
 from ldiversity.evaluation.measures import average_class_size as average_class_size
+from ldiversity.evaluation.measures import classifier_accuracy as classifier_accuracy
+from ldiversity.evaluation.measures import coefficient_error as coefficient_error
+from ldiversity.evaluation.measures import conditional_error as conditional_error
 from ldiversity.evaluation.measures import discernibility as discernibility
 from ldiversity.evaluation.measures import distribution_mse as distribution_mse
 from ldiversity.evaluation.measures import hide_loss as hide_loss

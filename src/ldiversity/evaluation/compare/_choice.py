@@ -153,7 +153,9 @@ def choose(
     if also:
         reason = f"within chance it is as good as {first.label}, which is kept for comparison, not for publishing"
     cautions = _cautions(chosen)
-    if _place(chosen)[1] >= uninformed:
+    if chosen.judged_by == "association" and _place(chosen)[1] >= 1:
+        cautions += ("Within small cells it says no more than how frequent values are overall.",)
+    if (chosen.relative_error or 0.0) >= uninformed:
         useless = (
             "Its answers are no better than those of someone who knows only how frequent the values of each column"
         )
@@ -203,7 +205,7 @@ def _nearest(pool: Sequence[ComparedRun], most_risk: float, kind: str) -> tuple[
 def _faults(run: ComparedRun, unprotected: Mapping[str, float]) -> list[str]:
     """Why a run is not worth publishing: its error, its risk, or both."""
     found = []
-    if _place(run)[1] >= _NOTHING_ANSWERED:
+    if (run.relative_error or 0.0) >= _NOTHING_ANSWERED:
         found.append("error")
     gains = ((one.gain, unprotected.get(one.attribute, 0.0)) for one in run.attacks)
     if any(gain >= _AS_MUCH * most > 0 for gain, most in gains):
@@ -245,6 +247,12 @@ def _figures(run: ComparedRun) -> str:
         else f"its best attacker ({best.attack}) does no better than guessing, which is {about} "
         f"{percent(best.baseline)}"
     )
+    if run.judged_by == "association" and run.conditional is not None:
+        return (
+            f"{attacker}, and distributions within small cells are off by {percent(run.conditional.release)} where "
+            f"frequencies alone are by {percent(run.conditional.baseline)}. That decides here, because frequencies "
+            "alone answer most queries nearly as well as the table"
+        )
     return f"{attacker}, and half of the queries are off by at most {percent(run.error)}"
 
 

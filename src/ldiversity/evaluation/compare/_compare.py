@@ -212,6 +212,11 @@ def _how(setting: Setting) -> list[str]:
     )
     found = _found(setting.recognition)
     notes = [risk, error, sound, found, "Publishing draws anew, so its figures will differ slightly from these."]
+    if setting.judged_by == "association":
+        notes.append(
+            f"Someone who knows only how frequent values are is off by {percent(setting.uninformed)} for half of the "
+            "queries, so these say little here: the map and the recommendation use what is lost within small cells."
+        )
     if len(setting.sensitive) > 1:
         notes.append("With several sensitive columns, the worst of them counts.")
     return notes

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from ldiversity.base.html import bullets, escape, table
 from ldiversity.evaluation.compare._result import HOLDER_ONLY
-from ldiversity.evaluation.compare._table import LEGEND, TextTable, exposure_table, failures, figures_table
+from ldiversity.evaluation.compare._table import (
+    ASSOCIATION,
+    LEGEND,
+    TextTable,
+    association_table,
+    exposure_table,
+    failures,
+    figures_table,
+)
 
 if TYPE_CHECKING:
     from ldiversity.evaluation.compare._result import Comparison
@@ -23,6 +31,7 @@ def fragment(comparison: Comparison) -> str:
         f'<p style="color:#a40000;font-weight:600">{escape(HOLDER_ONLY)}</p>'
         f"<p><strong>{escape(comparison.recommendation)}</strong></p>{_listed('', comparison.cautions)}"
         f"{command}{_picture(comparison)}{_table(figures_table(comparison))}<p>{escape(LEGEND)}</p>"
+        f"{_table(association_table(comparison))}<p>{escape(ASSOCIATION)}</p>"
         f"{_table(exposure_table(comparison))}{_listed('Not possible here', failures(comparison))}"
         f"{_listed('Notes', comparison.notes)}"
     )

@@ -19,7 +19,14 @@ from ldiversity.evaluation.audit import audit
 from ldiversity.evaluation.compare._candidates import Candidate
 from ldiversity.evaluation.compare._run import ComparedAttack, ComparedRun
 from ldiversity.evaluation.compare._setting import Setting, median_interval, relative_errors
-from ldiversity.evaluation.measures import QueryWorkload, distribution_mse, ncp
+from ldiversity.evaluation.measures import (
+    Kept,
+    QueryWorkload,
+    association_errors,
+    classifier_accuracy,
+    distribution_mse,
+    ncp,
+)
 from ldiversity.publish import ChosenMethod, Publication
 from ldiversity.release import Release, what_a_change_tells
 
@@ -27,6 +34,9 @@ __all__ = ["identity", "run_candidate"]
 
 _OWN_GUESS: Final = "similarity"
 """This attack counts similar values as right, so guessing is right more often too."""
+
+_CLASSIFIED_BY: Final = 3
+"""Quasi-identifiers that a classifier uses: those that tell most."""
 
 _NOT_INSTALLED: Final = "install ldiversity["
 _STORED: Final = (InfeasibleError, UnsupportedError)
@@ -94,6 +104,7 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
     spread = _attempt(
         "distributions", notes, lambda: max(distribution_mse(setting.table, release, sensitive=name) for name in names)
     )
+    association = _attempt("association", notes, lambda: _association(setting, release))
     promised = max(float(release.claim(name).posterior) for name in release.sensitive)
     return replace(
         identity(candidate),
@@ -114,9 +125,36 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
         error_high=None if error is None else error.high,
         estimator=None if error is None else error.estimator,
         distribution_mse=spread,
+        conditional=None if association is None else association[0],
+        coefficients=None if association is None else association[1],
+        classifier=_attempt("classifier", notes, lambda: _classified(candidate.chosen, setting)),
+        judged_by=setting.judged_by,
         cpu_seconds=round(seconds, 3),
         notes=tuple(notes),
     )
+
+
+def _association(setting: Setting, release: Release) -> tuple[Kept, Kept]:
+    """Errors within cells and of coefficients, of the attributes of which most is lost."""
+    found = [association_errors(setting.table, release, one.name) for one in setting.sensitive]
+    cells, coefficients = (
+        max(of_one, key=lambda kept: -np.inf if np.isnan(kept.lost) else kept.lost)
+        for of_one in zip(*found, strict=True)
+    )
+    return cells, coefficients
+
+
+def _classified(chosen: ChosenMethod | None, setting: Setting) -> Kept | None:
+    """Publish a sample of the table, and classify records that are not in it."""
+    if chosen is None or setting.sample is None:
+        return None
+    learned, others = setting.sample
+    release = _publish(chosen, replace(setting, table=learned, sensitive=setting.declared))
+    found = [
+        classifier_accuracy(learned, release, others, sensitive=one.name, columns=_CLASSIFIED_BY)
+        for one in setting.sensitive
+    ]
+    return min(found, key=lambda kept: kept.release - kept.original)
 
 
 def _attempt(what: str, notes: list[str], measure: Callable[[], Answer]) -> Answer | None:

@@ -58,6 +58,10 @@ _COLUMNS: Final[Mapping[str, pa.DataType]] = {
     "suppression": pa.float64(),
     "relative_error": pa.float64(),
     "distribution_mse": pa.float64(),
+    "conditional_error": pa.float64(),
+    "association_lost": pa.float64(),
+    "coefficient_error": pa.float64(),
+    "classifier_accuracy": pa.float64(),
     "cpu_seconds": pa.float64(),
     "reason": pa.string(),
 }
@@ -247,6 +251,9 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
             "promised": None if best is None else best.claim,
             "baseline": None if best is None else best.baseline,
             "beaten_by": ", ".join(run.broken) or None,
+            "conditional_error": None if run.conditional is None else run.conditional.release,
+            "coefficient_error": None if run.coefficients is None else run.coefficients.release,
+            "classifier_accuracy": None if run.classifier is None else run.classifier.release,
             **{name: run.models.get(name) for name in ("k_anonymity", "distinct_l", "frequency", "beta")},
         }
         return {name: own[name] if name in own else getattr(run, name) for name in _COLUMNS}
@@ -263,9 +270,15 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
         marked = f" Marked as recommended: {self.choice.run.label}." if self.choice.run is not None else ""
         return (
             f"Map of {counted(len(measured), 'run')}. To the right: risk, what the best attacker gains over guessing. "
-            "Upwards: error, how far answers to queries are off, in the median. Left and low is better. Runs that no "
+            f"Upwards: error, {self._error_words}. Left and low is better. Runs that no "
             f"other beats in both, from the safest: {places}.{marked}"
         )
+
+    @property
+    def _error_words(self) -> str:
+        if any(run.judged_by == "association" for run in self.rows):
+            return "how much is lost of how values depend on quasi-identifiers within small cells"
+        return "how far answers to queries are off, in the median"
 
     def figure(self) -> Figure:
         """Draw the risk-utility map, or raise `UnsupportedError` when no run was measured."""

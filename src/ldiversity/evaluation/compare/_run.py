@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from ldiversity.base.answers import Scalar, fact
+from ldiversity.evaluation.measures import Kept
 
 __all__ = ["LEARNERS", "ComparedAttack", "ComparedRun", "run_from_document"]
 
@@ -97,6 +98,15 @@ class ComparedRun:
         The 95 % interval of that median: another draw of queries would lie within it.
     distribution_mse
         Mean squared error of the distribution given each quasi-identifier.
+    conditional, coefficients
+        Errors of distributions within small cells, and of coefficients of logistic regressions, beside those of someone
+        who knows only how frequent values are: `conditional_error` and `coefficient_error` of the worst attribute.
+    classifier
+        How often a classifier is right about other people that was trained on a release of a sample of the table,
+        beside one trained on that sample and the most frequent value: `classifier_accuracy` of the worst attribute.
+    judged_by
+        Which error the map and the recommendation use: that of the ``queries``, or what is lost of the ``association``
+        of values with quasi-identifiers, where queries say little.
     cpu_seconds
         The time for publishing, without measuring.
     notes
@@ -134,6 +144,10 @@ class ComparedRun:
     error_low: float | None = None
     error_high: float | None = None
     for_comparison: bool = False
+    conditional: Kept | None = None
+    coefficients: Kept | None = None
+    classifier: Kept | None = None
+    judged_by: Literal["queries", "association"] = "queries"
 
     @property
     def failed(self) -> bool:
@@ -174,8 +188,14 @@ class ComparedRun:
 
     @property
     def error(self) -> float | None:
-        """The error that the map shows, which is about queries."""
-        return self.relative_error
+        """The error that the map shows: of queries, or what is lost of the association."""
+        return self.relative_error if self.judged_by == "queries" else self.association_lost
+
+    @fact
+    def association_lost(self) -> float | None:
+        """What is lost within small cells: 0 is nothing; at 1, how frequent values are overall says as much."""
+        lost = None if self.conditional is None else self.conditional.lost
+        return None if lost is None or lost != lost else lost  # noqa: PLR0124 - NaN
 
     @fact
     def broken(self) -> tuple[str, ...]:
@@ -205,6 +225,8 @@ class ComparedRun:
     @property
     def _error_ends(self) -> tuple[float, float]:
         error = self.error or 0.0
+        if self.judged_by == "association":
+            return error, error
         return (
             error if self.error_low is None else self.error_low,
             error if self.error_high is None else self.error_high,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,14 @@ __all__ = ["Measures", "Setting", "make_setting", "median_interval", "relative_e
 
 _MOST_DIMENSIONS: Final = 3
 _SANITY: Final = 0.001
+
+_SAYS_LITTLE: Final = 0.1
+"""Where someone who knows only how frequent values are answers half of the queries better than this, queries say little
+about how values depend on quasi-identifiers."""
+
+_LEARNED: Final = 1000
+_CLASSIFIED: Final = 2000
+_LEAST_SAMPLE: Final = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +64,23 @@ class Setting:
     unprotected: Mapping[str, float] = field(default_factory=dict)
     guessing: Mapping[str, float] = field(default_factory=dict)
     uninformed: float = 1.0
+    sample: tuple[pa.Table, pa.Table] | None = field(default=None, repr=False)
+
+    @property
+    def judged_by(self) -> Literal["queries", "association"]:
+        """Which error decides: that of queries, unless frequencies alone answer them nearly as well."""
+        return "association" if self.uninformed < _SAYS_LITTLE else "queries"
+
+    @property
+    def declared(self) -> tuple[Sensitive, ...]:
+        """The sensitive columns with their values declared, so that a sample has the same."""
+        domains = {workload.sensitive: workload.domain for workload in self.workloads}
+        return tuple(
+            one
+            if one.bins is not None or one.domain is not None or one.name not in domains
+            else replace(one, domain=tuple(value for value in domains[one.name].values if value is not None))
+            for one in self.sensitive
+        )
 
     @property
     def sanity(self) -> float:
@@ -141,11 +166,26 @@ def make_setting(source: Source, columns: Columns, measures: Measures) -> Settin
         },
         unprotected=unprotected,
         guessing=guessing,
+        sample=_sample(table, person),
         uninformed=max(
             float(np.median(relative_errors(workload.uninformed(table), true, _sanity(table))))
             for workload, true in zip(workloads, answers, strict=True)
         ),
     )
+
+
+def _sample(table: pa.Table, person: str | None) -> tuple[pa.Table, pa.Table] | None:
+    """Records to learn from, and others to classify, none of the same person; None when there are too few."""
+    draw = np.random.default_rng(0)  # which records are drawn says nothing that is published
+    whose = np.arange(table.num_rows)
+    if person is not None:
+        whose = np.asarray(table[person].combine_chunks().dictionary_encode().indices.fill_null(-1))
+    people = draw.permutation(np.unique(whose))
+    half = min(_LEARNED, len(people) // 2)
+    if half < _LEAST_SAMPLE:
+        return None
+    first, second = people[:half], people[half : half + _CLASSIFIED]
+    return tuple(table.take(pa.array(np.flatnonzero(np.isin(whose, some)))) for some in (first, second))
 
 
 def relative_errors(estimates: FloatArray, answers: FloatArray, sanity: float) -> FloatArray:

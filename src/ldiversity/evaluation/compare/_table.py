@@ -12,13 +12,21 @@ if TYPE_CHECKING:
     from ldiversity.evaluation.compare._result import Comparison, JudgedRun
     from ldiversity.evaluation.compare._run import ComparedRun
 
-__all__ = ["LEGEND", "TextTable", "exposure_table", "failures", "figures_table"]
+__all__ = ["ASSOCIATION", "LEGEND", "TextTable", "association_table", "exposure_table", "failures", "figures_table"]
 
 LEGEND: Final = (
     "risk: what the best attackers gain over guessing, in percentage points; at 0 they do no better. *: no other run "
-    "to choose from is better in both risk and query error. !: not sound. <-: recommended."
+    "to choose from is better in both risk and error. !: not sound. <-: recommended."
 )
 """What the marks of `figures_table` mean."""
+
+
+ASSOCIATION: Final = (
+    "error within cells: how far distributions within small cells are off, on average. lost: that, where 0 is the "
+    "original and 100 % frequencies alone, the same for every cell. error of coefficients: of logistic regressions, in "
+    "log-odds. classifier right: about people whom it has not seen, trained on a release of a sample of the table."
+)
+"""What the columns of `association_table` mean."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,30 @@ def exposure_table(comparison: Comparison) -> TextTable:
     found = ("k", "unique records", "found at worst", above)
     heads = ("run", *found, "worst belief", "times likelier", "sure of", "distribution MSE")
     return TextTable(heads, [_exposure(run) for run in comparison.rows if not run.failed], range(1, len(heads)))
+
+
+def association_table(comparison: Comparison) -> TextTable:
+    """What the runs keep of how values depend on quasi-identifiers, above what the table and frequencies alone have."""
+    heads = ("run", "error within cells", "lost", "error of coefficients", "classifier right")
+    measured = [run for run in comparison.rows if not run.failed]
+    rows = [
+        [
+            run.label,
+            percent(None if run.conditional is None else run.conditional.release),
+            percent(run.association_lost),
+            number(None if run.coefficients is None else run.coefficients.release, 3),
+            percent(None if run.classifier is None else run.classifier.release),
+        ]
+        for run in measured
+    ]
+    for label, who in (("original table", "original"), ("frequencies alone", "baseline")):
+        first = [
+            next((getattr(kept, who) for run in measured if (kept := getattr(run, name)) is not None), None)
+            for name in ("conditional", "coefficients", "classifier")
+        ]
+        lost = {"original": 0.0, "baseline": 1.0}[who]
+        rows.append([label, percent(first[0]), percent(lost), number(first[1], 3), percent(first[2])])
+    return TextTable(heads, rows, range(1, len(heads)))
 
 
 def failures(comparison: Comparison) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ldiversity.evaluation.measures._association import Kept, association_errors, coefficient_error, conditional_error
 from ldiversity.evaluation.measures._axes import Axis, make_axis
 from ldiversity.evaluation.measures._classes import (
     additional_loss,
@@ -10,6 +11,7 @@ from ldiversity.evaluation.measures._classes import (
     hide_loss,
     suppression,
 )
+from ldiversity.evaluation.measures._classifier import classifier_accuracy
 from ldiversity.evaluation.measures._counting import count_estimated, count_true
 from ldiversity.evaluation.measures._distributions import distribution_mse, kl_divergence
 from ldiversity.evaluation.measures._errors import squared_errors
@@ -19,12 +21,17 @@ from ldiversity.evaluation.measures._workload import Query, QueryWorkload
 
 __all__ = [
     "Axis",
+    "Kept",
     "Query",
     "QueryWorkload",
     "additional_loss",
     "as_type",
+    "association_errors",
     "average_class_size",
+    "classifier_accuracy",
     "code_sensitive",
+    "coefficient_error",
+    "conditional_error",
     "count_estimated",
     "count_true",
     "discernibility",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ldiversity.estimation import By, ByLike
     from ldiversity.release import Release
 
-__all__ = ["distribution_mse", "kl_divergence"]
+__all__ = ["ComparedCells", "compare_cells", "distribution_mse", "kl_divergence"]
 
 _MANY_NUMBERS: Final = 100
 _N_BINS: Final = 20
@@ -132,19 +132,21 @@ def kl_divergence(
 
 
 @dataclass(frozen=True, eq=False)
-class _Cells:
-    """True and estimated counts, shape (cells, F), and the true number of records of each cell."""
+class ComparedCells:
+    """True and estimated counts, shape (cells, F), and where each cell is, shape (cells, by-columns)."""
 
     truth: FloatArray
     estimate: FloatArray
+    places: NDArray[np.int64]
 
     @property
     def records(self) -> FloatArray:
+        """The true number of records of each cell."""
         records: FloatArray = self.truth.sum(axis=1)
         return records
 
 
-def _divergence(cells: _Cells, epsilon: float) -> float:
+def _divergence(cells: ComparedCells, epsilon: float) -> float:
     n_values = cells.truth.shape[1]
     occurring = cells.records > 0
     truth, records = cells.truth[occurring], cells.records[occurring]
@@ -166,7 +168,7 @@ def _compare(
     by: ByLike,
     sensitive: str | None,
     estimator: str,
-) -> list[_Cells]:
+) -> list[ComparedCells]:
     """Compare truth and estimate in each division of the records into cells."""
     name = chosen_sensitive(owner, release, sensitive)
     quasi = release.schema.names(Role.QUASI)
@@ -188,19 +190,22 @@ def _compare(
             "must be given for a release without quasi-identifiers",
             hint=say("Use {}.", Setting("by", "", python="by=()")),
         )
-    return [_compare_once(table, codes, release, name, division, estimator) for division in divisions]
+    return [compare_cells(table, codes, release, name, division, estimator) for division in divisions]
 
 
-def _compare_once(
+def compare_cells(
     table: pa.Table, codes: NDArray[np.int32], release: Release, name: str, by: tuple[By, ...], estimator: str
-) -> _Cells:
+) -> ComparedCells:
+    """Count the records of each cell by their values, as they are and as they are estimated."""
     estimated = estimate(release, by=by, sensitive=name, estimator=estimator)
     true_keys, estimated_keys = np.zeros(len(codes), dtype=np.int64), np.zeros(estimated.n_cells, dtype=np.int64)
+    sizes = []
     for part in by:
         coded = true_cells(release, part, table)
         labels = estimated.labels[part.column]
         known = as_type(part.column, coded.labels, labels.type)
         every = pc.unique(pa.chunked_array([known, *labels.chunks]))  # the true ones first, in their order
+        sizes.append(len(every))
         true_keys = true_keys * len(every) + coded.codes
         estimated_keys = estimated_keys * len(every) + np.asarray(pc.index_in(labels, value_set=every))
     n_values = len(release.domain(name))
@@ -208,7 +213,8 @@ def _compare_once(
     truth = np.bincount(cells[: len(codes)] * n_values + codes, minlength=len(keys) * n_values)
     counts = np.zeros((len(keys), n_values))
     np.add.at(counts, cells[len(codes) :], estimated.count)
-    return _Cells(truth.reshape(-1, n_values).astype(np.float64), counts)
+    places = np.column_stack(np.unravel_index(keys, sizes)) if by else np.zeros((len(keys), 0), dtype=np.int64)
+    return ComparedCells(truth.reshape(-1, n_values).astype(np.float64), counts, places)
 
 
 def _cut(column: str, table: pa.Table, release: Release) -> By:

@@ -209,7 +209,14 @@ def _in_flags(run: ComparedRun) -> ComparedRun:
 
 
 def _render(found: Comparison, page: Page) -> None:
-    from ldiversity.evaluation.compare import LEGEND, exposure_table, failures, figures_table
+    from ldiversity.evaluation.compare import (
+        ASSOCIATION,
+        LEGEND,
+        association_table,
+        exposure_table,
+        failures,
+        figures_table,
+    )
 
     page.warning(found.holder_only)
     page.title(f"{found.table}: {counted(len(found.rows), 'run')} on {counted(found.records, 'record')}")
@@ -222,7 +229,12 @@ def _render(found: Comparison, page: Page) -> None:
         f"{percent(found.uninformed)}."
     )
     if not all(run.failed for run in found.rows):
-        for texts, below in ((figures_table(found), LEGEND), (exposure_table(found), _EXPOSURE)):
+        shown = (
+            (figures_table(found), LEGEND),
+            (association_table(found), ASSOCIATION),
+            (exposure_table(found), _EXPOSURE),
+        )
+        for texts, below in shown:
             page.table(texts.heads, texts.rows, right=texts.numbers)
             page.text(below)
     failed = failures(found)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from ldiversity.evaluation.compare import ComparedRun, choose, pareto_set
 from ldiversity.evaluation.compare._choice import flaws
 from ldiversity.evaluation.compare._setting import median_interval
+from ldiversity.evaluation.measures import Kept
 
 Make = Callable[..., ComparedRun]
 CLAIMS = [("sets", None), ("classes", 0.5)]
@@ -286,3 +288,17 @@ def test_the_interval_of_a_median_holds_the_true_one_as_often_as_it_says() -> No
     ends = [median_interval(row)[1:] for row in drawn]
 
     assert sum(low <= np.log(2) <= high for low, high in ends) >= 453
+
+
+def test_where_queries_say_little_what_is_lost_within_cells_decides(made_run: Make) -> None:
+    def judged(label: str, error: float, lost: float) -> ComparedRun:
+        kept = Kept(0.2 * lost, 0.0, 0.2)
+        return replace(made_run(label, 0.3, error), conditional=kept, judged_by="association")
+
+    runs = [judged("blind", 0.01, 0.9), judged("useful", 0.02, 0.3)]
+    found = choose(runs, uninformed=0.024)
+
+    assert found.run is runs[1]
+    assert "within small cells are off by 6 % where frequencies alone are by 20 %" in found.sentence
+    assert "because frequencies alone answer most queries" in found.sentence
+    assert choose([replace(one, judged_by="queries") for one in runs]).run.label == "blind"  # type: ignore[union-attr]
