@@ -65,7 +65,7 @@ def _figures(study: Study, l: int, kind: str, d: int) -> list[Result]:
         if kind == "uniform"
         else ld.SemanticDiversity(l=l, d=d, distance=ld.OrderedDistance())
     )
-    hidden = ld.Sensitive(study.sensitive, domain=ld.Domain(tuple(values), ordered=True))
+    hidden = ld.Sensitive(study.sensitive, domain=values)
     found = []
     for seed in range(TIMES[study.name]):
         release = ld.anonymize(table, quasi=list(study.by), sensitive=hidden, method=method, insecure_seed=seed)
