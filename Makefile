@@ -27,7 +27,7 @@ OLDEST_TESTS := tests/unit tests/contract tests/property/test_files_give_back.py
 # Where compiled modules may not be kept, each of the many processes of the tests would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-oldest lint types layers unit setup setup-oldest bench docs picture gallery clean
+.PHONY: demo test test-oldest lint types layers unit setup setup-oldest bench man sbom picture gallery clean
 
 demo: setup
 	$(BIN)/ldiversity demo --folder demo-output
@@ -72,6 +72,14 @@ bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/run.py
 
+# Manual pages of all commands: man -l man/ldiversity-anonymize.1
+man: setup
+	$(BIN)/python tools/man_page.py man
+
+# What is installed with the package, with versions and licences (CycloneDX).
+sbom: setup
+	$(BIN)/python tools/sbom.py collect attacks excel icd postgresql spark > sbom.json
+
 picture: setup
 	$(BIN)/python docs/pictures/make.py
 
@@ -80,4 +88,4 @@ gallery: setup
 	$(BIN)/python -m papers all -o docs/gallery --overwrite
 
 clean:
-	rm -rf $(VENV) $(OLDEST) demo-output .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) demo-output man sbom.json .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,0 +1,64 @@
+"""What is in the wheel and in the archive of sources, and what a package index shows."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+import zipfile
+from email import message_from_bytes
+from email.message import Message
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+MOST_BYTES = 2_000_000
+
+
+@pytest.fixture(scope="module")
+def metadata(wheel: Path) -> Message:
+    with zipfile.ZipFile(wheel) as archive:
+        name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return message_from_bytes(archive.read(name))
+
+
+def test_the_wheel_has_every_file_of_the_package_and_nothing_else(wheel: Path) -> None:
+    files = (path for path in (SOURCE / "ldiversity").rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    own = {path.relative_to(SOURCE).as_posix() for path in files}
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+
+    assert packed == own
+    assert {"ldiversity/py.typed", "ldiversity/__init__.pyi"} <= packed
+
+
+def test_the_archive_of_sources_is_small_and_builds_what_the_repository_builds(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+
+    assert sdist.stat().st_size < MOST_BYTES
+    assert not [name for name in names if name.startswith(("docs/gallery", "tests/", "papers/"))]
+    needed = {"pyproject.toml", "README.md", "LICENSE", "tools/package_metadata.py", "SECURITY.md", "CITATION.cff"}
+    assert needed <= names
+
+
+def test_the_index_shows_a_readme_without_links_into_the_repository(metadata: Message) -> None:
+    text = metadata.get_payload()
+
+    assert isinstance(text, str)
+    assert "# ldiversity" in text
+    assert "make demo" in text
+    assert "![" not in text
+    assert not re.findall(r"\]\((?!https?://)", text)
+
+
+def test_the_metadata_names_authors_licence_and_versions_of_python(metadata: Message) -> None:
+    assert metadata["Author"] == "ldiversity contributors"
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert "Typing :: Typed" in (metadata.get_all("Classifier") or [])
+
+
+def test_the_citation_has_the_version_of_the_package(metadata: Message) -> None:
+    assert f"\nversion: {metadata['Version']}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")

@@ -1,0 +1,92 @@
+"""Everything on the first page works from the wheel alone, in an environment that has nothing else."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.packaging.conftest import ROOT, outside
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+FIRST_RELEASE = next(text for kind, text in BLOCKS if not kind and "ldiversity describe" in text)
+PYTHON = "\n".join(text for kind, text in BLOCKS if kind == "python")
+COLLECT = next(text for kind, text in BLOCKS if not kind and "collect new" in text)
+
+pytestmark = pytest.mark.xdist_group("stranger")  # one environment for all of them
+
+
+def run(python: Path, *words: str, folder: Path, code: int = 0) -> str:
+    done = subprocess.run(
+        [str(python), *words], cwd=folder, check=False, capture_output=True, text=True, env=outside(), timeout=300
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def demo(stranger: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that the demonstration leaves."""
+    folder = tmp_path_factory.mktemp("demo")
+    run(stranger, "-m", "ldiversity", "demo", "--folder", "demo-output", folder=folder)
+    return folder / "demo-output"
+
+
+def commands(block: str) -> list[str]:
+    lines = (line.partition("#")[0].strip() for line in block.splitlines())
+    return [line.removeprefix("ldiversity ") for line in lines if line.startswith("ldiversity ")]
+
+
+def test_the_package_comes_from_the_wheel_and_has_a_version(stranger: Path, tmp_path: Path) -> None:
+    home = run(stranger, "-c", "import ldiversity; print(ldiversity.__file__)", folder=tmp_path)
+
+    assert "site-packages" in home
+    assert re.search(r"ldiversity \d", run(stranger, "-m", "ldiversity", "--version", folder=tmp_path))
+
+
+def test_the_commands_of_the_first_release_run_in_their_order(stranger: Path, demo: Path) -> None:
+    asked = commands(FIRST_RELEASE)
+
+    assert len(asked) >= 5
+    for command in asked:
+        run(stranger, "-m", "ldiversity", *shlex.split(command), folder=demo)
+    assert (demo / "estimate.png").stat().st_size
+
+
+def test_the_python_of_the_first_page_runs(stranger: Path, demo: Path) -> None:
+    frame = "import pyarrow.csv; frame = pyarrow.csv.read_csv('patients.csv').drop_columns(['name'])\n"
+    script = PYTHON.replace('"release/"', '"release-python/"')
+
+    run(stranger, "-c", frame + script, folder=demo)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs_where_only_its_file_is(stranger: Path, example: Path, tmp_path: Path) -> None:
+    copy = tmp_path / example.name
+    copy.write_text(example.read_text(encoding="utf-8"), encoding="utf-8")
+
+    assert len(run(stranger, str(copy), folder=tmp_path).splitlines()) > 3
+
+
+def test_shells_complete_commands(stranger: Path, tmp_path: Path) -> None:
+    asked = outside() | {"COMP_WORDS": "ldiversity an", "COMP_CWORD": "1", "_LDIVERSITY_COMPLETE": "bash_complete"}
+    command = stranger.with_name("ldiversity")
+
+    done = subprocess.run([str(command)], cwd=tmp_path, check=True, capture_output=True, text=True, env=asked)
+
+    assert done.stdout.split() == ["plain,anonymize"]
+
+
+def test_what_an_extra_is_needed_for_says_so_in_a_sentence(stranger: Path, tmp_path: Path) -> None:
+    first = commands(COLLECT)
+    run(stranger, "-m", "ldiversity", *shlex.split(first[0]), folder=tmp_path)
+
+    said = run(stranger, "-m", "ldiversity", *shlex.split(first[1]), folder=tmp_path, code=2)
+
+    assert "ldiversity[collect]" in said
