@@ -27,7 +27,7 @@ OLDEST_TESTS := tests/unit tests/contract tests/property/test_files_give_back.py
 # Where compiled modules may not be kept, each of the many processes of the tests would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-oldest lint types layers unit setup setup-oldest bench man sbom picture gallery clean
+.PHONY: demo test test-oldest lint types layers unit setup setup-oldest bench docs man sbom picture gallery clean
 
 demo: setup
 	$(BIN)/ldiversity demo --folder demo-output
@@ -72,6 +72,10 @@ bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/run.py
 
+# The site: docs/_build/index.html
+docs: setup
+	$(BIN)/python -m sphinx -b html -q -E -W --keep-going docs docs/_build
+
 # Manual pages of all commands: man -l man/ldiversity-anonymize.1
 man: setup
 	$(BIN)/python tools/man_page.py man
@@ -88,4 +92,4 @@ gallery: setup
 	$(BIN)/python -m papers all -o docs/gallery --overwrite
 
 clean:
-	rm -rf $(VENV) $(OLDEST) demo-output man sbom.json .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) demo-output man sbom.json docs/_build docs/reference .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
