@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import lcm
 from typing import ClassVar, Final, Literal
 
 import numpy as np
@@ -234,7 +235,13 @@ class BSGI(GroupingMethod):
         if not differ(self.l):
             return levels[0]
         if self.overflow == "suppress":
-            return thriftiest_size([column.counts for column in table.sensitive], levels)
+            first = thriftiest_size([column.counts for column in table.sensitive], levels)
+            # Columns that must each lose records may leave none together; other sizes leave them more room.
+            for size in (first, lcm(*levels), 2 * lcm(*levels)):
+                keys = make_keys(table, [size // l for l in levels])
+                if len(keep_eligible(keys.codes, keys.sizes, np.arange(table.n_rows, dtype=np.int32), size)):
+                    return size
+            return first
         self._check_columns(table.sensitive)
         people = 1 if table.several is None else int(np.bincount(table.several).max())
         size = smallest_size(table.n_rows, [int(column.counts.max()) for column in table.sensitive], levels, people)
