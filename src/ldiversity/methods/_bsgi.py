@@ -237,10 +237,10 @@ class BSGI(GroupingMethod):
         if self.overflow == "suppress":
             first = thriftiest_size([column.counts for column in table.sensitive], levels)
             # Columns that must each lose records may leave none together; other sizes leave them more room.
-            for size in (first, lcm(*levels), 2 * lcm(*levels)):
-                keys = make_keys(table, [size // l for l in levels])
-                if len(keep_eligible(keys.codes, keys.sizes, np.arange(table.n_rows, dtype=np.int32), size)):
-                    return size
+            for tried in (first, lcm(*levels), 2 * lcm(*levels)):
+                keys = make_keys(table, [tried // l for l in levels])
+                if len(keep_eligible(keys.codes, keys.sizes, np.arange(table.n_rows, dtype=np.int32), tried)):
+                    return tried
             return first
         self._check_columns(table.sensitive)
         people = 1 if table.several is None else int(np.bincount(table.several).max())
