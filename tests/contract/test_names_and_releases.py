@@ -66,6 +66,7 @@ def arguments(name: str, release: ld.Release) -> dict[str, Any]:
         "data": TABLE,
         "published": TABLE,
         "original": TABLE,
+        "held_out": TABLE,
         "release": release,
         "releases": [release, release],
         "by": "age",

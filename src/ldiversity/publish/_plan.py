@@ -214,7 +214,7 @@ def _refused(method: Method, error: LDiversityError) -> Outlook:
 
 def _least_error(question: _Question, chosen: Outlook) -> Outlook | None:
     """The outlook of the l with the least expected error at an epsilon, found step by step; None without an epsilon."""
-    if chosen.epsilon is None or chosen.l is None:
+    if chosen.epsilon is None or chosen.l is None or question.method.strength is None:
         return None
     best = chosen
     for step in (-1, 1):
@@ -229,7 +229,7 @@ def _least_error(question: _Question, chosen: Outlook) -> Outlook | None:
 def _choices(question: _Question, chosen: Outlook, best: Outlook | None = None) -> tuple[Outlook, ...]:
     """The outlook for neighboring l: around the one asked for, or below the largest possible one; and the best one."""
     level = chosen.l if chosen.feasible else question.l
-    if level is None:
+    if level is None or question.method.strength is None:
         return (chosen,)
     if chosen.feasible:
         # For large l, the exact facts of the other selections, which are here for comparison, take long.

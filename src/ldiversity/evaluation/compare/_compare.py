@@ -137,6 +137,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         if lasting:
             store.save(mark, row)
         rows.append(row)
+    rows = _judged(rows)
     found = Comparison(
         rows=tuple(rows),
         table=setting.name,
@@ -148,7 +149,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         uninformed=setting.uninformed,
         risk_limit=limit,
         threshold=recognition.threshold,
-        notes=(*_how(setting), *(left_out(options or {}) if methods is None else [])),
+        notes=(*_how(setting, rows), *(left_out(options or {}) if methods is None else [])),
         # As the holder said it, not as it was measured: a domain that was read off the whole table would be declared
         # then, and publish values of records that are dropped or left out.
         publications={
@@ -162,6 +163,13 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         screened = () if found.publication is None else found.publication.screen(source)
     tell(1.0, "comparing")
     return replace(found, findings=screened)
+
+
+def _judged(rows: list[ComparedRun]) -> list[ComparedRun]:
+    """The runs, judged by queries after all where cells of the table differ in nothing that could be lost."""
+    if any(row.association_lost is not None for row in rows):
+        return rows
+    return [replace(row, judged_by="queries") for row in rows]
 
 
 def _divided(decisions: ComparedDecisions) -> tuple[ColumnDecisions, Recognition]:
@@ -189,7 +197,7 @@ def _found(asked: Recognition) -> str:
     return f"Found at worst: by someone who searches {among}. {limit}"
 
 
-def _how(setting: Setting) -> list[str]:
+def _how(setting: Setting, rows: Sequence[ComparedRun]) -> list[str]:
     queries = sum(len(workload) for workload in setting.workloads)
     whose = min(setting.targets, max(_with_value(setting.table, one) for one in setting.sensitive))
     attacked = f"{number(whose)} {'record' if whose == 1 else 'records'}"
@@ -212,7 +220,7 @@ def _how(setting: Setting) -> list[str]:
     )
     found = _found(setting.recognition)
     notes = [risk, error, sound, found, "Publishing draws anew, so its figures will differ slightly from these."]
-    if setting.judged_by == "association":
+    if any(row.judged_by == "association" for row in rows):
         notes.append(
             f"Someone who knows only how frequent values are is off by {percent(setting.uninformed)} for half of the "
             "queries, so these say little here: the map and the recommendation use what is lost within small cells."
