@@ -6,9 +6,10 @@ library as any program does, by its public names.
 
 from __future__ import annotations
 
-from papers.exhibits import Exhibit, Outcome, Setting, Study, attempt
+from papers.exhibits import Exhibit, Setting, Study, attempt
 from papers.registry import STUDIES, load_study
 from papers.run import Rerun, StudyResult, rerun
+from papers.verdicts import Outcome, Verdict
 
 __all__ = [
     "STUDIES",
@@ -18,6 +19,7 @@ __all__ = [
     "Setting",
     "Study",
     "StudyResult",
+    "Verdict",
     "attempt",
     "load_study",
     "rerun",

@@ -7,20 +7,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import pyarrow as pa
 
 import ldiversity as ld
+from papers.verdicts import Outcome, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Exhibit", "Outcome", "Setting", "Study", "attempt"]
-
-Outcome: TypeAlias = Literal["agrees", "differs", "better", "not run"]
-"""``agrees``: the paper's statement holds. ``differs``: it does not, and the words say why. ``better``: it holds for
-the paper's method, and ours does better. ``not run``: something is missing here, such as the data."""
+__all__ = ["Exhibit", "Setting", "Study", "attempt"]
 
 _VARIABLE: Final = "LDIVERSITY_DATA"
 
@@ -92,9 +89,8 @@ class Exhibit:
         module.
     alt
         The picture in words, for people who cannot see it.
-    outcome, words
-        The verdict, and the reason for it in one to four sentences, with the figures that decide. Both are computed
-        from the data.
+    verdict
+        Computed from the data.
     claim
         What the paper says, with its own figures where it prints them.
     stand_in
@@ -108,10 +104,19 @@ class Exhibit:
     data: pa.Table
     draw: Callable[[], Figure]
     alt: str
-    outcome: Outcome
-    words: str
+    verdict: Verdict
     claim: str
     stand_in: str = ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """The verdict in one word or three."""
+        return self.verdict.outcome
+
+    @property
+    def words(self) -> str:
+        """The reason for the verdict."""
+        return self.verdict.words
 
 
 def attempt(make: Callable[[], Exhibit], *, paper: str, item: str, title: str, claim: str) -> Exhibit:
@@ -127,7 +132,7 @@ def attempt(make: Callable[[], Exhibit], *, paper: str, item: str, title: str, c
     try:
         return make()
     except ld.UnsupportedError as error:
-        return Exhibit(paper, item, title, pa.table({}), _no_picture, "", "not run", _reason(error), claim)
+        return Exhibit(paper, item, title, pa.table({}), _no_picture, "", Verdict("not run", _reason(error)), claim)
 
 
 def _reason(error: ld.UnsupportedError) -> str:

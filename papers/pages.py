@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,16 +11,12 @@ from typing import Any, Final
 from ldiversity.base.html import escape
 from ldiversity.base.numbers import number
 from papers.files import file_stem
+from papers.summary import markdown_text
+from papers.verdicts import MEANINGS
 
 __all__ = ["html_page", "markdown_page", "rerun_command"]
 
 _MOST_ROWS: Final = 60
-_MEANING: Final = {
-    "agrees": "the paper's statement holds",
-    "better": "the paper's statement holds for its method, and this library does better",
-    "differs": "the paper's statement does not hold; the reason is given",
-    "not run": "something was missing when this page was made",
-}
 _NOT_RUN: Final = "not run"
 _STAND_IN: Final = "stand-in data"
 _STAND_IN_MEANING: Final = "the paper's data are not public; the verdict is about other data, which are named"
@@ -32,7 +27,8 @@ _STYLE: Final = (
     "border-bottom:1px solid #ccc;text-align:left}td.n{text-align:right;font-variant-numeric:tabular-nums}"
     ".badge{display:inline-block;padding:.05rem .6rem;border-radius:1rem;font-size:.85rem;font-weight:600;"
     "border:2px solid;white-space:nowrap}.agrees{color:#00563f;border-color:#009e73}.better{color:#00466e;"
-    "border-color:#0072b2}.differs{color:#8a3d00;border-color:#d55e00}.stand-in-data{color:#6b4a00;border-color:#e69f00}"
+    "border-color:#0072b2}.agrees-with-exceptions{color:#00563f;border-color:#009e73;border-style:dotted}"
+    ".undecided-data{color:#444;border-color:#737373;border-style:dotted}.differs{color:#8a3d00;border-color:#d55e00}.stand-in-data{color:#6b4a00;border-color:#e69f00}"
     ".not-run{color:#444;border-color:#737373;border-style:dashed}blockquote{margin:.5rem 0;padding:0 1rem;"
     "border-left:4px solid #ddd;color:#444}code{background:#f2f2f2;padding:.1rem .3rem}section{margin:2.5rem 0}"
     ".scroll{overflow-x:auto}summary{cursor:pointer}td{vertical-align:top}.items{list-style:none;"
@@ -79,12 +75,12 @@ def _how(facts: Mapping[str, Any]) -> str:
 
 
 def _badge(outcome: str) -> str:
-    return f'<span class="badge {escape(outcome.replace(" ", "-"))}">{escape(outcome)}</span>'
+    return f'<span class="badge {file_stem(outcome)}">{escape(outcome)}</span>'
 
 
 def _legend() -> str:
-    meanings = {**_MEANING, _STAND_IN: _STAND_IN_MEANING}
-    items = "".join(f"<li>{_badge(mark)} {escape(text)}</li>" for mark, text in meanings.items())
+    meanings = [*MEANINGS.items(), (_STAND_IN, _STAND_IN_MEANING)]
+    items = "".join(f"<li>{_badge(mark)} {escape(text)}</li>" for mark, text in meanings)
     return f"<ul>{items}</ul>"
 
 
@@ -169,17 +165,19 @@ def markdown_page(facts: Mapping[str, Any]) -> str:
     lines = [
         "# The papers' evaluations, rerun",
         "",
-        "Generated; do not edit. " + _plain(_how(facts)) + " To run it again:",
+        "Generated; do not edit. " + markdown_text(_how(facts)) + " To run it again:",
         "",
         f"    {shlex.join(facts['command'])} -o FOLDER",
         "",
-        *(f"- **{mark}**: {text}" for mark, text in {**_MEANING, _STAND_IN: _STAND_IN_MEANING}.items()),
+        "[The summary](summary.md) has one line for each figure and table: what the paper says, what came out, why.",
+        "",
+        *(f"- **{mark}**: {text}" for mark, text in [*MEANINGS.items(), (_STAND_IN, _STAND_IN_MEANING)]),
         "",
     ]
     for study in facts["studies"]:
-        lines += [f"## Paper {_plain(study['paper'])}: {_plain(study['title'])}", ""]
+        lines += [f"## Paper {markdown_text(study['paper'])}: {markdown_text(study['title'])}", ""]
         if study["problem"] is not None:
-            lines += [f"**not run** {_plain(study['problem'])}", ""]
+            lines += [f"**not run** {markdown_text(study['problem'])}", ""]
         for exhibit in study["exhibits"]:
             lines += _markdown_exhibit(exhibit)
     return "\n".join(lines).rstrip() + "\n"
@@ -187,21 +185,16 @@ def markdown_page(facts: Mapping[str, Any]) -> str:
 
 def _markdown_exhibit(exhibit: Mapping[str, Any]) -> list[str]:
     lines = [
-        f"### {_plain(exhibit['item'])}: {_plain(exhibit['title'])}",
+        f"### {markdown_text(exhibit['item'])}: {markdown_text(exhibit['title'])}",
         "",
-        f"> The paper: {_plain(exhibit['claim'])}",
+        f"> The paper: {markdown_text(exhibit['claim'])}",
         "",
-        *([f"**{_STAND_IN}** {_plain(exhibit['stand_in'])}", ""] if exhibit["stand_in"] else []),
-        f"**{exhibit['outcome']}** {_plain(exhibit['words'])}",
+        *([f"**{_STAND_IN}** {markdown_text(exhibit['stand_in'])}", ""] if exhibit["stand_in"] else []),
+        f"**{exhibit['outcome']}** {markdown_text(exhibit['words'])}",
         "",
     ]
     files = exhibit["files"]
     if files:
-        lines += [f"![{_plain(exhibit['alt'])}]({files['png']})", ""]
+        lines += [f"![{markdown_text(exhibit['alt'])}]({files['png']})", ""]
         lines += [f"[data]({files['csv']})", ""]
     return lines
-
-
-def _plain(text: str) -> str:
-    """Write a text on one line, with the marks that Markdown and HTML would read escaped."""
-    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(text.split()))

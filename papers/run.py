@@ -18,11 +18,12 @@ from papers.folder import FACTS_FILE, FORMAT, check_folder, staged
 from papers.pages import html_page, markdown_page, rerun_command
 from papers.pool import ProcessPool
 from papers.registry import choose_papers, load_study
+from papers.summary import summary_page
 from papers.tables import check_tables
 
 __all__ = ["Rerun", "StudyResult", "rerun"]
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the dict that `Rerun.to_dict` returns: raised when a key goes, or changes its meaning."""
 
 
@@ -86,7 +87,7 @@ class Rerun:
 
         Keys: ``format``, ``version``, ``package`` (its version), ``quick``, ``seed``, ``command``, and ``studies`` with
         ``paper``, ``title``, ``problem`` and ``exhibits``, each with ``item``, ``title``, ``claim``, ``outcome``,
-        ``words``, ``stand_in``, ``alt``, ``files`` and ``rows`` (one dict per measurement).
+        ``words``, ``figure``, ``why``, ``stand_in``, ``alt``, ``files`` and ``rows`` (one dict per measurement).
         """
         return {
             "format": FORMAT,
@@ -104,8 +105,8 @@ class Rerun:
         Parameters
         ----------
         folder
-            Gets ``index.html`` (complete in itself), ``index.md``, ``reproduction.json``, and for each paper a folder
-            with ``<item>.csv`` and ``<item>.png``. Must not exist yet, or be empty.
+            Gets ``index.html`` (complete in itself), ``index.md``, ``summary.md``, ``reproduction.json``, and
+            for each paper a folder with ``<item>.csv`` and ``<item>.png``. Must not exist yet, or be empty.
         overwrite
             Replace an earlier rerun; a folder that holds anything else is never replaced.
         """
@@ -211,7 +212,11 @@ def _write(done: Rerun, target: Path, pool: ProcessPool, *, overwrite: bool) -> 
     facts = done.to_dict()
     with staged(target, overwrite=overwrite) as staging:
         drawn = pool.run([partial(_draw, exhibit, staging) for exhibit in done.exhibits], _ignore_progress)
-        pages = {"index.html": html_page(facts, staging), "index.md": markdown_page(facts)}
+        pages = {
+            "index.html": html_page(facts, staging),
+            "index.md": markdown_page(facts),
+            "summary.md": summary_page(facts),
+        }
         for name, text in pages.items():
             (staging / name).write_text(text, encoding="utf-8")
         files = [*pages, *(name for names in drawn for name in names)]
@@ -249,6 +254,8 @@ def _exhibit_facts(exhibit: Exhibit) -> dict[str, Any]:
         "claim": exhibit.claim,
         "outcome": exhibit.outcome,
         "words": exhibit.words,
+        "figure": exhibit.verdict.figure,
+        "why": exhibit.verdict.why,
         "stand_in": exhibit.stand_in or None,
         "alt": exhibit.alt,
         "files": exhibit_files(exhibit),

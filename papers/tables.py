@@ -24,6 +24,7 @@ __all__ = [
     "OCCUPATION",
     "WAGE",
     "adult_table",
+    "bootstrap",
     "check_tables",
     "read_table",
     "sample_rows",
@@ -113,13 +114,27 @@ def workers(setting: Setting) -> pa.Table:
 
 
 def wages(setting: Setting) -> pa.Table:
-    """The people of Census-Income paid by the hour, with wages in classes of about equal size; used in place of SAL."""
+    """The people of Census-Income paid by the hour, with wages in classes of about equal size."""
     table = read_table(setting, CENSUS_FILE)
     paid = table.filter(pc.greater(table[_HOURLY], 0))
     hourly = np.asarray(paid[_HOURLY])
     edges = np.unique(np.quantile(hourly, np.linspace(0, 1, _WAGE_CLASSES + 1)))
     classes = np.searchsorted(edges[1:-1], hourly, side="right")
     return paid.select(CENSUS_QUASI).append_column(WAGE, pa.array(classes)).combine_chunks()
+
+
+def bootstrap(table: pa.Table, size: int, seed: int) -> pa.Table:
+    """Draw `size` records with replacement: a larger table of the same population. A table of that size stays as it is.
+
+    Examples
+    --------
+    >>> bootstrap(pa.table({"a": [1, 2]}), 5, seed=1).num_rows
+    5
+    """
+    if size == table.num_rows:
+        return table
+    chosen = np.random.default_rng(seed).integers(table.num_rows, size=size)
+    return table.take(pa.array(chosen)).combine_chunks()
 
 
 def sample_rows(table: pa.Table, most: int, seed: int) -> pa.Table:

@@ -11,8 +11,9 @@ import pyarrow as pa
 import ldiversity as ld
 from ldiversity.base.numbers import plain_number
 from ldiversity.pictures import BLUE, GRAY, new_figure, style, write_title
-from papers.exhibits import Exhibit, Outcome, Setting
+from papers.exhibits import Exhibit, Setting
 from papers.tables import adult_table
+from papers.verdicts import Verdict, decide, single
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,7 +60,7 @@ def measure_cells(setting: Setting) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def judge_cells(data: pa.Table) -> tuple[Outcome, str]:
+def judge_cells(data: pa.Table) -> Verdict:
     """Compare every estimator with the paper's."""
     means = _means(data)
     ratios = {name: mean / means["linear"] for name, mean in means.items()}
@@ -70,12 +71,12 @@ def judge_cells(data: pa.Table) -> tuple[Outcome, str]:
         f"{first['median records in a cell']:g} records in the median. Share of the paper's error: {shown}. The "
         f"goal of at most {_GOAL:g} for MAP is {'met' if ratios['map'] <= _GOAL else 'missed'}."
     )
-    return ("better" if ratios["map"] <= _GOAL else "differs"), words
+    outcome, why = decide([single(f"at most {_GOAL:g} with MAP", holds=ratios["map"] <= _GOAL)], better=True)
+    return Verdict(outcome, words, f"share of the paper's error: {shown}", why)
 
 
 def cells_exhibit(data: pa.Table) -> Exhibit:
     """The error in small cells, by estimator."""
-    outcome, words = judge_cells(data)
     return Exhibit(
         paper="000",
         item="Small cells",
@@ -85,8 +86,7 @@ def cells_exhibit(data: pa.Table) -> Exhibit:
         alt=f"Bars of the mean squared error of {len(_means(data))} estimators on the same releases, longest for "
         f"{_LABELS[max(_means(data), key=_means(data).__getitem__)]}, shortest for "
         f"{_LABELS[min(_means(data), key=_means(data).__getitem__)]}.",
-        outcome=outcome,
-        words=words,
+        verdict=judge_cells(data),
         claim="Not in the paper, whose estimates of small cells may be far below 0 or above the number of records.",
     )
 

@@ -11,9 +11,10 @@ import pyarrow as pa
 
 import ldiversity as ld
 from ldiversity.pictures import BLUE, INK, ORANGE, new_figure, style, write_title
-from papers.exhibits import Exhibit, Outcome, Setting
+from papers.exhibits import Exhibit, Setting
 from papers.paper_000.queries import PAPER_METHODS, publish
 from papers.tables import ADULT_COLUMNS, adult_table
+from papers.verdicts import Verdict, decide, single
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,7 +71,6 @@ class Relationship:
                     for value, true, share in zip(values, truth[place], shares, strict=True)
                 ]
         data = pa.Table.from_pylist(rows)
-        outcome, words = judge_relationship(data)
         return Exhibit(
             paper="000",
             item="Fig. 6",
@@ -79,8 +79,7 @@ class Relationship:
             draw=partial(_draw_relationship, data),
             alt="Six panels of bars, the share of each of six relationships among women and men: the original, and "
             f"what is estimated from each release. {_nearest(data)}",
-            outcome=outcome,
-            words=words,
+            verdict=judge_relationship(data),
             claim="The proposal estimates the true distribution for male and female with the highest precision; TP and "
             "Anatomy do not.",
         )
@@ -102,7 +101,6 @@ class Relationship:
                     {"method": name, "publish (s)": published - start, "estimate (s)": process_time() - published}
                 )
         data = pa.Table.from_pylist(rows)
-        outcome, words = judge_time(data)
         return Exhibit(
             paper="000",
             item="Execution time",
@@ -111,8 +109,7 @@ class Relationship:
             draw=partial(_draw_times, data),
             alt="Bars of the processor time to publish and to estimate for each method, as ratios to the proposal, "
             f"longest for {_slowest(data)}.",
-            outcome=outcome,
-            words=words,
+            verdict=judge_time(data),
             claim="Publishing and estimating Adult took the proposal approximately 4 seconds, on the authors' machine.",
         )
 
@@ -134,22 +131,26 @@ def _nearest(data: pa.Table) -> str:
     return f"The panel of {near!r} is the nearest to the original, that of {far!r} the farthest."
 
 
-def judge_relationship(data: pa.Table) -> tuple[Outcome, str]:
+def judge_relationship(data: pa.Table) -> Verdict:
     """Compare the errors of the estimated distributions."""
     errors = _errors(data)
     shown = ", ".join(f"{name} {error:.2g}" for name, error in errors.items())
     papers = {name: errors[name] for name in PAPER_METHODS}
     best = min(papers, key=papers.__getitem__)
-    words = f"MSE over both sexes: {shown}."
-    if best != "Proposal":
-        return "differs", f"{words} Of the paper's three, {best} has the least."
-    factor = min(papers[name] for name in papers if name != best) / papers[best]
-    words += f" Of the paper's three the proposal has the least, {factor:,.0f} times less than the next."
     ours = {name: error for name, error in errors.items() if name not in papers}
     least = min(ours, key=ours.__getitem__)
-    if ours[least] < papers[best]:
-        return "better", f"{words} {least} has {ours[least] / papers[best]:.2f} of that."
-    return "agrees", words
+    words = f"MSE over both sexes: {shown}."
+    if best == "Proposal":
+        factor = min(papers[name] for name in papers if name != best) / papers[best]
+        words += f" Of the paper's three the proposal has the least, {factor:,.0f} times less than the next."
+        words += f" {least} has {ours[least] / papers[best]:.2f} of that."
+    else:
+        words += f" Of the paper's three, {best} has the least."
+    outcome, why = decide(
+        [single("the proposal is the nearest of the three", holds=best == "Proposal")],
+        better=ours[least] < papers[best],
+    )
+    return Verdict(outcome, words, f"MSE {shown}", why)
 
 
 def _medians(data: pa.Table) -> dict[str, tuple[float, float]]:
@@ -166,20 +167,20 @@ def _slowest(data: pa.Table) -> str:
     return max(total, key=total.__getitem__)
 
 
-def judge_time(data: pa.Table) -> tuple[Outcome, str]:
+def judge_time(data: pa.Table) -> Verdict:
     """Compare with the paper's four seconds, and methods with each other."""
-    medians = _medians(data)
-    total = {name: sum(parts) for name, parts in medians.items()}
+    total = {name: sum(parts) for name, parts in _medians(data).items()}
     ratios = ", ".join(f"{name} {total[name] / total['Proposal']:.2f}" for name in total)
+    faster = _PAPER_SECONDS / total["Proposal"]
     words = (
         f"Publishing and estimating took the proposal {total['Proposal']:.2f} s of processor time here; as ratios to "
-        f"that: {ratios}. Compiling is left out; another machine gives other seconds."
+        f"that: {ratios}. Compiling is left out; another machine gives other seconds. The paper's {_PAPER_SECONDS:g} s "
+        f"are {faster:.1f} times as long."
     )
-    if total["Proposal"] > _PAPER_SECONDS:
-        return "differs", words
-    faster = _PAPER_SECONDS / total["Proposal"]
-    words += f" That is {faster:.1f} times faster than the paper's {_PAPER_SECONDS:g} s."
-    return ("better" if faster > _MUCH else "agrees"), words
+    outcome, why = decide(
+        [single(f"at most {_PAPER_SECONDS:g} s", holds=total["Proposal"] <= _PAPER_SECONDS)], better=faster > _MUCH
+    )
+    return Verdict(outcome, words, f"{total['Proposal']:.2f} s of processor time", why)
 
 
 def _draw_relationship(data: pa.Table) -> Figure:

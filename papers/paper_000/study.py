@@ -10,7 +10,7 @@ from papers.exhibits import Exhibit, Setting, Study, attempt
 from papers.paper_000.adult import measure_adult, overview_exhibit
 from papers.paper_000.cells import cells_exhibit, measure_cells
 from papers.paper_000.census import Census
-from papers.paper_000.formulas import estimators_exhibit, formulas_exhibit, simulate
+from papers.paper_000.formulas import estimators_exhibit, formulas_exhibit, simulate, table_exhibit
 from papers.paper_000.relationship import Relationship
 
 __all__ = ["Paper000"]
@@ -26,6 +26,7 @@ class Paper000(Study):
         """Rerun the evaluation, in the paper's order. An exhibit whose data are missing says so."""
         simulated = simulate(setting)
         yield formulas_exhibit(simulated)
+        yield table_exhibit(simulated)
         yield estimators_exhibit(simulated)
         yield from _census(setting)
         yield _adult("Fig. 5", "Adult(1) to Adult(15)", lambda: overview_exhibit(measure_adult(setting)))
@@ -48,6 +49,7 @@ def _census(setting: Setting) -> Iterator[Exhibit]:
         return
     yield from census.dimensions()
     yield census.diversity()
+    yield census.records()
     yield census.selectivity()
 
 

@@ -17,10 +17,11 @@ from ldiversity.base.numbers import percent
 from ldiversity.base.randomness import FreshWords
 from ldiversity.models import Population
 from ldiversity.pictures import BLUE, GREEN, ORANGE, new_figure, style, write_title
-from papers.exhibits import Exhibit, Outcome, Setting
+from papers.exhibits import Exhibit, Setting
 from papers.paper_004.data import EDUCATION_TREE, Survey
 from papers.paper_004.pictures import label_powers
 from papers.paper_004.runs import COMBINATIONS, fit, prepare, run_once
+from papers.verdicts import Verdict, decide, single
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
@@ -57,7 +58,7 @@ def adult_comparison(adult: pa.Table, survey: Survey, setting: Setting) -> Exhib
         *(_grouped(adult, surveys, name, method, setting.seed) for name, method in _mondrians().items()),
     ]
     data = pa.Table.from_pylist(rows)
-    outcome, judged = judge_adult(data)
+    verdict = judge_adult(data)
     return Exhibit(
         "001",
         "Fig. 7 and its MSE",
@@ -66,8 +67,7 @@ def adult_comparison(adult: pa.Table, survey: Survey, setting: Setting) -> Exhib
         partial(_draw, data),
         "Bars of errors on a logarithmic axis in two panels, by age and gender and by work class and occupation. "
         + _in_words(data),
-        outcome,
-        f"{_refusal(survey)}{judged}",
+        verdict._replace(words=f"{_refusal(survey)}{verdict.words}"),
         "For (2, 4)-semantic diversity the MSE is 1.0899e-4 (Proposal), 1.8748e-4 (Existing), 3.0421e-4 (Simple), and "
         "0.7499e-4 for Mondrian with 2-diversity, which does not satisfy (l, d)-semantic diversity; but the difference "
         "between the errors of the proposed method and of Mondrian is small, so the proposed method is useful. (The "
@@ -76,7 +76,7 @@ def adult_comparison(adult: pa.Table, survey: Survey, setting: Setting) -> Exhib
     )
 
 
-def judge_adult(data: pa.Table) -> tuple[Outcome, str]:
+def judge_adult(data: pa.Table) -> Verdict:
     """Compare the order of the four, how far Proposal is from Mondrian, and ours with it under an equal promise."""
     errors = dict(zip(data["method"].to_pylist(), data[_AGES].to_pylist(), strict=True))
     jobs = dict(zip(data["method"].to_pylist(), data[_JOBS].to_pylist(), strict=True))
@@ -108,9 +108,14 @@ def judge_adult(data: pa.Table) -> tuple[Outcome, str]:
         f"that are equally likely before; someone who knows their shares reaches {percent(known[_BEST])} with the most "
         "telling set."
     )
-    if not ordered or apart > SMALL:
-        return "differs", words
-    return ("better" if errors[_BEST] < errors["Proposal"] and equal > 1 else "agrees"), words
+    outcome, why = decide(
+        [
+            single("the order Mondrian, Proposal, Existing, Simple", holds=ordered),
+            single("Proposal little above Mondrian", holds=apart <= SMALL),
+        ],
+        better=errors[_BEST] < errors["Proposal"] and equal > 1,
+    )
+    return Verdict(outcome, words, f"Proposal / Mondrian {apart:.1f}, or {apart_jobs:.1f} by job; printed 1.45", why)
 
 
 def _times(ratio: float) -> str:

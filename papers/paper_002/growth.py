@@ -13,7 +13,7 @@ import pyarrow as pa
 import ldiversity as ld
 from ldiversity.methods import SensitiveColumn
 from ldiversity.pictures import BLUE, ORANGE, PURPLE
-from papers.exhibits import Exhibit, Outcome, Setting
+from papers.exhibits import Exhibit, Setting
 from papers.lines import Look, Panel, draw_panels
 from papers.paper_002.runs import (
     JOINT,
@@ -24,6 +24,7 @@ from papers.paper_002.runs import (
     group_together,
     read_columns,
 )
+from papers.verdicts import Verdict, decide, single
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,7 +58,7 @@ def growth_exhibit(setting: Setting) -> Exhibit:
         f"{name}: {times[0]:.2g} to {times[-1]:.2g} milliseconds" for name, (_, times) in _lines(data).items()
     )
     alt = f"{title}. Lines on logarithmic axes. {told}."
-    return Exhibit("002", "Fig. 1(c), records", title, data, partial(_draw, data), alt, *judge_growth(data), _CLAIM)
+    return Exhibit("002", "Fig. 1(c), records", title, data, partial(_draw, data), alt, judge_growth(data), _CLAIM)
 
 
 def run_sizes(columns: Sequence[SensitiveColumn], sizes: Sequence[int]) -> pa.Table:
@@ -75,7 +76,7 @@ def run_sizes(columns: Sequence[SensitiveColumn], sizes: Sequence[int]) -> pa.Ta
     return pa.Table.from_pylist(rows)
 
 
-def judge_growth(data: pa.Table) -> tuple[Outcome, str]:
+def judge_growth(data: pa.Table) -> Verdict:
     """See with which power of the number of records the times grow."""
     powers = {name: _power(*line) for name, line in _lines(data).items()}
     sizes = sorted(set(data["records"].to_pylist()))
@@ -88,7 +89,8 @@ def judge_growth(data: pa.Table) -> tuple[Outcome, str]:
         f"records; up to {_LINEAR} counts as linear). So L-LMSU is {'at most' if linear else 'NOT'} linear, and MBF is "
         f"{'so as well: that cannot be why it is slower' if other else 'not'}."
     )
-    return ("agrees" if linear else "differs"), words
+    outcome, why = decide([single("the time of L-LMSU is at most linear", holds=linear)])
+    return Verdict(outcome, words, f"powers: L-LMSU {powers[PUBLISHED]:.2f}, MBF {powers[MAXIMAL]:.2f}", why)
 
 
 def _first(columns: Sequence[SensitiveColumn], size: int) -> tuple[SensitiveColumn, ...]:

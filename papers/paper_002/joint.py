@@ -15,8 +15,9 @@ from ldiversity.base.arrays import CodeArray, FloatArray
 from ldiversity.base.numbers import percent
 from ldiversity.methods import CodedTable, GroupingMethod, GroupingRun, SensitiveColumn
 from ldiversity.pictures import BLUE, GRAY, ORANGE, new_figure, style, write_title
-from papers.exhibits import Exhibit, Outcome, Setting
+from papers.exhibits import Exhibit, Setting
 from papers.paper_002.runs import QUICK_ROWS, read_columns
+from papers.verdicts import Verdict, decide, each
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,7 +41,7 @@ def joint_exhibit(setting: Setting) -> Exhibit:
     title = "How surely a value is named at L = 2, from the classes of two columns"
     told = "; ".join(f"{row['pair']}, {row['classes']}: {row['mean probability']:.2f}" for row in data.to_pylist())
     alt = f"{title}. Bars of the mean probability of the true value, beside 1/L = {_PROMISED}. {told}."
-    return Exhibit("002", "Definition 3", title, data, partial(_draw, data), alt, *judge_attack(data), _CLAIM)
+    return Exhibit("002", "Definition 3", title, data, partial(_draw, data), alt, judge_attack(data), _CLAIM)
 
 
 def run_attack(columns: tuple[SensitiveColumn, ...]) -> pa.Table:
@@ -60,22 +61,26 @@ def run_attack(columns: tuple[SensitiveColumn, ...]) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def judge_attack(data: pa.Table) -> tuple[Outcome, str]:
+def judge_attack(data: pa.Table) -> Verdict:
     """Whether knowing how two columns go together tells more than 1/L."""
     rows = data.to_pylist()
     separate = [row for row in rows if row["classes"] == _SEPARATE]
     joint = max(row["mean probability"] for row in rows if row["classes"] == _JOINT)
     broken = [row for row in separate if row["mean probability"] > _PROMISED + _EPSILON]
+    outcome, why = decide([each("at most 1/L", {row["pair"]: row not in broken for row in separate})])
+    worst = max(separate, key=lambda row: float(row["mean probability"]))
+    figure = f"up to {worst['mean probability']:.2f} where 1/L is {_PROMISED:g}; {joint:.2f} with joint classes"
     if not broken:
-        return "agrees", f"The mean probability of the true value is at most {_PROMISED} for every pair of columns."
-    worst = max(broken, key=lambda row: float(row["mean probability"]))
-    return "differs", (
+        words = f"The mean probability of the true value is at most {_PROMISED} for every pair of columns."
+        return Verdict(outcome, words, figure, why)
+    words = (
         "Someone who knows how two columns go together, and sees the classes of both, gives the true value more than "
         f"1/2 on average for {len(broken)} of {len(separate)} pairs of columns; most for {worst['pair']}: "
         f"{worst['mean probability']:.2f} on average, and above {_ALMOST_SURE} for "
         f"{percent(worst['share above 0.9'], 2)} of "
         f"the values. With joint classes it is {joint:.2f}."
     )
+    return Verdict(outcome, words, figure, why)
 
 
 def attack(own: CodeArray, own_class: CodeArray, other: CodeArray, other_class: CodeArray) -> FloatArray:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import pyarrow as pa
 
 from ldiversity.pictures import BLUE, GREEN, ORANGE, PURPLE
-from papers.exhibits import Exhibit, Outcome, Setting, Study
+from papers.exhibits import Exhibit, Setting, Study
 from papers.lines import Look, Panel, draw_panels, power
 from papers.paper_002.growth import growth_exhibit
 from papers.paper_002.joint import joint_exhibit
 from papers.paper_002.runs import JOINT, MAXIMAL, PUBLISHED, UNMERGED, by, run_columns, run_levels
 from papers.paper_002.verdicts import judge_additional, judge_hidden, judge_time
+from papers.verdicts import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,7 +58,7 @@ _LINEAR_TO: Final = 0.01
 """Thousandths up to which the axis of additional losses is linear, so that zero can be drawn."""
 
 _TITLES: Final = {"hide loss": "Hide loss", "additional loss": "Additional loss", "time": "Time"}
-_JUDGES: Final[Mapping[str, Callable[[pa.Table], tuple[Outcome, str]]]] = {
+_JUDGES: Final[Mapping[str, Callable[[pa.Table], Verdict]]] = {
     "hide loss": judge_hidden,
     "additional loss": judge_additional,
     "time": judge_time,
@@ -93,7 +94,7 @@ def make_exhibits(figure: str, data: pa.Table) -> Iterator[Exhibit]:
         table = data.select(["method", "columns", "L", *shown, *_BESIDE.get(name, ())])
         draw = partial(_draw, data, shown, title=f"{title}, {item}")
         alt = f"{title}. {_alt(data, shown[-1])}"
-        yield Exhibit("002", item, title, table, draw, alt, *_JUDGES[name](data), _CLAIMS[name])
+        yield Exhibit("002", item, title, table, draw, alt, _JUDGES[name](data), _CLAIMS[name])
 
 
 def _draw(data: pa.Table, shown: list[str], title: str) -> Figure:

@@ -7,8 +7,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from papers.exhibits import Outcome
 from papers.paper_002.runs import JOINT, MAXIMAL, PUBLISHED, UNMERGED
+from papers.verdicts import Verdict, decide, each, single
 
 __all__ = ["judge_additional", "judge_hidden", "judge_time"]
 
@@ -21,7 +21,7 @@ _FAR: Final = 10.0
 Case = tuple[int, int]
 
 
-def judge_hidden(data: pa.Table) -> tuple[Outcome, str]:
+def judge_hidden(data: pa.Table) -> Verdict:
     """Fig. 1(a) and 2(a): L-LMSU hides less than MBF, and merging is a reason."""
     mean, missing = _table(data, "hide loss"), _table(data, "missing")
     fewer, more = (
@@ -33,7 +33,13 @@ def judge_hidden(data: pa.Table) -> tuple[Outcome, str]:
     better = _cases(data, _less(mean, PUBLISHED, UNMERGED))
     ours_fewer = _cases(data, _less(missing, JOINT, MAXIMAL))
     ours_more = _cases(data, _less(missing, MAXIMAL, JOINT))
-    holds = bool(fewer) and not more and not worse and not truly_more
+    cases = _cases(data, lambda _: True)
+    statements = [
+        each("hides less than MBF, or as little", {_case(case): case not in more for case in cases}),
+        single("hides less somewhere", holds=bool(fewer)),
+        each("so it is for records missing anywhere", {_case(case): case not in truly_more for case in cases}),
+        each("merging hides no more", {_case(case): case not in worse for case in cases}),
+    ]
     words = (
         "As the paper counts, the mean over columns, L-LMSU as published hides less than MBF at "
         f"{_named(data, fewer)} and more at {_named(data, more)}. The mean hides what is lost: of records missing "
@@ -43,10 +49,20 @@ def judge_hidden(data: pa.Table) -> tuple[Outcome, str]:
         "different values, so whatever merging allows is allowed without it. Our joint classes hide fewer records "
         f"than MBF at {_named(data, ours_fewer)} and more at {_named(data, ours_more)}."
     )
-    return ("agrees" if holds else "differs"), words
+    ours = max(cases, key=lambda case: case[::-1])
+    figure = (
+        f"hidden, {_case(ours)}: L-LMSU {mean[PUBLISHED, *ours]:.3f}, without merging {mean[UNMERGED, *ours]:.3f}, MBF "
+        f"{mean[MAXIMAL, *ours]:.3f}"
+    )
+    outcome, why = decide(statements, better=bool(ours_fewer) and not ours_more)
+    return Verdict(outcome, words, figure, why)
 
 
-def judge_additional(data: pa.Table) -> tuple[Outcome, str]:
+def _case(case: Case) -> str:
+    return f"{case[0]} columns, L = {case[1]}"
+
+
+def judge_additional(data: pa.Table) -> Verdict:
     """Fig. 1(b) and 2(b): MBF's additional loss is below L-LMSU's."""
     loss = _table(data, "additional loss")
     cases = list(dict.fromkeys((number, level) for _, number, level in loss))
@@ -59,18 +75,21 @@ def judge_additional(data: pa.Table) -> tuple[Outcome, str]:
         f"{largest[JOINT]:.5f} for our joint classes."
     )
     ours = _ours_joined(data, largest[JOINT] / largest[MAXIMAL] if largest[MAXIMAL] else float("inf"))
+    outcome, why = decide([each("MBF's additional loss is below", {_case(case): case in below for case in cases})])
+    figure = f"largest: L-LMSU {largest[PUBLISHED]:.5f}, MBF {largest[MAXIMAL]:.5f}"
     if len(below) == len(cases):
-        return "agrees", f"{told} The order is the paper's.{ours}"
+        return Verdict(outcome, f"{told} The order is the paper's.{ours}", figure, why)
     of_all = {
         name: [sum(own[name, *case] for case in cases) for own in (joined, left)] for name in (PUBLISHED, MAXIMAL)
     }
     counts = " and ".join(f"{own[0]:,} of {own[1]:,} with {name}" for name, own in of_all.items())
-    return "differs", (
+    words = (
         f"{told} A record that is left when no more classes of L can be formed joins a class only where its level is "
         f"new, as in the paper's example, and is hidden otherwise. In all cases together {counts} joined: what is "
         "left are mostly records of the most frequent values, and nearly every class holds these already. Letting "
         f"levels repeat would raise the additional loss, but then no bound on the share of a value holds.{ours}"
     )
+    return Verdict(outcome, words, figure, why)
 
 
 def _ours_joined(data: pa.Table, times: float) -> str:
@@ -88,7 +107,7 @@ def _ours_joined(data: pa.Table, times: float) -> str:
     )
 
 
-def judge_time(data: pa.Table) -> tuple[Outcome, str]:
+def judge_time(data: pa.Table) -> Verdict:
     """Fig. 1(c) and 2(c): L-LMSU is faster than MBF."""
     times = _table(data, "time")
     published = [value for (name, _, _), value in times.items() if name == PUBLISHED]
@@ -104,7 +123,9 @@ def judge_time(data: pa.Table) -> tuple[Outcome, str]:
         f"several columns (see Definition 3 below). Our joint classes, which keep it, take {min(ours):.1f} to "
         f"{max(ours):.1f} times MBF's, because several divisions are compared and MBF's is one of them."
     )
-    return ("agrees" if max(published) < 1 else "differs"), words
+    faster = {_case((number, level)): value < 1 for (name, number, level), value in times.items() if name == PUBLISHED}
+    outcome, why = decide([each("faster than MBF", faster)])
+    return Verdict(outcome, words, f"{min(published):.2f} to {max(published):.2f} of MBF's time", why)
 
 
 def _plain(milliseconds: float) -> str:

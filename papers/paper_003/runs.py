@@ -14,12 +14,14 @@ from ldiversity.methods import Grouping, GroupingMethod, GroupingRun
 from papers.exhibits import Setting
 from papers.paper_002.runs import least_time
 from papers.paper_003.data import Tables, measure, read_tables
+from papers.paper_003.regions import cut_loss
 
-__all__ = ["METHODS", "NEAR", "PUBLISHED", "SWAPS", "column", "run_methods"]
+__all__ = ["CUT", "METHODS", "NEAR", "PUBLISHED", "SWAPS", "column", "run_methods"]
 
 PUBLISHED: Final = "BSGI, published"
 NEAR: Final = "BSGI, ours"
 SWAPS: Final = "BSGI, ours with swaps"
+CUT: Final = "loss, regions of cuts"
 
 METHODS: Final[Mapping[str, Callable[[int], GroupingMethod]]] = MappingProxyType(
     {
@@ -55,14 +57,15 @@ _TINY: Final = 600
 def run_methods(setting: Setting) -> pa.Table:
     """Measure every method for every l: one row each.
 
-    Columns: ``method``, ``l``, ``records``, ``classes``, ``average size``, ``discernibility``, ``loss``, ``greatest
-    share`` and ``mean share`` of one value in a class, ``seconds`` of processor time, the least of the repetitions,
-    and ``time``, the same in units of the published BSGI's at l = 2.
+    Columns: ``method``, ``l``, ``records``, ``classes``, ``average size``, ``discernibility``, ``loss`` with tight
+    boxes and, of Mondrian, with the regions that its cuts leave, ``greatest share`` and ``mean share`` of one value in
+    a class, ``seconds`` of processor time, the least of the repetitions, and ``time``, the same in units of the
+    published BSGI's at l = 2.
     """
     scale = _QUICK if setting.quick else _FULL
     tables = read_tables(setting, scale.rows)
     _compile(read_tables(setting, _TINY))
-    rows: list[dict[str, str | int | float]] = []
+    rows: list[dict[str, str | int | float | None]] = []
     unit = 0.0
     total = len(METHODS) * len(_PARAMETERS)
     for name, make in METHODS.items():
@@ -80,6 +83,7 @@ def run_methods(setting: Setting) -> pa.Table:
                     "average size": found.average,
                     "discernibility": found.discernibility,
                     "loss": found.loss,
+                    CUT: cut_loss(tables.plain, grouping.partitions[0]) if name.startswith("Mondrian") else None,
                     "greatest share": found.greatest_share,
                     "mean share": found.mean_share,
                     "time": seconds / unit,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 import pyarrow as pa
 
 from ldiversity.pictures import BLUE, GRAY, GREEN, INK, ORANGE, PURPLE
-from papers.exhibits import Exhibit, Outcome, Setting, Study
+from papers.exhibits import Exhibit, Setting, Study
 from papers.lines import Look, Panel, draw_panels
 from papers.overlaps import overlapping_lines, tell_overlaps
 from papers.paper_003.data import describe_table
-from papers.paper_003.runs import METHODS, NEAR, PUBLISHED, SWAPS, column, run_methods
+from papers.paper_003.runs import CUT, METHODS, NEAR, PUBLISHED, SWAPS, column, run_methods
 from papers.paper_003.verdicts import (
     GOALS,
     PRINTED_RATIO,
@@ -26,6 +26,7 @@ from papers.paper_003.verdicts import (
     judge_sizes,
     judge_times,
 )
+from papers.verdicts import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,11 +49,13 @@ _LOOKS: Final[Mapping[str, Look]] = {
     "1/l": Look(GRAY, "", ":"),
     "aimed at, at most": Look(INK, "x", ""),
 }
+_CUTS: Final = "Mondrian, distinct, regions of cuts"
 _RATIOS: Final[Mapping[str, Look]] = {
-    "published / Mondrian, distinct": Look(BLUE, "^"),
-    "published / Mondrian, frequency": Look(BLUE, "D", "--", hollow=True),
-    "ours / Mondrian, distinct": Look(GREEN, "^"),
-    "ours / Mondrian, frequency": Look(GREEN, "D", "--", hollow=True),
+    _CUTS: Look(INK, "^"),
+    "published / Mondrian, regions of cuts": Look(BLUE, "^"),
+    "published / Mondrian, tight boxes": Look(BLUE, "D", "--", hollow=True),
+    "ours / Mondrian, regions of cuts": Look(GREEN, "^"),
+    "ours / Mondrian, tight boxes": Look(GREEN, "D", "--", hollow=True),
 }
 _SOLID: Final = (PUBLISHED, NEAR, "Mondrian, distinct", "Mondrian, frequency", "Incognito, distinct")
 
@@ -73,13 +76,13 @@ class Paper003(Study):
 
 def make_exhibits(data: pa.Table, about: str = "") -> Iterator[Exhibit]:
     """Make the exhibits from what was measured; `about` says on which columns, in the first of them."""
-    outcome, words = judge_sizes(data)
+    sizes = judge_sizes(data)
     yield _exhibit(
         "Table 5",
         "Average number of records in a class",
         _with_printed(data),
         partial(_draw_sizes, data),
-        (outcome, f"{words} {about}".strip()),
+        sizes._replace(words=f"{sizes.words} {about}".strip()),
         "BSGI 2.00, 3.00, 4.00, 5.00, 6.00, 7.00 for l = 2 to 7; Mondrian 2.47, 4.32, 6.71, 9.81, 13.79, 18.73; "
         "Incognito 471, 471, 628, 942, 1005, 1005.",
     )
@@ -95,7 +98,7 @@ def make_exhibits(data: pa.Table, about: str = "") -> Iterator[Exhibit]:
     yield _exhibit(
         "Fig. 5",
         "Information loss",
-        data.select(["method", "l", "loss"]),
+        data.select(["method", "l", "loss", CUT]),
         partial(_draw_loss, data),
         judge_loss(data),
         "BSGI loses least; at l = 7 its loss is 70 % of Mondrian's; Incognito loses more by orders of magnitude. "
@@ -130,11 +133,11 @@ def make_exhibits(data: pa.Table, about: str = "") -> Iterator[Exhibit]:
 
 
 def _exhibit(
-    item: str, title: str, data: pa.Table, draw: Callable[[], Figure], verdict: tuple[Outcome, str], claim: str
+    item: str, title: str, data: pa.Table, draw: Callable[[], Figure], verdict: Verdict, claim: str
 ) -> Exhibit:
-    outcome, words = verdict
-    told = words if item == "Table 5" else f"{words} (Sensitive: occupation; see Table 5.)"
-    return Exhibit("003", item, title, data, draw, f"{title}. {_alt(data)}", outcome, told, claim)
+    words = verdict.words if item == "Table 5" else f"{verdict.words} (Sensitive: occupation; see Table 5.)"
+    told = verdict._replace(words=words)
+    return Exhibit("003", item, title, data, draw, f"{title}. {_alt(data)}", told, claim)
 
 
 def _alt(data: pa.Table) -> str:
@@ -201,14 +204,15 @@ def _draw_one(data: pa.Table, name: str, title: str, y: str) -> Figure:
 def _draw_loss(data: pa.Table) -> Figure:
     ratios: dict[str, Line] = {}
     for word, name in {"published": PUBLISHED, "ours": NEAR}.items():
-        for model in ("distinct", "frequency"):
-            theirs = column(data, f"Mondrian, {model}", "loss")
-            losses = column(data, name, "loss")
-            ratios[f"{word} / Mondrian, {model}"] = _line({l: losses[l] / theirs[l] for l in losses})
+        losses = column(data, name, "loss")
+        for regions, measured in {"regions of cuts": CUT, "tight boxes": "loss"}.items():
+            theirs = column(data, "Mondrian, distinct", measured)
+            ratios[f"{word} / Mondrian, {regions}"] = _line({l: losses[l] / theirs[l] for l in losses})
     ratios[_PRINTED] = _line({7: PRINTED_RATIO})
+    cuts = {_CUTS: _line(column(data, "Mondrian, distinct", CUT))}
     panels = [
-        Panel("Loss", _L, "mean loss of a cell", _series(data, "loss")),
-        Panel("BSGI over Mondrian", _L, "ratio of losses", ratios),
+        Panel("Loss (tight boxes where not said)", _L, "mean loss of a cell", {**_series(data, "loss"), **cuts}),
+        Panel("BSGI over Mondrian, distinct", _L, "ratio of losses", ratios),
     ]
     return draw_panels(panels, {**_LOOKS, **_RATIOS}, title="Information loss (Fig. 5)", columns=2, size=(4.6, 3.6))
 

@@ -13,11 +13,12 @@ import ldiversity as ld
 from ldiversity.base.randomness import FreshWords
 from ldiversity.estimation import Paper
 from ldiversity.mechanisms import BalancedSelection, SetMechanism, SimpleSelection
-from papers.exhibits import Exhibit, Outcome, Setting
+from papers.exhibits import Exhibit, Setting
 from papers.paper_004.data import stand_in
 from papers.paper_004.errors import BY_CELL, WHOLE
 from papers.paper_004.pictures import Curve, Panel, draw_panels
 from papers.paper_004.runs import Fitted, draw_sets
+from papers.verdicts import Verdict, decide, single
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +46,7 @@ def accuracy(surveys: Sequence[Survey], setting: Setting) -> Exhibit:
     words = FreshWords.from_insecure_seed(setting.seed + 2)
     rows = [row for survey in surveys for n in _RECORDS for row in _measure(survey, n, setting, words)]
     data = pa.Table.from_pylist(rows)
-    outcome, judged = judge_accuracy(data, {survey.name: survey.n for survey in surveys})
+    verdict = judge_accuracy(data, {survey.name: survey.n for survey in surveys})
     return Exhibit(
         "004",
         "Eq. 2",
@@ -54,15 +55,14 @@ def accuracy(surveys: Sequence[Survey], setting: Setting) -> Exhibit:
         partial(_draw, data),
         "Two panels, education and income, of errors in the whole table against the number of records, both on "
         "logarithmic axes. " + _in_words(data),
-        outcome,
-        judged,
+        verdict,
         "Eq. 2 gives the probability with which a value becomes a dummy, and solving Eq. 1 with it estimates the "
         "histogram with high accuracy.",
         stand_in([survey.name for survey in surveys]),
     )
 
 
-def judge_accuracy(data: pa.Table, records: dict[str, int]) -> tuple[Outcome, str]:
+def judge_accuracy(data: pa.Table, records: dict[str, int]) -> Verdict:
     """Compare the errors at the paper's numbers of records with the goals, by both measures."""
     measures = {WHOLE: "In the histogram of the whole table", BY_CELL: "By age and gender, as in Fig. 11 and 12"}
     gains = {measure: _gains(data, records, measure) for measure in measures}
@@ -92,7 +92,12 @@ def judge_accuracy(data: pa.Table, records: dict[str, int]) -> tuple[Outcome, st
         f"{few:,} records it is, in the whole table, {fewer}. The incomes are made up (log-normal), so their figure is "
         "that of this table, not of the paper's."
     )
-    return ("better" if reached and lower else "differs"), words
+    outcome, why = decide(
+        [single("exact probabilities reach the goals", holds=reached), single("less error everywhere", holds=lower)],
+        better=True,
+    )
+    figure = "; ".join(f"{name} 1/{exact:,.0f} of Eq. 2's error" for name, (exact, _) in gains[WHOLE].items())
+    return Verdict(outcome, words, figure, why)
 
 
 def _gains(data: pa.Table, records: dict[str, int], measure: str) -> dict[str, tuple[float, float]]:

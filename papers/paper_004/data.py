@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import ldiversity as ld
 from ldiversity.base.arrays import CodeArray
-from ldiversity.datasets import income, income_domain
+from ldiversity.datasets import income, income_domain, patients, patients_tree
 from papers.exhibits import Setting
 from papers.tables import ADULT_FILE, read_table
 
@@ -25,6 +25,7 @@ __all__ = [
     "education_survey",
     "fnlwgt_survey",
     "income_survey",
+    "patients_survey",
     "read_adult",
     "stand_in",
 ]
@@ -54,7 +55,12 @@ EDUCATION_TREE: Final = ld.Hierarchy.from_rows(
 FNLWGT_WIDTH: Final = 10_000
 """Bins of this width give the paper's 148 values of fnlwgt."""
 
-_MADE_UP: Final = "The paper's incomes are not public; a made-up table of the same size and bands stands in."
+_MADE_UP: Final = {
+    "income": "The paper's incomes are not public; a made-up table of the same size and bands stands in.",
+    "patients": "The paper's patients are not public, and its part of the ICD is not readable; made-up patients stand "
+    "in, with a tree of diseases like the ICD's: block, chapter, root.",
+}
+"""Tables that stand in for others, and what to say of them."""
 
 _COLUMNS: Final = ("age", "sex", "education", "fnlwgt", "occupation", "workclass", "marital-status", "race",
                    "relationship", "native-country", "hours-per-week", "income")  # fmt: skip
@@ -119,16 +125,23 @@ def stand_in(tables: Sequence[str]) -> str:
     >>> stand_in(["income", "fnlwgt"]).partition(". ")[2]
     "The table of fnlwgt is the paper's."
     """
-    if "income" not in tables:
-        return ""
-    others = [name for name in tables if name != "income"]
-    return f"{_MADE_UP} The table of {' and '.join(others)} is the paper's." if others else _MADE_UP
+    made_up = [text for name, text in _MADE_UP.items() if name in tables]
+    others = [name for name in tables if name not in _MADE_UP]
+    if made_up and others:
+        made_up.append(f"The table of {' and '.join(others)} is the paper's.")
+    return " ".join(made_up)
 
 
 def income_survey(n: int, seed: int) -> Survey:
     """Make up `n` incomes in the paper's 14 bands; its own table is not public."""
     table = income(n, seed)
     return _survey("income", income_domain(), ld.OrderedDistance(), table, table["income"])
+
+
+def patients_survey(n: int, seed: int) -> Survey:
+    """Make up `n` patients with diseases of a tree like that of the ICD."""
+    table, tree = patients(n, seed), patients_tree()
+    return _survey("patients", ld.Domain(tree.leaves), ld.TreeDistance(tree), table, table["disease"])
 
 
 def education_survey(adult: pa.Table) -> Survey:

@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.randomness import FreshWords
-from papers.exhibits import Exhibit, Outcome, Setting
+from papers.exhibits import Exhibit, Setting
 from papers.overlaps import overlapping_lines, tell_overlaps
 from papers.paper_004.data import stand_in
 from papers.paper_004.pictures import Curve, Panel, draw_panels
 from papers.paper_004.runs import COMBINATIONS, LE, Outcomes, prepare, run_le, run_once
+from papers.verdicts import Verdict
 
 if TYPE_CHECKING:
     from papers.paper_004.data import Survey
@@ -99,10 +100,9 @@ def _join(first: Outcomes, second: Outcomes) -> Outcomes:
     return Outcomes(first.cells | second.cells, first.whole | second.whole, first.refused | second.refused)
 
 
-def sweep_exhibit(sweep: Sweep, survey: Survey, data: pa.Table, verdict: tuple[Outcome, str], claim: str) -> Exhibit:
+def sweep_exhibit(sweep: Sweep, survey: Survey, data: pa.Table, verdict: Verdict, claim: str) -> Exhibit:
     """Put a measured figure together with its verdict."""
     title = f"Mean squared error against l and d, {survey.name} ({survey.n:,} records, F = {survey.n_values})"
-    outcome, words = verdict
     return Exhibit(
         "004",
         sweep.item,
@@ -111,8 +111,7 @@ def sweep_exhibit(sweep: Sweep, survey: Survey, data: pa.Table, verdict: tuple[O
         partial(_draw, sweep, data, f"{sweep.item}: {title}"),
         "Four panels of errors on a logarithmic axis: l = 2 and l = 3 against d, d = 2 and d = 3 against l, one line a "
         "combination of anonymizing and analyzing. " + _in_words(data),
-        outcome,
-        words,
+        verdict,
         claim,
         stand_in([survey.name]),
     )

@@ -14,9 +14,10 @@ from ldiversity.base.randomness import FreshWords
 from ldiversity.estimation import Paper
 from ldiversity.mechanisms import SimpleSelection
 from ldiversity.pictures import BLUE, ORANGE, PALE, new_figure, style, write_title
-from papers.exhibits import Exhibit, Outcome, Setting
+from papers.exhibits import Exhibit, Setting
 from papers.paper_004.pictures import label_powers
 from papers.paper_004.runs import draw_sets
+from papers.verdicts import Verdict, decide, single
 
 __all__ = ["judge_draws", "judge_table_10", "table_9", "table_10"]
 
@@ -59,7 +60,7 @@ def table_10() -> Exhibit:
         for (number, cell), level in product(enumerate(ROWS), range(TABLE_8.shape[1]))
     ]
     data = pa.Table.from_pylist(rows)
-    outcome, words = judge_table_10(data)
+    verdict = judge_table_10(data)
     return Exhibit(
         "004",
         "Tables 8-10",
@@ -68,14 +69,13 @@ def table_10() -> Exhibit:
         partial(_draw_table_10, data),
         "Four panels, one for each gender and age. Bars of the true counts of five levels; the rerun and the printed "
         "estimates are markers that lie on each other, close to the tops of the bars.",
-        outcome,
-        words,
+        verdict,
         "Solving Eq. 4 for the counts of Table 9 gives Table 10, for men over 50 for example 117.8, 52.5, 11.5, 20.5, "
         "27.8; the MSE of Eq. 19 is about 8.06e-6.",
     )
 
 
-def judge_table_10(data: pa.Table) -> tuple[Outcome, str]:
+def judge_table_10(data: pa.Table) -> Verdict:
     """Compare the printed estimates with the rerun ones."""
     rerun, printed = (np.asarray(data[f"estimated, {name}"]) for name in ("rerun", "printed (Table 10)"))
     true = np.asarray(data["true (Table 8)"])
@@ -88,7 +88,10 @@ def judge_table_10(data: pa.Table) -> tuple[Outcome, str]:
         f"printed ({EQ_19:.2e}), when divided by the {data.num_rows} cells that there are instead of the 25 in Eq. "
         f"19; from unrounded estimates it is {unrounded:.2e}."
     )
-    return ("agrees" if off <= ROUNDING and same else "differs"), words
+    outcome, why = decide(
+        [single("Table 10 follows from Table 9", holds=off <= ROUNDING), single("so does its MSE", holds=same)]
+    )
+    return Verdict(outcome, words, f"greatest difference {off:.3f}; MSE {from_printed:.3e}", why)
 
 
 def _draw_table_10(data: pa.Table) -> Any:  # noqa: ANN401 - a figure of matplotlib, which is loaded late
@@ -128,7 +131,7 @@ def table_9(setting: Setting) -> Exhibit:
     data = pa.table({"draw": np.arange(1, len(errors) + 1), "MSE": errors})
     printed = float(((TABLE_9 @ inverse.T - TABLE_8) ** 2).mean()) / _N**2
     expected = float((TABLE_8 @ mechanism.variance_factors.T).mean()) / _N**2
-    outcome, judged = judge_draws(data, printed, expected)
+    verdict = judge_draws(data, printed, expected)
     return Exhibit(
         "004",
         "Table 9",
@@ -137,13 +140,12 @@ def table_9(setting: Setting) -> Exhibit:
         partial(_draw_errors, data, printed, expected),
         "A histogram on a logarithmic axis: the errors of random draws gather around their expected value; the error "
         "of the printed Table 9 is a line far to their left.",
-        outcome,
-        judged,
+        verdict,
         "Table 9 shows the anonymized results of Table 8 for l = 2 and d = 2, and their MSE is 8.06e-6.",
     )
 
 
-def judge_draws(data: pa.Table, printed: float, expected: float) -> tuple[Outcome, str]:
+def judge_draws(data: pa.Table, printed: float, expected: float) -> Verdict:
     """Say whether the printed draw is a plausible one."""
     errors = np.asarray(data["MSE"])
     as_near = int((errors <= printed).sum())
@@ -154,7 +156,8 @@ def judge_draws(data: pa.Table, printed: float, expected: float) -> tuple[Outcom
         f"draws come as near to the truth: Table 9 is {'a plausible' if plausible else 'no plausible'} random draw, "
         f"and its error is {'typical' if plausible else 'no'} evidence of accuracy."
     )
-    return ("agrees" if plausible else "differs"), words
+    outcome, why = decide([single("Table 9 is a plausible draw", holds=plausible)])
+    return Verdict(outcome, words, f"MSE {expected:.2g} expected, {as_near} of {len(errors)} draws as near", why)
 
 
 def _draw_errors(data: pa.Table, printed: float, expected: float) -> Any:  # noqa: ANN401 - a figure of matplotlib

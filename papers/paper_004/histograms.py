@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.randomness import FreshWords
-from papers.exhibits import Exhibit, Outcome, Setting
+from papers.exhibits import Exhibit, Setting
 from papers.paper_004.data import EDUCATION_TREE, stand_in
 from papers.paper_004.pictures import draw_heat_maps
 from papers.paper_004.runs import COMBINATIONS, LE, OURS, prepare, run_le, run_once
+from papers.verdicts import Verdict, decide, single
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
@@ -25,17 +26,23 @@ FLATTER: Final = 0.9
 """An estimate whose counts vary by less than this share of the true ones' standard deviation is flattened."""
 
 _ORIGINAL: Final = "original"
+_LONG: Final = 12
+"""Of longer names of values the first word, a code, stands below a map."""
+
 _KEYS: Final = ("age", "gender", "value")
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """A figure of the paper: on which table, printed for which (l, d), and rerun with which."""
+    """A figure: on which table, printed for which (l, d), rerun with which, of which paper, with which combinations."""
 
     item: str
     survey: str
-    printed: tuple[int, int]
+    printed: tuple[int, int] | None
+    """None where it cannot be read."""
     rerun: tuple[int, int]
+    paper: str = "004"
+    names: tuple[str, ...] = tuple(each.name for each in COMBINATIONS)
 
 
 HISTOGRAMS: Final = (
@@ -50,31 +57,31 @@ def histogram(which: Histogram, survey: Survey, setting: Setting) -> Exhibit:
     """Publish once with every combination, and compare the histograms."""
     l, d = which.rerun
     words = FreshWords.from_insecure_seed(setting.seed + 8)
-    outcomes = run_once(survey, prepare(survey, l, d), words, [each.name for each in COMBINATIONS])
+    outcomes = run_once(survey, prepare(survey, l, d), words, which.names)
     cells = dict(outcomes.cells)
-    if survey.name == "education":
+    if survey.name == "education" and which.paper == "004":
         cells |= run_le(survey, l, d, words)[0].cells
     data = _as_table(survey, cells)
-    outcome, judged = judge_histogram(data)
+    verdict = judge_histogram(data)
     refused = _refusal(which, survey)
     title = f"Histograms of {survey.name} by age and gender, ({l}, {d})-semantic diversity"
     return Exhibit(
-        "004",
+        which.paper,
         which.item,
         title,
         data,
         partial(_draw, data, f"{which.item}: {survey.name}, ({l}, {d})-semantic diversity"),
         f"Heat maps with a row for each age and gender and a column for each of {survey.n_values} values, one map a "
         f"combination; blue is a count above zero, orange one below. The first map is the original. " + _in_words(data),
-        outcome,
-        f"{refused}{judged}{_tell_le(data, d)}",
-        f"The histograms estimated by the proposed analysis algorithm are the most similar to the original ones; those "
-        f"of the simple analysis are averaged overall, and the features are diminished. Printed for {which.printed}.",
+        verdict._replace(words=f"{refused}{verdict.words}{_tell_le(data, d)}"),
+        "The histograms estimated by the proposed analysis algorithm are the most similar to the original ones; those "
+        "of the simple analysis are averaged overall, and the features are diminished. "
+        + (f"Printed for {which.printed}." if which.printed else "(l and d are not readable.)"),
         stand_in([survey.name]),
     )
 
 
-def judge_histogram(data: pa.Table) -> tuple[Outcome, str]:
+def judge_histogram(data: pa.Table) -> Verdict:
     """Rank the combinations by their distance from the original, and see whether the simple analysis is flat."""
     scores, spreads = _scores(data)
     theirs = {name: score for name, score in scores.items() if name not in OURS}
@@ -92,9 +99,11 @@ def judge_histogram(data: pa.Table) -> tuple[Outcome, str]:
         f"{ours[best]:.2g}, {theirs[nearest] / ours[best]:.1f} times smaller than {nearest}'s, from sets that point at "
         f"none of their members."
     )
-    if not (flat and holds):
-        return "differs", words
-    return ("better" if ours[best] < theirs[nearest] else "agrees"), words
+    outcome, why = decide(
+        [single("the proposed analysis is the nearest", holds=holds), single("the simple one is flat", holds=flat)],
+        better=ours[best] < theirs[nearest],
+    )
+    return Verdict(outcome, words, f"MSE: {proposed}, best of the others {other:.2g}, ours {ours[best]:.2g}", why)
 
 
 def _scores(data: pa.Table) -> tuple[dict[str, float], dict[str, float]]:
@@ -119,7 +128,7 @@ def _tell_le(data: pa.Table, d: int) -> str:
 
 
 def _refusal(which: Histogram, survey: Survey) -> str:
-    if which.printed == which.rerun:
+    if which.printed is None or which.printed == which.rerun:
         return ""
     l, d = which.printed
     needed = (l - 1) * d + 1
@@ -151,4 +160,5 @@ def _draw(data: pa.Table, title: str) -> Any:  # noqa: ANN401 - a figure of matp
     names = [name for name in data.column_names if name not in _KEYS]
     maps = [(name, np.asarray(data[name]).astype(np.float64).reshape(shape)) for name in names]
     rows = [f"{age}, {gender}" for age, gender in cells]
-    return draw_heat_maps(title, maps, rows, f"from {values[0]} (1) to {values[-1]} ({len(values)})")
+    first, last = (value.split()[0] if len(value) > _LONG else value for value in (values[0], values[-1]))
+    return draw_heat_maps(title, maps, rows, f"from {first} (1) to {last} ({len(values)})")

@@ -10,10 +10,10 @@ import numpy as np
 
 from ldiversity.base.numbers import percent
 from ldiversity.mechanisms import RingSelection
-from papers.exhibits import Outcome
 from papers.paper_004.data import EDUCATION_TREE
 from papers.paper_004.errors import BY_CELL
 from papers.paper_004.runs import LE, PAPER
+from papers.verdicts import Outcome, Statement, Verdict, decide, each
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,53 +38,55 @@ CLAIMS: Final = {
 _Errors = dict[tuple[int, int, str], float]
 
 
-def judge_income(data: pa.Table, sweep: Sweep, leak: str) -> tuple[Outcome, str]:
+def judge_income(data: pa.Table, sweep: Sweep, leak: str) -> Verdict:
     """N-Proposal as low as any of the paper's, Ex-Proposal rising, N-Anonymity the greatest."""
     errors = _errors(data)
-    settings = [each for each in sweep.settings if (*each, "N-Proposal") in errors]
+    settings = [at for at in sweep.settings if (*at, "N-Proposal") in errors]
     low, told = _is_low(errors, settings)
     rising, course = _course(errors, sweep.panels)
-    plain = all(errors[(*each, "N-Anonymity")] >= _greatest(errors, each) for each in sweep.panels[0])
+    plain = {str(at): errors[(*at, "N-Anonymity")] >= _greatest(errors, at) for at in sweep.panels[0]}
     missing = len(sweep.settings) - len(settings)
     words = (
-        f"{told} {course} Without analysis (a) is {'worst' if plain else 'not always worst'}. {leak} For "
+        f"{told} {course} Without analysis (a) is {'worst' if all(plain.values()) else 'not always worst'}. {leak} For "
         f"{missing} of "
         f"{len(sweep.settings)} settings its rings are too short. {_gain(errors, 'N-Proposal')} "
         f"{_gain(errors, 'Ex-Proposal')}"
     )
-    return _outcome(errors, holds=low and rising and plain), words
+    statements = [low, rising, each("N-Anonymity is worst in (a)", plain)]
+    return Verdict(*_decided(errors, statements, words, stand_in=True))
 
 
-def judge_education(data: pa.Table, sweep: Sweep) -> tuple[Outcome, str]:
+def judge_education(data: pa.Table, sweep: Sweep) -> Verdict:
     """Ex-Proposal rising with l and d, and above LE in panel (b)."""
     errors = _errors(data)
     rising, course = _course(errors, sweep.panels)
-    lower = [each for each in sweep.panels[1] if errors[(*each, "Ex-Proposal")] <= errors[(*each, LE)]]
+    lower = [at for at in sweep.panels[1] if errors[(*at, "Ex-Proposal")] <= errors[(*at, LE)]]
     pairs = ", ".join(
         f"l = {l}: {errors[l, d, 'Ex-Proposal']:.2g} and {errors[l, d, LE]:.2g}" for l, d in sweep.panels[1]
     )
     notes = {(row["l"], row["d"]): row["note"] for row in data.to_pylist() if row["combination"] == LE and row["note"]}
-    kept = "; ".join(f"{each}: {notes[each]}" for each in sweep.panels[1] if each in notes)
+    kept = "; ".join(f"{at}: {notes[at]}" for at in sweep.panels[1] if at in notes)
     words = (
         f"{course} In (b) Ex-Proposal {_all(lower, len(sweep.panels[1]), 'is above LE')} ({pairs}); that is by age and "
         "gender: for the whole table Anatomy keeps every count it publishes. LE is (l, e)-Anatomy with e = "
         f"{EDUCATION_TREE.depth} - d, our choice: the paper does not say how e follows from d. Anatomy must leave out "
         f"records ({kept or 'none here'}). {_refusals(data)}{_gain(errors, 'Ex-Proposal')} {_gain(errors, LE)}"
     )
-    return _outcome(errors, holds=rising and not lower), words
+    above = each("Ex-Proposal above LE in (b)", {str(at): at not in lower for at in sweep.panels[1]})
+    return Verdict(*_decided(errors, [rising, above], words))
 
 
-def judge_fnlwgt(data: pa.Table, sweep: Sweep) -> tuple[Outcome, str]:
+def judge_fnlwgt(data: pa.Table, sweep: Sweep) -> Verdict:
     """N-Proposal as low as any of the paper's."""
     errors = _errors(data)
-    settings = [each for each in sweep.settings if (*each, "N-Proposal") in errors]
+    settings = [at for at in sweep.settings if (*at, "N-Proposal") in errors]
     low, told = _is_low(errors, settings)
-    exact = [errors[(*each, "Ex-Proposal")] / errors[(*each, "Simple, exact Q")] for each in settings]
+    exact = [errors[(*at, "Ex-Proposal")] / errors[(*at, "Simple, exact Q")] for at in settings]
     words = (
         f"{told} On the same sets of simple selection Eq. 2 has {_number(min(exact))} to {_number(max(exact))} times "
         f"the error of exact probabilities. {_gain(errors, 'N-Proposal')} {_gain(errors, 'Ex-Proposal')}"
     )
-    return _outcome(errors, holds=low), words
+    return Verdict(*_decided(errors, [low], words))
 
 
 def ring_leak(survey: Survey) -> str:
@@ -112,20 +114,21 @@ def _greatest(errors: _Errors, setting: tuple[int, int]) -> float:
     return max(errors[(*setting, name)] for name in PAPER if (*setting, name) in errors)
 
 
-def _is_low(errors: _Errors, settings: Sequence[tuple[int, int]]) -> tuple[bool, str]:
+def _is_low(errors: _Errors, settings: Sequence[tuple[int, int]]) -> tuple[Statement, str]:
     """Whether N-Proposal is the least of the paper's or nearly so, and how often it is which."""
-    own = {each: errors[(*each, "N-Proposal")] for each in settings}
-    least = [each for each in settings if own[each] <= _least(errors, each)]
-    above = [each for each in settings if own[each] > TIE * _least(errors, each)]
+    own = {at: errors[(*at, "N-Proposal")] for at in settings}
+    least = [at for at in settings if own[at] <= _least(errors, at)]
+    above = [at for at in settings if own[at] > TIE * _least(errors, at)]
     n = len(settings)
     listed = f", but not at {', '.join(map(str, above))}" if above else ""
-    return not above, (
+    low = each("N-Proposal is the least, or nearly", {str(at): at not in above for at in settings})
+    return low, (
         f"N-Proposal is the least of the seven in {len(least)} of {n} settings, and the least or within a factor of "
         f"{TIE} of it in {n - len(above)} of {n}{listed}."
     )
 
 
-def _course(errors: _Errors, panels: Sequence[Sequence[tuple[int, int]]]) -> tuple[bool, str]:
+def _course(errors: _Errors, panels: Sequence[Sequence[tuple[int, int]]]) -> tuple[Statement, str]:
     """Whether the error of Ex-Proposal rises with every step of l or d, and where it does not."""
     own = {(l, d): error for (l, d, name), error in errors.items() if name == "Ex-Proposal"}
     letters = dict(zip("abcd", panels, strict=True))
@@ -134,9 +137,12 @@ def _course(errors: _Errors, panels: Sequence[Sequence[tuple[int, int]]]) -> tup
     falls = [(one, other) for one, other in steps if own[one] > TIE * own[other]]
     told = "; ".join(f"from {one} to {other}, {own[one]:.2g} to {own[other]:.2g}" for one, other in falls)
     ends = f"The error of Ex-Proposal rises from the first to the last setting of {', '.join(rising) or 'no panel'}"
+    held = {f"from {one} to {other}": (one, other) not in falls for one, other in steps}
+    held |= {f"panel ({letter})": f"({letter})" in rising for letter in letters}
+    statement = each("Ex-Proposal rises with l and d", held)
     if not falls:
-        return len(rising) == len(panels), f"{ends}, and falls in no step of l or d by more than a factor of {TIE}."
-    return False, (
+        return statement, f"{ends}, and falls in no step of l or d by more than a factor of {TIE}."
+    return statement, (
         f"{ends}, but not with every step of l or d: by more than a factor of {TIE} it falls {told}. How much its bias "
         "weighs depends on how near the matrix of Eq. 2 is to a singular one, which l and d alone do not tell."
     )
@@ -159,7 +165,7 @@ def _number(ratio: float) -> str:
 
 def _ratios(errors: _Errors, name: str) -> dict[tuple[int, int], float]:
     ours = {(l, d): error for (l, d, own), error in errors.items() if own == "Balanced, MLE"}
-    return {each: errors[(*each, name)] / error for each, error in ours.items() if (*each, name) in errors}
+    return {at: errors[(*at, name)] / error for at, error in ours.items() if (*at, name) in errors}
 
 
 def _gain(errors: _Errors, name: str) -> str:
@@ -171,12 +177,14 @@ def _gain(errors: _Errors, name: str) -> str:
     )
 
 
-def _outcome(errors: _Errors, *, holds: bool) -> Outcome:
-    if not holds:
-        return "differs"
+def _decided(
+    errors: _Errors, statements: Sequence[Statement], words: str, *, stand_in: bool = False
+) -> tuple[Outcome, str, str, str]:
     ratios = [ratio for name in ("N-Proposal", "Ex-Proposal") for ratio in _ratios(errors, name).values()]
     never_worse, typical = min(ratios) > 1 / TIE, float(np.exp(np.mean(np.log(ratios))))
-    return "better" if never_worse and typical > TIE else "agrees"
+    outcome, why = decide(statements, better=never_worse and typical > TIE, stand_in=stand_in)
+    figure = f"paper's error / ours {_number(min(ratios))} to {_number(max(ratios))}, {_number(typical)} typically"
+    return outcome, words, figure, why
 
 
 def _all(exceptions: Sequence[tuple[int, int]], n: int, what: str) -> str:

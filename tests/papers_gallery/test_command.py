@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 
-from papers import STUDIES, Exhibit, Setting, Study, command
+from papers import STUDIES, Exhibit, Setting, Study, Verdict, command
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,7 +42,9 @@ class Small(Study):
 
     def exhibits(self, setting: Setting) -> Iterator[Exhibit]:
         data = pa.table({"l": [2], "quick": [setting.quick]})
-        yield Exhibit("000", "Fig. 1", "A title", data, Figure, "A picture", "agrees", "It comes out.", "It is so.")
+        yield Exhibit(
+            "000", "Fig. 1", "A title", data, Figure, "A picture", Verdict("agrees", "It comes out."), "It is so."
+        )
 
 
 @pytest.fixture(autouse=True)

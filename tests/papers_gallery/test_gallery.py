@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from papers.folder import FACTS_FILE, FORMAT
 from papers.pages import markdown_page
 from papers.run import VERSION
+from papers.summary import summary_page
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 IGNORED = {"index.html"}
@@ -36,8 +41,9 @@ def test_the_gallery_is_small() -> None:
     assert sum(path.stat().st_size for path in kept().values()) < MOST_BYTES
 
 
-def test_every_link_works() -> None:
-    assert broken_links((GALLERY / "index.md").read_text(encoding="utf-8"), GALLERY) == []
+@pytest.mark.parametrize("page", ["index.md", "summary.md"])
+def test_every_link_works(page: str) -> None:
+    assert broken_links((GALLERY / page).read_text(encoding="utf-8"), GALLERY) == []
 
 
 def test_a_broken_link_is_found() -> None:
@@ -59,5 +65,21 @@ def test_every_exhibit_has_data_and_one_picture() -> None:
     ] == []
 
 
-def test_the_page_is_made_from_the_stored_facts() -> None:
-    assert (GALLERY / "index.md").read_text(encoding="utf-8") == markdown_page(facts())
+@pytest.mark.parametrize(("page", "make"), [("index.md", markdown_page), ("summary.md", summary_page)])
+def test_the_pages_are_made_from_the_stored_facts(page: str, make: Callable[[dict[str, Any]], str]) -> None:
+    assert (GALLERY / page).read_text(encoding="utf-8") == make(facts())
+
+
+def test_the_summary_has_a_line_for_every_exhibit_with_a_figure_and_a_reason() -> None:
+    exhibits = [exhibit for study in facts()["studies"] for exhibit in study["exhibits"]]
+    lines = [line for line in summary_page(facts()).splitlines() if line.startswith("| [")]
+
+    assert len(lines) == len(exhibits)
+    assert [one["item"] for one in exhibits if not (one["figure"] and one["why"])] == []
+
+
+def test_every_query_figure_asks_as_many_queries_as_the_paper() -> None:
+    for stem in ("fig-2", "fig-3", "fig-4", "fig-5"):
+        with (GALLERY / "000" / f"{stem}.csv").open(encoding="utf-8", newline="") as lines:
+            asked = {int(row["queries"]) for row in csv.DictReader(lines) if row["method"] == "Proposal"}
+        assert asked - {0} == {1000}

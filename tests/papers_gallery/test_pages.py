@@ -9,6 +9,8 @@ import pytest
 
 from papers.files import file_stem
 from papers.pages import html_page, markdown_page
+from papers.summary import summary_page
+from papers.verdicts import MEANINGS
 
 NASTY = '<script>alert("x")</script> & [link](http://a) *b* `c`'
 
@@ -17,7 +19,7 @@ def facts(text: str = "plain", outcome: str = "agrees", rows: int = 2, stand_in:
     files = {kind: f"000/fig-1.{kind}" for kind in ("csv", "png")}
     exhibit = {
         "item": "Fig. 1", "title": text, "claim": text, "outcome": outcome, "words": text, "alt": text,
-        "stand_in": stand_in,
+        "figure": text, "why": text, "stand_in": stand_in,
         "files": {} if outcome == "not run" else files,
         "rows": [{"name": text, "l": 1234, "error": 0.123456, "none": None}] * rows,
     }  # fmt: skip
@@ -62,13 +64,11 @@ def test_the_page_loads_nothing_from_elsewhere(folder: Path) -> None:
     assert [str(source)[:22] for source in sources] == ["data:image/png;base64,"]
 
 
-@pytest.mark.parametrize("outcome", ["agrees", "better", "differs", "not run"])
+@pytest.mark.parametrize("outcome", MEANINGS)
 def test_the_verdict_is_a_word_and_not_only_a_color(folder: Path, outcome: str) -> None:
     page = html_page(facts(outcome=outcome), folder)
 
-    assert (
-        page.count(f'<span class="badge {outcome.replace(" ", "-")}">{outcome}</span>') == 3
-    )  # legend, table, exhibit
+    assert page.count(f'<span class="badge {file_stem(outcome)}">{outcome}</span>') == 3  # legend, table, exhibit
 
 
 def test_long_data_are_cut_and_the_page_says_so(folder: Path) -> None:
@@ -108,7 +108,7 @@ def test_stand_in_data_are_marked_beside_the_verdict(folder: Path, make: Any) ->
 def test_the_gallery_links_pictures_and_data() -> None:
     links = re.findall(r"\]\(([^)]+)\)", markdown_page(facts()))
 
-    assert links == ["000/fig-1.png", "000/fig-1.csv"]
+    assert links == ["summary.md", "000/fig-1.png", "000/fig-1.csv"]
 
 
 def test_the_gallery_escapes_what_markdown_reads() -> None:
@@ -120,6 +120,28 @@ def test_the_gallery_escapes_what_markdown_reads() -> None:
 
 def test_the_gallery_names_what_was_not_run() -> None:
     assert "![" not in markdown_page(facts(outcome="not run"))
+
+
+def test_the_summary_has_one_line_for_each_exhibit() -> None:
+    page = summary_page(facts("a | b", outcome="undecided (data)", stand_in="Others stand for them."))
+
+    lines = [line for line in page.splitlines() if line.startswith("| [Fig. 1]")]
+    assert lines == ["| [Fig. 1](000/fig-1.png)\\* | a \\| b | a \\| b | **undecided (data)** | a \\| b |"]
+    assert "1 figures and tables: 1 undecided (data)." in page
+
+
+def test_the_summary_escapes_what_markdown_reads() -> None:
+    page = summary_page(facts(NASTY))
+
+    assert "<script>" not in page.replace("\\<", "")
+    assert "[link](" not in page.replace("\\[", "").replace("\\]", "")
+
+
+def test_the_summary_says_why_something_was_not_run() -> None:
+    found = facts("The data are missing.", outcome="not run")
+    found["studies"][0]["exhibits"][0] |= {"figure": "", "why": ""}
+
+    assert "| **not run** | The data are missing. |" in summary_page(found)
 
 
 @pytest.mark.parametrize(("item", "stem"), [("Fig. 1(b)", "fig-1-b"), ("../../x", "x"), ("...", "item")])

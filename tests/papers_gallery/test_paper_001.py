@@ -10,13 +10,15 @@ import pytest
 from ldiversity.pictures import save_figure
 from papers import Exhibit, Setting
 from papers.paper_001.adult import adult_comparison, judge_adult
-from papers.paper_001.income import income_errors, judge_income_errors
-from papers.paper_004.data import education_survey, income_survey, read_adult
+from papers.paper_001.bars import BARS, error_bars, judge_bars
+from papers.paper_001.study import HISTOGRAMS
+from papers.paper_004.data import education_survey, income_survey, patients_survey, read_adult
+from papers.paper_004.histograms import Histogram, histogram
 
 
 @pytest.fixture(scope="module")
 def incomes() -> Exhibit:
-    return income_errors(income_survey(20_000, seed=1), Setting(quick=True))
+    return error_bars(BARS[1], income_survey(20_000, seed=1), Setting(quick=True))
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +46,41 @@ def test_incomes_are_marked_as_standing_in(incomes: Exhibit) -> None:
 def test_incomes_differ_when_the_proposal_is_not_the_least(incomes: Exhibit) -> None:
     data = changed(incomes, "MSE by age and gender", {"Proposal": 1e6}, "analysis")
 
-    assert judge_income_errors(data)[0] == "differs"
+    assert judge_bars(data, crossing=True)[0] == "differs"
 
 
 def test_incomes_agree_when_ours_is_no_better(incomes: Exhibit) -> None:
     data = changed(incomes, "MSE by age and gender", {"ours": 1e3}, "analysis")
 
-    assert judge_income_errors(data)[0] == "agrees"
+    assert judge_bars(data, crossing=True)[0] == "agrees"
+
+
+def test_incomes_differ_where_the_existing_analysis_is_nowhere_worse_than_the_simple_one(incomes: Exhibit) -> None:
+    data = changed(incomes, "MSE by age and gender", {"Simple": 10.0}, "analysis")
+
+    assert judge_bars(data, crossing=True)[0] == "differs"
+    assert judge_bars(data)[0] == "better"
+
+
+def test_patients_with_a_tree_like_the_icd_give_the_order_of_the_three_analyses() -> None:
+    # All seeds are fixed, so that this comes out the same every time.
+    exhibit = error_bars(BARS[0], patients_survey(20_000, seed=1), Setting(quick=True))
+
+    assert exhibit.outcome in {"better", "agrees"}
+    assert set(exhibit.data["d"].to_pylist()) == {2, 3}
+    assert "like the ICD's" in exhibit.stand_in
+
+
+@pytest.mark.parametrize("which", HISTOGRAMS)
+def test_histograms_show_what_the_paper_shows_and_ours(which: Histogram, tmp_path: Path) -> None:
+    make = {"income": income_survey, "patients": patients_survey}[which.survey]
+
+    exhibit = histogram(which, make(20_000, seed=1), Setting(quick=True))
+
+    assert exhibit.paper == "001"
+    assert exhibit.data.column_names[3:] == ["original", *which.names]
+    assert exhibit.outcome in {"better", "agrees"}
+    assert save_figure(exhibit.draw(), tmp_path / "picture.svg").stat().st_size > 5_000
 
 
 def test_the_order_of_the_four_methods_on_adult_comes_out(comparison: Exhibit) -> None:
@@ -85,7 +115,7 @@ def test_the_comparison_differs_when_the_proposal_is_far_above_mondrian(comparis
 
 
 def test_the_comparison_is_better_when_the_proposal_is_little_above_mondrian(comparison: Exhibit) -> None:
-    outcome, words = judge_adult(changed(comparison, "MSE by age and gender", NEARER, "method"))
+    outcome, words, *_ = judge_adult(changed(comparison, "MSE by age and gender", NEARER, "method"))
 
     assert outcome == "better"
     assert "is little above Mondrian's holds" in words

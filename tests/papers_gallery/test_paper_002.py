@@ -62,7 +62,7 @@ def changed(data: pa.Table, method: str, name: str, factor: float, level: int | 
 
 @pytest.mark.parametrize("judge", [judge_hidden, judge_additional, judge_time])
 def test_data_as_the_paper_tells_them_agree(levels: pa.Table, judge: Judge) -> None:
-    assert judge(levels)[0] == "agrees"
+    assert judge(levels)[0] in {"agrees", "better"}
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,8 @@ def test_data_as_the_paper_tells_them_agree(levels: pa.Table, judge: Judge) -> N
     ],
 )
 def test_other_data_give_another_verdict(levels: pa.Table, judge: Judge, method: str, name: str, factor: float) -> None:
-    assert judge(changed(levels, method, name, factor, level=4))[0] == "differs"
+    assert judge(changed(levels, method, name, factor))[0] == "differs"
+    assert judge(changed(levels, method, name, factor, level=4))[0] == "agrees with exceptions"
 
 
 def test_the_levels_at_which_more_is_hidden_are_named(levels: pa.Table) -> None:
@@ -100,7 +101,7 @@ def test_numbers_of_columns_are_named_where_they_vary(columns: pa.Table) -> None
 def test_differences_below_three_digits_do_not_count(levels: pa.Table) -> None:
     hidden = changed(levels, UNMERGED, "hide loss", 0.999)
 
-    assert judge_hidden(hidden)[0] == "agrees"
+    assert judge_hidden(hidden)[0] in {"agrees", "better"}
 
 
 def test_how_many_left_records_joined_a_class_is_said(levels: pa.Table) -> None:

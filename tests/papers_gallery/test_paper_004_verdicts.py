@@ -44,7 +44,7 @@ def altered(data: pa.Table, column: str, row: int, value: Any) -> pa.Table:
 
 
 def test_income_is_better_when_the_claims_hold_and_ours_is_lower() -> None:
-    outcome, words = judge_income(errors(), SWEEP, "")
+    outcome, words, *_ = judge_income(errors(), SWEEP, "")
 
     assert outcome == "better"
     assert (
@@ -54,14 +54,14 @@ def test_income_is_better_when_the_claims_hold_and_ours_is_lower() -> None:
 
 
 def test_income_differs_when_n_proposal_is_not_the_least() -> None:
-    outcome, words = judge_income(errors(N_Proposal=50.0), SWEEP, "")
+    outcome, words, *_ = judge_income(errors(N_Proposal=50.0), SWEEP, "")
 
     assert outcome == "differs"
     assert "in 0 of 4, but not at (2, 2), (2, 3), (3, 2), (3, 3)." in words
 
 
 def test_income_tells_nearly_the_least_from_the_least() -> None:
-    outcome, words = judge_income(errors(N_Proposal=4.0), SWEEP, "")
+    outcome, words, *_ = judge_income(errors(N_Proposal=4.0), SWEEP, "")
 
     assert outcome == "better"
     assert (
@@ -70,25 +70,25 @@ def test_income_tells_nearly_the_least_from_the_least() -> None:
     )
 
 
-def test_income_differs_when_an_error_falls_on_the_way() -> None:
+def test_an_error_of_incomes_that_falls_on_the_way_is_an_exception() -> None:
     panels = (SWEEP.panels[0], ((2, 2), (3, 2), (3, 3)), *SWEEP.panels[2:])
     data = errors()
     row = [(each["l"], each["d"], each["combination"]) for each in data.to_pylist()].index((3, 2, "Ex-Proposal"))
 
-    outcome, words = judge_income(altered(data, BY_CELL, row, 2.6e-5), Sweep("Fig. 11", "income", panels), "")
+    outcome, words, *_ = judge_income(altered(data, BY_CELL, row, 2.6e-5), Sweep("Fig. 11", "income", panels), "")
 
-    assert outcome == "differs"
+    assert outcome == "agrees with exceptions"
     assert "by more than a factor of 1.5 it falls from (3, 2) to (3, 3), 2.6e-05 to 2.7e-06" in words
 
 
 def test_income_agrees_when_ours_is_no_better() -> None:
-    outcome, _ = judge_income(errors(N_Proposal=1.0, Ex_Proposal=1.0), SWEEP, "")
+    outcome, *_ = judge_income(errors(N_Proposal=1.0, Ex_Proposal=1.0), SWEEP, "")
 
     assert outcome == "agrees"
 
 
 def test_income_differs_when_no_analysis_is_not_the_worst() -> None:
-    outcome, words = judge_income(errors(N_Anonymity=2.5), SWEEP, "")
+    outcome, words, *_ = judge_income(errors(N_Anonymity=2.5), SWEEP, "")
 
     assert outcome == "differs"
     assert "(a) is not always worst" in words
@@ -99,7 +99,7 @@ def test_education_is_better_when_ex_proposal_is_above_le() -> None:
 
 
 def test_education_differs_when_le_is_above_ex_proposal() -> None:
-    outcome, words = judge_education(errors(LE=30.0), SWEEP)
+    outcome, words, *_ = judge_education(errors(LE=30.0), SWEEP)
 
     assert outcome == "differs"
     assert "is above LE in 0 of 2 settings" in words
@@ -109,9 +109,10 @@ def test_fnlwgt_names_the_settings_that_do_not_fit() -> None:
     data = errors()
     row = [(each["l"], each["d"], each["combination"]) for each in data.to_pylist()].index((3, 3, "N-Proposal"))
 
-    outcome, words = judge_fnlwgt(altered(data, BY_CELL, row, 1.0), SWEEP)
+    outcome, words, *_ = judge_fnlwgt(altered(data, BY_CELL, row, 1.0), SWEEP)
 
-    assert outcome == "differs"
+    assert outcome == "agrees with exceptions"
+    assert judge_fnlwgt(errors(N_Proposal=50.0), SWEEP)[0] == "differs"
     assert "in 3 of 4, but not at (3, 3)." in words
 
 
@@ -171,10 +172,19 @@ def violations(simulated: float, proposed: float = 0.0) -> pa.Table:
     ],
 )
 def test_eq_11_is_judged_by_the_simulated_share(simulated: float, outcome: str, part: str) -> None:
-    found, words = judge_bound(violations(simulated))
+    found, words, *_ = judge_bound(violations(simulated))
 
     assert found == outcome
     assert part in words
+
+
+def test_a_stand_in_that_disagrees_with_the_paper_s_own_table_leaves_it_undecided() -> None:
+    rows = [*violations(0.70).to_pylist(), {**violations(0.52).to_pylist()[0], "table": "fnlwgt"}]
+
+    outcome, _, figure, _ = judge_bound(pa.Table.from_pylist(rows))
+
+    assert outcome == "undecided (data)"
+    assert figure == "Eq. 11 and simulation differ by up to 0.200 on income, 0.020 on fnlwgt"
 
 
 def test_a_violation_by_the_proposed_selection_differs() -> None:
@@ -253,7 +263,7 @@ def goals(by_cell: float) -> tuple[str, str]:
 
 
 def test_a_goal_that_is_missed_by_age_and_gender_is_said() -> None:
-    outcome, words = goals(1e-5)
+    outcome, words, *_ = goals(1e-5)
 
     assert outcome == "better"
     assert "name no measure, and the verdict takes the whole table" in words

@@ -12,13 +12,13 @@ from matplotlib.figure import Figure
 
 import ldiversity as ld
 from papers import STUDIES, Exhibit, Rerun, Setting, Study, StudyResult, attempt, load_study, rerun
-from papers.exhibits import Outcome
+from papers.verdicts import Outcome, Verdict
 
 
 def exhibit(item: str = "Fig. 1", outcome: Outcome = "agrees", **changed: str) -> Exhibit:
-    texts = {"title": "A title", "alt": "A picture", "words": "It comes out.", "claim": "It is so.", **changed}
+    texts = {"title": "A title", "alt": "A picture", "claim": "It is so.", **changed}
     data = pa.table({"l": [2, 3], "error": [0.5, 0.25], "note": ["", "=1+1"]})
-    return Exhibit(paper="000", item=item, data=data, draw=Figure, outcome=outcome, **texts)
+    return Exhibit(paper="000", item=item, data=data, draw=Figure, verdict=Verdict(outcome, "It comes out."), **texts)
 
 
 class Small(Study):
@@ -54,6 +54,7 @@ def test_every_exhibit_has_its_data_and_one_picture_in_the_folder(small: None, t
         "index.html",
         "index.md",
         "reproduction.json",
+        "summary.md",
         *(f"000/{stem}.{kind}" for stem in ("fig-1", "table-5") for kind in ("csv", "png")),
     }
 
@@ -65,7 +66,7 @@ def test_the_stored_facts_are_those_of_the_result(small: None, tmp_path: Path) -
     stored["studies"][0]["exhibits"][0]["rows"] = found.exhibits[0].data.to_pylist()  # these are in the CSV files
     stored["studies"][0]["exhibits"][1]["rows"] = found.exhibits[1].data.to_pylist()
     assert {name: stored[name] for name in found.to_dict()} == found.to_dict()
-    assert (stored["format"], stored["version"]) == ("ldiversity-reproduction", 2)
+    assert (stored["format"], stored["version"]) == ("ldiversity-reproduction", 3)
 
 
 def test_the_data_are_written_as_numbers_and_formulas_are_disarmed(small: None, tmp_path: Path) -> None:
