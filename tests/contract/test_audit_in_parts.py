@@ -35,6 +35,7 @@ RULES: dict[str, ld.PrivacyModel] = {
     "level": ld.LevelDiversity(l=2, e=1, hierarchy=TREE),
     "level-unique": LevelUnique(l=3, levels=(0, 1, 2, 3)),
 }
+RULES_OF_NUMBERS = {"gap": ld.GapDiversity(l=2, gap=2)}
 VALUES = ld.Sensitive("v", domain=("a", "b", "c", "d"))
 WEIGHT = ld.Sensitive("w", missing="category")
 MEMORY = "300MB"
@@ -93,7 +94,7 @@ def assert_same(table: pa.Table, **how: Any) -> ld.Audit:
 
 
 def test_every_model_is_covered() -> None:
-    assert set(RULES) == set(MODELS)
+    assert set(RULES) | set(RULES_OF_NUMBERS) == set(MODELS)
 
 
 @pytest.mark.parametrize("kind", TABLES)
@@ -101,6 +102,13 @@ def test_every_model_says_the_same_of_every_table(kind: str, dealt: list[int]) -
     assert_same(TABLES[kind], quasi=QUASI, sensitive=VALUES, models=list(RULES.values()))
 
     assert bool(dealt) == (kind != "one class")
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_models_of_numbers_say_the_same_of_every_table(kind: str, dealt: list[int]) -> None:
+    assert_same(TABLES[kind], quasi=QUASI, sensitive=WEIGHT, models=list(RULES_OF_NUMBERS.values()))
+
+    assert dealt
 
 
 @pytest.mark.parametrize(

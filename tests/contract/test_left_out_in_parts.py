@@ -127,9 +127,12 @@ def test_values_that_are_hidden_by_column_need_the_whole_table(
 ) -> None:
     """A method of another package may hide one value of a record and publish the other."""
 
-    def each_alone(self: ld.LLMSU, columns: list[CodeArray], _: CodedTable, run: GroupingRun) -> Grouping:
+    def each_alone(
+        self: ld.LLMSU, columns: list[CodeArray], _: object, levels: list[int], __: CodedTable, run: GroupingRun
+    ) -> Grouping:
         facts = {"hidden": 0, "hide_loss": 0.0, "additional_loss": 0.0}
-        return Grouping(tuple(self._divide([codes], None, run) for codes in columns), facts=facts)
+        found = (self._divide([codes], [None], [l], None, run) for codes, l in zip(columns, levels, strict=True))
+        return Grouping(tuple(found), facts=facts)
 
     monkeypatch.setattr(ld.LLMSU, "_separately", each_alone)
     shuffled = table["disease"].take(pa.array(np.random.default_rng(5).permutation(table.num_rows)))
