@@ -55,7 +55,7 @@ _LEAST_FREE: Final = 10
 _OF_SETS: Final = "score test of the likelihood of the published sets"
 _OF_CLASSES: Final = "test on the shares of the classes, which chance alone put records into"
 _TOGETHER: Final = (
-    "A person may have several records, whose sets were drawn together. The test takes every record as one of its own: "
+    "A person may have several records. The test takes every record as one of its own: "
     "where people have several records, it rejects too often."
 )
 _NOT_SHOWN: Final = (

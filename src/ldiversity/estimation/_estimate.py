@@ -353,7 +353,7 @@ def _caveats(question: _Question, cells: CellData, solution: Solution, errors: E
         )
     else:
         caveats.extend(errors.caveats)
-        caveats += [DRAWN_TOGETHER] if question.release.person else []
+        caveats += [DRAWN_TOGETHER] if any(map(question.release.drawn_together, question.names)) else []
     if not cells.has_sets:
         caveats.append("The release has single members, not sets: the estimate uses only their counts.")
     few = int(np.count_nonzero(cells.records < question.min_records))

@@ -117,6 +117,7 @@ def weigh(question: WeightedQuestion, cells: CellData, index: CellIndex) -> Esti
         factors[np.arange(cells.n_values), cell, np.arange(cells.n_values)] = 1.0
         return moments.noise(factors)
 
+    together = any(map(question.release.drawn_together, question.names))
     return Estimate(
         sensitive=question.names,
         by=tuple(part.column for part in question.by),
@@ -129,7 +130,7 @@ def weigh(question: WeightedQuestion, cells: CellData, index: CellIndex) -> Esti
         high=np.maximum(counts + reach, 0.0),
         estimator=("linear",) * cells.n_cells,
         note=tuple(note if marked else "" for marked in few),
-        caveats=(_DESIGN, *([DRAWN_TOGETHER] if question.release.person else []), NOT_FOR_TESTS),
+        caveats=(_DESIGN, *([DRAWN_TOGETHER] if together else []), NOT_FOR_TESTS),
         confidence=question.confidence,
         where=tuple(map(str, question.filters)),
         frame_kind=question.release.frame_kind,

@@ -149,6 +149,8 @@ class Randomizer(Secret):
 
     A record that stands alone has the words of its row. Otherwise a record or person has words of its own, which choose
     a partition where the mechanism knows partitions; where it does not, the value is part of what the words are for.
+    With an epsilon, each row has words of its own: if the value decided about them, different sets of a person would
+    prove that values differ, which no epsilon bounds.
 
     With `digests`, the hashed id of each record stands in the column `DIGEST` of its (first) row, until `DistinctIds`
     takes it off. For a stable order, each row has a key in the column `ORDER`.
@@ -162,7 +164,11 @@ class Randomizer(Secret):
         ids = choices.record_id if person is None else (person,)
         self._hashed = HashedIds(key, ids, "record_id" if person is None else "person") if ids else None
         contexts = (draw_context(a.name, a.coder.domain, a.mechanism) for a in choices.hidden)
-        self._words = [KeyedWords(key, context) for context in contexts]
+        self._words = [
+            # What a key draws is drawn again in the next release, which no epsilon allows.
+            KeyedWords(key if attribute.mechanism.epsilon is None else secrets.job, context)
+            for attribute, context in zip(choices.hidden, contexts, strict=True)
+        ]
         # A holder's key must not put the rows of two releases in the same order unless that is asked for.
         self._order = KeyedWords(key if choices.stable_order else secrets.job, b"", "order")
 
@@ -209,7 +215,7 @@ def kept_rows(
 def _draw(
     mechanism: SetMechanism, codes: CodeArray, words: KeyedWords, places: Identities, hashed: Identities | None
 ) -> SetArray:
-    if hashed is None:
+    if hashed is None or mechanism.epsilon is not None:
         return draw_sets(mechanism, codes, words, places)
     if mechanism.partitions is None:
         return draw_sets(mechanism, codes, words, with_values(hashed, codes))

@@ -126,13 +126,19 @@ def _several_sets(mechanism: SetMechanism) -> SeveralSets:
     if mechanism.epsilon is not None:
         return _several_draws(mechanism.epsilon, size, divides=divides)
     if partitions is None:
+        # Where sets favor some of their members, one set alone can tell more than two of those that do not.
+        sure_of_two = l / (l * l - l + 1) if mechanism.flat_likelihood else None
+        known = (
+            "and together they tell more about a value than one set"
+            if sure_of_two is None
+            else f"and one is then known with up to {percent(sure_of_two)}, not {percent(1 / l)}"
+        )
         text = (
             "Each value of a person has a set of its own, with a key too. Two different sets of a person tell that the "
-            f"values differ, and one is then known with up to {percent(l / (l * l - l + 1))}, not {percent(1 / l)}. "
-            "More than two tell more."
+            f"values differ, {known}. More than two tell more."
         )
         return SeveralSets(
-            partitions=False, divides=divides, overlapping=1.0, posterior=l / (l * l - l + 1), dividing=(), text=text
+            partitions=False, divides=divides, overlapping=1.0, posterior=sure_of_two, dividing=(), text=text
         )
     share, sure, fitting = partitions.overlapping, partitions.overlap_posterior, partitions.dividing
     if divides:
@@ -159,9 +165,9 @@ def _several_draws(epsilon: float, n_values: int, *, divides: bool) -> SeveralSe
     """What two draws tell: their epsilons add up."""
     sure = 1 / (1 + (n_values - 1) * math.exp(-2 * epsilon))
     text = (
-        "Each different value of a person is drawn once with a key or a person column, and each row and release anew "
-        f"without. Epsilons add up: two draws spend {2 * epsilon:g}, and a value that fits both is then known with up "
-        f"to {percent(sure)}. Different sets under a key tell that values differ."
+        "Each row and release of a person is a draw of its own, with a person column too, and no key is taken. "
+        f"Epsilons add up: a person spends {epsilon:g} times the number of their rows. Two rows spend {2 * epsilon:g}, "
+        f"and a value that they share is then known with up to {percent(sure)}."
     )
     return SeveralSets(partitions=False, divides=divides, overlapping=1.0, posterior=sure, dividing=(), text=text)
 

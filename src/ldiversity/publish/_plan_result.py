@@ -103,7 +103,7 @@ class SeveralSets:
         At most this share of changes gives two sets that overlap.
     posterior
         How sure someone can be of a value after two different sets of a person, without prior knowledge; 1/l when a
-        second set tells nothing.
+        second set tells nothing. None where sets favor some of their members: no bound is known then.
     dividing
         The nearest l that divide the number of values, if this one does not.
     text
@@ -113,7 +113,7 @@ class SeveralSets:
     partitions: bool
     divides: bool
     overlapping: float
-    posterior: float
+    posterior: float | None
     dividing: tuple[int, ...]
     text: str
 

@@ -19,7 +19,7 @@ from ldiversity.models import PrivacyModel
 from ldiversity.publish._alike import alike_models
 from ldiversity.publish._columns_said import ColumnDecisions, Columns
 from ldiversity.publish._method import ChosenMethod, choose_methods, locate, shorten
-from ldiversity.publish._together import check_family, check_ids, check_memory, misplaced_by
+from ldiversity.publish._together import check_epsilon_unkeyed, check_family, check_ids, check_memory, misplaced_by
 from ldiversity.release import Format, Release, SetLayout
 from ldiversity.tables import Source
 
@@ -101,7 +101,8 @@ class Publication(Columns):
     person
         The column that says whose row it is, when a person may have several. No class then holds two rows of one
         person. All sets of a person belong to one partition of the values, so that they are equal or disjoint, where
-        the method knows partitions: within one release, and with a key in every release made with it.
+        the method knows partitions: within one release, and with a key in every release made with it. With an
+        epsilon, every row is a draw of its own, and a person spends it once for each of their rows.
     method
         How: one method for all sensitive columns, or one for each by name; an object, or a text such as
         ``"semantic:l=3,d=2,distance=ordered"``. A method that groups records serves all columns together.
@@ -116,7 +117,7 @@ class Publication(Columns):
         Keyed draws: the same record with the same value gets the same set in every release made with this key, so
         that releases cannot be intersected. What a changed value tells depends on the method
         (``docs/guides/republishing.md``). `key` is the path of a key file; a `Key` itself goes to `publish`.
-        `record_id` names the columns that identify records; `person` takes its place.
+        `record_id` names the columns that identify records; `person` takes its place. Refused with an epsilon.
     stable_order
         With a key: the same table gives the same bytes again, for pipelines that compare checksums. The price: people
         stand in the same order in every release made with the key, so those who look alike can be told apart and
@@ -173,6 +174,7 @@ class Publication(Columns):
             confirm=tuple(column_names(_OWNER, "confirm", said.get("confirm", ()))),
         )
         check_family(self, self._choices)
+        check_epsilon_unkeyed(self, keyed=self.key is not None)
         if self.key is not None:
             check_ids(self, keyed=True)
 

@@ -43,6 +43,8 @@ def caution_about_sets(
     start = f"The release that is replaced shows sets of {name_some(shared)} too"
     bounded = all(one.epsilon is not None for name in shared for one in (old.drawn_by(name), drawn[name][1]))
     gained = _ADDED_UP if bounded else _INTERSECTED
+    if any(mechanism.epsilon is not None for _, mechanism in drawn.values()):  # these take no key
+        return f"{start}, and these are drawn again. {gained} Do not hand out both."
     if not keyed:
         return (
             f"{start}, and these are drawn again, because there is no key. {gained} Do not hand out both. With a key, "

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ldiversity.publish._method import ChosenMethod
     from ldiversity.publish._publication import Publication
 
-__all__ = ["check_family", "check_ids", "check_memory", "misplaced_by"]
+__all__ = ["check_epsilon_unkeyed", "check_family", "check_ids", "check_memory", "misplaced_by"]
 
 _OWNER: Final = "Publication"
 _BOUNDED: Final = Parameter("output"), Parameter("memory")
@@ -72,8 +72,25 @@ def _check_records_alone(grouping: GroupingMethod | None) -> None:
         raise ParameterError(_OWNER, "sensitive", why, hint=hint)
 
 
+def check_epsilon_unkeyed(question: Publication, *, keyed: bool) -> None:
+    """Refuse a key with an epsilon: equal values would show equal sets, so that different sets prove a difference."""
+    bounded = any(getattr(method, "epsilon", None) is not None for method in question.methods.values())
+    if bounded and (keyed or question.record_id):
+        # A key that is handed to a run comes later, so it is named with what belongs to it.
+        given = {"key": True, "record_id": question.record_id, "stable_order": question.stable_order}
+        names = [Parameter(name) for name, value in given.items() if value]
+        why = "{} must be left out with {}: sets that a key repeats would prove whether two values differ"
+        way_out = (
+            f"Publish without {' and '.join(['{}'] * len(names))}: every row and release is then a draw of its own, "
+        )
+        raise ParameterError(_OWNER, say(why, names[0], Parameter("epsilon"))).with_hint(
+            say(f"{way_out}and epsilons add up.", *names)
+        )
+
+
 def check_ids(question: Publication, *, keyed: bool) -> None:
     """Refuse a key that cannot tell people apart, and what needs a key without one."""
+    check_epsilon_unkeyed(question, keyed=keyed)
     whose = Parameter("record_id"), Parameter("person")
     if keyed and not question.record_id and question.person is None:
         raise ParameterError(_OWNER, say("{} or {} must be given with {}", *whose, Parameter("key"))).with_hint(

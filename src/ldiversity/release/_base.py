@@ -68,7 +68,7 @@ class Release(Completable, ShownInNotebooks, ABC):
         The class column of each sensitive attribute, where records are grouped.
     person
         Whether the holder said whose row each is: then no class holds two rows of one person, and the sets of one
-        person belong together. Who has which rows is not published.
+        person belong together, except with an epsilon. Who has which rows is not published.
     suppressed
         How many records were left out.
     warnings
@@ -129,6 +129,10 @@ class Release(Completable, ShownInNotebooks, ABC):
     def epsilon(self) -> float | None:
         """What one record spends, the epsilons of all sensitive attributes added up; None without a bound."""
         return None
+
+    def drawn_together(self, attribute: str) -> bool:  # noqa: ARG002 - sets differ by attribute
+        """Whether what the rows of one person show belongs together."""
+        return self.person
 
     @property
     def grouped(self) -> bool:

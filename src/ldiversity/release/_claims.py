@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, expm1, tanh
 from typing import Final
@@ -49,7 +49,7 @@ _PRIOR: Final = (
 )
 _AGAIN: Final = (
     "Publishing the same people again, or several rows of a person who is not named as one, with fresh randomness, "
-    f"another key, l, d or domain lets an attacker intersect the sets. {USE_A_KEY}"
+    "another key, l, d or domain lets an attacker intersect the sets."
 )
 _PUBLIC: Final = (
     "Several sensitive attributes of one person are each protected on their own; that they belong together is public.",
@@ -78,29 +78,36 @@ def sets_not_protected(
     return (
         COARSE if coarse else _AS_THEY_ARE,
         _PRIOR,
-        *((_AGAIN,) if any(one.epsilon is None for one in drawn) or not drawn else ()),
+        *_drawn_again(drawn),
         *dict.fromkeys(what_a_change_tells(one) for one in drawn),
         *_PUBLIC,
         *(_COLLECTED if collected else ()),
     )
 
 
+def _drawn_again(drawn: Sequence[SetMechanism]) -> Iterator[str]:
+    """What sets tell that always hold the true value; a key is of no use where one attribute has an epsilon."""
+    bounded = [one.epsilon is not None for one in drawn]
+    if not drawn or not all(bounded):
+        yield _AGAIN if any(bounded) else f"{_AGAIN} {USE_A_KEY}"
+
+
 def what_a_change_tells(mechanism: SetMechanism) -> str:
     """What two sets of one person tell if their value changed, or their rows have different values."""
     if mechanism.epsilon is not None:
         return (
-            f"The epsilon of {mechanism.epsilon:g} is for one draw. With a key, or a person column, each different "
-            "value of a person is drawn once, and its set is shown again in all rows and releases. Without, every row "
-            "and release is a draw of its own. The epsilons of all draws of a person add up, over sensitive "
-            "attributes, too. Different sets under a key tell that values differ; to hide even that, publish without "
-            "a key, and add up."
+            f"The epsilon of {mechanism.epsilon:g} is for one record. Every row and release is a draw of its own, with "
+            f"a person column, too, so that different sets prove nothing. A person spends {mechanism.epsilon:g} times "
+            "the number of their rows. What other sensitive attributes and releases spend on them adds up."
         )
     partitions = mechanism.partitions
     if partitions is None:
+        proven = "Neither a key nor a person column hides that values of a person differ: different sets prove it"
+        if not mechanism.flat_likelihood:
+            return f"{proven}, and together they tell more about a value than the claim, which is for one set."
         return (
-            "Neither a key nor a person column hides that values of a person differ: different sets prove it, and then "
-            "a value that only one of them shows is more likely, up to l/(l*l - l + 1) instead of 1/l where a set "
-            "claims 1/l. More than two different sets tell more."
+            f"{proven}, and then a value that only one of them shows is more likely, up to l/(l*l - l + 1) instead of "
+            "1/l. More than two different sets tell more."
         )
     seen = (
         "With a key, or a person column, all sets of a person are equal or disjoint. Disjoint sets tell that values "
@@ -175,7 +182,8 @@ class Claim:
             f"{exp(epsilon):.4g} times as likely as another (local differential privacy, epsilon {epsilon:g}). "
             f"Whatever was believed before, no value becomes more than {exp(epsilon):.4g} times as likely "
             f"(beta-likeness {expm1(epsilon):.4g}), and beliefs move by at most {tanh(epsilon / 4):.3g} in all "
-            f"(t-closeness); to someone without prior knowledge no value is more likely than {self.posterior:.3g}."
+            f"(t-closeness); to someone without prior knowledge no value is more likely than {self.posterior:.3g}. "
+            "This is for one record: the epsilons of all rows of a person add up."
         )
 
 

@@ -238,7 +238,8 @@ class Manifest(SparseEntry):
     person: bool = Field(
         default=False,
         description="Whether the holder said whose row each is: then no class holds two rows of one person, and the "
-        "sets of one person belong together. Who has which rows is not published.",
+        "sets of one person belong together, except with an epsilon: then every row is a draw of its own. Who has "
+        "which rows is not published.",
     )
     collected: bool = Field(
         default=False,

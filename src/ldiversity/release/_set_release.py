@@ -147,10 +147,17 @@ class SetRelease(Release):
 
     @property
     def epsilon(self) -> float | None:
-        """The epsilons of all sensitive attributes added up; None where one of them has none, and rules values out."""
+        """What one record spends, all sensitive attributes added up; None where one of them rules values out.
+
+        A person spends it once for each of their rows.
+        """
         each = [self.mechanisms[name].epsilon for name in self.sensitive]
         known = [one for one in each if one is not None]
         return sum(known) if len(known) == len(each) else None
+
+    def drawn_together(self, attribute: str) -> bool:
+        """Whether the sets of one person belong together; with an epsilon, every row is a draw of its own."""
+        return self.person and self.mechanisms[attribute].epsilon is None
 
     @property
     def rows_per_record(self) -> int:

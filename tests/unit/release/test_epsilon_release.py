@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import ldiversity as ld
@@ -62,7 +63,7 @@ def test_the_claim_says_that_the_true_value_may_be_missing(tmp_path: Path) -> No
     assert "0.462" in claim.statement
     assert claim.posterior == pytest.approx(exp(2) / (2 * exp(2) + 4), rel=1e-5)
     assert read.epsilon == 2.0
-    assert any("add up" in sentence for sentence in read.not_protected)
+    assert any("adds up" in sentence for sentence in read.not_protected)
     assert not any("intersect" in sentence for sentence in read.not_protected)
 
 
@@ -158,36 +159,129 @@ def test_epsilons_add_up_over_attributes_and_releases() -> None:
         add_epsilons()
 
 
-# --- draws under a key -----------------------------------------------------------------------------
+# --- no draw knows the value -----------------------------------------------------------------------
 
 
-def keyed(data: pa.Table, key: ld.Key, **more: Any) -> dict[int, tuple[int, ...]]:
-    made = ld.anonymize(
-        data,
-        quasi="id",
-        drop="smokes",
-        sensitive=LINE,
-        record_id="id",
-        key=key,
-        method=ld.RandomizedAddition(l=2, epsilon=1),
-        confirm=["id"],
-        **more,
+def smokers(n: int = 300) -> pa.Table:
+    """Two rows for each person; the first value is no for everybody, and the second is random."""
+    second = np.random.default_rng(3).choice(["no", "yes"], n)
+    values = np.stack([np.full(n, "no"), second], axis=1).ravel()
+    return pa.table({"who": np.repeat(np.arange(n), 2), "visit": np.arange(2 * n), "smokes": values})
+
+
+RESPONSE = {
+    "quasi": "visit",
+    "sensitive": ld.Sensitive("smokes", domain=["no", "yes"]),
+    "method": ld.RandomizedAddition(l=1, epsilon=0.1),
+    "confirm": ["visit"],
+}
+
+
+def publish_streamed(data: pa.Table, folder: Path, **given: Any) -> ld.Release:
+    pq.write_table(data, folder / "table.parquet")
+    return ld.anonymize(folder / "table.parquet", output=folder / "release", memory="600MB", **given)
+
+
+def publish_in_memory(data: pa.Table, folder: Path, **given: Any) -> ld.Release:
+    return ld.anonymize(data, **given)
+
+
+PATHS = pytest.mark.parametrize("publish", [publish_in_memory, publish_streamed])
+
+
+@PATHS
+def test_different_sets_of_a_person_do_not_prove_that_values_differ(
+    publish: Callable[..., ld.Release], tmp_path: Path
+) -> None:
+    data = smokers()
+    made = publish(data, tmp_path, person="who", insecure_seed=7, **RESPONSE)
+    shown = np.empty(600, dtype=int)
+    shown[made.columns(["visit"])["visit"].to_numpy()] = made.sets("smokes")[:, 0]
+    first, second = shown.reshape(-1, 2).T
+    truth = data["smokes"].to_numpy(zero_copy_only=False).reshape(-1, 2)[:, 1] == "yes"
+
+    # Who knows the first value would name the second one of all who show two different sets. Draws on their own leave
+    # a guess right with e**.1 / (1 + e**.1) = .525 at most; of about 150 such people five deviations above it is .73.
+    different = first != second
+    assert different.sum() > 100
+    assert truth[different].mean() < 0.73
+    # Equal values show different sets, too: of about 150 people, about half.
+    assert 0.29 < different[~truth].mean() < 0.71
+    assert "times the number of their rows" in " ".join(made.not_protected)
+    assert "all rows of a person add up" in made.claim("smokes").statement
+    assert any("each is a draw of its own" in note for note in ld.audit(made).notes)
+    assert not any("drawn together" in caveat for caveat in ld.estimate(made).caveats)
+
+
+@PATHS
+@pytest.mark.parametrize("whose", [{"record_id": "visit"}, {"person": "who"}], ids=["record", "person"])
+def test_a_key_is_refused_and_the_way_out_works(
+    publish: Callable[..., ld.Release], whose: dict[str, str], tmp_path: Path
+) -> None:
+    with pytest.raises(ld.ParameterError, match="must be left out with epsilon: sets that a key repeats") as caught:
+        publish(smokers(), tmp_path, key=ld.Key.new(), **whose, **RESPONSE)
+    assert "Publish without key" in str(caught.value)
+    assert not (tmp_path / "release").exists()
+    publish(smokers(), tmp_path, **{name: value for name, value in whose.items() if name == "person"}, **RESPONSE)
+
+
+@pytest.mark.parametrize("given", [{"key": "holder.key"}, {"key": "holder.key", "stable_order": True}, {}])
+def test_a_publication_with_a_key_and_an_epsilon_is_refused_before_it_sees_a_table(given: dict[str, Any]) -> None:
+    mixed = {
+        "disease": ld.RandomizedAddition(l=2),
+        "smokes": ld.SemanticDiversity(l=2, d=1, distance="ordered", epsilon=1),
+    }
+    for method, sensitive in ((RESPONSE["method"], "smokes"), (mixed, ["disease", "smokes"])):
+        with pytest.raises(ld.ParameterError, match="with epsilon: sets") as caught:
+            ld.Publication(sensitive=sensitive, method=method, record_id="id", **given)
+        assert all(name in str(caught.value) for name in (*given, "record_id"))
+
+
+def test_policies_and_commands_refuse_a_key_in_their_own_words(tmp_path: Path) -> None:
+    pq.write_table(smokers(), tmp_path / "table.parquet")
+    ld.Key.new().save(tmp_path / "holder.key")
+    policy = tmp_path / "policy.toml"
+    ld.Publication(**RESPONSE).save(policy)
+    policy.write_text(policy.read_text() + '\n[key]\nfile = "holder.key"\nrecord_id = ["visit"]\n')
+    with pytest.raises(ld.ParameterError, match="sets that a key repeats"):
+        ld.Publication.load(policy)
+
+    from click.testing import CliRunner
+
+    from ldiversity.faces.cli import cli
+
+    words = [
+        "anonymize",
+        str(tmp_path / "table.parquet"),
+        "--quasi",
+        "visit",
+        "--sensitive",
+        "smokes",
+        "--epsilon",
+        "0.1",
+    ]
+    keyed = ["--key", str(tmp_path / "holder.key"), "--record-id", "visit", "-o", str(tmp_path / "release")]
+    said = CliRunner().invoke(cli, [*words, "--method", "randomized-addition", *keyed])
+    assert said.exit_code != 0
+    assert "--key must be left out with --epsilon" in " ".join(said.output.split())
+
+
+def test_a_key_decides_nothing_about_draws_with_an_epsilon_even_where_it_is_not_refused() -> None:
+    """A method of somebody else need not say that its mechanism has an epsilon."""
+    from ldiversity.engines import NumberedBatch, Secrets
+    from ldiversity.publish._draw import DrawSets, HiddenAttribute
+    from ldiversity.tables import Coder
+
+    data, key = smokers(), ld.Key.new()
+    domain = ld.Domain(("no", "yes"))
+    hidden = HiddenAttribute(
+        "smokes", Coder("smokes", domain, pa.string()), ld.RandomizedAddition(l=1, epsilon=0.1).fit(domain)
     )
-    return dict(zip(made.columns(["id"])["id"].to_pylist(), map(tuple, made.sets("disease").tolist()), strict=True))
-
-
-def test_a_key_draws_equal_values_once_and_changed_ones_anew() -> None:
-    data, key = table(), ld.Key.new()
-    changed = data.set_column(1, "disease", pa.array(np.roll(data["disease"].to_numpy(zero_copy_only=False), 1)))
-    same = data["disease"].to_numpy(zero_copy_only=False) == changed["disease"].to_numpy(zero_copy_only=False)
-
-    first, again, other = keyed(data, key), keyed(data, key), keyed(changed, key)
-
-    assert first == again
-    equal = np.array([first[i] == other[i] for i in range(N)])
-    assert equal[same].all()
-    # Draws of different values are independent: sets would be equal with probability at most max P(R | v) = .12.
-    assert equal[~same].mean() < 0.2
+    choices = DrawSets({}, (hidden,), record_id=("visit",))
+    rows = NumberedBatch(data.combine_chunks().to_batches()[0])
+    first, again = (choices(Secrets(key))(rows).column("smokes") for _ in range(2))
+    # Of 600 draws that are equal with probability .5, all are with one of 2**600.
+    assert first != again
 
 
 # --- attacks ---------------------------------------------------------------------------------------
@@ -217,22 +311,20 @@ def test_an_attacker_who_knows_the_mechanism_succeeds_as_often_as_its_posterior_
         assert found.claim == pytest.approx(promised)
 
 
-def test_rows_of_a_person_that_are_drawn_anew_tell_more_and_those_drawn_together_do_not() -> None:
+def test_rows_of_a_person_tell_more_than_one_with_a_person_column_too() -> None:
     people = np.repeat(np.arange(150), 8)
     rng = np.random.default_rng(2)
     values = rng.choice(VALUES, 150)[people]
     data = pa.table({"who": people, "row": np.arange(len(people)), "disease": values})
     common = {"sensitive": LINE, "method": ld.RandomizedAddition(l=1, epsilon=2), "insecure_seed": 5}
-    anew = ld.anonymize(data, quasi=["who", "row"], confirm=["who", "row"], **common)
-    together = ld.anonymize(data, quasi="row", person="who", confirm=["row"], **common)
-
-    apart = right(anew, data, "several-rows", person="who").success
-    joined = right(together, data, "several-rows", person="who").success
+    unnamed = ld.anonymize(data, quasi=["who", "row"], confirm=["who", "row"], **common)
+    named = ld.anonymize(data, quasi="row", person="who", confirm=["row"], **common)
 
     # One draw names the value with probability e**2 / (e**2 + 5) = .596, eight independent ones with .934. Of 150
     # people, each rate is within five standard deviations but for one seed of a million.
-    assert apart > 0.934 - 5 * np.sqrt(0.934 * 0.066 / 150)
-    assert joined < 0.596 + 5 * np.sqrt(0.596 * 0.404 / 150)
+    for made in (unnamed, named):
+        assert right(made, data, "several-rows", person="who").success > 0.934 - 5 * np.sqrt(0.934 * 0.066 / 150)
+    assert "once for each of them" in str(add_epsilons(named))
 
 
 # --- estimates -------------------------------------------------------------------------------------

@@ -26,8 +26,9 @@ class SeveralRows(Attack):
 
     Sets that are drawn for each row on its own have little in common but the true value: with four rows of a person it
     is left alone nearly always. Sets of one person that belong together (``person=``) are equal or have nothing in
-    common, so that nothing is gained. Rows of one person that stand in one class, all with the same value, rule out
-    each value that the class has less often. Rows in different classes can still be intersected.
+    common, so that nothing is gained; with an epsilon, every row is a draw of its own. Rows of one person that stand in
+    one class, all with the same value, rule out each value that the class has less often. Rows in different classes can
+    still be intersected.
 
     Where no value fits all rows of a person, these have several values, and each row tells what it tells alone.
 
@@ -144,11 +145,11 @@ def _told(
     pairs, times = np.unique(person * evidence.n_pieces + piece, return_counts=True)
     person, piece = pairs // evidence.n_pieces, pairs % evidence.n_pieces
     factors = np.ones((len(chosen), len(evidence.domain)))
-    prior = evidence.marginal
+    prior, draws = evidence.marginal, times
     if prior is None:
         # Equal sets say the same where a person's draws belong together; elsewhere each is a draw of its own.
         likelihood = belief_matrix(evidence.candidates, evidence.likelihood)
-        draws = np.ones_like(times) if release.person else times
+        draws = np.ones_like(times) if release.drawn_together(attribute) else times
         _multiply(factors, person, np.asarray(likelihood[piece].toarray()) ** draws[:, None])
     else:
         counts = belief_matrix(evidence.candidates, evidence.candidates.counts.astype(float))[piece].toarray()
@@ -159,7 +160,7 @@ def _told(
             left = np.maximum(sizes[more] - taken, 1.0)[:, None]
             all_same[more] *= np.maximum(counts[more] - taken, 0.0) / left
         _multiply(factors, person, all_same / np.where(prior > 0, prior, 1.0))
-    pieces = np.bincount(person, weights=times if prior is not None else None, minlength=len(chosen))
+    pieces = np.bincount(person, weights=draws, minlength=len(chosen))
     return _Told(chosen, factors, pieces.astype(np.int64))
 
 

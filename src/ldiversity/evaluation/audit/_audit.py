@@ -28,6 +28,7 @@ __all__ = ["audit"]
 
 _APART: Final = "A person may have several records: no class holds two of them, so the values of a class count people."
 _TOGETHER: Final = "A person may have several records: their sets belong together."
+_ON_THEIR_OWN: Final = "A person may have several records: with an epsilon, each is a draw of its own."
 _MAY_LOOK_ALIKE: Final = (
     "Records that look alike may be one person's, so the figures about being recognized count records, not people."
 )
@@ -210,7 +211,9 @@ def _notes(seen: AttackerView, release: Release | None) -> list[str]:
     notes += [f"{counted(n, 'row shows', 'rows show')} no value of {name!r}." for name, n in seen.unseen.items() if n]
     if release is not None and release.person:
         alike = "" if seen.person is not None else f" {_MAY_LOOK_ALIKE}"
-        notes.append(f"{_APART if release.grouped else _TOGETHER}{alike}")
+        together = all(map(release.drawn_together, release.sensitive))
+        sets = _TOGETHER if together else _ON_THEIR_OWN
+        notes.append(f"{_APART if release.grouped else sets}{alike}")
     spent = None if release is None else epsilon_note(release)
     if spent is not None:
         notes.append(spent)

@@ -26,7 +26,7 @@ class SpentEpsilon:
 
 @dataclass(frozen=True, repr=False)
 class EpsilonSum(Answer, schema="epsilons", version=1):
-    """What a person spends who has one record in each of several releases.
+    """What a person spends who has one record in each of several releases; who has more spends each once for each row.
 
     Attributes
     ----------
@@ -38,13 +38,13 @@ class EpsilonSum(Answer, schema="epsilons", version=1):
 
     @fact
     def total(self) -> float | None:
-        """The sum; None where something has no epsilon, so that nothing bounds what is learned."""
+        """The sum for one record in each release; None where something has no epsilon, and nothing is bounded."""
         known = [one.epsilon for one in self.spent if one.epsilon is not None]
         return sum(known) if len(known) == len(self.spent) else None
 
     @fact
     def closeness(self) -> float | None:
-        """The furthest that any belief can move by all of it, ``tanh(total / 4)``."""
+        """The furthest that any belief can move by all of it, ``tanh(total / 4)``, for one record in each release."""
         return None if self.total is None else tanh(self.total / 4)
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class EpsilonSum(Answer, schema="epsilons", version=1):
             factor = number(exp(min(self.total, 700)))
             last = (
                 f"Together at most epsilon {number(self.total)}, a factor of {factor}: for a "
-                "person with one record in each release. Sets that one key drew again for the same values count once."
+                "person with one record in each release. Who has more rows spends an epsilon once for each of them."
             )
         return fit_screen([last, *lines])
 
@@ -67,8 +67,8 @@ class EpsilonSum(Answer, schema="epsilons", version=1):
 def add_epsilons(*releases: Release) -> EpsilonSum:
     """Add up the epsilons of all sensitive attributes of several releases about the same people.
 
-    This is what is spent if every set was drawn anew. Releases do not say which key drew them; where one key drew the
-    same attribute twice in the same way, the sets of unchanged values are the same, and count once.
+    With an epsilon, every row of every release is a draw of its own. The total is for a person with one record in each
+    release. How many rows a person has is not published: name a release once for each of their rows.
 
     Examples
     --------
@@ -107,10 +107,10 @@ def epsilon_note(release: Release) -> str | None:
         )
     if len(known) == 1:
         return (
-            f"One record spends epsilon {number(spent.total)}. What is drawn anew in other rows and releases of a "
-            "person adds up."
+            f"One record spends epsilon {number(spent.total)}. A person spends it once for each of their rows, and "
+            "what other releases spend on them adds up."
         )
     return (
-        f"The epsilons of {len(known)} sensitive attributes add up to {number(spent.total)} for one record. What is "
-        "drawn anew in other rows and releases of a person adds up, too."
+        f"The epsilons of {len(known)} sensitive attributes add up to {number(spent.total)} for one record. A "
+        "person spends it once for each of their rows, and what other releases spend on them adds up."
     )
