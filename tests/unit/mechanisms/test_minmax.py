@@ -132,3 +132,16 @@ def test_damaged_descriptions_are_refused(change: object) -> None:
     described = MinMaxSelection.fit(domain, distance, 2, 2).to_dict()
     with pytest.raises(ReleaseFormatError, match="fitted must"):
         mechanism_from_dict({**described, "fitted": change(described["fitted"])}, domain)  # type: ignore[operator]
+
+
+def test_plans_give_no_bound_for_two_sets_where_one_can_already_tell_more() -> None:
+    domain, distance = blocks(6, 2, 2)
+    table = pa.table({"age": range(40), "x": list(domain.values) * 4})
+    for selection in ("minmax", "simple"):
+        method = ld.SemanticDiversity(l=2, d=2, distance=distance, selection=selection)
+        publication = ld.Publication(quasi="age", sensitive=ld.Sensitive("x", domain=domain.values), method=method)
+        (planned,) = publication.plan(table).attributes
+        assert planned.several_sets is not None
+        assert planned.several_sets.posterior is None
+        assert "together they tell more about a value than one set" in planned.several_sets.text
+        assert not any("l/(l*l" in text for text in publication.plan(table).not_protected)
