@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_values"]
 
+_MOST_TABLES: Final = 10_000
+
 _MOST_VALUES: Final = 10_000
 """The most combinations of values of several attributes."""
 
@@ -60,7 +62,7 @@ def draw_values(
     seed: int | None = None,
 ) -> Iterator[dict[str, CodeArray]]:
     """Draw the codes of the true values `m` times, for every record; see `Release.impute`."""
-    check_integer("impute", "m", m, minimum=2)
+    check_integer("impute", "m", m, minimum=2, maximum=_MOST_TABLES)
     rng = np.random.default_rng(None if seed is None else check_integer("impute", "seed", seed, minimum=0))
     names = _names(release, sensitive, formula)
     _check_release(release)

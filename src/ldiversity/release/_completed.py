@@ -43,7 +43,7 @@ class Completable:
         Parameters
         ----------
         m
-            How many tables; at least 20 where sets hide much.
+            How many tables, from 2 to 10000; at least 20 where sets hide much.
         by
             Columns whose cells have distributions of their own: names, bins and groups, as in `estimate`. All
             relations of the attribute with them are kept. Cells need about 10 records per value.

@@ -121,7 +121,8 @@ def test_draws_follow_the_exact_posterior(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"m": 1}, "m must be an integer of at least 2"),
+        ({"m": 1}, "m must be an integer from 2 to 10000"),
+        ({"m": 10**12}, "m must be an integer from 2 to 10000"),
         ({"seed": "x"}, "seed must be"),
         ({"sensitive": "age"}, "sensitive must name distinct attributes"),
         ({"by": "job", "sensitive": "disease"}, "must name published columns"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
+from ldiversity.estimation._regression._design import Design
+from ldiversity.estimation._regression._formula import read_formula
 from ldiversity.mechanisms import UniformSelection
 from ldiversity.release import SetRelease
 from ldiversity.schema import Attribute, Domain, Role, Schema
@@ -242,3 +245,42 @@ def test_the_mean_of_numbers_is_that_of_numbers_which_are_right_on_average() -> 
     assert fit.covariance == pytest.approx(bread @ meat @ bread * N / (N - 2))
     assert np.asarray(fit.predict()["disease"]) == pytest.approx(design @ slow)
     assert (fit.reference, fit.llf) == (None, None)
+
+
+def test_a_formula_that_hides_code_in_backticks_runs_nothing(release: ld.Release, tmp_path: Path) -> None:
+    file = tmp_path / "made"
+    formula = f"""disease ~ I(age + ("`" != __import__("os").system("touch {file}") != "`"))"""
+
+    for ask in (lambda: ld.regress(release, formula), lambda: release.impute(2, formula=formula)):
+        with pytest.raises(ld.ParameterError, match="formula may"):
+            ask()
+        assert not file.exists()
+
+
+def test_powers_of_whole_numbers_do_not_overflow() -> None:
+    whole = Design.make(read_formula("disease ~ I(age**12) - 1").right, pa.table({"age": AGE}), N)
+
+    assert np.allclose(whole.matrix[:, 0], AGE.astype(float) ** 12, rtol=1e-12)
+
+
+def test_categories_of_whole_numbers_keep_their_names() -> None:
+    columns = pa.table({"age": AGE})
+
+    assert Design.make(read_formula("disease ~ C(age // 20)").right, columns, N).names[1:] == (
+        "C(age // 20)[T.2]",
+        "C(age // 20)[T.3]",
+    )
+
+
+def test_whole_numbers_that_floating_point_cannot_hold_are_refused() -> None:
+    with pytest.raises(ld.SchemaError, match="below 2"):
+        Design.make(read_formula("disease ~ C(key)").right, pa.table({"key": [2**53 + 1, 5]}), 2)
+
+
+@pytest.mark.parametrize("term", ["C(one):C(other)", "C(one * other)", "bs(number, df=90):C(one)"])
+def test_too_many_columns_are_refused_before_they_are_made(term: str) -> None:
+    columns = {name: np.arange(4000) % size for name, size in (("one", 61), ("other", 59), ("number", 4000))}
+
+    with pytest.raises(ld.ParameterError, match="at most 2000 columns") as refused:
+        Design.make(read_formula(f"disease ~ {term}").right, pa.table(columns), 4000)
+    assert refused.value.hint

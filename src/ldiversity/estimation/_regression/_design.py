@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -13,6 +14,8 @@ import pyarrow.compute as pc
 
 from ldiversity.base.checks import name_some
 from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
+from ldiversity.estimation._regression._names import known_names
+from ldiversity.estimation._regression._term import Term, read_term
 from ldiversity.sentences import Parameter, say
 from ldiversity.tables import to_native
 
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from ldiversity.release import Release
 
 __all__ = ["Design", "Whitened", "import_formulaic", "prepare_columns", "whiten"]
+
+_MOST_COLUMNS: Final = 2000
 
 _DEPENDENT: Final = 1e-10
 """A predictor counts as a combination of those before it when less of its square is left."""
@@ -49,6 +54,7 @@ class Design:
     @classmethod
     def make(cls, formula: Any, columns: pa.Table, n_rows: int) -> Design:  # noqa: ANN401 - a formula of formulaic
         """Evaluate a checked formula on published columns."""
+        _check_width(formula, columns)
         matrix = _evaluate(formula, columns, n_rows)
         spec = matrix.model_spec
         terms = {index: str(term) for term, indices in spec.term_indices.items() for index in indices}
@@ -62,14 +68,15 @@ class Design:
 
 
 def _evaluate(made_by: Any, columns: pa.Table, n_rows: int) -> Any:  # noqa: ANN401 - of formulaic
-    frame = to_native(columns, "pandas")
+    whole = [field.name for field in columns.schema if pa.types.is_integer(field.type)]
+    frame, names = to_native(_as_floats(columns, whole), "pandas"), known_names(whole)
     if not columns.num_columns:  # a formula of the intercept alone
         frame = frame.reindex(range(n_rows))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # what is not finite is refused afterwards
         warnings.filterwarnings("error", category=import_formulaic().errors.DataMismatchWarning)
         try:
-            return made_by.get_model_matrix(frame, output="numpy", na_action="ignore")
+            return made_by.get_model_matrix(frame, names, output="numpy", na_action="ignore")
         except import_formulaic().errors.DataMismatchWarning:
             raise ParameterError(
                 "Regression.predict", "table", "must hold categories that the regression has seen", got="others"
@@ -80,6 +87,46 @@ def _evaluate(made_by: Any, columns: pa.Table, n_rows: int) -> Any:  # noqa: ANN
             ).with_hint(
                 "Texts and categories can be named alone or as C(column); functions such as log need numbers."
             ) from error
+
+
+def _as_floats(columns: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Whole numbers as floating point, since powers of integers overflow without a word."""
+    for name in names:
+        try:
+            floats = columns.column(name).cast(pa.float64())
+        except pa.ArrowInvalid:
+            raise SchemaError(
+                "regress", "must hold whole numbers below 2**53 to be a predictor", column=name
+            ).with_hint("Publish larger ones, such as keys, as texts.") from None
+        columns = columns.set_column(columns.column_names.index(name), name, floats)
+    return columns
+
+
+def _check_width(formula: Any, columns: pa.Table) -> None:  # noqa: ANN401 - a formula of formulaic
+    """Refuse a formula whose matrix would have too many columns, before it is made."""
+    width = sum(prod(_width(factor, columns) for factor in term.factors) for term in formula)
+    if width > _MOST_COLUMNS:
+        raise ParameterError(
+            "regress", "formula", f"must make at most {_MOST_COLUMNS} columns of predictors", got=f"up to {width}"
+        ).with_hint("Use fewer terms, coarser categories, or a column of numbers without C().")
+
+
+def _width(factor: Any, columns: pa.Table) -> int:  # noqa: ANN401 - of formulaic
+    """How many columns a factor makes, at most."""
+    method = factor.eval_method.value
+    if method == "literal":
+        return 1
+    term = read_term(factor.expr) if method == "python" else Term((factor.expr,), 1, categories=False)
+    counts = [
+        len(pc.unique(columns.column(name)))
+        for name in term.columns
+        if term.categories or not _is_number(columns.schema.field(name).type)
+    ]
+    return int(term.size * max(1, min(prod(counts), columns.num_rows)))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _finite(matrix: FloatArray, terms: Sequence[str]) -> FloatArray:

@@ -10,38 +10,18 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Final
 
-from ldiversity.base.checks import name_some
 from ldiversity.errors import ParameterError
 from ldiversity.estimation._regression._design import import_formulaic
+from ldiversity.estimation._regression._term import read_term
 
 __all__ = ["Formula", "read_formula"]
 
-_FUNCTIONS: Final = frozenset(
-    {"C", "I", "log", "log10", "log2", "exp", "exp2", "center", "scale", "standardize", "poly", "bs", "cs", "cr", "cc"}
-)
-_OF_NUMPY: Final = frozenset({"log", "log10", "log2", "log1p", "exp", "sqrt", "abs", "square"})
-_CONTRASTS: Final = frozenset({"treatment", "sum", "helmert", "diff", "poly", "sas"})
-_PARTS: Final = (
-    ast.Expression,
-    ast.Name,
-    ast.Load,
-    ast.Constant,
-    ast.BinOp,
-    ast.UnaryOp,
-    ast.Compare,
-    ast.Call,
-    ast.keyword,
-    ast.Attribute,
-    ast.List,
-    ast.Tuple,
-    ast.operator,
-    ast.unaryop,
-    ast.cmpop,
-)
 _LEFT: Final = re.compile(r"\s*(?:`([^`]+)`|([^\W\d]\w*))\s*(?:(==|in\b)\s*(.+?))?\s*", re.DOTALL)
-_QUOTED: Final = re.compile(r"`([^`]*)`")
+_MOST_LETTERS: Final = 10_000
+_MOST_TERMS: Final = 10_000
 _EXAMPLE: Final = "Write for example: disease ~ age + C(sex), or: disease == 'flu' ~ age."
 
 
@@ -81,6 +61,8 @@ def read_formula(text: object) -> Formula:
     """
     if not isinstance(text, str) or text.count("~") != 1:
         raise _unreadable("must be a text with one ~ between the sensitive column and the predictors")
+    if len(text) > _MOST_LETTERS:
+        raise _unreadable(f"must have at most {_MOST_LETTERS} letters", got=len(text))
     left, right = text.split("~")
     outcome, chosen = _read_left(left)
     parsed = _parse(right)
@@ -89,12 +71,12 @@ def read_formula(text: object) -> Formula:
         if factor.eval_method.value == "lookup":
             names[factor.expr] = None
         elif factor.eval_method.value == "python":
-            _read_term(factor.expr, names)
+            names |= dict.fromkeys(read_term(factor.expr).columns)
     return Formula(text.strip(), outcome, chosen, tuple(names), parsed)
 
 
-def _unreadable(rule: str) -> ParameterError:
-    return ParameterError("regress", "formula", rule).with_hint(_EXAMPLE)
+def _unreadable(rule: str, got: object = None) -> ParameterError:
+    return ParameterError("regress", "formula", rule, got=got).with_hint(_EXAMPLE)
 
 
 def _read_left(left: str) -> tuple[str, tuple[object, ...] | None]:
@@ -117,7 +99,10 @@ def _read_left(left: str) -> tuple[str, tuple[object, ...] | None]:
 def _parse(right: str) -> Any:  # noqa: ANN401 - of formulaic
     formulaic = import_formulaic()
     try:
+        _check_terms(formulaic.parser.DefaultFormulaParser().get_ast(right))
         parsed = formulaic.Formula(right) if right.strip() else None
+    except ParameterError:
+        raise
     except Exception as error:  # noqa: BLE001 - whatever its parser raises
         lines = str(error).splitlines()
         said = f": {lines[0].rstrip('.')}" if lines and isinstance(error, formulaic.errors.FormulaicError) else ""
@@ -127,47 +112,31 @@ def _parse(right: str) -> Any:  # noqa: ANN401 - of formulaic
     return parsed
 
 
+def _check_terms(node: Any) -> None:  # noqa: ANN401 - of formulaic
+    if _crossed(node) > _MOST_TERMS:
+        raise ParameterError(
+            "regress", "formula", f"must have at most {_MOST_TERMS} terms once its * and ** are multiplied out"
+        ).with_hint("Cross fewer columns: a + b + a:b instead of a * b * c, or a smaller exponent.")
+
+
+def _crossed(node: Any) -> float:  # noqa: ANN401 - of formulaic
+    """How many terms formulaic goes through to multiply a formula out, before it does; no less than are left."""
+    args = getattr(node, "args", None)
+    if args is None:
+        return 1
+    sizes = [_crossed(one) for one in args]
+    symbol = node.operator.symbol
+    if symbol in {"**", "^"}:
+        exponent = str(args[-1])
+        if not (exponent.isascii() and exponent.isdecimal()):
+            raise _unreadable("must have a whole number after the ** that crosses terms")
+        times = min(float(exponent), _MOST_TERMS + 1.0)
+        return max(times, float(min(sizes[0], _MOST_TERMS + 1.0) ** min(times, _MOST_TERMS.bit_length())))
+    if symbol in {"*", ":"}:
+        return prod(one + 1 for one in sizes) - 1
+    return sum(sizes) or 1
+
+
 def _factors(parsed: Any) -> Iterator[Any]:  # noqa: ANN401 - of formulaic
     for term in parsed:
         yield from term.factors
-
-
-def _read_term(expression: str, names: dict[str, None]) -> None:
-    """Collect the columns that a term names, and refuse what does not belong into a formula."""
-    quoted: dict[str, str] = {}
-
-    def placeholder(found: re.Match[str]) -> str:
-        quoted[f"_quoted_{len(quoted)}_"] = found[1]
-        return list(quoted)[-1]
-
-    try:
-        tree = ast.parse(_QUOTED.sub(placeholder, expression), mode="eval")
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise _unreadable("must have terms that are expressions of columns") from None
-    called = set()
-    for node in ast.walk(tree):
-        if not isinstance(node, _PARTS) or (isinstance(node, ast.Attribute) and not _is_known(node)):
-            raise _refused(expression)
-        if isinstance(node, ast.Call):
-            name = node.func.id if isinstance(node.func, ast.Name) else ""
-            if not (name in _FUNCTIONS or isinstance(node.func, ast.Attribute)):
-                raise _refused(expression)
-            called.add(id(node.func))
-        elif isinstance(node, ast.Attribute):
-            called.add(id(node.value))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and id(node) not in called:
-            names[quoted.get(node.id, node.id)] = None
-
-
-def _is_known(node: ast.Attribute) -> bool:
-    home = node.value.id if isinstance(node.value, ast.Name) else ""
-    return (home == "np" and node.attr in _OF_NUMPY) or (home == "contr" and node.attr in _CONTRASTS)
-
-
-def _refused(expression: str) -> ParameterError:
-    return ParameterError(
-        "regress",
-        "formula",
-        f"may hold columns, numbers, texts, arithmetic and known functions, but {expression!r} holds something else",
-    ).with_hint(f"The functions are {name_some(sorted(_FUNCTIONS), most=30)}, and np.sqrt, np.log1p and the like.")

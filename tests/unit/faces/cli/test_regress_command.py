@@ -63,3 +63,20 @@ def test_a_fault_is_spelled_as_the_command_line_does(folder: Path) -> None:
     assert refused.exit_code == 2
     assert "formula must have published columns after the ~" in refused.stderr
     assert "--model logit" in run(folder, "disease ~ age", "--model", "linear").stderr
+
+
+def test_a_formula_runs_no_code_and_costs_no_more_than_it_may(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "made"
+    hidden = f"""disease ~ I(age + ("`" != __import__("os").system("touch {file}") != "`"))"""
+
+    for formula in (
+        hidden,
+        "disease ~ I(9**9**9**9 * age)",
+        "disease ~ poly(age, 100000)",
+        "disease ~ bs(age, df=1e5)",
+    ):
+        refused = run(folder, formula)
+
+        assert refused.exit_code == 2, formula
+        assert "formula m" in refused.stderr
+    assert not file.exists()
