@@ -93,8 +93,8 @@ def read_term(expression: str) -> Term:
 
     Examples
     --------
-    >>> read_term("bs(`home zip`, df=4) * age")
-    Term(columns=('home zip', 'age'), size=4, categories=False)
+    >>> read_term("bs(`home zip`, df=4)")
+    Term(columns=('home zip',), size=4, categories=False)
     """
     try:
         tree, quoted = _as_evaluated(expression)
