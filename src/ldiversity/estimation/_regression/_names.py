@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,7 +19,7 @@ from ldiversity.estimation._regression._term import CONTRASTS, FUNCTIONS, OF_NUM
 __all__ = ["known_names"]
 
 
-def known_names(whole: Collection[str]) -> dict[str, Any]:
+def known_names(whole: Collection[str]) -> Mapping[str, object]:
     """The functions of formulas by name; every other name that formulaic or Python would find is None.
 
     Parameters
