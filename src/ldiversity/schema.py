@@ -14,10 +14,13 @@ from ldiversity.base.arrays import Json, Scalar
 from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError
 
-__all__ = ["MISSING_LABEL", "Attribute", "Domain", "Dtype", "Role", "Schema", "label_text"]
+__all__ = ["EXACT_POSITION", "MISSING_LABEL", "Attribute", "Domain", "Dtype", "Role", "Schema", "label_text"]
 
 MISSING_LABEL: Final = "(missing)"
 """How the category of missing values is shown to people."""
+
+EXACT_POSITION: Final = 2**52
+"""Floats hold every integer up to 2**53, so also every difference of two integers up to this one."""
 
 _EMPTY_LABEL: Final = "(empty text)"
 
@@ -101,6 +104,11 @@ class Domain:
     def labels(self) -> tuple[str, ...]:
         """The values as texts for people."""
         return tuple(MISSING_LABEL if value is None else str(value) for value in self.values)
+
+    @cached_property
+    def has_exact_positions(self) -> bool:
+        """Whether integers and their differences are exact as positions, as up to `EXACT_POSITION`."""
+        return all(not abs(place) > EXACT_POSITION for place in self.positions or ())  # NaN is no number
 
     def to_dict(self) -> dict[str, Json]:
         """Describe the domain in JSON's types."""

@@ -7,10 +7,12 @@ anybody" is a person. The greater of two numbers is never written as the smaller
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import ROUND_CEILING, Context
 from math import isfinite
 from typing import Final
 
 __all__ = [
+    "at_most",
     "counted",
     "decimal",
     "figure",
@@ -34,6 +36,7 @@ _HUGE: Final = 1e7
 _WHOLE: Final = 1e15
 _LEAST_SHARE: Final = 1e-5
 _DOUBLE_DIGITS: Final = 17
+_SURE_DIGITS: Final = 12
 
 
 def percent(share: float | None, digits: int = 3, *, unknown: str = "-") -> str:
@@ -155,6 +158,24 @@ def number(value: float | None, digits: int = 4) -> str:
         digits += 1
         written = f"{value:.{digits}g}"
     return written
+
+
+def at_most(bound: float, digits: int = 3) -> str:
+    """Write an upper bound with a few digits, rounded up: what is written is never below it.
+
+    What differs from the rounded number by no more than the last digits of a float is that number.
+
+    Examples
+    --------
+    >>> at_most(0.25), at_most(1 / 3), at_most(0.3222), at_most(0.1 + 0.2), at_most(0.9999), at_most(7.389056, 4)
+    ('0.25', '0.334', '0.323', '0.3', '0.9999', '7.39')
+    """
+    exact = Context(prec=_SURE_DIGITS).create_decimal_from_float(bound)
+    for precision in range(digits, _SURE_DIGITS):
+        written = Context(prec=precision, rounding=ROUND_CEILING).plus(exact)
+        if not exact < 1 <= written:  # a probability below 1 is not 1
+            return f"{float(written):.{precision}g}"
+    return repr(bound)
 
 
 def figure(value: float | Mapping[str, float] | None) -> str:

@@ -12,7 +12,7 @@ Then this one formula holds the error of sampling and that of the dummies: both 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from ldiversity.release import Release
 
 __all__ = ["Design", "read_design"]
+
+_LEAST_TOTAL: Final = 1e-100
+_GREATEST_TOTAL: Final = 1e100
+"""Beyond these, squares of weights are not numbers any more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +103,14 @@ def _weights(owner: str, release: Release, name: str) -> FloatArray:
         raise SchemaError(
             owner, "must hold a finite number above zero for every record to be a column of weights", column=name
         ).with_hint("Records without a weight stand for nobody: publish the table without them.")
+    with np.errstate(over="ignore"):
+        total = float(numbers.sum())
+    if not _LEAST_TOTAL <= total <= _GREATEST_TOTAL:
+        raise SchemaError(
+            owner,
+            f"must add up to a number from {_LEAST_TOTAL:g} to {_GREATEST_TOTAL:g} to be a column of weights",
+            column=name,
+        ).with_hint("Publish the weights in another unit, such as thousands of people.")
     return numbers
 
 

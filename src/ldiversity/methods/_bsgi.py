@@ -220,6 +220,10 @@ class BSGI(GroupingMethod):
             rows = keep_apart(table.sensitive, lines, levels)
         if self.overflow == "refuse" or not len(rows):
             self._check_columns(table.sensitive)
+        if table.n_rows and not len(rows):
+            raise InfeasibleError(
+                "BSGI", "each sensitive column allows its l and gap alone, but no record can be kept for all of them"
+            ).with_hint("Use a smaller l or gap for one of them.")
         check_people("BSGI", table.only(rows), max(levels), overflow=self.overflow)
         found = group_apart(table.only(rows), rules, lines, levels, self.weights, run)
         class_of = np.full(table.n_rows, -1, dtype=np.int32)

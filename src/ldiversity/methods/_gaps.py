@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
 from ldiversity.base.checks import check_number, name_some
+from ldiversity.base.typed import number_text
 from ldiversity.errors import InfeasibleError, ParameterError, SchemaError
 from ldiversity.methods._base import Partition
-from ldiversity.schema import Domain
+from ldiversity.schema import EXACT_POSITION, Domain
 from ldiversity.sentences import Setting, say
 
 __all__ = ["Gaps", "Line", "check_gap_names", "check_gaps", "check_line", "divide_line", "on_line"]
@@ -74,7 +75,7 @@ class Line:
         Raises
         ------
         SchemaError
-            When they are not numbers.
+            When they are not numbers, or too large for exact differences.
 
         Examples
         --------
@@ -85,6 +86,11 @@ class Line:
         if domain.positions is None:
             raise SchemaError(owner, "must be a column of numbers to have a gap", column=column).with_hint(
                 "Leave it out of gap, or declare its type as a number."
+            )
+        if not domain.has_exact_positions:
+            rule = f"must hold numbers from -{EXACT_POSITION} to {EXACT_POSITION} to have a gap"
+            raise SchemaError(owner, rule, column=column).with_hint(
+                "Differences of larger ones are not exact: give it in a larger unit, or leave it out of gap."
             )
         spans = _spans(domain)
         order = sorted(range(len(domain)), key=lambda code: (spans[code] is None, spans[code] or (0.0, 0.0)))
@@ -187,10 +193,12 @@ def check_line(  # noqa: PLR0913 - what a message says
     possible = n_rows // max(most, 1)
     if overflow == "suppress":
         possible = line.n_apart(counts)
-        rule = f"must be at most the number of values of {column!r} that are pairwise {gap:g} apart, {possible}"
+        rule = (
+            f"must be at most the number of values of {column!r} that are pairwise {number_text(gap)} apart, {possible}"
+        )
     else:
         rule = (
-            f"must be at most {possible} for {column!r}, of which an interval shorter than {gap:g} has {most} of "
+            f"must be at most {possible} for {column!r}, of which an interval shorter than {number_text(gap)} has {most} of "
             f"{n_rows} records"
         )
     less = (

@@ -78,6 +78,9 @@ class PrivacyModel(ABC):
     higher_is_safer: ClassVar[bool] = True
     """Whether a greater reached value means more privacy."""
 
+    needs_fit: ClassVar[bool] = False
+    """Whether classes of values for which it is `unfit` cannot be judged at all: no release may then claim it."""
+
     strict: ClassVar[bool] = False
     """Whether a class that reaches exactly what is required breaks the rule."""
 

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.checks import check_integer, check_number
+from ldiversity.base.typed import number_text
 from ldiversity.errors import SchemaError
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._counts import Population
 from ldiversity.models._measured import Measured
-from ldiversity.schema import Domain
+from ldiversity.schema import EXACT_POSITION, Domain
 
 __all__ = ["GapDiversity"]
 
@@ -55,8 +56,9 @@ class GapDiversity(PrivacyModel):
 
     name: ClassVar[str] = "gap"
     monotone: ClassVar[bool] = True
+    needs_fit: ClassVar[bool] = True
     example: ClassVar[str] = "gap:3:5000"
-    words: ClassVar[str] = "no interval shorter than {gap:g} has more than 1 of {l} records"
+    words: ClassVar[str] = "no interval shorter than {gap} has more than 1 of {l} records"
     measured: ClassVar[Measured] = Measured(
         "gap_frequency", "the greatest share of an interval shorter than the gap in a class", "share"
     )
@@ -68,9 +70,16 @@ class GapDiversity(PrivacyModel):
         object.__setattr__(self, "l", check_integer("GapDiversity", "l", self.l, minimum=2))
         object.__setattr__(self, "gap", check_number("GapDiversity", "gap", self.gap, above=0))
 
+    @property
+    def phrase(self) -> str:
+        """The rule in a few words, with every digit of the gap."""
+        return self.words.format(gap=number_text(self.gap), l=self.l)
+
     def unfit(self, domain: Domain) -> str | None:
-        """Numbers alone have gaps."""
-        return None if domain.positions is not None else "The values are not numbers."
+        """Numbers alone have gaps, and only where their differences can be told."""
+        if domain.positions is None:
+            return "The values are not numbers."
+        return None if domain.has_exact_positions else "Some numbers are too large for their differences to be exact."
 
     def reached(self, counts: NDArray[np.int64], population: Population) -> FloatArray:
         """The size of each class over the most records in an interval shorter than the gap."""
@@ -89,9 +98,10 @@ class GapDiversity(PrivacyModel):
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""
+        gap = number_text(self.gap)
         return (
-            f"In every class no interval shorter than {self.gap:g} holds {attribute!r} of more than 1 of {self.l} "
-            f"records: {self.l} values are pairwise at least {self.gap:g} apart."
+            f"In every class no interval shorter than {gap} holds {attribute!r} of more than 1 of {self.l} "
+            f"records: {self.l} values are pairwise at least {gap} apart."
         )
 
     def _fullest(self, counts: NDArray[np.int64], domain: Domain) -> NDArray[np.int64]:
@@ -111,6 +121,10 @@ def _windows(domain: Domain, gap: float) -> tuple[NDArray[np.int64], NDArray[np.
         raise SchemaError("GapDiversity", "the values of the domain must be numbers or bins of numbers").with_hint(
             "Declare gaps for columns of numbers alone."
         )
+    if not domain.has_exact_positions:
+        raise SchemaError(
+            "GapDiversity", f"the numbers of the domain must lie from -{EXACT_POSITION} to {EXACT_POSITION}"
+        ).with_hint("Differences of larger ones are not exact: give the column in a larger unit.")
     positions = np.asarray(domain.positions, dtype=np.float64)
     numbers = np.flatnonzero(~np.isnan(positions))
     low = high = positions

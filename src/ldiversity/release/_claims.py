@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import exp, expm1, tanh
 from typing import Final
 
-from ldiversity.base.numbers import counted, percent
+from ldiversity.base.numbers import at_most, counted, percent
+from ldiversity.base.typed import number_text
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.models import PrivacyModel
 from ldiversity.schema import Domain, Role, Schema
@@ -96,8 +97,8 @@ def what_a_change_tells(mechanism: SetMechanism) -> str:
     """What two sets of one person tell if their value changed, or their rows have different values."""
     if mechanism.epsilon is not None:
         return (
-            f"The epsilon of {mechanism.epsilon:g} is for one record. Every row and release is a draw of its own, with "
-            f"a person column, too, so that different sets prove nothing. A person spends {mechanism.epsilon:g} times "
+            f"The epsilon of {number_text(mechanism.epsilon)} is for one record. Every row and release is a draw of its own, with "
+            f"a person column, too, so that different sets prove nothing. A person spends {number_text(mechanism.epsilon)} times "
             "the number of their rows. What other sensitive attributes and releases spend on them adds up."
         )
     partitions = mechanism.partitions
@@ -166,23 +167,25 @@ class Claim:
         """The claim in plain words."""
         if self.epsilon is not None:
             return self._of_epsilon(self.epsilon)
-        apart = "" if self.d is None else f", pairwise at least {self.d:g} apart"
+        apart = "" if self.d is None else f", pairwise at least {number_text(self.d)} apart"
         odds = (
-            f"to someone without prior knowledge no value is more likely than {self.posterior:.3g}"
+            f"to someone without prior knowledge no value is more likely than {at_most(self.posterior)}"
             if self.posterior < 1
             else "some sets may give the true value away"
         )
         return f"Every record shows {self.l} values of {self.attribute!r}{apart}, one of them true; {odds}."
 
     def _of_epsilon(self, epsilon: float) -> str:
-        apart = "" if self.d is None else f", pairwise at least {self.d:g} apart"
+        apart = "" if self.d is None else f", pairwise at least {number_text(self.d)} apart"
         shown = f"{counted(self.l, 'value')} of {self.attribute!r}{apart}"
+        times = at_most(exp(epsilon), 4)
         return (
             f"Every record shows {shown}, and the true one may be missing: no value makes what is shown more than "
-            f"{exp(epsilon):.4g} times as likely as another (local differential privacy, epsilon {epsilon:g}). "
-            f"Whatever was believed before, no value becomes more than {exp(epsilon):.4g} times as likely "
-            f"(beta-likeness {expm1(epsilon):.4g}), and beliefs move by at most {tanh(epsilon / 4):.3g} in all "
-            f"(t-closeness); to someone without prior knowledge no value is more likely than {self.posterior:.3g}. "
+            f"{times} times as likely as another (local differential privacy, epsilon {number_text(epsilon)}). "
+            f"Whatever was believed before, no value becomes more than {times} times as likely "
+            f"(beta-likeness {at_most(expm1(epsilon), 4)}), and beliefs move by at most "
+            f"{at_most(tanh(epsilon / 4))} in all (t-closeness); to someone without prior knowledge no value is more "
+            f"likely than {at_most(self.posterior)}. "
             "This is for one record: the epsilons of all rows of a person add up."
         )
 

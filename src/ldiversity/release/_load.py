@@ -25,6 +25,7 @@ from ldiversity.release._form_entries import check_own_forms, form_of
 from ldiversity.release._forms import Form
 from ldiversity.release._load_classes import check_size, load_classes
 from ldiversity.release._manifest import MANIFEST_NAME, Manifest, SensitiveEntry, read_manifest
+from ldiversity.release._positions import check_positions
 from ldiversity.release._read import FolderData
 from ldiversity.release._set_release import SetRelease
 from ldiversity.release._sinks import sha256_of
@@ -164,6 +165,7 @@ def _schema_of(manifest: Manifest) -> Schema:
             domain = Domain.from_dict(described[column.name].model_dump()) if column.name in described else None
             if domain is not None:
                 domain_array(domain, kind)
+                check_positions(domain, kind, declared=manifest.collected)
         except (SchemaError, pa.ArrowException, OverflowError, TypeError) as error:
             reason = error.message if isinstance(error, SchemaError) else "the domain must be of the column's type."
             raise ReleaseFormatError("release", f"column {column.name!r}: {reason}") from None

@@ -41,7 +41,7 @@ def load_classes(folder: Path, manifest: Manifest, schema: Schema, *, frame: str
     description = ClassDescription(
         schema=schema,
         mechanisms=mechanisms,
-        claims=tuple(claim for name, entry in told.items() for claim in _claims(name, entry, layout, manifest)),
+        claims=tuple(claim for name, entry in told.items() for claim in _claims(name, entry, layout, manifest, schema)),
         layout=layout,
         forms={entry.column: form_of(entry, schema, manifest.records) for entry in classes.forms},
         class_columns=_class_columns(classes),
@@ -97,13 +97,15 @@ def _class_columns(classes: ClassesEntry) -> dict[str, str]:
 
 
 def _claims(
-    name: str, entry: SensitiveEntry | PeopleEntry, layout: ClassLayout, manifest: Manifest
+    name: str, entry: SensitiveEntry | PeopleEntry, layout: ClassLayout, manifest: Manifest, schema: Schema
 ) -> Iterator[ClassClaim]:
     for place, said in enumerate((entry.claim, *entry.further_claims)):
         # What every record keeps cannot be counted by class: such a promise is about records that look alike.
         rule = model_from_dict(said.rule)
         if name == PEOPLE and not rule.of_people:
             raise damaged("without sensitive attributes, a claim must be about records alone")
+        if rule.needs_fit and rule.unfit(schema.domain(name)) is not None:
+            raise damaged(f"the claim about {name!r} must be one that its values can keep")
         alike = place and layout == "bucketized" and rule.of_people
         claim = AlikeClaim(name, rule, people=manifest.person) if alike else ClassClaim(name, rule)
         same = (said.model, said.l, said.d) == (claim.model, claim.l, claim.d)

@@ -206,7 +206,7 @@ def compare_cells(
         known = as_type(part.column, coded.labels, labels.type)
         every = pc.unique(pa.chunked_array([known, *labels.chunks]))  # the true ones first, in their order
         sizes.append(len(every))
-        true_keys = true_keys * len(every) + coded.codes
+        true_keys = true_keys * len(every) + np.asarray(pc.index_in(known, value_set=every))[coded.codes]
         estimated_keys = estimated_keys * len(every) + np.asarray(pc.index_in(labels, value_set=every))
     n_values = len(release.domain(name))
     keys, cells = np.unique(np.concatenate([true_keys, estimated_keys]), return_inverse=True)

@@ -79,4 +79,11 @@ def as_type(name: str, cells: pa.Array, kind: pa.DataType, *, safe: bool = True)
         got=cells.type,
         hint="Give the table that the release was made from.",
     ):
-        return cells.cast(kind, safe=safe)
+        found = cells.cast(kind, safe=safe)
+        if (
+            pa.types.is_boolean(kind)
+            and not pa.types.is_string(cells.type)
+            and not found.cast(cells.type).equals(cells)
+        ):
+            raise pa.ArrowInvalid("Arrow takes every number but 0 for true")
+        return found
