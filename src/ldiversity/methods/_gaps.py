@@ -190,15 +190,13 @@ def check_line(  # noqa: PLR0913 - what a message says
     n_rows, most = int(counts.sum()), line.most(counts)
     if most * l <= n_rows or (overflow == "suppress" and line.most_classes(counts, l)):
         return
-    possible = n_rows // max(most, 1)
+    possible, wide = n_rows // max(most, 1), number_text(gap)
     if overflow == "suppress":
         possible = line.n_apart(counts)
-        rule = (
-            f"must be at most the number of values of {column!r} that are pairwise {number_text(gap)} apart, {possible}"
-        )
+        rule = f"must be at most the number of values of {column!r} that are pairwise {wide} apart, {possible}"
     else:
         rule = (
-            f"must be at most {possible} for {column!r}, of which an interval shorter than {number_text(gap)} has {most} of "
+            f"must be at most {possible} for {column!r}, of which an interval shorter than {wide} has {most} of "
             f"{n_rows} records"
         )
     less = (

@@ -97,9 +97,10 @@ def what_a_change_tells(mechanism: SetMechanism) -> str:
     """What two sets of one person tell if their value changed, or their rows have different values."""
     if mechanism.epsilon is not None:
         return (
-            f"The epsilon of {number_text(mechanism.epsilon)} is for one record. Every row and release is a draw of its own, with "
-            f"a person column, too, so that different sets prove nothing. A person spends {number_text(mechanism.epsilon)} times "
-            "the number of their rows. What other sensitive attributes and releases spend on them adds up."
+            f"The epsilon of {number_text(mechanism.epsilon)} is for one record. Every row and release is a draw of its "
+            "own, with a person column, too, so that different sets prove nothing. A person spends "
+            f"{number_text(mechanism.epsilon)} times the number of their rows. What other sensitive attributes and "
+            "releases spend on them adds up."
         )
     partitions = mechanism.partitions
     if partitions is None:
@@ -169,7 +170,7 @@ class Claim:
             return self._of_epsilon(self.epsilon)
         apart = "" if self.d is None else f", pairwise at least {number_text(self.d)} apart"
         odds = (
-            f"to someone without prior knowledge no value is more likely than {at_most(self.posterior)}"
+            f"to someone without prior knowledge no value is more likely than {self.posterior:.3g}"
             if self.posterior < 1
             else "some sets may give the true value away"
         )
