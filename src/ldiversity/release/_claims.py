@@ -97,8 +97,8 @@ def what_a_change_tells(mechanism: SetMechanism) -> str:
     """What two sets of one person tell if their value changed, or their rows have different values."""
     if mechanism.epsilon is not None:
         return (
-            f"The epsilon of {number_text(mechanism.epsilon)} is for one record. Every row and release is a draw of its "
-            "own, with a person column, too, so that different sets prove nothing. A person spends "
+            f"The epsilon of {number_text(mechanism.epsilon)} is for one record. Every row and release is a draw of "
+            "its own, with a person column, too, so that different sets prove nothing. A person spends "
             f"{number_text(mechanism.epsilon)} times the number of their rows. What other sensitive attributes and "
             "releases spend on them adds up."
         )

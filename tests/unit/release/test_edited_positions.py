@@ -31,7 +31,7 @@ def stretch(entry: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("method", [ld.Anatomy(l=2, gap={"pay": 5}), ld.RandomizedAddition(l=2)])
-@pytest.mark.parametrize("sensitive", ["pay", ld.Sensitive("pay", bins=ld.Bins(width=10))])
+@pytest.mark.parametrize("sensitive", ["pay", ld.Sensitive("pay", width=10)])
 def test_positions_that_are_not_those_of_the_values_are_refused(tmp_path: Path, method: Any, sensitive: Any) -> None:
     publish(tmp_path / "release", method, sensitive)
     ld.load_release(tmp_path / "release").verify()
