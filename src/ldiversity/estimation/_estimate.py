@@ -134,7 +134,7 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     >>> import pyarrow as pa
     >>> from ldiversity.mechanisms import UniformSelection
     >>> from ldiversity.release import SetRelease
-    >>> from ldiversity.schema import Attribute, Domain, Schema
+    >>> from ldiversity.schema import Attribute, Domain, Role, Schema
     >>> values = Domain(("cough", "fever", "gout"))
     >>> schema = Schema((Attribute("sex", Role.QUASI, "string"), Attribute("why", Role.SENSITIVE, "string", values)))
     >>> release = SetRelease.in_memory(

@@ -305,7 +305,7 @@ def check_epsilon(owner: str, epsilon: object) -> float:
     --------
     >>> check_epsilon("RandomizedAddition", 0)
     Traceback (most recent call last):
-    ldiversity.errors.ParameterError: RandomizedAddition: epsilon must be from 0.01 to 20, but is 0.
+    ldiversity.errors.ParameterError: RandomizedAddition: epsilon must be from 0.01 to 20, got 0.
     Hint: Usual are 0.5 to 4: the smaller, the more private, and the noisier are estimates.
     """
     number = check_number(owner, "epsilon", epsilon)

@@ -76,7 +76,7 @@ class Method(ABC):
         --------
         >>> from ldiversity.methods import Anatomy
         >>> Anatomy.of_level(3, overflow="suppress")
-        Anatomy(l=3, overflow='suppress')
+        Anatomy(l=3, overflow='suppress', gap=None)
         """
         return cls.from_options(others if cls.strength is None else {cls.strength: level, **others})
 

@@ -43,7 +43,7 @@ class ChosenMethod:
     Examples
     --------
     >>> ChosenMethod.of("bsgi:l=4,weights=age=2").method
-    BSGI(l=4, selection='near', swaps=0, overflow='refuse', weights={'age': 2.0})
+    BSGI(l=4, selection='near', swaps=0, overflow='refuse', weights={'age': 2.0}, gap=None)
     >>> ChosenMethod.of("bsgi:l=4,weights=age=2").words
     ['--method', 'bsgi', '-l', '4', '--weight', 'age=2']
     """

@@ -39,7 +39,7 @@ class Policy:
     ...     "sensitive": {"disease": {"method": "randomized-addition", "l": 3}},
     ... })
     >>> policy.methods(), str(policy.table)
-    ({'disease': RandomizedAddition(l=3)}, 'patients.csv')
+    ({'disease': RandomizedAddition(l=3, epsilon=None)}, 'patients.csv')
     """
 
     publication: Publication

@@ -51,7 +51,7 @@ def typed_publication(typed: TypedPublication) -> Publication:
     --------
     >>> texts = dict.fromkeys(TypedColumns.__annotations__, ()) | {"person": None}
     >>> typed_publication({**texts, "sensitive": ["disease"], "options": {"l": 3}}).methods
-    {'disease': RandomizedAddition(l=3)}
+    {'disease': RandomizedAddition(l=3, epsilon=None)}
     """
     options = typed_options(typed.get("options", {}))
     name = typed.get("method") or usual_method(options.get("d"))

@@ -175,7 +175,7 @@ def test_a_key_is_found_beside_the_policy(example: Path) -> None:
         ("table.color", "red", "policy: table.color is not a key of a policy.\nHint: Known keys there are file, quasi"),
         ("sensitiv", {}, "policy: sensitiv is not a key of a policy.\nHint: Known keys there are table, sensitive"),
         ("sensitive", {}, "policy: sensitive must name at least one column"),
-        ("sensitive.disease.l", 1, "policy: sensitive.disease.l breaks its rule: input should be greater than"),
+        ("sensitive.disease.l", 0, "policy: sensitive.disease.l breaks its rule: input should be greater than"),
         ("sensitive.disease.l", "3", "policy: sensitive.disease.l breaks its rule: input should be a valid integer."),
         ("sensitive.disease.method", "magic", "policy: sensitive.disease.method must be one of 'randomized-addition'"),
         ("sensitive.disease.d", None, "policy: sensitive.disease: semantic: d must be given."),

@@ -59,8 +59,8 @@ def test_the_claim_says_that_the_true_value_may_be_missing(tmp_path: Path) -> No
 
     assert (claim.model, claim.epsilon) == ("local-differential-privacy", 2.0)
     assert "the true one may be missing" in claim.statement
-    assert "beta-likeness 6.389" in claim.statement
-    assert "0.462" in claim.statement
+    assert "beta-likeness 6.39" in claim.statement
+    assert "0.463" in claim.statement
     assert claim.posterior == pytest.approx(exp(2) / (2 * exp(2) + 4), rel=1e-5)
     assert read.epsilon == 2.0
     assert any("adds up" in sentence for sentence in read.not_protected)
