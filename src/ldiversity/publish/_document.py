@@ -316,7 +316,8 @@ def _first_fault(error: ValidationError) -> ParameterError:
     first = error.errors(include_url=False, include_input=False)[0]
     path = [str(part) for part in first["loc"]]
     # Below an option, pydantic names which of its kinds of values it tried.
-    path = path[: {"sensitive": 3, "method": 2}.get(path[0], len(path))] if path else path
+    place = {"sensitive": 2, "method": 1}.get(path[0], len(path)) if path else 0
+    path = path[: place + 1] if path[place : place + 1] and path[place] in OPTIONS else path
     key = ".".join(path) or "the file"
     if first["type"] == "missing":
         return ParameterError("policy", key, "must be given", hint=_GUIDE)
