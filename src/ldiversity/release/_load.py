@@ -165,7 +165,7 @@ def _schema_of(manifest: Manifest) -> Schema:
             domain = Domain.from_dict(described[column.name].model_dump()) if column.name in described else None
             if domain is not None:
                 domain_array(domain, kind)
-                check_positions(domain, kind, declared=manifest.collected)
+                check_positions(domain, kind)
         except (SchemaError, pa.ArrowException, OverflowError, TypeError) as error:
             reason = error.message if isinstance(error, SchemaError) else "the domain must be of the column's type."
             raise ReleaseFormatError("release", f"column {column.name!r}: {reason}") from None

@@ -14,8 +14,10 @@ from ldiversity.tables import Bins
 __all__ = ["check_positions"]
 
 
-def check_positions(domain: Domain, kind: pa.DataType, *, declared: bool = False) -> None:
+def check_positions(domain: Domain, kind: pa.DataType) -> None:
     """Refuse positions and edges that do not follow from the values: gaps, distances and means would be others.
+
+    Texts may have numbers that somebody declared, as the answers to a survey have.
 
     Parameters
     ----------
@@ -23,13 +25,11 @@ def check_positions(domain: Domain, kind: pa.DataType, *, declared: bool = False
         What a description says.
     kind
         The type of the values.
-    declared
-        Whether texts may have numbers that somebody declared, as the answers to a survey have.
 
     Raises
     ------
     SchemaError
-        When a number has another position than itself, a bin another than its middle, or a text has one.
+        When a number has another position than itself, or a bin another than its middle.
 
     Examples
     --------
@@ -45,10 +45,8 @@ def check_positions(domain: Domain, kind: pa.DataType, *, declared: bool = False
         own = iter(Bins.middles(domain.edges))
     elif numbers:
         own = iter([float(value) for value in known])
-    elif declared or domain.positions is None:
-        return
     else:
-        own = iter([nan] * len(known))
+        return
     if domain.positions is None:
         return
     expected = [nan if value is None else next(own) for value in domain.values]
