@@ -108,7 +108,7 @@ def _weights(owner: str, release: Release, name: str) -> FloatArray:
     if not _LEAST_TOTAL <= total <= _GREATEST_TOTAL:
         raise SchemaError(
             owner,
-            f"must add up to a number from {_LEAST_TOTAL:g} to {_GREATEST_TOTAL:g} to be a column of weights",
+            f"must add up to a number from {_LEAST_TOTAL} to {_GREATEST_TOTAL} to be a column of weights",
             column=name,
         ).with_hint("Publish the weights in another unit, such as thousands of people.")
     return numbers

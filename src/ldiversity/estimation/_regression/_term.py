@@ -224,7 +224,7 @@ def _sizes(given: dict[str, ast.expr], expression: str) -> Iterator[int]:
 
 def _too_large(expression: str) -> ParameterError:
     return ParameterError(
-        "regress", "formula", f"must have constants of at most {_MOST_CONSTANT:g}, but {expression!r} has a larger one"
+        "regress", "formula", f"must have constants of at most {_MOST_CONSTANT}, but {expression!r} has a larger one"
     ).with_hint("Use smaller exponents and factors; scale(column) brings a column to width 1.")
 
 
