@@ -54,13 +54,11 @@ def peak(rows: pa.Table, folder: Path, code: str = _PUBLISH) -> int:
 
 
 def test_eight_times_the_rows_take_the_same_memory(tmp_path: Path) -> None:
-    few, many = table(200_000), table(1_600_000)
+    few, many = table(150_000), table(1_200_000)
+    most = peak(few, tmp_path / "few") + (many.nbytes - few.nbytes) / 2  # a copy of the rows that were added: 109 MB
 
-    # What allocators keep differs by up to 40 MB between runs of the same work, so of two runs the smaller one counts.
-    grown = min(peak(many, tmp_path / run) for run in ("first", "second")) - peak(few, tmp_path / "few")
-
-    # One copy of the rows that were added takes 145 MB.
-    assert grown < (many.nbytes - few.nbytes) / 2
+    # What allocators keep differs by up to 40 MB between runs of the same work, so one of two runs is enough.
+    assert any(peak(many, tmp_path / run) < most for run in ("first", "second"))
 
 
 def test_classes_stay_within_the_setting_whatever_the_rows(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["Numbered", "number_codes", "number_rows", "plain_cells", "ranked_codes"]
+__all__ = ["Numbered", "number_codes", "number_rows", "plain_cells", "ranked_codes", "value_ranks"]
 
 _MOST: Final = (1 << 62) - 1
 
@@ -45,12 +45,23 @@ def ranked_codes(column: pa.Array | pa.ChunkedArray) -> tuple[NDArray[np.int64],
         return np.zeros(len(column), dtype=np.int64), 1
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     coded = whole.dictionary_encode()
-    ranks = np.empty(len(coded.dictionary) + 1, dtype=np.int64)
-    sortable = coded.dictionary.cast(pa.int8()) if pa.types.is_boolean(column.type) else coded.dictionary
-    ranks[np.asarray(pc.sort_indices(sortable))] = np.arange(1, len(ranks))
-    ranks[-1] = 0
+    ranks = np.append(value_ranks(coded.dictionary), 0)
     places = pc.fill_null(coded.indices.cast(pa.int64()), len(coded.dictionary)).to_numpy()
     return ranks[places], len(ranks)
+
+
+def value_ranks(values: pa.Array) -> NDArray[np.int64]:
+    """Give the rank of each of some different values, from 1.
+
+    Examples
+    --------
+    >>> value_ranks(pa.array(["b", "c", "a"])).tolist()
+    [2, 3, 1]
+    """
+    ranks = np.empty(len(values), dtype=np.int64)
+    sortable = values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values
+    ranks[np.asarray(pc.sort_indices(sortable))] = np.arange(1, len(ranks) + 1)
+    return ranks
 
 
 def number_rows(table: pa.Table, names: Sequence[str]) -> Numbered:
@@ -79,5 +90,9 @@ def number_codes(columns: Iterable[tuple[NDArray[np.integer[Any]], int]], n_rows
             _, keys = np.unique(keys, return_inverse=True)
             span = int(keys.max(initial=-1)) + 1
         keys, span = keys * n_codes + codes, span * n_codes
+    if (keys[1:] >= keys[:-1]).all():  # as tallies give them
+        starts = np.ones(n_rows, dtype=np.bool_)
+        starts[1:] = keys[1:] != keys[:-1]
+        return np.cumsum(starts) - 1, np.flatnonzero(starts)
     _, first, ids = np.unique(keys, return_index=True, return_inverse=True)
     return ids.astype(np.int64), first.astype(np.int64)

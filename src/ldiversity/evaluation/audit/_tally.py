@@ -17,6 +17,7 @@ from ldiversity.base.numbers import in_bytes
 from ldiversity.base.spill import Buckets, Spill
 from ldiversity.errors import ParameterError
 from ldiversity.evaluation.audit._hashes import bucket_numbers, row_hashes
+from ldiversity.evaluation.audit._packing import PackedCounts
 
 __all__ = ["DividedTallies", "Tally", "counts_of", "renamed_count"]
 
@@ -38,7 +39,8 @@ _NEARLY_ALL: Final = 0.7
 class Tally:
     """How often each combination of some columns occurs.
 
-    A batch is grouped at once, and only its counts are kept. They are merged whenever they have doubled.
+    The cells of a batch are numbered, and the numbers are counted. Where there are too many different cells for that, a
+    batch is grouped at once, and only its counts are kept. They are merged whenever they have doubled.
 
     Examples
     --------
@@ -56,10 +58,13 @@ class Tally:
         self._waiting: list[pa.Table] = []
         self._n_waiting = 0
         self._repeated = False
+        self._packed: PackedCounts | None = PackedCounts(self._names, merge_cells)
 
     def add(self, batch: pa.Table) -> None:
         """Count one more batch."""
-        self.add_counted(grouped(batch, self._names), repeated=False)
+        if self._packed is None or not self._packed.add(batch):
+            self._unpack()
+            self.add_counted(grouped(batch, self._names), repeated=False)
 
     def add_counted(self, counted: pa.Table, *, repeated: bool) -> None:
         """Take over combinations with their counts; `repeated` if one may be there several times."""
@@ -72,12 +77,13 @@ class Tally:
     @property
     def n_merged(self) -> int:
         """How many different combinations were there when they were last merged."""
-        return 0 if self._merged is None else self._merged.num_rows
+        merged = 0 if self._merged is None else self._merged.num_rows
+        return merged if self._packed is None else merged + self._packed.n_merged
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was counted."""
-        return not self.n_merged and not self._n_waiting
+        return not self.n_merged and not self._n_waiting and (self._packed is None or self._packed.is_empty)
 
     @property
     def nbytes(self) -> int:
@@ -86,8 +92,16 @@ class Tally:
 
     def result(self) -> pa.Table:
         """One row per combination, with its count."""
+        self._unpack()
         self._merge()
         return pa.table({_COUNT: pa.array([], pa.int64())}) if self._merged is None else self._merged
+
+    def _unpack(self) -> None:
+        """Go on with rows instead of numbers."""
+        packed, self._packed = self._packed, None
+        if packed is not None and not packed.is_empty:
+            cells, counts = packed.result()
+            self.add_counted(cells.append_column(_COUNT, pa.array(counts)), repeated=False)
 
     def _merge(self) -> None:
         parts = [part for part in (self._merged, *self._waiting) if part is not None]
@@ -140,6 +154,9 @@ class DividedTallies:
     def add(self, place: int, batch: pa.Table) -> None:
         """Count one more batch, in the tally of this place."""
         names = self._names[place]
+        if self._budget is None:
+            self._tallies[place].add(batch)
+            return
         if self._buckets and self._alike[place] > _NEARLY_ALL:
             cells = batch.select(names)
             counted = cells.append_column(_COUNT, pa.array(np.ones(cells.num_rows, dtype=np.int64)))
