@@ -98,7 +98,7 @@ class RecursiveDiversity(PrivacyModel):
         {'2': 1.0, '3': 3.0}
         """
         worst = np.zeros(max(len(classes.domain) - 1, 0))
-        for _, dense in classes.blocks():
+        for _, dense in classes.different.blocks():
             ordered = -np.sort(-dense, axis=1)
             rare = ordered[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
             reached = np.full(rare.shape, np.inf)

@@ -170,7 +170,7 @@ def worst_reached(view: View, models: Sequence[PrivacyModel]) -> list[float | st
             continue
         sharing.setdefault(id(counts), (counts, []))[1].append(place)
     for counts, places in sharing.values():
-        for _, dense in counts.blocks():
+        for _, dense in counts.different.blocks():
             for place in places:
                 reached = models[place].reached(dense, counts.population)
                 found[place] = _worse(models[place], float(found[place]), reached)
