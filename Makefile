@@ -21,8 +21,11 @@ OLDEST_TESTS := tests/unit tests/contract tests/property/test_files_give_back.py
 	$(addprefix --ignore=tests/unit/,mechanisms methods models) \
 	$(addprefix --ignore-glob='*/contract/test_,$(addsuffix .py',toy_* people_* coarse_* progress automatic_hierarchies \
 		neighboring_tables left_out_records claims_of_every_model alike_promises several_promises report_criteria \
-		parts *_in_parts *_in_ranges)) \
+		parts *_in_parts *_in_ranges *_in_batches distances mechanisms names_and_releases secrets)) \
 	$(addprefix --ignore-glob='*/faces/*/test_,$(addsuffix .py',advice hints_work report_[!c]* long_labels summary committee))
+
+# One more than there are processors, because tests wait for browsers, databases and other processes now and then.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 # Where compiled modules may not be kept, each of the many processes of the tests would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -52,12 +55,18 @@ types: setup
 layers: setup
 	$(BIN)/lint-imports
 
-unit: setup
-	$(BIN)/pytest -n auto --dist loadgroup
+# Compiles all loops once, before many processes would do it at the same time, and notes what was compiled for a test.
+.kernels.json: $(wildcard src/ldiversity/_kernels/*.py) tests/meta/compile_all.py | setup
+	rm -f src/ldiversity/_kernels/__pycache__/*.nb[ci]
+	env -u NUMBA_CACHE_DIR $(BIN)/python tests/meta/compile_all.py > $@.part
+	mv $@.part $@
+
+unit: setup .kernels.json
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
 # Compiled loops are kept apart: each version of numba discards those of another.
 test-oldest: setup-oldest
-	NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(OLDEST)/bin/pytest -n auto $(OLDEST_TESTS)
+	NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(OLDEST)/bin/pytest -n $(WORKERS) $(OLDEST_TESTS)
 
 setup-oldest: $(OLDEST)/.ready
 
@@ -92,4 +101,4 @@ gallery: setup
 	$(BIN)/python -m papers all -o docs/gallery --overwrite
 
 clean:
-	rm -rf $(VENV) $(OLDEST) demo-output man sbom.json docs/_build docs/reference .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) .kernels.json demo-output man sbom.json docs/_build docs/reference .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import jsonschema
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ldiversity as ld
@@ -84,6 +84,7 @@ def publications(draw: st.DrawFn) -> ld.Publication:
     return ld.Publication(**asked)
 
 
+@settings(max_examples=40)
 @given(publications())
 def test_a_saved_publication_is_loaded_as_it_was(publication: ld.Publication) -> None:
     with TemporaryDirectory() as folder:

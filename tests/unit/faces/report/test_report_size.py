@@ -71,7 +71,7 @@ def test_many_risks_are_drawn_in_several_pictures() -> None:
 
 @pytest.mark.usefixtures("public_data")
 def test_a_report_on_adult_is_below_a_megabyte() -> None:
-    adult = ld.datasets.adult("all").slice(0, 12_000)  # all sensitive values but one country
+    adult = ld.datasets.adult("all").slice(0, 5_000)  # all occupations, and most countries
     quasi, sensitive = ["age", "sex", "education"], ["occupation", "native-country"]
     table = adult.select([*quasi, *sensitive])
     release = ld.anonymize(table, quasi=quasi, sensitive=sensitive, method=ld.RandomizedAddition(l=3))
