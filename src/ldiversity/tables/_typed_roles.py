@@ -144,6 +144,7 @@ def role_words(
     plain: Sequence[str] = (),
     types: Mapping[str, str] | None = None,
     read: GivenReadOptions = None,
+    person: str | None = None,
 ) -> tuple[str, ...]:
     """Write roles, domains, bins, types and the treatment of missing values as the options that all commands share.
 
@@ -164,7 +165,8 @@ def role_words(
             words += ["--domain", start + join_names([str(value) for value in column.domain if value is not None])]
         if column.bins is not None:
             words += ["--bins", start + _bins_text(column)]
-    return (*words, *reading_words(types, read))
+    whose = () if person is None else ("--person", person)
+    return (*words, *reading_words(types, read), *whose)
 
 
 def reading_words(types: Mapping[str, str] | None, read: GivenReadOptions) -> tuple[str, ...]:

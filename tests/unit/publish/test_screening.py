@@ -269,7 +269,7 @@ def test_unique_people_are_counted_with_the_first_thing_to_do() -> None:
     one = unique_people(table, quasi=["sex", "birth"])
     assert one is not None
     assert one.share == 1.0
-    assert one.text == "1,000 of 1,000 people are unique on 'sex', 'birth'."
+    assert one.text == "1,000 of 1,000 records are unique on 'sex', 'birth'."
     assert "levels={'birth': 'year'}" in one.remedy
     left = int(one.remedy.split("leaves ")[1].rstrip(".").replace("nobody", "0"))
     followed = ld.plan(table, quasi=["sex", "birth"], sensitive="disease", method=SETS, levels={"birth": "year"})
@@ -278,7 +278,7 @@ def test_unique_people_are_counted_with_the_first_thing_to_do() -> None:
     pairs = [(sex, day[:4]) for sex, day in zip(table["sex"].to_pylist(), years, strict=True)]
     assert left == sum(pairs.count(pair) == 1 for pair in pairs)
     told = f"{left:,} are" if left else "nobody is"
-    assert after.text == f"1,000 of 1,000 people are unique on 'sex', 'birth'; as published, {told}."
+    assert after.text == f"1,000 of 1,000 records are unique on 'sex', 'birth'; as published, {told}."
     assert bool(after.remedy) == bool(left)
 
 
@@ -298,7 +298,7 @@ def test_nobody_is_alone_in_the_region_of_a_class() -> None:
 
     release = ld.anonymize(table, quasi="age", sensitive="disease", method="bsgi:l=3")
     (one,) = [one for one in release.findings if one.kind == "unique-people"]
-    assert one.text == "1,000 of 1,000 people are unique on 'age'; as published, nobody is alone in a region."
+    assert one.text == "1,000 of 1,000 records are unique on 'age'; as published, nobody is alone in a region."
 
 
 def test_large_tables_are_counted_by_samples_that_keep_who_looks_alike_together() -> None:
@@ -307,7 +307,7 @@ def test_large_tables_are_counted_by_samples_that_keep_who_looks_alike_together(
 
     one = unique_people(table, quasi=["x", "y"])
     assert one is not None
-    assert one.text.startswith("About 300,000 of 300,000 people are unique")
+    assert one.text.startswith("About 300,000 of 300,000 records are unique")
     # Only two values of y: a sample of them would hold all rows or none, so all rows are read for x.
     assert one.remedy.startswith("First: publish ")
     assert one.remedy.endswith("which leaves nobody.")

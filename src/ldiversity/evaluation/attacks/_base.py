@@ -115,7 +115,7 @@ class AttackResult:
     attribute
         The sensitive attribute.
     targets, found
-        How many people were attacked, and how many of them were found in the release. All shares are of those found.
+        How many records were attacked, and how many of them were found in the release. All shares are of those found.
     success
         The share of people whose value the attacker names correctly (ties count as a fair guess); without the original,
         the share that attackers expect.

@@ -112,7 +112,7 @@ def _summary(results: tuple[AttackResult, ...]) -> str:
         verb = "is" if better == 1 else "are"
         return (
             f"No attack beats what the release promises beyond chance. {better} of {len(results)} {verb} right more "
-            "often than promised, which chance explains for so many people and classes."
+            "often than promised, which chance explains for so many records and classes."
         )
     return "No attack beats what the release promises. This does not prove that none can."
 
@@ -150,7 +150,7 @@ def _sentence(result: AttackResult) -> str:
         of = "" if not several(result) else " of them, taking what fits for theirs"
         sure = f" They are sure of {percent(result.certain)}{of}{right}."
     mark = "Broken: " if result.broken else ""
-    people = counted(result.found, "person", "people")
+    records = counted(result.found, "record")
     without = (
         ""
         if result.reference is None
@@ -158,8 +158,8 @@ def _sentence(result: AttackResult) -> str:
     )
     also = "," if without else ", and"
     line = (
-        f"{mark}{result.attack} on {result.attribute!r} {verb} {rate} of {people} rightly; {promised}{also} guessing "
-        f"from the marginal alone reaches {percent(result.baseline)}{without}.{sure}"
+        f"{mark}{result.attack} on {result.attribute!r} {verb} the value of {rate} of {records} rightly; "
+        f"{promised}{also} guessing from the marginal alone reaches {percent(result.baseline)}{without}.{sure}"
     )
     return " ".join([line, *_remarks(result)])
 

@@ -43,7 +43,8 @@ class Advice:
     words
         A command that does it, word by word; ``TABLE`` stands for the table. Empty when there is none.
     largest_l
-        The greatest l that classes can reach without leaving records out; None when there are no sensitive columns.
+        The greatest l that classes can reach without leaving records out; None when there are no sensitive columns,
+        or people may have several records, of which no class may hold two.
     """
 
     text: str
@@ -137,6 +138,8 @@ class _Search:
         needed = [_needed_l(model, values) for model in self.models]
         known = [l for l in needed if l is not None]
         wanted = max(known, default=min(_GOOD_L, max(self.largest, _LEAST_L)))
+        if self.several_rows:
+            return self._apart(wanted if len(known) == len(needed) else None)
         if len(known) == len(needed) and wanted <= self.largest:
             return self._classes(wanted)
         texts = [self.texts.get(model) or model_text(model) for model in self.models]
@@ -148,7 +151,13 @@ class _Search:
         return self._say(self._why_none(values, needed))
 
     def _say(self, text: str, words: Sequence[str] = ()) -> Advice:
-        return Advice(text, (*self.start, *words) if words else (), self.largest)
+        largest = None if self.several_rows else self.largest
+        return Advice(text, (*self.start, *words) if words else (), largest)
+
+    @property
+    def several_rows(self) -> bool:
+        """Whether people may have several records: how many of them classes can hold is then not known here."""
+        return self.seen.person is not None
 
     def _cuts(self, texts: Sequence[str]) -> Advice:
         """Classes that satisfy all models, with all records."""
@@ -159,12 +168,28 @@ class _Search:
     def _classes(self, l: int) -> Advice:
         """Classes of l different values, with all records where that is sure."""
         several = len(self.seen.views) > 1
-        most = f"at most l = {self.largest} is possible without leaving records out"
-        some = " in each sensitive column, and leave records out where that is not possible with all" if several else ""
-        # The values of several columns may not fit into classes at once; then as few records as possible are left out.
-        overflow = ("--overflow", "suppress") if several else ()
+        # The values of several columns may not fit into classes at once, nor may records of a person share a class.
+        # Then as few records as possible are left out.
+        some_left_out = several or self.several_rows
+        where = " in each sensitive column" if several else ""
+        whose = ", none with two records of a person" if self.several_rows else ""
+        some = ", and leave records out where that is not possible with all" if some_left_out else ""
+        most = "" if self.several_rows else f"; at most l = {self.largest} is possible without leaving records out"
+        overflow = ("--overflow", "suppress") if some_left_out else ()
         words = ("--method", "bsgi", "-l", str(l), *overflow, "--output", "release")
-        return self._say(f"Group the records into classes of {l} different values{some}; {most}.", words)
+        return self._say(f"Group the records into classes of {l} different values{where}{whose}{some}{most}.", words)
+
+    def _apart(self, l: int | None) -> Advice:
+        """The same where no class may hold two records of a person; only classes by counts are sure to exist then."""
+        people = self.seen.n_people or 0
+        if l is None:
+            return self._say(
+                "Group the records into classes that satisfy the models, none with two records of a person: Mondrian "
+                "does so where the records allow it. If they do not, ask for less."
+            )
+        if people < l:
+            return self._say(f"Classes of {l} different people need more than {counted(people, 'person', 'people')}.")
+        return self._classes(l)
 
     def _leaving_out(self, l: int) -> Advice:
         why = (

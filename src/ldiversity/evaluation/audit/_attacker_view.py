@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.findings import Confirmed
+from ldiversity.evaluation.audit._unit import RECORDS, Unit
 from ldiversity.evaluation.audit._views import View
 from ldiversity.models import PrivacyModel
 from ldiversity.release import Region
@@ -88,6 +89,14 @@ class AttackerView:
         if not model.monotone and attribute in self.by_class_id:
             return self.by_class_id[attribute]
         return self.views[attribute]
+
+    def unit(self, n: int) -> Unit:
+        """What `n`, a sum over classes, counts.
+
+        Where regions overlap, or records were left out, the people of a release's classes are not known exactly.
+        """
+        exact = self.kind == "table" or (not self.regions and not self.n_suppressed)
+        return Unit.of(n, self.n_people) if exact else RECORDS
 
     @property
     def n_records(self) -> int:

@@ -93,9 +93,9 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     drop, plain
         As for `anonymize`. They do not change the figures; the advised command names them.
     person
-        The column of a table that says whose row it is, when a person may have several. Then people are counted, not
-        rows: everybody once in a class, with the value that most people of the class have. For a release it is a column
-        of `original`.
+        The column of a table that says whose row it is, when a person may have several. Then everybody counts once in
+        a class, with the value that most people of the class have; who is in several classes has one record in each.
+        For a release it is a column of `original`.
     original
         For a release with `person`: the table that it was made from, which says whose rows it holds. Then figures about
         being recognized count people. What the release promises, and what is learned once a record is found, is about
@@ -115,7 +115,7 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     >>> found.passed, found.models["distinct_l"].value, found.models["frequency"].value
     (False, 1, 1.0)
     >>> print(found.verdict[0])
-    1 of 2 classes hold one value of 'disease' only; 2 people can be read off.
+    1 of 2 classes hold one value of 'disease' only; 2 records can be read off.
     """
     recognition = Recognition.of(
         "audit",
@@ -150,7 +150,13 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
         if chosen is not engine:
             chosen.close()
     roles = role_words(
-        quasi=told.seen.quasi, sensitive=question.sensitive, drop=left, plain=kept, types=types, read=read
+        quasi=told.seen.quasi,
+        sensitive=question.sensitive,
+        drop=left,
+        plain=kept,
+        types=types,
+        read=read,
+        person=person,
     )
     return _answer(told, release, texts, roles, recognition)
 
@@ -174,6 +180,7 @@ def _answer(
         sensitive=tuple(seen.views),
         records=found.sizes.n_records if seen.n_rows is None else seen.n_rows,
         people=seen.n_people,
+        counting=seen.unit(found.sizes.n_records),
         dropped=seen.n_dropped,
         suppressed=seen.n_suppressed,
         models=all_figures(found.measured, found.attributes, found.asked),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ldiversity.base.html import bullets, document, escape, table
-from ldiversity.base.numbers import counted, figure, number, percent
+from ldiversity.base.numbers import figure, number, percent
 from ldiversity.evaluation.audit._words import learned
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ def _models(audit: Audit) -> str:
 
 def _risks(audit: Audit) -> str:
     heads, rows = risk_rows(audit)
-    sizes = table(["records in a class", "classes"], [[k, number(v)] for k, v in audit.classes.sizes.items()], {1})
+    sizes = table(
+        [f"{audit.in_a_class} in a class", "classes"], [[k, number(v)] for k, v in audit.classes.sizes.items()], {1}
+    )
     said = "".join(f"<p>{escape(text)}</p>" for text in risk_words(audit))
     return f"<h2>Recognizing people</h2>{table(heads, rows, numbers={1, 2, 3})}{said}{sizes}"
 
@@ -61,7 +63,7 @@ def risk_rows(audit: Audit) -> tuple[list[str], list[list[str]]]:
         [name, percent(one.max), percent(one.mean), number(one.records_above)]
         for name, one in (("prosecutor", risk.prosecutor), ("journalist", risk.journalist))
     ]
-    heads = ["attacker", "greatest", "mean", f"records above {percent(risk.threshold)}"]
+    heads = ["attacker", "greatest", "mean", f"{audit.unit} above {percent(risk.threshold)}"]
     return heads, [*rows, ["marketer", percent(None), percent(risk.marketer.mean), number(None)]]
 
 
@@ -71,7 +73,7 @@ def risk_words(audit: Audit) -> tuple[str, ...]:
     alone, exact = audit.risk.journalist.uniques, audit.population.known == "table"
     if audit.population.known == "none":
         return (limit,)
-    about = counted(round(alone), "person", "people")
+    about = audit.counting.counted(round(alone))
     verb = "is" if round(alone) == 1 else "are"
     return (limit, f"{about if exact else f'About {about}'} of the table {verb} alone in the population too.")
 
@@ -79,7 +81,7 @@ def risk_words(audit: Audit) -> tuple[str, ...]:
 def _attributes(audit: Audit) -> str:
     parts = []
     for name, risk in audit.attribute_risk.items():
-        found = learned(audit.kind, risk)
+        found = learned(audit.kind, risk, audit.people)
         rows = [[text, *map(number, numbers)] for text, numbers in found.rows]
         people = table(found.heads, rows, numbers=range(1, len(found.heads)))
         parts.append(f"<h2>Learning {escape(name)}</h2>{people}<p>{escape(found.sentence)}</p>")

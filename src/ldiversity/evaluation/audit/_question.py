@@ -70,6 +70,11 @@ class Question:
         """The memory that may be taken here."""
         return self.engine.memory
 
+    def opened_original(self) -> Source:
+        """The table that a release was made from; one that is open already was read as it should be."""
+        given = self.original
+        return given if isinstance(given, Source) else open_source(given, **self.reading)
+
     def people(self, names: Collection[str]) -> Source | None:
         """The population, if one was given; `names` are the quasi-identifiers."""
         population = self.recognition.population
@@ -174,7 +179,7 @@ def ask_release(release: Release, question: Question) -> FoundIn:
     records = seen = see_release(release, quasi=quasi, sensitive=names)
     if person is not None:
         column_name("audit", "person", person)
-        seen = count_people_of(seen, release, open_source(question.original, **question.reading), person)
+        seen = count_people_of(seen, release, question.opened_original(), person)
     asked = ask(seen, question.models) if question.models else _claims(records, release)
     everybody, people = question.people(seen.quasi), None
     if everybody is not None:

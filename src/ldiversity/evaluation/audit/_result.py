@@ -17,6 +17,7 @@ from ldiversity.evaluation.audit._asked import Asked
 from ldiversity.evaluation.audit._figures import Figure
 from ldiversity.evaluation.audit._population import PopulationUsed
 from ldiversity.evaluation.audit._risk import AttributeRisk, ClassSizes, RecordRisk
+from ldiversity.evaluation.audit._unit import PEOPLE, RECORDS, Unit
 from ldiversity.evaluation.audit._words import given_away
 from ldiversity.models import Figures
 from ldiversity.tables import to_native
@@ -56,8 +57,8 @@ class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
         How many records were counted, how many rows were left out because a value was missing, and how many records
         the holder did not publish.
     people
-        How many people the records belong to, where a column says so: then all other figures are numbers of people,
-        and everybody counts once in a class. None where each record counts.
+        How many people the records belong to, where a column says so: then everybody counts once in a class, and the
+        rows of a person that look alike are one record in all other figures. None where each row counts.
     models
         The value that each model reaches, by name: ``k_anonymity``, ``distinct_l``, ``entropy_l`` (exp of the least
         entropy), ``recursive_c`` (the c reached for each l), ``frequency`` (the greatest share of one value in a
@@ -73,7 +74,7 @@ class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
     threshold, population
         How likely that may be and why, and the people among whom attackers search.
     attribute_risk
-        By attribute: the values of how many people can be read off, and how sure an attacker can be of others.
+        By attribute: the values of how many records can be read off, and how sure an attacker can be of others.
     by_class_id
         The figures of a generalized release by its own numbers of classes.
     verdict
@@ -107,11 +108,22 @@ class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
     confirmed: tuple[Confirmed, ...] = ()
     frame_kind: str = field(default="arrow", repr=False, metadata=HIDDEN)
     people: int | None = None
+    counting: Unit = field(default=RECORDS, repr=False, metadata=HIDDEN)
 
     @fact
     def passed(self) -> bool | None:
         """Whether every model that was asked for holds; None when none was."""
         return all(one.verdict.passed for one in self.asked) if self.asked else None
+
+    @fact
+    def unit(self) -> str:
+        """What sums in `classes` and `risk` count: ``"people"``, if nobody is in two classes; else ``"records"``."""
+        return self.counting.many
+
+    @property
+    def in_a_class(self) -> str:
+        """What the size of one class counts: people, where a column says whose rows they are, or records."""
+        return (RECORDS if self.people is None else PEOPLE).many
 
     @property
     def conclusion(self) -> str | None:

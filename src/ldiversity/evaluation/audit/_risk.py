@@ -32,7 +32,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ClassSizes:
-    """How many classes of people who look alike there are, and how large.
+    """How many classes of records that look alike there are, and how large.
+
+    Where a column says whose row it is, the rows of a person that look alike are one record.
 
     Attributes
     ----------
@@ -110,7 +112,7 @@ class Recognized:
     threshold
         A record with a greater probability counts as at risk.
     uniques, records
-        How many people look like nobody else, and how many people there are.
+        How many records look like nobody else's, and how many records there are.
     prosecutor
         The risk.
     """
@@ -153,6 +155,11 @@ class Belief:
     mean_largest_share: float
     largest_share: float
     records_by_largest_share: Mapping[str, int]
+
+    @property
+    def records(self) -> int:
+        """How many records there are in all classes."""
+        return sum(self.records_by_largest_share.values())
 
 
 @dataclass(frozen=True)

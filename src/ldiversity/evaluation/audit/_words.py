@@ -11,6 +11,7 @@ from ldiversity.evaluation.audit._asked import Asked
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._found import Found
 from ldiversity.evaluation.audit._risk import AttributeRisk, Recognized, RecordRisk, recognized
+from ldiversity.evaluation.audit._unit import PEOPLE, RECORDS, Unit
 
 __all__ = ["Learned", "given_away", "learned", "say"]
 
@@ -18,7 +19,7 @@ __all__ = ["Learned", "given_away", "learned", "say"]
 def say(seen: AttackerView, found: Found, risk: RecordRisk, attribute_risk: Mapping[str, AttributeRisk]) -> list[str]:
     """Say what was found: one sentence per fact, the most important first."""
     said = [_of_confirmed(one) for one in seen.confirmed]
-    said += [] if seen.n_people is None else [_of_people(seen)]
+    said += [] if seen.n_people is None else [_of_people(seen, found.sizes.n_records)]
     if seen.several_rows is not None:
         column = seen.several_rows.column
         said.append(f"{column}: {seen.several_rows.text} Say whose row it is: person={column!r} (--person {column}).")
@@ -27,10 +28,11 @@ def say(seen: AttackerView, found: Found, risk: RecordRisk, attribute_risk: Mapp
         threshold = risk.threshold
         for name, one in found.attributes.items():
             to = f"To someone who asks for {name!r} and knows the quasi-identifiers and all other sensitive values: "
-            said.append(to + _of_uniques(recognized(one.sizes, threshold), "knows all this"))
+            unit = seen.unit(one.sizes.n_records)
+            said.append(to + _of_uniques(recognized(one.sizes, threshold), unit, "knows all this"))
     if seen.quasi:
         alone = "only their quasi-identifiers" if seen.joint else "their quasi-identifiers"
-        sentence = _of_uniques(risk, f"knows {alone}")
+        sentence = _of_uniques(risk, seen.unit(risk.records), f"knows {alone}")
         said.append(sentence[:1].upper() + sentence[1:])
     for name, by_id in found.by_class_id.items():
         if by_id.sizes.n_classes != found.sizes.n_classes:
@@ -38,8 +40,13 @@ def say(seen: AttackerView, found: Found, risk: RecordRisk, attribute_risk: Mapp
                 f"The release numbers {number(by_id.sizes.n_classes)} classes of {name!r}, but classes with equal "
                 f"regions look alike: an attacker sees {number(found.sizes.n_classes)}."
             )
-    people = seen.n_people is not None and seen.kind == "table"
-    return [*said, *(_of_model(one, "person" if people else "record") for one in found.asked)]
+    return [*said, *(_of_model(one, _unit_of_model(seen, found, one)) for one in found.asked)]
+
+
+def _unit_of_model(seen: AttackerView, found: Found, one: Asked) -> Unit:
+    """What the classes of a model hold; of a release, models judge records."""
+    sizes = found.sizes if one.attribute is None else found.attributes[one.attribute].sizes
+    return seen.unit(sizes.n_records) if seen.kind == "table" else RECORDS
 
 
 def _of_confirmed(one: Confirmed) -> str:
@@ -62,8 +69,8 @@ class Learned(NamedTuple):
     sentence: str
 
 
-def learned(kind: str, risk: AttributeRisk) -> Learned:
-    """Say how much is learned about the values of an attribute; `kind` is that of the `Audit`."""
+def learned(kind: str, risk: AttributeRisk, people: int | None = None) -> Learned:
+    """Say how much is learned about the values of an attribute; `kind` and `people` are those of the `Audit`."""
     known = [risk] if risk.informed is None else [risk, risk.informed]
     heads = ["number"] if risk.informed is None else ["without prior knowledge", "knowing how frequent values are"]
     rows = [
@@ -71,7 +78,12 @@ def learned(kind: str, risk: AttributeRisk) -> Learned:
         ("likeliest value at least 90 %", [one.records_at_least_90 for one in known]),
         ("likeliest value at least 50 %", [one.records_at_least_50 for one in known]),
     ]
-    return Learned(["people", *heads], rows, _guess(kind, risk))
+    return Learned([_unit_of_values(kind, risk, people).many, *heads], rows, _guess(kind, risk))
+
+
+def _unit_of_values(kind: str, risk: AttributeRisk, people: int | None) -> Unit:
+    """What the figures of an attribute count; of a release, they are about records."""
+    return Unit.of(risk.records, people) if kind == "table" else RECORDS
 
 
 def _guess(kind: str, risk: AttributeRisk) -> str:
@@ -108,9 +120,10 @@ def _of_attribute(seen: AttackerView, name: str, risk: AttributeRisk) -> list[st
                 f"{percent(risk.informed.mean_largest_share)} on average."
             )
         return said
+    unit = _unit_of_values(seen.kind, risk, seen.n_people)
     n_one, n_classes = risk.classes_with_one_value, risk.classes
     if n_one:
-        lost = _people(risk.records_read_off)
+        lost = unit.counted(risk.records_read_off)
         hold = "The only class holds" if n_classes == 1 else f"{number(n_one)} of {number(n_classes)} classes hold"
         said = [f"{hold} one value of {name!r} only; {lost} can be read off."]
     elif n_classes == 1:
@@ -119,35 +132,39 @@ def _of_attribute(seen: AttackerView, name: str, risk: AttributeRisk) -> list[st
         said = [f"None of {number(n_classes)} classes holds one value of {name!r} only."]
     more = risk.records_at_least_50 - risk.records_read_off
     if more:
-        others = f"{_people(more)} {'more' if n_one else 'in all'}"
+        others = f"{unit.counted(more)} {'more' if n_one else 'in all'}"
         said.append(f"For {others}, one value of {name!r} is at least as likely as all others together.")
     return said
 
 
-def _of_uniques(risk: Recognized, knows: str) -> str:
+def _of_uniques(risk: Recognized, unit: Unit, knows: str) -> str:
     n, above = risk.uniques, risk.prosecutor.records_above
-    alone = (
-        f"{_people(n)} of {number(risk.records)} look like nobody else" if n > 1 else "1 person looks like nobody else"
-    )
+    alone = f"{unit.counted(n)} of {number(risk.records)} {'look' if n > 1 else 'looks'} like nobody else"
     return (
         f"{alone if n else 'everybody looks like somebody else'}; someone who {knows} finds "
-        f"{_people(above)} with a probability above {percent(risk.threshold)}."
+        f"{unit.counted(above)} with a probability above {percent(risk.threshold)}."
     )
 
 
-def _of_people(seen: AttackerView) -> str:
+def _of_people(seen: AttackerView, n_counted: int) -> str:
     n_people, n_rows = seen.n_people or 0, seen.n_rows or 0
+    several = (
+        ""
+        if seen.unit(n_counted) is PEOPLE
+        else f" Who is in several classes counts as a record in each, {RECORDS.counted(n_counted)} in all."
+    )
     return (
-        f"People are counted, not rows: {counted(n_rows, 'row')} belong to {_people(n_people)}, by {seen.person!r}; "
-        f"everybody counts once in a class{'' if seen.kind == 'table' else ', when it is about being recognized'}."
+        f"People are counted, not rows: {counted(n_rows, 'row')} belong to {PEOPLE.counted(n_people)}, by "
+        f"{seen.person!r}; everybody counts once in a class"
+        f"{'' if seen.kind == 'table' else ', when it is about being recognized'}.{several}"
     )
 
 
-def _of_model(one: Asked, noun: str) -> str:
+def _of_model(one: Asked, unit: Unit) -> str:
     verdict, about = one.verdict, "" if one.attribute is None else f" of {one.attribute!r}"
     if verdict.passed:
         return f"{one.model.text}{about} holds: the worst class reaches {number(verdict.reached)}."
-    records = counted(verdict.n_records_failing, noun, "people" if noun == "person" else f"{noun}s")
+    records = unit.counted(verdict.n_records_failing)
     border = verdict.model.strict and verdict.margin == 0
     must = f", and must be strictly less than {number(verdict.required)}" if border else ""
     if verdict.n_classes == 1:
@@ -156,7 +173,3 @@ def _of_model(one: Asked, noun: str) -> str:
         some = f"{number(verdict.n_failing)} of {number(verdict.n_classes)} classes"
         broken = f"{some} with {records} break it; the worst reaches"
     return f"{one.model.text}{about} does not hold: {broken} {number(verdict.reached)}{must}."
-
-
-def _people(n: int) -> str:
-    return counted(n, "person", "people")

@@ -69,7 +69,7 @@ def flaws(run: ComparedRun) -> tuple[str, ...]:
     if run.disclosed:
         said.append(
             f"It gives away values for certain: someone who knows the quasi-identifiers is sure (by 90 % or more) of "
-            f"the value of {percent(run.disclosed)} of the people who were attacked."
+            f"the value of {percent(run.disclosed)} of the records that were attacked."
         )
     elif run.all_alike:
         said.append("It gives away values for certain: in some classes all records have the same value.")
@@ -84,9 +84,9 @@ def _beaten(attack: ComparedAttack) -> str:
     about = f"right about {attack.attribute!r} for"
     most = f"but the promise is at most {percent(attack.claim)}."
     if attack.claim is None or attack.success > attack.claim or attack.certain_success is None:
-        return f"{start} {about} {percent(attack.success)} of the people, {most}"
+        return f"{start} {about} {percent(attack.success)} of the records, {most}"
     return (
-        f"{start} sure of {percent(attack.certain)} of the people, and {about} "
+        f"{start} sure of {percent(attack.certain)} of the records, and {about} "
         f"{percent(attack.certain_success)} of those, {most}"
     )
 
@@ -260,12 +260,12 @@ def _cautions(run: ComparedRun) -> tuple[str, ...]:
     said = list(flaws(run))
     said += [
         f"The attack {one.attack!r} learns from the release how values depend on quasi-identifiers, and is right about "
-        f"{one.attribute!r} for {percent(one.success)} of the people, more than the {percent(run.promised)} that are "
+        f"{one.attribute!r} for {percent(one.success)} of the records, more than the {percent(run.promised)} that are "
         "promised against other attackers."
         for one in run.outlearned
     ]
     said += [
-        f"The attack {one.attack!r} is sure of {percent(one.certain)} of the people, and right about "
+        f"The attack {one.attack!r} is sure of {percent(one.certain)} of the records, and right about "
         f"{percent(one.certain_success)} of those."
         for one in run.attacks
         if run.knows_more(one) and (one.certain_success or 0.0) > one.baseline

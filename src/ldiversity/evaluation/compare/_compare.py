@@ -206,7 +206,7 @@ def _how(setting: Setting, rows: Sequence[ComparedRun]) -> list[str]:
     floor = f"{number(setting.sanity, 3)} {'record' if setting.sanity == 1 else 'records'}"
     risk = (
         f"Risk: {attacked} were attacked, and the attack that gains most over guessing from the true shares counts "
-        "(among the people found, where records are left out). It is a mean over people: where one value is common, "
+        "(among the records found, where some are left out). It is a mean over records: where one value is common, "
         "leaks of rare values hardly change it. So also look at the worst belief, and at how much likelier a value "
         "becomes."
     )

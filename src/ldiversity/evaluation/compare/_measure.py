@@ -29,6 +29,7 @@ from ldiversity.evaluation.measures import (
 )
 from ldiversity.publish import ChosenMethod, Publication
 from ldiversity.release import Release, what_a_change_tells
+from ldiversity.tables import open_source
 
 __all__ = ["identity", "run_candidate"]
 
@@ -94,7 +95,7 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
             sample_fraction=asked.sample_fraction,
             threshold=asked.threshold,
             person=setting.person,
-            original=None if setting.person is None else setting.table,
+            original=None if setting.person is None else open_source(setting.table),
             **setting.reading,
         ),
     )

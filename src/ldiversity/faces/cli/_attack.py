@@ -27,7 +27,7 @@ EXIT_BROKEN: Final = 1
 _HEADS: Final = (
     "attack",
     "attribute",
-    "people",
+    "records",
     "right",
     "low (95 %)",
     "high",

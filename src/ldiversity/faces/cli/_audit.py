@@ -126,7 +126,8 @@ def _render(audit: Audit, page: Page) -> None:
 
     what = "" if audit.kind == "table" else f" ({audit.kind})"
     records, classes = counted(audit.records, "record"), counted(audit.classes.count, "class", "classes")
-    records += "" if audit.people is None else f" of {counted(audit.people, 'person', 'people')}"
+    if audit.people is not None:
+        records = f"{counted(audit.records, 'row')} of {counted(audit.people, 'person', 'people')}"
     page.title(f"{audit.name}{what}: {records} in {classes} of equal quasi-identifiers")
     page.bullets(audit.verdict)
     if audit.conclusion is not None:
@@ -148,12 +149,11 @@ def _render(audit: Audit, page: Page) -> None:
     page.table(*risk_rows(audit), right={1, 2, 3})
     for text in risk_words(audit):
         page.text(text)
-    noun = "records" if audit.people is None else "people"
-    page.text(f"How many {noun} look alike:")
+    page.text(f"How many {audit.in_a_class} look alike:")
     sizes = [[name, number(count)] for name, count in audit.classes.sizes.items()]
-    page.table([f"{noun} in a class", "classes"], sizes, right={1})
+    page.table([f"{audit.in_a_class} in a class", "classes"], sizes, right={1})
     for name, risk in audit.attribute_risk.items():
-        told = learned(audit.kind, risk)
+        told = learned(audit.kind, risk, audit.people)
         page.title(f"Learning {name}")
         page.table(told.heads, [[text, *map(number, n)] for text, n in told.rows], right=range(1, len(told.heads)))
         page.text(told.sentence)

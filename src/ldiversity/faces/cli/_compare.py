@@ -46,7 +46,7 @@ _PICTURES: Final = (".png", ".svg", ".pdf")
 _EXPOSURE: Final = (
     "k: the smallest class of equal quasi-identifiers. found at worst: how surely someone finds a person's record, and "
     "how many records are found more surely than the limit. worst belief: the likeliest value of anybody. times "
-    "likelier: how much a value gains at most over its overall share. sure of: people whose value the release itself "
+    "likelier: how much a value gains at most over its overall share. sure of: records whose value the release itself "
     "gives away."
 )
 
@@ -222,7 +222,7 @@ def _render(found: Comparison, page: Page) -> None:
     page.title(f"{found.table}: {counted(len(found.rows), 'run')} on {counted(found.records, 'record')}")
     for name, share in found.unprotected.items():
         page.text(
-            f"As it is, the table gives away {name!r} of {percent(share)} of the people to those who know the rest."
+            f"As it is, the table gives away {name!r} of {percent(share)} of the records to those who know the rest."
         )
     page.text(
         "Someone who knows only how frequent the values of each column are answers the queries with an error of "

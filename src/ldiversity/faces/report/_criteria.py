@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, get_args
 
-from ldiversity.base.numbers import counted, number, percent
+from ldiversity.base.numbers import percent
 from ldiversity.evaluation.attacks import ATTACKS, Criterion
 
 if TYPE_CHECKING:
@@ -74,10 +74,9 @@ def _of_records(audit: Audit) -> Iterator[str]:
         yield "No quasi-identifiers are published: all records look alike."
         return
     risk, n = audit.risk, audit.risk.uniques
-    alone = "Nobody is" if not n else "1 person is" if n == 1 else f"{number(n)} people are"
-    whole = counted(risk.records, "record") if audit.people is None else counted(audit.people, "person", "people")
+    alone = "Nobody is" if not n else f"{audit.counting.counted(n)} {'is' if n == 1 else 'are'}"
     yield (
-        f"{alone} alone with their published quasi-identifiers, of {whole}. At worst, "
+        f"{alone} alone with their published quasi-identifiers, of {audit.counting.counted(risk.records)}. At worst, "
         "somebody who knows these, and that the person is in the table, picks the right record with "
         f"{percent(risk.prosecutor.max)}."
     )

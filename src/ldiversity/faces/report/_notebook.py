@@ -91,7 +91,7 @@ def _attacks(report: AttackReport) -> str:
 
 
 def _audit(audit: Audit) -> str:
-    alike = [look_alike_picture(audit.classes)] if audit.quasi else []
+    alike = [look_alike_picture(audit)] if audit.quasi else []
     return audit_fragment(audit) + _drawn([*alike, *gauge_pictures(gauges(audit))])
 
 

@@ -155,9 +155,8 @@ def _classes(report: Report) -> str:
     if not report.audit.quasi:
         return "<p>No quasi-identifiers are published.</p>"
     fit = "1 record that fits" if classes.smallest == 1 else f"{number(classes.smallest)} records that fit"
-    alone = {0: "Everybody looks like somebody else", 1: "1 person looks like nobody else"}.get(
-        classes.uniques, f"{number(classes.uniques)} people look like nobody else"
-    )
+    verb, alone = "looks" if classes.uniques == 1 else "look", report.audit.counting.counted(classes.uniques)
+    alone = f"{alone} {verb} like nobody else" if classes.uniques else "Everybody looks like somebody else"
     return (
         f"<p>Someone who knows a person's quasi-identifiers finds at least {fit}, and {decimal(classes.mean)} on "
         f"average over {counted(classes.count, 'group')}. {alone}.</p>"

@@ -16,7 +16,7 @@ from ldiversity.pictures import Gauge as DrawnGauge
 
 if TYPE_CHECKING:
     from ldiversity.evaluation.attacks import AttackReport, AttackResult
-    from ldiversity.evaluation.audit import ClassSizes
+    from ldiversity.evaluation.audit import Audit
     from ldiversity.faces.report._report import Report
 
 __all__ = ["attack_pictures", "gauge_pictures", "look_alike_picture", "pictures"]
@@ -40,7 +40,7 @@ def pictures(report: Report) -> tuple[Picture, ...]:
     found = [
         *map(distribution_picture, report.distributions),
         *map(contingency_picture, report.contingency),
-        *([look_alike_picture(report.audit.classes)] if report.audit.quasi else []),
+        *([look_alike_picture(report.audit)] if report.audit.quasi else []),
         *map(_classes, report.class_sizes),
         *gauge_pictures(report.risks),
         *([] if report.attacks is None else attack_pictures(report.attacks)),
@@ -54,14 +54,15 @@ def _numbered(found: Sequence[Picture], prefix: str) -> Iterator[Picture]:
         yield replace(picture, name=f"{prefix}{place:02d}-{stem}")
 
 
-def look_alike_picture(classes: ClassSizes) -> Picture:
-    """How many people look alike."""
+def look_alike_picture(audit: Audit) -> Picture:
+    """How many people look alike; records, where no column says whose they are."""
+    classes, what = audit.classes, audit.in_a_class
     return _sizes(
-        "people-who-look-alike",
-        "Groups of people who look alike",
-        f"groups of people with equal quasi-identifiers, the smallest of {number(classes.smallest)}",
+        f"{what}-that-look-alike",
+        f"Groups of {what} that look alike",
+        f"groups of {what} with equal quasi-identifiers, the smallest of {number(classes.smallest)}",
         tuple(classes.sizes.items()),
-        ("people who look alike", "groups"),
+        (f"{what} that look alike", "groups"),
     )
 
 
@@ -140,7 +141,7 @@ def _attacks(results: Sequence[AttackResult], title: str, *, scored: bool) -> Pi
         for result in results
     )
     heads = (
-        *("attack", "attribute", "people", "right", "low (95 %)", "high (95 %)"),
+        *("attack", "attribute", "records", "right", "low (95 %)", "high (95 %)"),
         *("promised", "guessing", "without this knowledge", "outcome"),
     )
     drawn = partial(

@@ -129,9 +129,9 @@ def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str])
             (f"{name!r} by {' and '.join(division.columns)}", ("estimate", folder, *one, "--by", division.text))
             for division in divisions
         ]
-    found.append(
-        ("Models and risks", ("audit", folder, *asked, *(types if again.recognition.population else ()), *among))
-    )
+    counted = (*original, *whose) if whose else ()  # an audit needs the original only to see whose rows they are
+    reading = types if counted or again.recognition.population else ()
+    found.append(("Models and risks", ("audit", folder, *asked, *counted, *reading, *among)))
     found.append(("Attacks", ("attack", folder, *asked, *original, *types, *whose)))
     return tuple(Command(what, shlex.join(("ldiversity", *words))) for what, words in found)
 

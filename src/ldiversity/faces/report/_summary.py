@@ -220,8 +220,8 @@ def _risks(found: Found, criterion: Criterion) -> Iterator[WorstFigure]:
 
 
 def _attacked(what: str, result: AttackResult, promise: float | None) -> WorstFigure:
-    people = counted(result.found, "person", "people")
-    who = f"{'on average' if result.scored else 'expected'} for {people}, by the attack {result.attack!r}"
+    records = counted(result.found, "record")
+    who = f"{'on average' if result.scored else 'expected'} for {records}, by the attack {result.attack!r}"
     limit = promise if result.claim is None else result.claim
     if result.broken and limit is not None:
         return WorstFigure(what, result.success, who, limit, _PROMISE, "broken")

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ldiversity.base.checks import name_some
 from ldiversity.base.findings import Finding
+from ldiversity.base.numbers import counted as in_words
 from ldiversity.base.numbers import number
 from ldiversity.methods import Rules
 from ldiversity.publish._ladders import ladder_of
@@ -60,7 +61,9 @@ def about_people(preparation: Preparation, choices: SketchRows, counted: Counted
     if not before:
         return
     n, names = counted.n_people, name_some(choices.quasi)
-    who = f"{'' if before_exact else 'About '}{number(before)} of {number(n)} people are unique on {names}"
+    before = min(before, n)  # estimates of two readings may disagree
+    noun = "people" if counted.people else "records"
+    who = f"{'' if before_exact else 'About '}{number(before)} of {number(n)} {noun} are unique on {names}"
     after, remedy = _published(preparation, choices, counted, (unique, exact))
     yield Finding(None, UNIQUE_PEOPLE, before / max(n, 1), f"{who}{after}.", remedy)
 
@@ -118,5 +121,5 @@ def with_regions(finding: Finding, release: Release) -> Finding:
             totals[repr(region)] += size
         alone = sum(total == 1 for total in totals.values())
     text = finding.text.partition(";")[0]
-    told = f"{number(alone)} {'is' if alone == 1 else 'are'}" if alone else "nobody is"
+    told = in_words(alone, "record is", "records are") if alone else "nobody is"
     return replace(finding, text=f"{text}; as published, {told} alone in a region.")

@@ -261,7 +261,7 @@ def _about_telling(preparation: Preparation, counted: Counted) -> Iterator[Findi
             blocking = outright and not (name in sensitive and groups)
             coding = "is a copy or a coding, and " if best.one_to_one else ""
             text = (
-                f"It {coding}tells {attribute!r} for {percent(best.share)} of the people, to anyone who knows how the "
+                f"It {coding}tells {attribute!r} for {percent(best.share)} of the records, to anyone who knows how the "
                 f"two go together; without it a guess is right for {percent(guess)}."
             )
             role = preparation.schema[name].role

@@ -45,7 +45,7 @@ def test_without_models_nothing_passes_or_fails() -> None:
 
 
 def test_people_who_can_be_read_off_are_counted(found: ld.Audit) -> None:
-    assert found.verdict[0] == "2 of 3 classes hold one value of 'disease' only; 3 people can be read off."
+    assert found.verdict[0] == "2 of 3 classes hold one value of 'disease' only; 3 records can be read off."
 
 
 def test_the_risk_of_an_attribute_is_told_by_how_sure_one_can_be(found: ld.Audit) -> None:

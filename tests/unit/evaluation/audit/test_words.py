@@ -28,7 +28,7 @@ def test_one_class_of_several_values_is_told_as_one() -> None:
 def test_one_class_of_one_value_is_told_as_one() -> None:
     told = said(table=pa.table({"age": [1, 1], "s": ["a", "a"]}))
 
-    assert told.startswith("The only class holds one value of 's' only; 2 people can be read off.")
+    assert told.startswith("The only class holds one value of 's' only; 2 records can be read off.")
 
 
 def test_one_class_that_breaks_a_model_is_told_as_one() -> None:
@@ -64,14 +64,14 @@ def test_whoever_knows_the_other_values_finds_people_by_them() -> None:
     verdict = ld.audit(ONE, quasi="age", sensitive=["s", "t"], joint_knowledge=True).verdict
 
     start = "To someone who asks for {!r} and knows the quasi-identifiers and all other sensitive values: "
-    assert any(one.startswith(start.format("s") + "2 people of 4 look like nobody else") for one in verdict)
-    assert any(one.startswith(start.format("t") + "1 person looks like nobody else") for one in verdict)
+    assert any(one.startswith(start.format("s") + "2 records of 4 look like nobody else") for one in verdict)
+    assert any(one.startswith(start.format("t") + "1 record of 4 looks like nobody else") for one in verdict)
 
 
 def test_what_is_counted_by_the_quasi_identifiers_alone_is_said_to_be() -> None:
     found = ld.audit(ONE, quasi="age", sensitive=["s", "t"], joint_knowledge=True)
 
-    assert any("someone who knows only their quasi-identifiers finds 4 people" in one for one in found.verdict)
+    assert any("someone who knows only their quasi-identifiers finds 4 records" in one for one in found.verdict)
     assert any("only on the quasi-identifiers" in note for note in found.notes)
 
 
@@ -91,7 +91,7 @@ def test_people_are_counted_with_and_without_prior_knowledge(sets: ld.Audit) -> 
     found = learned("sets", risk)
 
     assert risk.informed is not None
-    assert found.heads == ["people", "without prior knowledge", "knowing how frequent values are"]
+    assert found.heads == ["records", "without prior knowledge", "knowing how frequent values are"]
     assert dict(found.rows)["likeliest value at least 50 %"] == [100, risk.informed.records_at_least_50]
     assert dict(found.rows)["likeliest value at least 90 %"] == [0, risk.informed.records_at_least_90]
 

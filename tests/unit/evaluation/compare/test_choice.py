@@ -97,7 +97,7 @@ def test_a_run_with_certain_values_is_not_recommended_where_another_is_sound(mad
 def test_certain_values_are_a_caution(made_run: Make) -> None:
     (caution,) = choose([made_run("a", 0.2, 0.1, certain=0.025)]).cautions
 
-    assert caution.endswith("is sure (by 90 % or more) of the value of 2.5 % of the people who were attacked.")
+    assert caution.endswith("is sure (by 90 % or more) of the value of 2.5 % of the records that were attacked.")
 
 
 def test_classes_of_one_value_that_no_target_is_in_are_a_caution(made_run: Make) -> None:
@@ -124,7 +124,7 @@ def test_how_often_an_attacker_who_knows_more_is_sure_and_right_is_a_caution(mad
     run = made_run("a", 0.2, 0.1, attack="definetti", certain=0.2, certain_success=0.5)
 
     assert choose([run]).cautions == (
-        "The attack 'definetti' is sure of 20 % of the people, and right about 50 % of those.",
+        "The attack 'definetti' is sure of 20 % of the records, and right about 50 % of those.",
     )
 
 
@@ -204,7 +204,7 @@ def test_a_beaten_claim_is_a_caution(made_run: Make) -> None:
     (caution,) = choose([made_run("a", 0.6, 0.07, broken=True)]).cautions
 
     assert caution == (
-        "The attack 'guess' beats the promise: it is right about 'disease' for 60 % of the people, but the "
+        "The attack 'guess' beats the promise: it is right about 'disease' for 60 % of the records, but the "
         "promise is at most 50 %."
     )
 
@@ -214,7 +214,7 @@ def test_a_claim_beaten_for_those_of_whom_the_attacker_is_sure_is_said_so(made_r
 
     flaw = flaws(run)[0]
 
-    assert flaw.startswith("The attack 'joint' beats the promise: it is sure of 20 % of the people, and right about")
+    assert flaw.startswith("The attack 'joint' beats the promise: it is sure of 20 % of the records, and right about")
     assert flaw.endswith("'disease' for 80 % of those, but the promise is at most 50 %.")
 
 

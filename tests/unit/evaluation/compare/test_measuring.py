@@ -228,3 +228,15 @@ def test_people_of_a_population_are_found_in_sets_and_in_regions(people: pa.Tabl
         assert other.recognized is not None
         assert other.recognized <= one.recognized / 4 + 1e-12
         assert not any("population" in note for note in other.notes)
+
+
+def test_releases_are_audited_by_people_however_the_table_was_read(people: pa.Table, tmp_path: Path) -> None:
+    table = people.append_column("who", pa.array([str(place // 2) for place in range(people.num_rows)]))
+    file = tmp_path / "people.csv"
+    lines = [";".join(table.column_names), *(";".join(map(str, row.values())) for row in table.to_pylist())]
+    file.write_text("\n".join(lines), encoding="cp1252")
+    read = {"encoding": "cp1252", "decimal": ",", "date_format": "dmy"}
+    (row,) = ld.compare(file, **ROLES, person="who", read=read, l=2, methods="bsgi", queries=5, seed=1).rows
+
+    assert row.audit_passed
+    assert not [note for note in row.notes if "audit" in note]
