@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, get_args
 
-from ldiversity.base.numbers import percent
+from ldiversity.base.numbers import counted, percent
 from ldiversity.evaluation.attacks import ATTACKS, Criterion
 
 if TYPE_CHECKING:
@@ -75,8 +75,11 @@ def _of_records(audit: Audit) -> Iterator[str]:
         return
     risk, n = audit.risk, audit.risk.uniques
     alone = "Nobody is" if not n else f"{audit.counting.counted(n)} {'is' if n == 1 else 'are'}"
+    known = audit.people is not None and audit.unit != "people"
+    whose = f" of {counted(audit.people or 0, 'person', 'people')}" if known else ""
+    whole = f"{audit.counting.counted(risk.records)}{whose}"
     yield (
-        f"{alone} alone with their published quasi-identifiers, of {audit.counting.counted(risk.records)}. At worst, "
+        f"{alone} alone with their published quasi-identifiers, of {whole}. At worst, "
         "somebody who knows these, and that the person is in the table, picks the right record with "
         f"{percent(risk.prosecutor.max)}."
     )
