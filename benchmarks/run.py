@@ -4,6 +4,7 @@ Usage: python benchmarks/run.py [randomize] [files] [estimate] [start] [first_us
                                 [mondrian] [grid] [extremes] [compare] [risks] [device] [live] [levels] [collect]
                                 [regress]
        python benchmarks/run.py hostile     takes about ten minutes, and runs when it is named
+       python benchmarks/run.py borrowing   takes about a minute, needs LDIVERSITY_DATA, and runs when it is named
        python benchmarks/run.py epsilon     takes seconds, needs LDIVERSITY_DATA, and runs when it is named
        python benchmarks/run.py errors      takes about three minutes, needs LDIVERSITY_DATA, and runs when it is named
        python benchmarks/run.py memory      takes about ten minutes, and runs when it is named

@@ -70,6 +70,7 @@ ENTRIES: Final[Mapping[str, Mapping[str, str]]] = {
         "linear": f"{_ESTIMATION}._matrix_estimators:Linear",
         "mle": f"{_ESTIMATION}._set_estimators:MaximumLikelihood",
         "map": f"{_ESTIMATION}._set_estimators:MaximumPosterior",
+        "hierarchical": f"{_ESTIMATION}._set_estimators:Hierarchical",
         "simplex": f"{_ESTIMATION}._set_estimators:Simplex",
         "paper": f"{_ESTIMATION}._matrix_estimators:Paper",
         "existing": f"{_ESTIMATION}._matrix_estimators:Existing",

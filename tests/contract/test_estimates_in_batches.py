@@ -170,6 +170,10 @@ def test_every_filter(releases: dict[str, ld.Release], where: str) -> None:
     both(releases["parquet"], "sex", estimator="map", where=where)
 
 
+def test_cells_that_borrow_from_each_other(releases: dict[str, ld.Release]) -> None:
+    both(releases["parquet"], ["sex", bins("age", width=5)], estimator="hierarchical", where="age >= 30")
+
+
 @pytest.mark.parametrize(
     ("by", "where", "error"),
     [

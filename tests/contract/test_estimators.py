@@ -25,8 +25,8 @@ MECHANISMS = {
     "ring": RingSelection.fit(ORDERED, OrderedDistance(), l=3, d=2),
     "balanced": BalancedSelection.fit(ORDERED, OrderedDistance(), l=3, d=2),
 }
-ADDS_UP = ["auto", "linear", "map", "mle", "simplex"]
-NOT_NEGATIVE = ["auto", "map", "mle", "naive", "simplex"]
+ADDS_UP = ["auto", "hierarchical", "linear", "map", "mle", "simplex"]
+NOT_NEGATIVE = ["auto", "hierarchical", "map", "mle", "naive", "simplex"]
 
 
 def publish(mechanism: SetMechanism, n: int = 400) -> SetRelease:

@@ -29,11 +29,12 @@ _DENSE: Final = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class CellIndex:
-    """Which cell each row belongs to, and the labels of the cells as an Arrow table."""
+    """Which cell each row belongs to, the labels of the cells as an Arrow table, and their codes in each column."""
 
     of_row: NDArray[np.int64]
     labels: pa.Table
     n_cells: int
+    codes: tuple[NDArray[np.int64], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +90,8 @@ class CellData:
         Gives the shares of the F values in the whole release, all of them positive.
     counted
         The different sets of each cell with their numbers, where rows were only counted.
+    places
+        For each column that makes cells, the code of each cell's label, shape (cells,).
     """
 
     mechanisms: tuple[SetMechanism, ...]
@@ -98,6 +101,7 @@ class CellData:
     members: tuple[SetArray, ...] | None
     marginal: Callable[[], FloatArray]
     counted: CountedSets | None = None
+    places: tuple[NDArray[np.int64], ...] = ()
 
     @property
     def has_sets(self) -> bool:
@@ -170,7 +174,7 @@ def index_cells(columns: Sequence[Coded], n_rows: int) -> CellIndex:
     else:
         of_row, codes = _number_sparse(columns, sizes)
     labels = {column.name: column.labels.take(pa.array(code)) for column, code in zip(columns, codes, strict=True)}
-    return CellIndex(of_row, pa.table(labels), len(codes[0]))
+    return CellIndex(of_row, pa.table(labels), len(codes[0]), tuple(code.astype(np.int64) for code in codes))
 
 
 def count_cells(
@@ -202,7 +206,8 @@ def count_cells(
     counts = np.sum(map_threads(count, parts), axis=0)
     rows = np.bincount(cells.of_row, minlength=cells.n_cells).astype(np.int64)
     records = whole_records(mechanisms[0], rows, counts) if exploded else rows
-    return CellData(tuple(mechanisms), records, counts, cells.of_row, None if exploded else published, marginal)
+    sets = None if exploded else published
+    return CellData(tuple(mechanisms), records, counts, cells.of_row, sets, marginal, places=cells.codes)
 
 
 def product_sets(sets: Sequence[SetArray], sizes: Sequence[int]) -> SetArray:

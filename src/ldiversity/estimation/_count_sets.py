@@ -110,7 +110,7 @@ def count_sets(counter: CountSets, reader: Reader, limits: Limits) -> tuple[Cell
     records = whole_records(counter.mechanisms[0], rows, counts) if counter.exploded else rows
     published = None if counter.exploded else CountedSets(starts, members, weights, limits.rows)
     nowhere = np.empty(0, dtype=np.int64)
-    return CellData(counter.mechanisms, records, counts, nowhere, None, whole, published), index
+    return CellData(counter.mechanisms, records, counts, nowhere, None, whole, published, index.codes), index
 
 
 def _divided(counter: CountSets, table: pa.Table) -> tuple[list[CodeArray], tuple[SetArray, ...]]:

@@ -210,7 +210,8 @@ class Derived:
 def moments_of(estimate: Derived) -> Moments:
     """The counts of an estimate and their covariance, from which figures can be derived.
 
-    Where an estimator is biased by design, as ``map`` is, those of ``linear`` take the place of its counts.
+    Where an estimator is biased by design, as ``map`` and ``hierarchical`` are, those of ``linear`` take the place of
+    its counts.
     """
     cells = estimate._cells  # noqa: SLF001 - of the same room
     if estimate._covariance is None or not hasattr(cells, "linear"):  # noqa: SLF001

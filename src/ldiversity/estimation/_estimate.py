@@ -88,8 +88,8 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
         ``"job is missing"``.
     estimator
         A name in `ESTIMATORS`, or in `CLASS_ESTIMATORS` for a grouped release; or an estimator itself. ``"auto"`` takes
-        ``mle`` for cells with at least 10 records per value and ``map`` below. For grouped releases it takes ``linear``
-        where possible and ``classes`` elsewhere.
+        ``mle`` for cells with at least 10 records per value; below that, ``hierarchical`` where 20 cells or more are as
+        small, and else ``map``. For grouped releases it takes ``linear`` where possible and ``classes`` elsewhere.
     confidence
         How often an interval should hold the true count.
     min_records

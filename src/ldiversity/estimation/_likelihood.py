@@ -121,6 +121,14 @@ class SetLikelihood:
         over_cells(work, 100 * np.diff(self.starts))
         return shares, int(np.count_nonzero(steps >= MOST_STEPS))
 
+    def logarithms(self, shares: FloatArray) -> FloatArray:
+        """The logarithm of the likelihood of each cell's sets at its positive shares, up to a number of its own."""
+        of_set = np.repeat(np.arange(self.n_cells), np.diff(self.starts))
+        chances = shares[of_set[:, None], self.sets]
+        total = (chances * self.likelihood if len(self.likelihood) else chances).sum(axis=1)
+        sums = np.bincount(of_set, weights=self.weights * np.log(total), minlength=self.n_cells)
+        return np.asarray(sums, dtype=np.float64)
+
     def information(self, shares: FloatArray, first: int, last: int) -> FloatArray:
         """The sum over records of ``r r'``, shape (last - first, F, F), for cells first..last-1.
 

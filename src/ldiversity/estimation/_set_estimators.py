@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
 from ldiversity.base.numbers import counted
+from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._base import CautiousEstimator, Estimator, Solution
+from ldiversity.estimation._borrowing import borrow
 from ldiversity.estimation._likelihood import maximize
 from ldiversity.estimation._likelihood_errors import MANY_RECORDS, likelihood_errors
 from ldiversity.estimation._projection import project
+from ldiversity.sentences import Setting, say
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._cells import CellData
     from ldiversity.estimation._errors import Asked, Errors
 
-__all__ = ["Auto", "LikelihoodEstimator", "MaximumLikelihood", "MaximumPosterior", "Simplex"]
+__all__ = ["Auto", "Hierarchical", "LikelihoodEstimator", "MaximumLikelihood", "MaximumPosterior", "Simplex"]
+
+VALUE_LIMIT: Final = 300
+"""The most values, or combinations of values, for `Hierarchical`: cells need determinants of matrices of this size."""
+
+FEWEST_CELLS: Final = 3
+"""Fewer cells do not tell how alike cells are."""
+
+MANY_CELLS: Final = 20
+"""From this many small cells on, ``auto`` lets them borrow from each other."""
+
+_AUTO_WORK: Final = 1 << 30
+"""The most that ``auto`` spends on it: cells times the cube of values, some seconds."""
+
+_DRAWN: Final = (
+    "hierarchical draws the counts of cells to each other, as far as the release says that cells are alike: the counts "
+    "of each cell are biased by design. Take linear for sums over cells and to compare cells."
+)
 
 
 class LikelihoodEstimator(Estimator):
@@ -63,6 +83,34 @@ class MaximumPosterior(LikelihoodEstimator):
         return Solution(counts, (self.name,) * cells.n_cells, _stopped_early(early))
 
 
+class Hierarchical(LikelihoodEstimator):
+    """Maximize the likelihood together with a prior that cells give each other, as much as the release says.
+
+    This is for many cells with few records each. Cells that are alike are drawn together; cells that are not, or that
+    have many records, hardly move. Where several columns make the cells, the prior of a cell follows from its labels,
+    too. With fewer than three cells there is nothing to borrow, and counts are those of ``map``.
+    """
+
+    name: ClassVar[str] = "hierarchical"
+    summary: ClassVar[str] = "Likelihood and a prior that is learned from all cells; for many small cells."
+    meaning: ClassVar[str] = "The likeliest counts of small groups, drawn towards those of similar groups."
+    needs_sets: ClassVar[bool] = True
+
+    def _solve(self, cells: CellData) -> Solution:
+        if cells.n_values > VALUE_LIMIT:
+            raise UnsupportedError(
+                "estimate",
+                f"{self.name} takes at most {VALUE_LIMIT} values or combinations of them, but there are "
+                f"{cells.n_values}",
+            ).with_hint(say("Use {}.", Setting("estimator", "map")))
+        if cells.n_cells < FEWEST_CELLS:
+            alone = MaximumPosterior().solve(cells)
+            few = f"With fewer than {FEWEST_CELLS} cells there is nothing to borrow: the counts are those of map."
+            return Solution(alone.counts, alone.estimators, (few, *alone.caveats))
+        counts, early = borrow(cells)
+        return Solution(counts, (self.name,) * cells.n_cells, (_DRAWN, *_stopped_early(early)))
+
+
 class Simplex(CautiousEstimator):
     """Move the unbiased counts to the nearest ones that are not negative and sum to the records.
 
@@ -78,10 +126,16 @@ class Simplex(CautiousEstimator):
 
 
 class Auto(LikelihoodEstimator):
-    """``mle`` in cells with at least 10 F records, ``map`` below; ``simplex`` where sets were not published."""
+    """``mle`` in cells with at least 10 F records; below ``hierarchical`` where such cells are many, else ``map``.
+
+    Where sets were not published it is ``simplex``.
+    """
 
     name: ClassVar[str] = "auto"
-    summary: ClassVar[str] = "mle for cells with at least 10 F records, map below; simplex for exploded rows."
+    summary: ClassVar[str] = (
+        "mle for cells with at least 10 F records; below hierarchical for 20 cells or more, else map; simplex for "
+        "exploded rows."
+    )
 
     def _solve(self, cells: CellData) -> Solution:
         if not cells.has_sets:
@@ -89,7 +143,17 @@ class Auto(LikelihoodEstimator):
         small = cells.records < MANY_RECORDS * cells.n_values
         prior = cells.marginal() if small.any() else np.full(cells.n_values, 1.0 / cells.n_values)
         counts, early = maximize(cells, prior, np.where(small, float(cells.n_values), 0.0))
-        return Solution(counts, tuple("map" if few else "mle" for few in small), _stopped_early(early))
+        few, caveats = "map", _stopped_early(early)
+        if _are_many(cells, int(np.count_nonzero(small))):
+            few, borrowed = Hierarchical.name, Hierarchical().solve(cells)
+            counts[small] = borrowed.counts[small]
+            caveats = borrowed.caveats
+        return Solution(counts, tuple(few if one else "mle" for one in small), caveats)
+
+
+def _are_many(cells: CellData, n_small: int) -> bool:
+    work = cells.n_cells * cells.n_values**3
+    return n_small >= MANY_CELLS and cells.n_values <= VALUE_LIMIT and work <= _AUTO_WORK
 
 
 def _stopped_early(n_cells: int) -> tuple[str, ...]:
