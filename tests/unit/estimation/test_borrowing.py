@@ -14,7 +14,7 @@ from ldiversity.estimation import _borrowing, _cell_means, estimate
 from ldiversity.estimation._borrowing import STRENGTHS, fit_strengths, log_evidence
 from ldiversity.estimation._cell_means import fit_effects
 from ldiversity.estimation._likelihood import SetLikelihood
-from ldiversity.mechanisms import BalancedSelection, SetMechanism, UniformSelection
+from ldiversity.mechanisms import BalancedSelection, EpsilonSelection, SetMechanism, UniformSelection
 from ldiversity.schema import Domain
 
 Array = NDArray[Any]
@@ -303,3 +303,20 @@ def test_strengths_are_told_by_cells_of_all_sizes() -> None:
     records = np.array([5.0, 900.0, 7.0, 1.0, 300.0, 2.0])
 
     assert _borrowing._voters(records, 2).tolist() == [2, 3]
+
+
+def test_sets_that_may_miss_the_true_value_are_borrowed_from(publish: Any) -> None:
+    # Every value of the domain may be the true one.
+    release, truth = alike(publish, EpsilonSelection(UniformSelection(n_values=6, l=2), epsilon=2))
+
+    found, before = (estimate(release, "g", estimator=name) for name in ("hierarchical", "map"))
+
+    assert np.allclose(found.count.sum(axis=1), 30)
+    assert ((found.count - truth) ** 2).mean() < 0.8 * ((before.count - truth) ** 2).mean()
+
+
+def test_weights_are_refused_with_a_way_out(publish: Any) -> None:
+    release = publish({"g": np.arange(60) % 4, "w": np.full(60, 2.0)}, {"s": np.arange(60) % 6}, {"s": UNIFORM})
+
+    with pytest.raises(UnsupportedError, match="with weights or strata the estimator must be 'linear'"):
+        estimate(release, "g", estimator="hierarchical", weights="w")
