@@ -164,7 +164,7 @@ class _Column:
         if pa.types.is_null(self._kind):
             return pa.nulls(len(codes))
         indices = pa.array(codes - 1, pa.int32(), mask=codes == 0)
-        if pa.types.is_dictionary(self._kind):
+        if pa.types.is_dictionary(self._kind) or pa.types.is_string(self._kind):  # texts need not be written out
             return pa.DictionaryArray.from_arrays(indices, self._values)
         return self._values.take(indices)
 

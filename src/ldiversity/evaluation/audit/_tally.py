@@ -109,7 +109,7 @@ class Tally:
         self._waiting, self._n_waiting, self._repeated = [], 0, False
         self._merged = parts[0] if alone else None
         if parts and not alone:
-            several = pa.concat_tables(parts).group_by(self._names, use_threads=False)
+            several = pa.concat_tables(map(_written_out, parts)).group_by(self._names, use_threads=False)
             summed = several.aggregate([(_COUNT, "sum")]).select([*self._names, f"{_COUNT}_sum"])
             self._merged = summed.rename_columns([*self._names, _COUNT])
 
@@ -221,6 +221,12 @@ class DividedTallies:
         for batch in counted.to_batches():
             numbers = bucket_numbers(row_hashes(pa.Table.from_batches([batch]), self._by), _BUCKETS, self._level)
             self._buckets[place].deal(batch, numbers)
+
+
+def _written_out(cells: pa.Table) -> pa.Table:
+    """The same cells without dictionaries, which differ between tables."""
+    kinds = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in cells.schema.types]
+    return cells.cast(pa.schema(zip(cells.column_names, kinds, strict=True)))
 
 
 def grouped(batch: pa.Table, names: Sequence[str]) -> pa.Table:
