@@ -22,6 +22,8 @@ _MOST_BITS: Final = 62
 _MOST_VALUES: Final = 1 << 17
 """A column with more different cells is not numbered: each batch would look for its cells among all of them."""
 
+_MOST_PLACES: Final = 1 << 24
+
 _Keys = NDArray[np.int64]
 
 
@@ -67,7 +69,7 @@ class PackedCounts:
             keys |= numbers
         self._waiting.append(keys)
         self._n_waiting += len(keys)
-        if self._n_waiting > max(self._merge_rows, 2 * len(self._keys)):
+        if self._n_waiting > max(self._merge_rows, 2 * len(self._keys), self._dense_rows()):
             self._merge()
         return True
 
@@ -106,10 +108,21 @@ class PackedCounts:
             return sum(wider) <= _MOST_BITS
         return sum(self._bits) <= _MOST_BITS
 
+    def _dense_rows(self) -> int:
+        """So many rows are counted faster with a place for every number that may occur than by sorting; -1 if none."""
+        places = 1 << sum(self._bits)
+        return places // 4 if places <= _MOST_PLACES else -1
+
     def _merge(self) -> None:
         if not self._n_waiting:
             return
-        keys, counts = np.unique(np.concatenate(self._waiting), return_counts=True)
+        waiting = np.concatenate(self._waiting)
+        if 0 <= self._dense_rows() <= len(waiting):
+            dense = np.bincount(waiting, minlength=1)
+            keys = np.flatnonzero(dense)
+            counts = dense[keys]
+        else:
+            keys, counts = np.unique(waiting, return_counts=True)
         self._waiting, self._n_waiting = [], 0
         places = np.searchsorted(self._keys, keys)
         known = np.zeros(len(keys), dtype=np.bool_)

@@ -44,9 +44,13 @@ def random_batches(names: list[str], sizes: list[int], seed: int) -> list[pa.Tab
     return batches
 
 
+@pytest.mark.parametrize("most_places", [0, 1 << 24], ids=["sorted", "by place"])
 @pytest.mark.parametrize("merge_rows", [1, 10, 1000])
 @pytest.mark.parametrize("names", [["text"], ["whole", "truth"], list(KINDS), ["nothing"]], ids="-".join)
-def test_counts_are_those_of_the_slow_way(names: list[str], merge_rows: int) -> None:
+def test_counts_are_those_of_the_slow_way(
+    names: list[str], merge_rows: int, most_places: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_packing, "_MOST_PLACES", most_places)
     batches = random_batches(names, [0, 7, 40, 1, 60], seed=merge_rows)
     packed = PackedCounts(names, merge_rows)
 
