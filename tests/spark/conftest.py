@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,17 @@ import pytest
 import ldiversity as ld
 from ldiversity.engines.spark import SparkEngine
 from ldiversity.errors import UnsupportedError
+from tests.spark import drivers
+from tests.spark.canaries import CELLS, found
 
 N_ROWS = 3000
+_SETTINGS = {
+    "spark.sql.shuffle.partitions": "2",
+    # The same Java serves clients of Spark Connect.
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.connect.grpc.binding.address": "127.0.0.1",
+    "spark.connect.grpc.binding.port": "0",
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -37,7 +48,11 @@ def engine(local_dir: Path) -> Iterator[SparkEngine]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_LOCAL_DIRS", str(local_dir))
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        patch.setenv("PYSPARK_SUBMIT_ARGS", "--driver-memory 1g --conf spark.sql.shuffle.partitions=2 pyspark-shell")
+        settings = " ".join(f"--conf {name}={value}" for name, value in _SETTINGS.items())
+        patch.setenv(
+            "PYSPARK_SUBMIT_ARGS",
+            f"--driver-memory 1g --driver-java-options '{drivers.QUICK_JAVA}' {settings} pyspark-shell",
+        )
         try:
             made = SparkEngine(master="local[2]")
         except UnsupportedError as error:
@@ -51,6 +66,13 @@ def engine(local_dir: Path) -> Iterator[SparkEngine]:
 def spark(engine: SparkEngine) -> Any:
     """The session of the engine."""
     return engine.session
+
+
+@pytest.fixture(scope="session")
+def remote(spark: Any) -> str:
+    """The address under which the same Spark serves clients of Spark Connect."""
+    service = getattr(spark._jvm.org.apache.spark.sql.connect.service, "SparkConnectService$")
+    return f"sc://127.0.0.1:{getattr(service, 'MODULE$').localPort()}"
 
 
 @pytest.fixture(scope="session")
@@ -74,3 +96,64 @@ def many_files(table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Pat
     for number in range(5):
         pq.write_table(table.slice(number * 600, 600), folder / f"part-{number}.parquet")
     return folder
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What a driver left behind, whose cluster was hurt while it worked, and which was killed in the end.
+
+    Attributes
+    ----------
+    folder
+        Where it worked.
+    keys, said, passing
+        The keys that were used, the errors that were raised, and what Spark's disks held at times, as the driver told.
+    cells
+        Which cells were in the files of each place while the driver still ran.
+    found, spread
+        Which keys were in any file, and which were after one of them was spread on purpose.
+    """
+
+    folder: Path
+    keys: dict[str, bytes]
+    said: list[str]
+    passing: list[str]
+    cells: dict[str, set[str]]
+    found: set[str]
+    spread: set[str]
+
+
+@pytest.fixture(scope="session")
+def cluster(engine: SparkEngine, one_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Cluster:
+    """The one cluster of several executors for all tests of this folder; its driver is a process of its own."""
+    del engine  # without Spark this is skipped
+    folder, private = tmp_path_factory.mktemp("cluster"), tmp_path_factory.mktemp("private")
+    _write_canaries(private)
+    process = drivers.start("cluster", private, one_file, folder, folder=folder)
+    try:
+        drivers.wait_for((folder / "ready").exists, process)
+        told = json.loads((private / "told.json").read_text())
+        keys = {name: bytes.fromhex(text) for name, text in told.pop("keys").items()}
+        places = ("events", "local", "plans", "releases", "scratch", "driver.log", "spark")
+        cells = {place: found(folder / place, CELLS) for place in places}
+        before = found(folder, keys)
+        (folder / "spread").touch()
+        drivers.wait_for((folder / "was spread").exists, process)
+        after = found(folder, keys)
+        drivers.wait_for(lambda: drivers.n_begun(folder / "driver" / "release") > 1, process)
+    finally:
+        process.kill()
+        process.wait()
+    return Cluster(folder, keys, cells=cells, found=before, spread=after, **told)
+
+
+def _write_canaries(private: Path) -> None:
+    """A key, and a table with cells to look for."""
+    n_rows = 600
+    people = ld.datasets.patients(n_rows, seed=5).to_pydict()
+    name, disease = (cell.decode() for cell in CELLS.values())
+    del people["zip"], people["job"]
+    people["name"] = [f"{name}-{number}" for number in range(n_rows)]
+    people["disease"] = [value if number % 9 else disease for number, value in enumerate(people["disease"])]
+    pq.write_table(pa.table(people), private / "people.parquet", row_group_size=300)
+    ld.Key.new().save(private / "holder.key")

@@ -5,8 +5,6 @@ A test starts one with `start`. Workers import this module too, because slow tas
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import shutil
 import signal
@@ -20,21 +18,26 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
+from unittest import mock
 
 import psutil
 import pyarrow as pa
 
 import ldiversity as ld
+from ldiversity.base import ending
 from ldiversity.base.randomness import Key
 from ldiversity.engines import NumberedBatch, Secrets
-from ldiversity.engines.spark import SparkEngine, _engine
-from ldiversity.publish import Publication, _publish_sets
+from ldiversity.engines.spark import SparkEngine
+from ldiversity.publish import _publish_sets
 from ldiversity.publish._draw import DrawSets
 from ldiversity.release import SetWriter, Written
+from tests.spark.canaries import logged, made, publish_canaries, tell
 
 SEED: Final = 7
 N_ROWS: Final = 3000
 N_FILES: Final = 6
+PAUSE: Final = 0.6
+"""Seconds that slow tasks take; other processes must see them meanwhile."""
 HOW: Final[dict[str, Any]] = {
     "quasi": ["age", "sex"],
     "plain": "row",
@@ -43,8 +46,8 @@ HOW: Final[dict[str, Any]] = {
     "sensitive": "disease",
     "method": "randomized-addition:l=3",
 }
-CELLS: Final = {"name": b"Canary-of-a-name", "value": b"canary-of-a-disease"}
-"""A cell that is published nowhere, and one that is a member of sets."""
+QUICK_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For a Java that lives for a minute: it compiles once, and little."""
 
 _ROOT: Final = Path(__file__).parents[2]
 _PACKAGE: Final = Path(ld.__file__).parents[1]
@@ -53,9 +56,21 @@ _QUIET: Final = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.driver.memory": "1g",
+    "spark.executor.extraJavaOptions": QUICK_JAVA,
     "spark.sql.shuffle.partitions": "2",
+    "spark.executor.memory": "600m",
+    "spark.sql.files.maxPartitionBytes": "16k",
+    # An executor that was killed is not waited for.
+    "spark.shuffle.io.maxRetries": "1",
+    "spark.shuffle.io.retryWait": "100ms",
 }
+_SPECULATION: Final = {
+    "spark.speculation": "true",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.quantile": "0.3",
+    "spark.speculation.minTaskRuntime": "3s",
+}
+"""A second attempt of a task that takes long begins beside the first one."""
 
 
 def start(program: str, *words: str | Path, folder: Path) -> subprocess.Popen[bytes]:
@@ -66,7 +81,7 @@ def start(program: str, *words: str | Path, folder: Path) -> subprocess.Popen[by
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_HOME": str(_spark_home(folder)),
     }
-    environment.pop("PYSPARK_SUBMIT_ARGS", None)
+    environment["PYSPARK_SUBMIT_ARGS"] = f"--driver-memory 1g --driver-java-options '{QUICK_JAVA}' pyspark-shell"
     code = f"import sys; from tests.spark import drivers; drivers.{program}(*sys.argv[1:])"
     with (folder / "driver.log").open("wb") as log:
         return subprocess.Popen(
@@ -78,10 +93,19 @@ def _spark_home(folder: Path) -> Path:
     """The Spark of pyspark at another place: executors of a cluster work in a folder of it, which may be read-only."""
     import pyspark
 
-    home = _made(folder / "spark")
+    home = made(folder / "spark")
     for one in Path(pyspark.__file__).parent.iterdir():
-        if one.name != "work":
+        if one.name not in ("work", "conf"):
             (home / one.name).symlink_to(one)
+    (made(home / "conf") / "log4j2.properties").write_text("""
+rootLogger.level = info
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
+""")
     return home
 
 
@@ -102,6 +126,25 @@ def session(master: str, settings: dict[str, str]) -> Any:
     for name, value in (_QUIET | settings).items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def _two_workers() -> str:
+    """Start a master and two workers of one core in this Java, as ``local-cluster`` does, and give its address.
+
+    The workers have addresses of their own, because Spark begins a second attempt of a task on another machine only.
+    """
+    from pyspark import SparkContext
+
+    SparkContext._ensure_initialized()
+    jvm: Any = SparkContext._jvm
+    deploy, settings = jvm.org.apache.spark.deploy, jvm.org.apache.spark.SparkConf()
+    master = deploy.master.Master.startRpcEnvAndEndpoint("127.0.0.1", 0, 0, settings)._1()
+    addresses: Any = SparkContext._gateway.new_array(jvm.java.lang.String, 1)  # type: ignore[union-attr]
+    addresses[0] = f"spark://127.0.0.1:{master.address().port()}"
+    for number, host in enumerate(("127.0.0.1", "127.0.0.2")):
+        name, nothing = jvm.scala.Some(number), jvm.scala.Option.empty()
+        deploy.worker.Worker.startRpcEnvAndEndpoint(host, 0, 0, 1, 1000, addresses, None, name, settings, nothing)
+    return str(addresses[0])
 
 
 @dataclass(frozen=True)
@@ -132,17 +175,34 @@ class FreshDraw(SlowDraw):
 
 @dataclass(frozen=True)
 class SlowWriter(SetWriter):
-    """Writes a file as always, after it has waited."""
+    """Writes a file as always, after it has waited.
+
+    Where attempts of a task are `raced`, the first one of the first task says that it is there, and waits for another.
+    """
+
+    said: Path = Path()
+    raced: bool = False
 
     def __call__(self, *words: Any, **others: Any) -> Written:
-        time.sleep(1.0)
+        from pyspark import TaskContext
+
+        task = TaskContext.get()
+        assert task is not None
+        if self.raced and task.partitionId() == 0:
+            (self.said / f"tries-{task.attemptNumber()}").touch()
+            for _ in range(6000):  # an executor that was killed before may still be starting
+                if (self.said / "tries-1").exists():
+                    break
+                time.sleep(0.05)
+        else:
+            time.sleep(PAUSE)
         return super().__call__(*words, **others)
 
 
 @contextmanager
-def slow(draw: type[SlowDraw], seconds: float, said: Path) -> Iterator[None]:
+def slow(draw: type[SlowDraw], said: Path, *, seconds: float = 0.0, raced: bool = False) -> Iterator[None]:
     """Let the tasks of sets take their time, and keep a copy of what they wrote, whatever comes of it."""
-    made, finish, writer = _publish_sets.DrawSets, _publish_sets.finish_release, _publish_sets.SetWriter
+    finish = _publish_sets.finish_release
 
     def keep(staging: Path, used: SetWriter, written: list[Written], **others: Any) -> Any:
         (said / "written").mkdir()
@@ -150,13 +210,12 @@ def slow(draw: type[SlowDraw], seconds: float, said: Path) -> Iterator[None]:
             shutil.copy(staging / one.file, said / "written" / f"{place:03}.parquet")
         return finish(staging, used, written, **others)
 
-    patched: Any = _publish_sets
-    patched.DrawSets = lambda *words, **others: draw(*words, **others, seconds=seconds, said=said)
-    patched.finish_release, patched.SetWriter = keep, SlowWriter
-    try:
+    with (
+        mock.patch.object(_publish_sets, "DrawSets", partial(draw, seconds=seconds, said=said)),
+        mock.patch.object(_publish_sets, "SetWriter", partial(SlowWriter, said=said, raced=raced)),
+        mock.patch.object(_publish_sets, "finish_release", keep),
+    ):
         yield
-    finally:
-        patched.DrawSets, patched.finish_release, patched.SetWriter = made, finish, writer
 
 
 def prepared(engine: SparkEngine, table: str) -> Any:
@@ -174,13 +233,16 @@ def n_begun(output: Path) -> int:
     return len(list(output.parent.glob(f".{output.name}*/scratch/*/data-*")))
 
 
-def _kill_executor(output: Path, _: Path) -> bool:
+def _kill_executor(output: Path, said: Path) -> bool:
+    """Kill an executor whose workers drew, once there are files that may be made of what it drew."""
     # Two tasks at most write at once, so two of four files are finished.
     if n_begun(output) < 4:
         return False
+    drew = _drawing(said)
     for child in psutil.Process().children(recursive=True):
         try:
-            if "CoarseGrainedExecutorBackend" in " ".join(child.cmdline()):
+            own = {worker.pid for worker in child.children(recursive=True)}
+            if own & drew and "CoarseGrainedExecutorBackend" in " ".join(child.cmdline()):
                 child.kill()
                 return True
         except psutil.Error:
@@ -189,51 +251,85 @@ def _kill_executor(output: Path, _: Path) -> bool:
 
 
 def _kill_worker(_: Path, said: Path) -> bool:
-    drawing = [int(file.name.partition("-")[2]) for file in said.glob("draws-*")]
-    ours = {child.pid for child in psutil.Process().children(recursive=True)}
-    if not ours.intersection(drawing):
+    ours = {child.pid for child in psutil.Process().children(recursive=True)} & _drawing(said)
+    if not ours:
         return False
-    os.kill(ours.intersection(drawing).pop(), signal.SIGKILL)
+    os.kill(ours.pop(), signal.SIGKILL)
     return True
 
 
-def cluster(table: str, folder: str) -> None:
-    """Publish several times on two executors while one of them, or a worker, is killed; then wait to be killed."""
+def _drawing(said: Path) -> set[int]:
+    """The processes that draw, or have drawn."""
+    return {int(file.name.partition("-")[2]) for file in said.glob("draws-*")}
+
+
+def _see_two_attempts(_: Path, said: Path) -> bool:
+    return (said / "tries-1").exists()
+
+
+def _end_driver(output: Path, _: Path) -> bool:
+    if n_begun(output) < 2:
+        return False
+    os.kill(os.getpid(), signal.SIGTERM)
+    return True
+
+
+def cluster(private: str, table: str, folder: str) -> None:
+    """Do all that tests of a cluster look at, on one that is started once; then wait to be killed.
+
+    First keys and cells travel, with a log of everything. Then executors and workers are killed, attempts of a task
+    race, and a signal ends one job. At last a key is spread, and a release is begun, until somebody kills this process.
+    """
     base = Path(folder)
-    spark = session(
-        "local-cluster[2,1,1000]", {"spark.executor.memory": "600m", "spark.sql.files.maxPartitionBytes": "16k"}
-    )
+    spark = session(_two_workers(), logged(base) | _SPECULATION)
+    holder = publish_canaries(spark, base, Path(private))
     question = prepared(SparkEngine(spark, file_rows=N_ROWS // N_FILES), table)
-    for name, draw, victim in (
-        ("executor", SlowDraw, _kill_executor),
-        ("fresh", FreshDraw, _kill_executor),
-        ("worker", SlowDraw, _kill_worker),
-    ):
-        said = _made(base / name)
-        killer = _Killer(partial(victim, said / "release", said))
+    runs: list[tuple[str, type[SlowDraw], Callable[[Path, Path], bool], dict[str, Any]]] = [
+        ("worker", SlowDraw, _kill_worker, {"seconds": PAUSE}),
+        ("executor", SlowDraw, _kill_executor, {}),
+        ("speculation", SlowDraw, _see_two_attempts, {"raced": True}),
+        ("fresh", FreshDraw, _kill_executor, {}),
+        ("ended", SlowDraw, _end_driver, {}),
+    ]
+    for name, draw, fault, how in runs:
+        said = made(base / name)
+        watcher = _Watcher(partial(fault, said / "release", said))
         error = None
-        with killer, slow(draw, 1.0 if name == "worker" else 0.0, said):
+        with watcher, slow(draw, said, **how), _ends_the_job_only() as ends:
             try:
                 publish(question, said / "release")
             except ld.LDiversityError as raised:
                 error = str(raised)
-        _tell(said / "told.json", {"killed": killer.killed, "error": error})
-    with slow(SlowDraw, 0.0, _made(base / "driver")):
+        tell(base / f"{name}.json", {"happened": watcher.happened, "error": error, "signals": ends})
+    (base / "ready").touch()
+    while not (base / "spread").exists():
+        time.sleep(0.05)
+    spark.sparkContext.broadcast(holder)
+    (base / "was spread").touch()
+    with slow(SlowDraw, made(base / "driver")):
         publish(question, base / "driver" / "release")
 
 
-def alone(table: str, folder: str) -> None:
-    """Publish slowly on this machine, waiting for a signal."""
-    engine = SparkEngine(session("local[2]", {}), file_rows=N_ROWS // N_FILES)
-    with slow(SlowDraw, 0.0, Path(folder)):
-        publish(prepared(engine, table), Path(folder) / "release")
+@contextmanager
+def _ends_the_job_only() -> Iterator[list[int]]:
+    """Note the signals that would end this process now, instead of ending it."""
+    ends: list[int] = []
+    try:
+        with mock.patch.object(signal, "raise_signal", ends.append):
+            yield ends
+    except BaseException:
+        if not ends:
+            raise
+    finally:
+        patched: Any = ending
+        patched._request = None
 
 
-class _Killer:
-    """Tries to kill, until it has done so or the block ends."""
+class _Watcher:
+    """Tries to make a fault happen, or to see it, until that has happened or the block ends."""
 
-    def __init__(self, victim: Callable[[], bool]) -> None:
-        self.killed, self._victim, self._done = False, victim, threading.Event()
+    def __init__(self, fault: Callable[[], bool]) -> None:
+        self.happened, self._fault, self._done = False, fault, threading.Event()
         self._thread = threading.Thread(target=self._work)
 
     def __enter__(self) -> None:
@@ -244,104 +340,5 @@ class _Killer:
         self._thread.join()
 
     def _work(self) -> None:
-        while not self.killed and not self._done.wait(0.05):
-            self.killed = self._victim()
-
-
-def forms(secret: bytes) -> list[bytes]:
-    """How the bytes of a secret look: raw, in hexadecimal digits, and in base 64 after 0, 1 or 2 other bytes."""
-    shifted = [base64.b64encode(bytes(before) + secret)[4:-4] for before in range(3)]
-    return [secret, secret.hex().encode(), secret.hex().upper().encode(), *shifted]
-
-
-def found(folder: Path, secrets: dict[str, bytes]) -> set[str]:
-    """Which secrets are in the files of a folder, in any form."""
-    seen: set[str] = set()
-    for file in [folder, *folder.rglob("*")]:
-        if file.is_file():
-            content = file.read_bytes()
-            seen |= {name for name, secret in secrets.items() if any(form in content for form in forms(secret))}
-    return seen
-
-
-def canaries(private: str, folder: str) -> None:
-    """Publish with and without the holder's key, with a log of everything; then wait, and at last spread the key."""
-    base, own = Path(folder), Path(private)
-    spark = session(
-        "local[2]",
-        {
-            "spark.eventLog.enabled": "true",
-            "spark.eventLog.dir": _made(base / "events").as_uri(),
-            "spark.eventLog.compress": "false",
-            "spark.local.dir": str(_made(base / "local")),
-            "spark.log.level": "INFO",
-            **{f"spark.{one}.compress": "false" for one in ("shuffle", "shuffle.spill", "rdd", "broadcast")},
-        },
-    )
-    engine, job = SparkEngine(spark, scratch=_made(base / "scratch"), file_rows=100), Key.new()
-    keys = {"holder": Key.load(own / "holder.key").travelling(), "job": job.travelling()}
-    keys["engine"] = engine._own.job.travelling()
-    plans, said = _made(base / "plans"), []
-    travel, program = _engine.as_closure, engine.program
-
-    def traveling(made: Any) -> Any:
-        function = travel(made)
-        packed = next(cell.cell_contents for cell in function.__closure__ if isinstance(cell.cell_contents, bytes))
-        keys[f"function {len(keys)}"] = packed[len(packed) // 2 :][:48]  # it is compressed, and hides keys
-        return function
-
-    def planned(*words: Any, **others: Any) -> Any:
-        frame = program(*words, **others)
-        (plans / f"{len(keys)}.txt").write_text(str(frame._jdf.queryExecution().toString()))
-        return frame
-
-    passing: set[str] = set()
-
-    def look() -> None:
-        while not (base / "ready").exists():  # Spark removes much as soon as it can
-            passing.update(found(base / "local", CELLS | keys))
-            time.sleep(0.01)
-
-    threading.Thread(target=look, daemon=True).start()
-    patched: Any = _engine
-    patched.as_closure, patched.SparkEngine.program = traveling, lambda _, *words, **others: planned(*words, **others)
-    engine_secrets = Publication._secrets
-    changed: Any = Publication
-    changed._secrets = lambda self, *words: _with_job(engine_secrets(self, *words), job)
-    known: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease", "drop": ["zip", "job"], "engine": engine}
-    known["method"] = "randomized-addition:l=3"
-    keyed = {"key": str(own / "holder.key"), "record_id": "name"}
-    table = str(own / "people.parquet")
-    runs: list[tuple[Any, dict[str, Any]]] = [
-        (table, {"drop": ["zip", "job", "name"]}),
-        (spark.read.parquet(table).filter("age >= 0"), keyed),  # which is staged
-        (table, keyed | {"record_id": "sex", "quasi": "age", "drop": ["zip", "job", "name"]}),  # which is refused
-    ]
-    for place, (data, more) in enumerate(runs):
-        try:
-            ld.anonymize(data, **known | more, output=base / "releases" / str(place))
-        except ld.LDiversityError as error:
-            said.append(str(error))
-    _tell(
-        own / "told.json",
-        {"keys": {name: key.hex() for name, key in keys.items()}, "said": said, "passing": sorted(passing)},
-    )
-    (base / "ready").touch()
-    while not (base / "spread").exists():
-        time.sleep(0.1)
-    spark.sparkContext.broadcast(keys["holder"])
-    (base / "was spread").touch()
-    signal.pause()
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
-
-
-def _with_job(secrets: Secrets, job: Key) -> Secrets:
-    return Secrets(secrets.key, job=job, key_file=secrets.key_file)
-
-
-def _tell(file: Path, content: object) -> None:
-    file.write_text(json.dumps(content))
+        while not self.happened and not self._done.wait(0.05):
+            self.happened = self._fault()

@@ -1,4 +1,4 @@
-"""The same on Spark Connect: a server of its own, which a client in another process talks to."""
+"""The same on Spark Connect, which a client in another process talks to."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 
 import pyarrow as pa
-
-from ldiversity.engines.spark import SparkEngine
 
 CLIENT = """
 import json, sys
@@ -26,17 +24,17 @@ from tests.spark.test_faults import Failing
 from tests.spark.test_sets import hiding_everything
 import pyarrow.parquet as pq
 
-folder, source = Path(sys.argv[1]), sys.argv[2]
-engine = SparkEngine(remote="local[2]")
+folder, source, remote = Path(sys.argv[1]), *sys.argv[2:]
+engine = SparkEngine(remote=remote)
 said = {"connect": is_connect(engine.session)}
-table, factory = hiding_everything(300)
+table, factory = hiding_everything(100)
 pq.write_table(table, folder / "all.parquet")
 Key(bytes(range(32))).save(folder / "holder.key")
 secrets = Secrets(Key.load(folder / "holder.key"), key_file=folder / "holder.key")
 frame = engine.session.read.parquet(str(folder / "all.parquet"))
 expected = LocalEngine().map(factory, open_source(table), table.column_names, secrets=secrets)
 wanted = pa.Table.from_batches(iter(expected)).sort_by("id").combine_chunks()
-for name, opened in (("in place", engine.open(frame)), ("staged", engine.open(frame.repartition(7)))):
+for name, opened in (("in place", engine.open(frame)), ("staged", engine.open(frame.repartition(3)))):
     drawn = engine.map(factory, opened, table.column_names, secrets=secrets)
     said[name] = pa.Table.from_batches(iter(drawn)).sort_by("id").combine_chunks().equals(wanted)
     said[f"{name} has files"] = opened.files is not None
@@ -60,7 +58,7 @@ engine.session.stop()
 
 
 def test_connect_draws_stages_publishes_and_fails_in_the_same_way(
-    engine: SparkEngine, one_file: Path, tmp_path: Path, table: pa.Table
+    remote: str, one_file: Path, tmp_path: Path, table: pa.Table
 ) -> None:
     root = Path(__file__).parents[2]
     paths = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -70,7 +68,7 @@ def test_connect_draws_stages_publishes_and_fails_in_the_same_way(
     environment.pop("PYSPARK_GATEWAY_SECRET", None)
 
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", CLIENT, str(tmp_path), str(one_file)],
+        [sys.executable, "-W", "ignore", "-c", CLIENT, str(tmp_path), str(one_file), remote],
         env=environment,
         cwd=root,
         capture_output=True,

@@ -62,7 +62,8 @@ def test_an_error_on_a_worker_is_one_sentence_without_cells(
 ) -> None:
     rows = engine.map(Failing(way), engine.open(one_file), ["row", "name"], secrets=Secrets())
 
-    for read in (lambda: list(rows), lambda: engine.keep(rows, scratch=None), lambda: engine.count(rows, ["row"])):
+    reads = (lambda: list(rows), lambda: engine.keep(rows, scratch=None), lambda: engine.count(rows, ["row"]))
+    for read in reads[: 1 if way == "memory" else 3]:  # a worker that fails is started anew, which takes long
         with pytest.raises(kind) as caught:
             read()
         message = str(caught.value.message)  # type: ignore[attr-defined]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,39 +16,21 @@ import ldiversity as ld
 from ldiversity.base.randomness import Key, KeyedWords, row_identities
 from ldiversity.engines import LocalEngine
 from ldiversity.engines.spark import SparkEngine
-from tests.spark import drivers
+from tests.spark.conftest import Cluster
 from tests.spark.drivers import HOW, N_FILES, N_ROWS, SEED
 
 
 @pytest.fixture(scope="module")
-def people(engine: SparkEngine, table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The table in pieces, so that several tasks draw."""
-    del engine  # without Spark this is skipped
-    file = tmp_path_factory.mktemp("people") / "people.parquet"
-    pq.write_table(table, file, row_group_size=500)
-    return file
-
-
-@pytest.fixture(scope="module")
-def expected(people: Path) -> dict[int, list[str]]:
+def expected(one_file: Path) -> dict[int, list[str]]:
     """The one set of each row, by the engine of one machine under the same key of the job."""
-    release = ld.anonymize(people, **HOW, engine=LocalEngine(), insecure_seed=SEED)
+    release = ld.anonymize(one_file, **HOW, engine=LocalEngine(), insecure_seed=SEED)
     return dict(zip(release.table["row"].to_pylist(), map(sorted, release.table["disease"].to_pylist()), strict=True))
 
 
-@pytest.fixture(scope="module")
-def killed(people: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """What was published while processes were killed; at last the driver is killed, too."""
-    folder = tmp_path_factory.mktemp("killed")
-    process = drivers.start("cluster", people, folder, folder=folder)
-    try:
-        drivers.wait_for(lambda: drivers.n_begun(folder / "driver" / "release") > 1, process)
-        process.kill()
-        process.wait()
-        yield folder
-    finally:
-        process.kill()
-        process.wait()
+def told(cluster: Cluster, name: str) -> dict[str, Any]:
+    """What the driver told about a job: whether the fault happened, the error, and signals that would have ended it."""
+    found: dict[str, Any] = json.loads((cluster.folder / f"{name}.json").read_text())
+    return found
 
 
 def written(folder: Path) -> tuple[list[int], list[list[str]]]:
@@ -59,68 +40,63 @@ def written(folder: Path) -> tuple[list[int], list[list[str]]]:
     return whole["row"].to_pylist(), [sorted(members) for members in whole["disease"].to_pylist()]
 
 
-@pytest.mark.parametrize("name", ["executor", "worker"])
-def test_every_row_is_there_once_with_its_one_set(killed: Path, expected: dict[int, list[str]], name: str) -> None:
-    assert json.loads((killed / name / "told.json").read_text()) == {"killed": True, "error": None}
+@pytest.mark.parametrize("name", ["executor", "worker", "speculation"])
+def test_every_row_is_there_once_with_its_one_set(cluster: Cluster, expected: dict[int, list[str]], name: str) -> None:
+    """After an executor or a worker is killed, and where two attempts of a task write at the same time."""
+    assert told(cluster, name) == {"happened": True, "error": None, "signals": []}
+    folder = cluster.folder / name
 
-    rows, sets = written(killed / name)
+    rows, sets = written(folder)
 
-    assert len(list((killed / name / "written").iterdir())) == N_FILES
+    assert len(list((folder / "written").iterdir())) == N_FILES
     words = KeyedWords(Key.from_insecure_seed(SEED), b"", "order").for_records(row_identities(0, 0, N_ROWS), 2)
     keys = [pair.astype("<u8").tobytes() for pair in words]
     assert rows == sorted(range(N_ROWS), key=keys.__getitem__)
     assert sets == [expected[row] for row in rows]
-    release = ld.load_release(killed / name / "release")
+    release = ld.load_release(folder / "release")
     release.verify()
     assert release.table["row"].to_pylist() == rows
-    assert sorted(path.name for path in (killed / name).iterdir() if not path.name.startswith("draws-")) == [
-        "release",
-        "told.json",
-        "written",
-    ]
+    assert left_in(folder) == ["release", "written"]
+
+
+def left_in(folder: Path) -> list[str]:
+    """What is in a folder beside the signs that slow tasks gave."""
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith(("draws-", "tries-")))
 
 
 def test_fresh_randomness_loses_rows_publishes_others_twice_and_is_refused(
-    killed: Path, expected: dict[int, list[str]]
+    cluster: Cluster, expected: dict[int, list[str]]
 ) -> None:
     """The same fault with the same settings: the tests above would see it, and Spark itself does not prevent it."""
-    told = json.loads((killed / "fresh" / "told.json").read_text())
+    error = told(cluster, "fresh")["error"]
 
-    rows, sets = written(killed / "fresh")
+    rows, sets = written(cluster.folder / "fresh")
 
-    assert told["killed"]
+    assert told(cluster, "fresh")["happened"]
     assert sets != [expected[row] for row in rows]
     times = np.bincount(rows, minlength=N_ROWS)
     assert (times == 0).any()
     assert (times > 1).any()
-    assert told["error"] is not None or len(rows) == N_ROWS  # which is how many there should be
-    assert (killed / "fresh" / "release").exists() == (told["error"] is None)
+    assert error is not None or len(rows) == N_ROWS  # which is how many there should be
+    assert (cluster.folder / "fresh" / "release").exists() == (error is None)
 
 
-def test_a_killed_driver_leaves_no_release_and_the_next_run_removes_what_it_leaves(killed: Path, people: Path) -> None:
-    folder = killed / "driver"
+def test_a_killed_driver_leaves_no_release_and_the_next_run_removes_what_it_leaves(
+    cluster: Cluster, one_file: Path
+) -> None:
+    folder = cluster.folder / "driver"
     left = [path for path in folder.iterdir() if path.name.startswith(".")]
     assert not (folder / "release").exists()
     assert [path.stat().st_mode & 0o077 for path in left] == [0]
 
-    ld.anonymize(people, **HOW, engine=LocalEngine(), output=folder / "release")
+    ld.anonymize(one_file, **HOW, engine=LocalEngine(), output=folder / "release")
 
-    assert [path.name for path in folder.iterdir() if not path.name.startswith("draws-")] == ["release"]
+    assert left_in(folder) == ["release"]
 
 
-def test_a_driver_that_is_asked_to_end_leaves_nothing(people: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "alone"
-    folder.mkdir()
-    process = drivers.start("alone", people, folder, folder=tmp_path)
-    try:
-        drivers.wait_for(lambda: drivers.n_begun(folder / "release") > 1, process)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) != 0
-    finally:
-        process.kill()
-        process.wait()
-
-    assert [path.name for path in folder.iterdir() if not path.name.startswith("draws-")] == []
+def test_a_driver_that_is_asked_to_end_leaves_nothing_and_ends(cluster: Cluster) -> None:
+    assert told(cluster, "ended") == {"happened": True, "error": None, "signals": [signal.SIGTERM]}
+    assert left_in(cluster.folder / "ended") == []
 
 
 def test_spark_compares_what_is_computed_again_only_where_it_is_the_users(
