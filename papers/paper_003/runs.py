@@ -16,18 +16,18 @@ from papers.paper_002.runs import least_time
 from papers.paper_003.data import Tables, measure, read_tables
 from papers.paper_003.regions import cut_loss
 
-__all__ = ["CUT", "METHODS", "NEAR", "PUBLISHED", "SWAPS", "column", "run_methods"]
+__all__ = ["CUT", "EFFORT", "METHODS", "NEAR", "PUBLISHED", "column", "run_methods"]
 
 PUBLISHED: Final = "BSGI, published"
 NEAR: Final = "BSGI, ours"
-SWAPS: Final = "BSGI, ours with swaps"
+EFFORT: Final = "BSGI, ours with effort"
 CUT: Final = "loss, regions of cuts"
 
 METHODS: Final[Mapping[str, Callable[[int], GroupingMethod]]] = MappingProxyType(
     {
         PUBLISHED: lambda l: ld.BSGI(l, "paper"),
-        NEAR: ld.BSGI,
-        SWAPS: lambda l: ld.BSGI(l, swaps=3),
+        NEAR: lambda l: ld.BSGI(l, effort=0),
+        EFFORT: ld.BSGI,
         "Mondrian, distinct": lambda l: ld.Mondrian(model=f"distinct:{l}"),
         "Mondrian, entropy": lambda l: ld.Mondrian(model=f"entropy:{l}"),
         "Mondrian, frequency": lambda l: ld.Mondrian(l=l),

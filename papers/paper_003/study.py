@@ -13,7 +13,7 @@ from papers.exhibits import Exhibit, Setting, Study
 from papers.lines import Look, Panel, draw_panels
 from papers.overlaps import overlapping_lines, tell_overlaps
 from papers.paper_003.data import describe_table
-from papers.paper_003.runs import CUT, METHODS, NEAR, PUBLISHED, SWAPS, column, run_methods
+from papers.paper_003.runs import CUT, EFFORT, METHODS, NEAR, PUBLISHED, column, run_methods
 from papers.paper_003.verdicts import (
     GOALS,
     PRINTED_RATIO,
@@ -39,7 +39,7 @@ _SAME: Final = "The three lines of BSGI lie on each other"
 _LOOKS: Final[Mapping[str, Look]] = {
     PUBLISHED: Look(BLUE, "s"),
     NEAR: Look(GREEN, "o"),
-    SWAPS: Look(GREEN, "o", "--", hollow=True),
+    EFFORT: Look(GREEN, "o", "--", hollow=True),
     "Mondrian, distinct": Look(ORANGE, "^"),
     "Mondrian, entropy": Look(ORANGE, "v", ":", hollow=True),
     "Mondrian, frequency": Look(ORANGE, "D", "--", hollow=True),
@@ -176,7 +176,7 @@ def _gains(data: pa.Table) -> pa.Table:
             "loss": loss,
             "aimed at": goals.get(l),
         }
-        for name in (NEAR, SWAPS)
+        for name in (NEAR, EFFORT)
         for l, loss in column(data, name, "loss").items()
     ]
     return pa.Table.from_pylist(rows)
@@ -192,7 +192,7 @@ def _draw_sizes(data: pa.Table) -> Figure:
 
 def _remark(data: pa.Table) -> str:
     """Say of lines that hide each other that they do."""
-    sizes = {tuple(column(data, name, "discernibility").values()) for name in (PUBLISHED, NEAR, SWAPS)}
+    sizes = {tuple(column(data, name, "discernibility").values()) for name in (PUBLISHED, NEAR, EFFORT)}
     return _SAME if len(sizes) == 1 else ""
 
 
@@ -233,7 +233,7 @@ def _draw_shares(data: pa.Table) -> Figure:
 def _draw_gain(data: pa.Table) -> Figure:
     published = column(data, PUBLISHED, "loss")
     series: dict[str, Line] = {}
-    for name in (NEAR, SWAPS):
+    for name in (NEAR, EFFORT):
         series[name] = _line({l: loss / published[l] for l, loss in column(data, name, "loss").items()})
     if is_whole(data):
         series["aimed at, at most"] = _line(GOALS)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.numbers import percent
-from papers.paper_003.runs import CUT, NEAR, PUBLISHED, SWAPS, column
+from papers.paper_003.runs import CUT, EFFORT, NEAR, PUBLISHED, column
 from papers.verdicts import Verdict, decide, each, single
 
 __all__ = [
@@ -71,7 +71,7 @@ def judge_sizes(data: pa.Table) -> Verdict:
     """Table 5: classes of l records with BSGI, more with Mondrian, far more with Incognito."""
     minimal = all(
         abs(size - l) < _HUNDREDTH
-        for name in (PUBLISHED, NEAR, SWAPS)
+        for name in (PUBLISHED, NEAR, EFFORT)
         for l, size in column(data, name, "average size").items()
     )
     apart = compare_models(data)
@@ -105,8 +105,8 @@ def judge_times(data: pa.Table) -> Verdict:
     ours = _between([near[l] / mondrian[l] for l in near])
     slower = _between([incognito[l] / mondrian[l] for l in incognito])
     growth = max(published.values()) / min(published.values())
-    swaps = column(data, SWAPS, "time")
-    with_swaps = _between([swaps[l] / published[l] for l in swaps])
+    effort = column(data, EFFORT, "time")
+    with_effort = _between([effort[l] / published[l] for l in effort])
     statements = [
         each("BSGI faster than Mondrian", {f"at l = {l}": published[l] < mondrian[l] for l in published}),
         single("BSGI independent of l", holds=growth < _NEARLY_CONSTANT),
@@ -120,8 +120,8 @@ def judge_times(data: pa.Table) -> Verdict:
     words = (
         f"On {data['records'][0].as_py():,} records the published BSGI takes {against} times Mondrian's time and "
         f"varies by a factor of {growth:.1f} over l; ours takes {ours} times Mondrian's, and Incognito {slower} times. "
-        f"Ours with swaps takes {with_swaps} times as long as the published BSGI. {_seconds(data)}, processor time of "
-        "compiled loops, in one run, and noisy. "
+        f"Ours with effort takes {with_effort} times as long as the published BSGI. {_seconds(data)}, processor time "
+        "of compiled loops, in one run, and noisy. "
     )
     missing = [statement.what for statement in statements if not statement.holds]
     if not missing:
@@ -173,7 +173,7 @@ def judge_loss(data: pa.Table) -> Verdict:
 
 def judge_privacy(data: pa.Table) -> Verdict:
     """Fig. 5, its price: BSGI's classes bound every value by 1/l, distinct values do not."""
-    shares = {name: column(data, name, "greatest share") for name in (PUBLISHED, NEAR, SWAPS)}
+    shares = {name: column(data, name, "greatest share") for name in (PUBLISHED, NEAR, EFFORT)}
     kept = all(share <= 1 / l + _EPSILON for found in shares.values() for l, share in found.items())
     distinct, mean = (column(data, "Mondrian, distinct", name) for name in ("greatest share", "mean share"))
     last = max(distinct)
@@ -196,12 +196,14 @@ def judge_privacy(data: pa.Table) -> Verdict:
 def judge_gain(data: pa.Table) -> Verdict:
     """Our selection against the published one: the same promise, the same classes, less loss."""
     published = column(data, PUBLISHED, "loss")
-    near, swaps = ({l: loss / published[l] for l, loss in column(data, name, "loss").items()} for name in (NEAR, SWAPS))
+    near, effort = (
+        {l: loss / published[l] for l, loss in column(data, name, "loss").items()} for name in (NEAR, EFFORT)
+    )
     listed = ", ".join(f"{near[l]:.3f}" for l in near)
-    swapped = ", ".join(f"{swaps[l]:.3f}" for l in swaps)
+    annealed = ", ".join(f"{effort[l]:.3f}" for l in effort)
     words = (
-        f"Loss of ours over the published greedy's, l={min(near)} to {max(near)}: {listed}; with three passes of "
-        f"swaps {swapped}. The published rule takes every record from one of the l largest buckets; only buckets as "
+        f"Loss of ours over the published greedy's, l={min(near)} to {max(near)}: {listed}; with an effort of 150 "
+        f"{annealed}. The published rule takes every record from one of the l largest buckets; only buckets as "
         "large as the number of classes that remain have to be taken from, so all others are free for records that "
         "lie near."
     )
@@ -210,7 +212,7 @@ def judge_gain(data: pa.Table) -> Verdict:
         missed = [l for l, goal in GOALS.items() if near[l] > goal]
         goals = ", ".join(f"{percent(goal, 2)} at l={l}" for l, goal in GOALS.items())
         words += f" The goals were at most {goals}: {'met' if not missed else f'missed at {_at(missed)}'}."
-    lower = each("less loss than the published one", {f"at l = {l}": max(near[l], swaps[l]) < 1 for l in near})
+    lower = each("less loss than the published one", {f"at l = {l}": max(near[l], effort[l]) < 1 for l in near})
     outcome, why = decide([lower, single("goals met", holds=not missed)], better=True)
     return Verdict(outcome, words, f"ours / published: {listed}", why)
 
@@ -219,7 +221,7 @@ def judge_discernibility(data: pa.Table) -> Verdict:
     """Fig. 6: BSGI has the least discernibility cost, Incognito the largest by orders of magnitude."""
     names = sorted(set(data["method"].to_pylist()))
     costs = {name: column(data, name, "discernibility") for name in names}
-    bsgi = {l: max(costs[name][l] for name in (PUBLISHED, NEAR, SWAPS)) for l in costs[PUBLISHED]}
+    bsgi = {l: max(costs[name][l] for name in (PUBLISHED, NEAR, EFFORT)) for l in costs[PUBLISHED]}
     others = [name for name in names if not name.startswith("BSGI")]
     least = all(bsgi[l] < costs[name][l] for name in others for l in bsgi)
     far = min(costs["Incognito, distinct"][l] / costs["Mondrian, distinct"][l] for l in bsgi)
@@ -244,7 +246,7 @@ def judge_discernibility(data: pa.Table) -> Verdict:
 
 
 def _seconds(data: pa.Table) -> str:
-    names = (PUBLISHED, NEAR, SWAPS, "Mondrian, distinct", "Incognito, distinct")
+    names = (PUBLISHED, NEAR, EFFORT, "Mondrian, distinct", "Incognito, distinct")
     spans = {name: column(data, name, "seconds").values() for name in names}
     return f"In seconds: {'; '.join(f'{name} {min(own):.2g} to {max(own):.2g}' for name, own in spans.items())}"
 

@@ -124,7 +124,13 @@ _OPTIONS = (
         choices=("balanced", "minmax", "simple", "ring", "near", "paper"),
     ),
     Option("prior", "shares", "A public belief about the values, with balanced selection.", None),
-    Option("swaps", "integer", "Passes that swap records between classes to lower the loss.", "--swaps", minimum=0),
+    Option(
+        "effort",
+        "integer",
+        "Moves a record to lower the loss once classes are formed; 150 unless given, 0 for none.",
+        "--effort",
+        minimum=0,
+    ),
     Option(
         "overflow",
         "choice",
@@ -140,6 +146,7 @@ _OPTIONS = (
         "Numbers of a sensitive column that are closer than this do not count as different.",
         "--gap",
     ),
+    Option("swaps", "integer", "The former name of --effort: each counts as 50 moves a record.", "--swaps", minimum=0),
     Option("joint", "switch", "One partition for all sensitive columns.", "--joint/--separate"),
     Option("e", "integer", "Depth at which values of the tree must differ.", "-e", minimum=1),
     Option("tree", "file", "A hierarchy file of the sensitive values.", "--tree"),
@@ -178,7 +185,7 @@ _METHODS = (
         "ldiversity.methods._bsgi:BSGI",
         "classes",
         "Classes of l different values with the least loss of detail.",
-        ("l", "selection", "swaps", "overflow", "weights", "gap"),
+        ("l", "selection", "effort", "overflow", "weights", "gap", "swaps"),
     ),
     MethodEntry(
         "llmsu",

@@ -33,7 +33,7 @@ NEEDED: dict[str, Any] = {"d": 1, "distance": ld.TreeDistance(TREE), "e": 1, "tr
 LINE = {"d": 2, "distance": ld.OrderedDistance()}
 BESIDES: dict[str, list[dict[str, Any]]] = {
     "randomized-addition": [{"l": 3}, {"l": 4}],
-    "bsgi": [{"swaps": 1}, {"selection": "paper"}],
+    "bsgi": [{"selection": "paper"}],
     "mondrian": [{"strict": False}],
     "semantic": [
         *({**LINE, "selection": selection, "l": l} for selection in ("balanced", "simple", "ring") for l in (2, 3, 4)),

@@ -28,7 +28,7 @@ from ldiversity.schema import Domain
 from papers import Setting, Verdict
 from papers.paper_003.data import WIDTHS, Tables, describe_table, measure, read_tables
 from papers.paper_003.regions import cut_loss
-from papers.paper_003.runs import CUT, METHODS, NEAR, PUBLISHED, SWAPS, column
+from papers.paper_003.runs import CUT, EFFORT, METHODS, NEAR, PUBLISHED, column
 from papers.paper_003.study import Paper003, make_exhibits
 from papers.paper_003.verdicts import (
     PRINTED_SIZES,
@@ -148,10 +148,10 @@ def test_the_loss_is_judged_by_regions_of_cuts_and_tight_boxes_stand_beside(as_p
     assert judge_loss(changed(as_printed, "Mondrian", CUT, 0.1))[0] == "differs"
 
 
-def test_the_time_of_swaps_is_said(as_printed: pa.Table) -> None:
-    words = judge_times(changed(as_printed, SWAPS, "time", 3.0))[1]
+def test_the_time_of_effort_is_said(as_printed: pa.Table) -> None:
+    words = judge_times(changed(as_printed, EFFORT, "time", 3.0))[1]
 
-    assert "Ours with swaps takes 3.0 to 3.0 times as long as the published BSGI." in words
+    assert "Ours with effort takes 3.0 to 3.0 times as long as the published BSGI." in words
 
 
 def test_times_are_told_in_seconds(as_printed: pa.Table) -> None:

@@ -19,7 +19,7 @@ TREE = ld.Hierarchy.from_rows([(value, f"group-{code // 2}") for code, value in 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "le-anatomy": [{"e": 1, "tree": TREE}, {"e": 1, "tree": TREE, "overflow": "suppress"}],
     "anatomy": [{}, {"overflow": "suppress"}],
-    "bsgi": [{}, {"overflow": "suppress"}, {"selection": "paper"}, {"swaps": 2}],
+    "bsgi": [{}, {"overflow": "suppress"}, {"selection": "paper"}, {"effort": 0}],
     "llmsu": [{}, {"merge": True}],
     "mondrian": [{}, {"strict": False}, {"model": "k-anonymity:3"}],
     "incognito": [{}, {"suppression": 0.4}],

@@ -42,7 +42,7 @@ SETS = st.builds(ld.RandomizedAddition, l=st.integers(2, 9)) | st.builds(
     prior=st.none() | st.dictionaries(NAMES, st.floats(0, 1), min_size=1, max_size=2),
 )
 CLASSES = st.one_of(
-    st.builds(ld.BSGI, l=st.integers(2, 9), swaps=st.integers(0, 2), weights=st.none() | WEIGHTS),
+    st.builds(ld.BSGI, l=st.integers(2, 9), effort=st.none() | st.integers(0, 2), weights=st.none() | WEIGHTS),
     st.builds(ld.Mondrian, model=st.sampled_from(["entropy:2", "k-anonymity:5"]), strict=st.booleans()),
     st.builds(ld.Incognito, l=st.integers(2, 9), suppression=st.floats(0, 0.5)),
 )

@@ -7,15 +7,12 @@ from numpy.typing import NDArray
 
 from ldiversity._kernels.bsgi_greedy import fill_classes
 from ldiversity._kernels.bsgi_loss import Loss
-from ldiversity._kernels.bsgi_swaps import swap_passes
 from ldiversity._kernels.bsgi_tree import build_tree
 
 __all__ = ["group_part"]
 
 _LEAF = 24
 _BUDGET = 256
-_SWAP_BUDGET = 64
-_CANDIDATES = 8
 _SCARCE = 0.07
 
 
@@ -28,7 +25,6 @@ def group_part(
     centers: NDArray[np.float32],
     rarity: NDArray[np.float32],
     l: int,
-    n_swaps: int,
     class_of: NDArray[np.int32],
 ) -> int:
     """Form the classes of a part, numbered from 0 in `class_of`, -1 for records without a class; return how many.
@@ -39,14 +35,7 @@ def group_part(
     """
     tree = build_tree(loss, points, keys, _LEAF)
     order = np.argsort(-outlying(loss, points, centers, rarity), kind="stable").astype(np.int32)
-    n_classes = fill_classes(loss, tree, order, n_values, l, _SCARCE, n_penalized, _BUDGET, class_of)
-    if n_swaps > 0 and n_classes > 1:
-        group_of = class_of[tree.rows]
-        by_class = np.argsort(group_of, kind="stable")[np.count_nonzero(group_of < 0) :]
-        members = by_class.reshape(n_classes, l).astype(np.int32)
-        swap_passes(loss, tree, group_of, members, n_swaps, _CANDIDATES, _SWAP_BUDGET)
-        class_of[tree.rows] = group_of
-    return n_classes
+    return fill_classes(loss, tree, order, n_values, l, _SCARCE, n_penalized, _BUDGET, class_of)
 
 
 def outlying(

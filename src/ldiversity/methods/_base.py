@@ -297,6 +297,10 @@ class GroupingMethod(Method):
         """How many partitions `group` makes for so many sensitive columns: one, or one for each."""
         return 1
 
+    def plan_notes(self, n_rows: int) -> tuple[str, ...]:  # noqa: ARG002 - most say nothing
+        """What a plan for so many rows says besides: what an option costs, and what more of it would buy."""
+        return ()
+
     def check_counts(self, columns: Sequence[SensitiveColumn]) -> None:
         """Refuse a table by how often values occur in the whole of it, as `group` would; `columns` need no rows."""
 

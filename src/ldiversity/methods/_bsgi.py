@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, CodeArray, Json
-from ldiversity.base.checks import check_choice, check_integer, check_number
+from ldiversity.base.checks import check_choice, check_number
 from ldiversity.errors import InfeasibleError, ParameterError
 from ldiversity.methods._anatomy_classes import check_shares, divide_rest, keep_eligible
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
+from ldiversity.methods._bsgi_anneal import Valid, anneal
+from ldiversity.methods._bsgi_effort import USUAL_EFFORT, effort_notes, given_effort
 from ldiversity.methods._bsgi_gaps import group_apart, keep_apart
 from ldiversity.methods._bsgi_near import group_near, group_paper
 from ldiversity.methods._bsgi_repair import place_left_over
@@ -37,7 +39,7 @@ from ldiversity.methods._people import check_people
 from ldiversity.methods._rule import Rules
 from ldiversity.models import FrequencyDiversity, GapDiversity, PrivacyModel, UniqueDiversity
 from ldiversity.schema import Domain
-from ldiversity.sentences import Parameter, Setting, say
+from ldiversity.sentences import Setting, say
 
 __all__ = ["BSGI"]
 
@@ -63,8 +65,9 @@ class BSGI(GroupingMethod):
         ``near``: records that lie near each other, wherever their value allows it. ``paper``: the published greedy,
         which takes from the l largest buckets only; slower (it grows with the square of the rows) and at greater
         loss.
-    swaps
-        Passes that swap records between classes while that lowers the loss (``near`` only).
+    effort
+        How many moves each record gets once classes are formed, 150 unless you say so: two records of near classes
+        change places if that lowers the loss, and at first sometimes if it does not (``near`` only). 0: none.
     overflow
         What to do when records cannot be placed, mostly because one value has more than 1/l of them: ``refuse``, or
         ``suppress`` as few of them as possible.
@@ -73,6 +76,8 @@ class BSGI(GroupingMethod):
     gap
         For columns of numbers, by name: two numbers that are closer do not count as different, so that of each class an
         interval shorter than the gap has at most 1/l. Classes are then formed by cuts, while both sides keep that.
+    swaps
+        The former name of `effort`: each pass counts as 50 moves a record.
 
     Notes
     -----
@@ -97,31 +102,53 @@ class BSGI(GroupingMethod):
 
     l: ColumnLevels
     selection: str = "near"
-    swaps: int = 0
+    effort: int | None = None
     overflow: str = "refuse"
     weights: Mapping[str, float] | None = None
     gap: Gaps | None = None
+    swaps: int | None = None
 
     def __post_init__(self) -> None:
         check_levels("BSGI", self.l)
         check_gaps("BSGI", self.gap)
         check_choice("BSGI", "selection", self.selection, ("near", "paper"))
-        check_integer("BSGI", "swaps", self.swaps, minimum=0)
         check_choice("BSGI", "overflow", self.overflow, ("refuse", "suppress"))
-        if self.swaps and self.selection == "paper":
-            raise ParameterError(
-                "BSGI",
-                "swaps",
-                say("must be 0 with {}", Setting("selection", "paper")),
-                got=self.swaps,
-                hint="Leave selection out.",
+        object.__setattr__(self, "effort", given_effort(self.effort, self.swaps))
+        object.__setattr__(self, "swaps", None)
+        if self.selection == "paper" and (self.effort or self.gap):
+            name, value = ("effort", self.effort) if self.effort else ("gap", dict(self.gap or {}))
+            rule = say(
+                "must be 0 with {}" if self.effort else "must be left out with {}", Setting("selection", "paper")
             )
-        if self.gap and (self.swaps or self.selection == "paper"):
-            name, value = ("swaps", self.swaps) if self.swaps else ("selection", self.selection)
-            rule = say("must be left out with {}", Parameter("gap"))
-            raise ParameterError("BSGI", name, rule, got=repr(value), hint="Classes are then formed by cuts.")
+            raise ParameterError("BSGI", name, rule, got=value, hint="Leave selection out.")
         for column, weight in (self.weights or {}).items():
             check_number("BSGI", f"weight of {column!r}", weight, minimum=0)
+
+    @property
+    def moves(self) -> int:
+        """How many moves each record gets: the effort, or what it is where none was given.
+
+        Examples
+        --------
+        >>> BSGI(l=4).moves, BSGI(l=4, effort=20).moves, BSGI(l=4, selection="paper").moves
+        (150, 20, 0)
+        """
+        usual = 0 if self.selection == "paper" else USUAL_EFFORT
+        return usual if self.effort is None else self.effort
+
+    def plan_notes(self, n_rows: int) -> tuple[str, ...]:
+        """What the effort costs, and what more or less of it would buy.
+
+        Examples
+        --------
+        >>> BSGI(l=4, effort=0).plan_notes(1000)[0].partition(":")[0]
+        'No record changes places once classes are formed (effort 0)'
+        """
+        return () if self.selection == "paper" else effort_notes(self.moves, n_rows)
+
+    def parameters(self) -> dict[str, Json]:
+        """The public parameters in JSON's types; the effort even where it is the usual one."""
+        return {**super().parameters(), "effort": self.moves}
 
     @staticmethod
     def suggest_l(counts: Sequence[int] | NDArray[np.int64]) -> int:
@@ -225,7 +252,10 @@ class BSGI(GroupingMethod):
                 "BSGI", "each sensitive column allows its l and gap alone, but no record can be kept for all of them"
             ).with_hint("Use a smaller l or gap for one of them.")
         check_people("BSGI", table.only(rows), max(levels), overflow=self.overflow)
-        found = group_apart(table.only(rows), rules, lines, levels, self.weights, run)
+        kept = table.only(rows)
+        found = group_apart(kept, rules, lines, levels, self.weights, run)
+        space = make_space("BSGI", kept, self.weights)
+        found = anneal(space, Valid.by_shares(kept, lines, levels), found, self.moves, run)
         class_of = np.full(table.n_rows, -1, dtype=np.int32)
         class_of[rows] = found.class_of
         return Partition(class_of, found.n_classes)
@@ -274,6 +304,8 @@ class BSGI(GroupingMethod):
         kept[rows] = True
         if len(rows):
             class_of, n_classes = self._select(space, keys, rows, l, run)
+            # Before the others join, so that each of them joins the best of the classes that there will be.
+            class_of = anneal(space, Valid.by_keys(keys), Partition(class_of, n_classes), self.moves, run).class_of
         else:
             class_of, n_classes = np.full(table.n_rows, -1, dtype=np.int32), 0
         if differ(self.l):
@@ -293,7 +325,7 @@ class BSGI(GroupingMethod):
     ) -> tuple[CodeArray, int]:
         if self.selection == "paper":
             return group_paper(space, keys, rows, l, run)
-        return group_near(space, keys, rows, l, swaps=self.swaps, run=run)
+        return group_near(space, keys, rows, l, run)
 
     def _divide_lost(self, keys: Keys, partition: Partition, kept: BoolArray, l: int) -> Partition:
         rows = np.flatnonzero(kept)

@@ -29,9 +29,7 @@ _PILOT: Final = 32_768
 """Most rows of the pilot; a table of no more is its own pilot."""
 
 
-def group_near(
-    space: Space, keys: Keys, rows: NDArray[np.int32], l: int, *, swaps: int, run: GroupingRun
-) -> tuple[CodeArray, int]:
+def group_near(space: Space, keys: Keys, rows: NDArray[np.int32], l: int, run: GroupingRun) -> tuple[CodeArray, int]:
     """Form ``len(rows) // l`` classes (fewer where several keys conflict); some rows stay without, marked -1.
 
     No value of the first key may have more than ``len(rows) // l`` of the rows. `rows` is reordered.
@@ -42,7 +40,7 @@ def group_near(
     with ThreadPoolExecutor(max(1, run.workers)) as pool:
         tolerance = _choose_tolerance(space, keys, rows, l, run, pool) if len(rows) > part else 0.0
         bounds = _cut_all(space, keys, rows, l, part, tolerance, run, pool)
-        formed = _group_all(space, keys, rows, bounds, l, swaps, run, pool, class_of)
+        formed = _group_all(space, keys, rows, bounds, l, run, pool, class_of)
     return close_gaps(class_of, np.array(bounds[:-1]) // l, formed)
 
 
@@ -57,7 +55,7 @@ def _choose_tolerance(
 
     # Rows come in a random order: the first ones are a fair sample.
     sample = rows[:_PILOT]
-    own_space = Space(space.points[sample], space.loss, space.centers, space.rarity)
+    own_space = replace(space, points=space.points[sample])
     own_keys = Keys(keys.codes[sample], keys.sizes, keys.names, keys.n_sensitive)
     eligible = keep_eligible(own_keys.codes, own_keys.sizes, np.arange(len(sample), dtype=np.int32), l)
     eligible = set_aside(own_keys, eligible, len(eligible) % l)
@@ -75,7 +73,7 @@ def _choose_tolerance(
     pilot = replace(run, progress=lambda _, word: run.progress(0.0, word))
     for tolerance, chosen, bounds in cuts.values():
         class_of = np.full(len(sample), -1, dtype=np.int32)
-        _group_all(own_space, own_keys, chosen, bounds, l, 0, pilot, pool, class_of)
+        _group_all(own_space, own_keys, chosen, bounds, l, pilot, pool, class_of)
         losses[tolerance] = float(total_loss(space.loss, own_space.points, class_of, len(eligible) // l))
     return min(losses, key=losses.__getitem__)
 
@@ -140,7 +138,6 @@ def _group_all(  # noqa: PLR0913, PLR0917 - one call
     rows: NDArray[np.int32],
     bounds: list[int],
     l: int,
-    swaps: int,
     run: GroupingRun,
     pool: ThreadPoolExecutor,
     class_of: CodeArray,
@@ -166,7 +163,6 @@ def _group_all(  # noqa: PLR0913, PLR0917 - one call
             space.centers,
             space.rarity,
             l,
-            swaps,
             own_class,
         )
         class_of[own] = np.where(own_class >= 0, own_class + start // l, -1)

@@ -33,12 +33,15 @@ class Space:
         How boxes are charged.
     centers, rarity
         The middle of the table, as `outlying` needs it.
+    shares
+        How lists of categories are charged, as `Charge` needs it.
     """
 
     points: NDArray[np.float32]
     loss: Loss
     centers: NDArray[np.float32]
     rarity: NDArray[np.float32]
+    shares: NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +125,11 @@ def make_space(owner: str, table: CodedTable, weights: Mapping[str, float] | Non
     sample = points[:_SAMPLE]
     centers = np.median(sample[:, : len(numbers)], axis=0) if len(sample) else np.zeros(len(numbers))
     rarity = [tree.rarity(sample[:, d]) for d, tree in enumerate(trees, len(numbers))]
-    return Space(points, loss, centers.astype(np.float32), _joined(rarity))
+    lists = [
+        0.0 if column.hierarchy is not None else weight_of[column.name] / max(1, len(column.labels))
+        for column in categories
+    ]
+    return Space(points, loss, centers.astype(np.float32), _joined(rarity), np.array(lists, dtype=np.float32))
 
 
 def places_of(column: CategoryColumn) -> NDArray[np.int64]:

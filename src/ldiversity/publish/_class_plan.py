@@ -82,6 +82,7 @@ def plan_classes(preparation: Preparation, cautions: Mapping[str, Sequence[str]]
             *alike_statements(preparation.question.model, people=preparation.question.person is not None),
             *preparation.notes,
             *_grid_notes(preparation),
+            *method.plan_notes(preparation.n_rows),
         ),
         not_protected=class_not_protected(
             method.layout, several_records=preparation.question.person is not None, records_alone=bool(alone)

@@ -43,7 +43,7 @@ class ChosenMethod:
     Examples
     --------
     >>> ChosenMethod.of("bsgi:l=4,weights=age=2").method
-    BSGI(l=4, selection='near', swaps=0, overflow='refuse', weights={'age': 2.0}, gap=None)
+    BSGI(l=4, selection='near', effort=None, overflow='refuse', weights={'age': 2.0}, gap=None, swaps=None)
     >>> ChosenMethod.of("bsgi:l=4,weights=age=2").words
     ['--method', 'bsgi', '-l', '4', '--weight', 'age=2']
     """

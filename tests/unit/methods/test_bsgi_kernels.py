@@ -13,7 +13,6 @@ from ldiversity._kernels.bsgi_loss import make_query, total_loss
 from ldiversity._kernels.bsgi_paper import select_paper
 from ldiversity._kernels.bsgi_parts import cut
 from ldiversity._kernels.bsgi_repair import gather, incorporate
-from ldiversity._kernels.bsgi_swaps import swap_passes
 from ldiversity._kernels.bsgi_tree import Rules, build_tree
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CategoryColumn, CodedTable, NumberColumn, SensitiveColumn
@@ -198,24 +197,6 @@ def test_tight_values_leave_no_record_without_a_class(l: int) -> None:
     members = [sorted(codes[class_of == g, 0].tolist()) for g in range(70)]
     assert formed == 70
     assert members == [list(range(l))] * 70
-
-
-def test_swaps_lower_the_loss_and_keep_classes_diverse() -> None:
-    given = table(n=240)
-    space, keys = space_of(given), keys_of(given)
-    tree = build_tree(space.loss, space.points, keys, 8)
-    by_value = np.argsort(tree.keys[:, 0], kind="stable").reshape(VALUES, 3).T.reshape(3, 20, 4)
-    members = np.ascontiguousarray(by_value.reshape(60, 4).astype(np.int32))
-    group_of = np.empty(240, dtype=np.int32)
-    group_of[members.ravel()] = np.repeat(np.arange(60), 4)
-    before = total_loss(space.loss, tree.points, group_of, 60)
-
-    n_swaps = swap_passes(space.loss, tree, group_of, members, 3, 8, 64)
-
-    assert n_swaps > 0
-    assert total_loss(space.loss, tree.points, group_of, 60) < before
-    assert group_of[members].tolist() == [[g] * 4 for g in range(60)]
-    assert [len(set(tree.keys[row, 0].tolist())) for row in members] == [4] * 60
 
 
 def test_a_residual_joins_the_class_that_loses_least_by_it() -> None:

@@ -87,7 +87,7 @@ def test_a_policy_satisfies_the_published_schema(described: dict[str, Any]) -> N
 
 @pytest.mark.parametrize(
     ("path", "value"),
-    [("method.tree", "tree.csv"), ("method.name", "semantic"), ("method.l", 0), ("sensitive.disease.swaps", 2)],
+    [("method.tree", "tree.csv"), ("method.name", "semantic"), ("method.l", 0), ("sensitive.disease.effort", 2)],
 )
 def test_the_published_schema_refuses_options_of_other_methods(path: str, value: object) -> None:
     with pytest.raises(jsonschema.ValidationError):
@@ -114,7 +114,7 @@ def test_the_published_schema_knows_every_method_that_groups(method: str) -> Non
         ("method.l", 0, "policy: method.l breaks its rule: input should be greater than or equal to 1."),
         ("method.l", 1, "policy: method: Anatomy: l must be an integer of at least 2, got 1."),
         ("method.l", None, "policy: method: anatomy: l must be given."),
-        ("method.swaps", 2, "method: anatomy: 'swaps' is not an option of this method.\nHint: Its options are l"),
+        ("method.effort", 2, "method: anatomy: 'effort' is not an option of this method.\nHint: Its options are l"),
         ("method.speed", 2, "policy: method.speed is not a key of a policy.\nHint: Known keys there are l, selection"),
         ("sensitive.disease.l", 3, "policy: sensitive.disease.l must be left out with [method]"),
         ("sensitive.disease.method", "semantic", "policy: sensitive.disease.method must be left out with [method]"),

@@ -17,7 +17,7 @@ Run = Callable[..., Result]
 Facts = Callable[..., dict[str, Any]]
 
 CELL = "Zaphod-has-the-plague"
-OPTIONS = {"le-anatomy": ["-e", 2], "mondrian": ["--relaxed"], "bsgi": ["--swaps", 1], "llmsu": ["--no-merge"]}
+OPTIONS = {"le-anatomy": ["-e", 2], "mondrian": ["--relaxed"], "bsgi": ["--effort", 5], "llmsu": ["--no-merge"]}
 GROUPING = [name for name, entry in CATALOG.items() if entry.family == "classes"]
 
 

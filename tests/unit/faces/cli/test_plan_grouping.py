@@ -79,7 +79,7 @@ def test_what_is_only_a_bound_is_called_one(run: Run, anatomy: list[object]) -> 
         (["--method", "anatomy"], "-l must be given. Its options are -l, --overflow, --gap."),
         (["--method", "anatomy", "-l", 1], "Error: -l must be an integer of at least 2, got 1."),
         (["--method", "anatomy", "-l", 2, "-d", 2], "anatomy: 'd' is not an option of this method"),
-        (["-l", 2, "--swaps", 2], "randomized-addition: 'swaps' is not an option of this method"),
+        (["-l", 2, "--effort", 2], "randomized-addition: 'effort' is not an option of this method"),
         (["--method", "mondrian"], "-l or --model must be given"),
         (["--method", "mondrian", "--model", "magic:3"], "model: name must be one of"),
         (
