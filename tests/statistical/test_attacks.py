@@ -220,11 +220,11 @@ def test_definetti_learns_nothing_where_there_is_nothing(seed: int) -> None:
 
 
 @pytest.mark.slow
-# Over orders of the rows the standard deviation is .0039 (Anatomy, 14 orders), .0013 (BSGI, 8) and 0 (Mondrian); the
+# Over orders of the rows the standard deviation is .0039 (Anatomy, 14 orders), .0009 (BSGI, 5) and 0 (Mondrian); the
 # tolerances are at least seven of them: far less than one false alarm in a million runs. The null stays ten below 1/4.
 @pytest.mark.parametrize(
     ("method", "right", "tolerance"),
-    [(ld.Anatomy(l=4), 0.400, 0.028), (ld.BSGI(l=4), 0.318, 0.012), (ld.Mondrian(l=4), 0.258, 0.002)],
+    [(ld.Anatomy(l=4), 0.400, 0.028), (ld.BSGI(l=4), 0.357, 0.012), (ld.Mondrian(l=4), 0.258, 0.002)],
 )
 def test_definetti_learns_adult_s_occupations(
     public_data: Path, monkeypatch: pytest.MonkeyPatch, method: ld.Method, right: float, tolerance: float
@@ -244,7 +244,7 @@ def test_definetti_learns_adult_s_occupations(
         for given in (table, shuffled)
     )
 
-    # The figures of the gallery; the claim is 1/4.
+    # The claim is 1/4.
     assert learned.success == pytest.approx(right, abs=tolerance)
     assert nothing.success < 0.25
 

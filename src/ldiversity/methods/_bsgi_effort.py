@@ -11,13 +11,13 @@ from ldiversity.sentences import Parameter, say
 __all__ = ["USUAL_EFFORT", "effort_notes", "given_effort"]
 
 USUAL_EFFORT: Final = 150
-"""On Adult, less than 3 s of one core in all, for a loss that seven times the effort lowers by a sixteenth."""
+"""On Adult, less than 3 s of one core in all, for a loss that seven times the effort lowers by a twentieth."""
 
 _MOVES_OF_A_PASS: Final = 50
 """How many moves a record stand for one of the passes that `swaps` counted: they take less time, and lose less."""
 
 _BOUGHT: Final = (
-    "on Adult with l = 4, effort 0 loses .051 of the detail, 150 loses .044, and 1000 loses .041 in five times the "
+    "on Adult with l = 4, effort 0 loses .051 of the detail, 150 loses .044, and 1000 loses .042 in four times the "
     "time of 150. The nearer the records of a class are, the more someone learns who mixes all classes that fit a "
     "person."
 )
