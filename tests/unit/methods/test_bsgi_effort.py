@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -390,3 +391,22 @@ def test_swaps_is_read_as_effort(swaps: int, moves: int) -> None:
     assert method == BSGI(4, effort=moves)
     assert method.at(3) == BSGI(3, effort=moves)
     assert BSGI.from_options({"l": 4, "swaps": swaps}) == method
+
+
+def test_a_policy_that_names_swaps_is_read(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[table]\nquasi = ["age"]\n[method]\nname = "bsgi"\nl = 4\nswaps = 3\n[sensitive.disease]\n')
+    former = ld.Publication.load(policy)
+
+    assert former == ld.Publication(quasi="age", sensitive="disease", method=BSGI(4, effort=150))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [({}, "effort 150, 4.5 million moves"), ({"effort": 0}, "(effort 0): on Adult")]
+)
+def test_plans_say_what_effort_costs_and_buys(given: dict[str, int], said: str) -> None:
+    (note,) = BSGI(4, **given).plan_notes(30_000)
+
+    assert said in note
+    assert "1000 loses" in note
+    assert BSGI(4, "paper").plan_notes(30_000) == ()

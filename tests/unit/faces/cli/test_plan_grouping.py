@@ -63,6 +63,16 @@ def test_suppression_makes_it_feasible_and_is_counted(run: Run, anatomy: list[ob
     assert "records are left out" in result.stdout
 
 
+@pytest.mark.parametrize("words", [["--effort", 100], ["--swaps", 2]])
+def test_what_more_effort_buys_is_said(run: Run, anatomy: list[object], words: list[object]) -> None:
+    table = anatomy[: anatomy.index("--method")]
+
+    result = run(*table, "--method", "bsgi", "-l", 3, *words)
+
+    assert result.exit_code == 0
+    assert "(effort 100, 0.1 million moves" in " ".join(result.stdout.split())
+
+
 def test_what_is_only_a_bound_is_called_one(run: Run, anatomy: list[object]) -> None:
     table = anatomy[: anatomy.index("--method")]
 
