@@ -53,8 +53,7 @@ def test_a_frame_of_spark_is_audited_there(spark: Any, table: pa.Table, one_file
     assert found.attribute_risk == whole.attribute_risk
 
 
-def test_a_release_is_not_audited_on_spark(engine: SparkEngine, table: pa.Table) -> None:
-    release = ld.anonymize(table.select(["age", "disease"]), quasi="age", sensitive="disease", method=ld.Anatomy(l=2))
+def test_a_release_of_sets_in_several_files_is_audited_there(engine: SparkEngine) -> None:
+    folder = Path(__file__).parents[1] / "data" / "release-v2-uniform-parquet"
 
-    with pytest.raises(ld.UnsupportedError, match="engine must be left out for a release"):
-        ld.audit(release, engine=engine)
+    assert ld.audit(folder, engine=engine) == ld.audit(folder)

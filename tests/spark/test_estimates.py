@@ -1,4 +1,4 @@
-"""Estimates counted on Spark have the figures of those on this machine."""
+"""Estimates counted on Spark have the figures of those on this machine, and so have audits of grouped releases."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def test_figures_of_classes_are_those_of_one_machine(
     expected = ld.estimate(folder, ["age", "sex"], memory="500MB")
     found = ld.estimate(folder, ["age", "sex"], engine=engine)
 
+    assert ld.audit(folder, engine=engine) == ld.audit(folder)
     assert len(list(folder.glob("*.parquet"))) > 1
     assert found.labels.equals(expected.labels)
     for name in ("records", "count", "std_error", "low", "high"):

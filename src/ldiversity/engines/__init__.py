@@ -14,6 +14,7 @@ from ldiversity.engines._rows import (
 )
 from ldiversity.engines._sample import Sampled
 from ldiversity.engines._secrets import Secrets
+from ldiversity.engines._tasks import task_for_each
 
 __all__ = [
     "BatchFunction",
@@ -29,4 +30,5 @@ __all__ = [
     "Secrets",
     "choose_engine",
     "open_spark_frame",
+    "task_for_each",
 ]

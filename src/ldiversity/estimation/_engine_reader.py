@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity.engines import Engine, LocalEngine, NumberedBatch, Part, Secrets, choose_engine
+from ldiversity.engines import Engine, LocalEngine, Part, Secrets, choose_engine, task_for_each
 from ldiversity.errors import InternalError
 from ldiversity.estimation._readers import ClassCoder, Counter, LocalReader, Look, Reader
 from ldiversity.estimation._seen import gather
 from ldiversity.estimation._words import Tally
 from ldiversity.release import ReleaseParts
-from ldiversity.tables import COUNT, open_source
+from ldiversity.tables import COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ldiversity.base.budget import Budget
-    from ldiversity.engines import BatchFunction, PartFactory, PartFunction, Rows
+    from ldiversity.engines import PartFactory, PartFunction, Rows
     from ldiversity.release import Release
 
 __all__ = ["EngineLike", "EngineReader", "reader_for"]
@@ -29,7 +29,6 @@ __all__ = ["EngineLike", "EngineReader", "reader_for"]
 EngineLike: TypeAlias = Engine | str | None
 """An engine, its name, or None for this machine."""
 
-_PART: Final = "part"
 _TIMES: Final = "times"
 _PART_ROWS: Final = 1_000_000
 _SPARE: Final = 4
@@ -91,25 +90,7 @@ class EngineReader(Reader):
         return iter(self._in_parts(_CodeParts(self.parts, self.attribute, coder)))
 
     def _in_parts(self, factory: PartFactory) -> Rows:
-        secrets = Secrets()  # nothing is drawn
-        numbers = open_source(pa.table({_PART: pa.array(range(len(self.parts)), pa.int64())}))
-        tasks = self.engine.map(_Numbers(), numbers, [_PART], secrets=secrets)
-        return self.engine.partition(factory, tasks, by=_PART, n_parts=len(self.parts), secrets=secrets, scratch=None)
-
-
-@dataclass(frozen=True)
-class _Numbers:
-    # The numbers of parts, as rows of an engine.
-    @property
-    def schema(self) -> pa.Schema:
-        return pa.schema([(_PART, pa.int64())])
-
-    def __call__(self, secrets: Secrets, /) -> BatchFunction:  # noqa: ARG002 - nothing is drawn
-        return _cells
-
-
-def _cells(batch: NumberedBatch) -> pa.RecordBatch:
-    return batch.cells
+        return task_for_each(self.engine, factory, len(self.parts))
 
 
 @dataclass(frozen=True, eq=False)

@@ -216,8 +216,11 @@ class Release(Completable, ShownInNotebooks, ABC):
     def promised(self, attribute: str) -> list[PrivacyModel]:
         """The claims about an attribute as privacy models, which can be checked on its rows."""
 
-    def parts(self, most_rows: int) -> ReleaseParts:  # noqa: ARG002 - of releases that can be in a folder
-        """The rows in parts of at most about so many rows, which workers can read; they must see the folder."""
+    def parts(self, most_rows: int, *, values_of: str | None = None) -> ReleaseParts:  # noqa: ARG002 - of a folder
+        """The rows, or the table of values of an attribute, in parts of at most about so many rows.
+
+        Workers can read them; they must see the folder.
+        """
         raise in_memory()
 
     def of_part(self, part: RowPart) -> Release:  # noqa: ARG002

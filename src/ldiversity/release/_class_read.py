@@ -52,12 +52,13 @@ class FolderClassRows:
         object.__setattr__(same, "_seen", None)
         return same
 
-    def parts(self, most_rows: int) -> tuple[RowPart, ...]:
-        """The rows in parts of at most about so many rows."""
-        return row_parts(self.folder, self.manifest.data.parts, self._format, most_rows)
+    def parts(self, most_rows: int, values_of: str | None = None) -> tuple[RowPart, ...]:
+        """The rows, or the table of values of an attribute, in parts of at most about so many rows."""
+        files = self.manifest.data.parts if values_of is None else self._table(values_of).parts
+        return row_parts(self.folder, files, self._format, most_rows)
 
     def of_part(self, part: RowPart) -> FolderClassRows:
-        """A part of the rows, for readers anywhere."""
+        """A part of the rows, or of a table of values, for readers anywhere."""
         return replace(self, only=part, reader=part).anywhere()
 
     def n_classes(self, class_column: str) -> int:
@@ -177,7 +178,8 @@ class FolderClassRows:
 
     def table_file(self, entry: TableEntry) -> DataFiles:
         """The file of the values of each class, or several."""
-        files = value_files(self.folder, entry.parts, self._format, self.description, entry.attribute)
+        listed = entry.parts if self.only is None else [self.only]
+        files = value_files(self.folder, listed, self._format, self.description, entry.attribute)
         return replace(files, seen=self._seen, reader=self.reader)
 
     def _codes(self, file: DataFiles, attribute: str) -> CodeArray:

@@ -310,13 +310,13 @@ class ClassRelease(Release):
             ):
                 yield ClassRelease.of(piece.description, piece.rows, n_rows=piece.n_rows, frame_kind=self.frame_kind)
 
-    def parts(self, most_rows: int) -> ReleaseParts:
-        """The rows in parts of at most about so many rows, which workers can read; they must see the folder."""
+    def parts(self, most_rows: int, *, values_of: str | None = None) -> ReleaseParts:
+        """The rows, or the table of values of an attribute, in parts of at most about so many rows."""
         rows = in_folder(self._rows)
-        return ReleaseParts(replace(self, _rows=rows.anywhere()), rows.parts(most_rows))
+        return ReleaseParts(replace(self, _rows=rows.anywhere()), rows.parts(most_rows, values_of))
 
     def of_part(self, part: RowPart) -> ClassRelease:
-        """A part of the rows, for readers anywhere."""
+        """A part of the rows, or of a table of values, for readers anywhere."""
         return replace(self, _rows=in_folder(self._rows).of_part(part))
 
     def class_batches(

@@ -63,7 +63,7 @@ class ReleaseParts:
         return len(self.parts)
 
     def part(self, number: int) -> Release:
-        """The rows of a part as a release, whose `batches` and `class_batches` can be read."""
+        """A part as a release, whose `batches` and `class_batches`, or else `value_batches`, can be read."""
         return self.release.of_part(self.parts[number])
 
 

@@ -255,8 +255,10 @@ class SetRelease(Release):
             self.schema.domain(name)
         return self._rows.batches(names, attributes)
 
-    def parts(self, most_rows: int) -> ReleaseParts:
+    def parts(self, most_rows: int, *, values_of: str | None = None) -> ReleaseParts:
         """The rows in parts of at most about so many rows, which workers can read; they must see the folder."""
+        if values_of is not None:
+            raise self._has_no(values_of, "classes", "Leave it out.")
         rows = self._folder()
         parts = row_parts(rows.folder, rows.files, rows.data_format, most_rows)
         return ReleaseParts(replace(self, _rows=rows.anywhere()), parts)

@@ -104,8 +104,9 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
         How much memory the audit may take, such as ``"500MB"``; no limit when None. What does not fit waits in
         encrypted temporary files, and every figure is the same.
     engine
-        Where the rows of a table are counted: an engine or its name, as for `anonymize`; a frame of Spark stays on
-        Spark. Classes are judged there, and only what is found comes back; every figure is the same.
+        Where rows are counted: an engine or its name, as for `anonymize`; a frame of Spark stays on Spark. Classes are
+        judged there, and only what is found comes back; every figure is the same. A release must be in a folder that
+        all workers see.
 
     Examples
     --------

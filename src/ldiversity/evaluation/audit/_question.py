@@ -19,7 +19,9 @@ from ldiversity.evaluation.audit._found import FoundIn, find
 from ldiversity.evaluation.audit._linking import as_published
 from ldiversity.evaluation.audit._on_engine import audit_on, several_rows_on
 from ldiversity.evaluation.audit._population import Recognition, look_outside
-from ldiversity.evaluation.audit._release_parts import Wanted, audit_release, check_whole
+from ldiversity.evaluation.audit._release_aspects import Wanted
+from ldiversity.evaluation.audit._release_on_engine import audit_release_on
+from ldiversity.evaluation.audit._release_parts import audit_release, check_whole
 from ldiversity.evaluation.audit._releases import chosen_columns, see_release
 from ldiversity.evaluation.audit._tables import audit_table
 from ldiversity.evaluation.audit._views import ClassView
@@ -89,13 +91,7 @@ def release_of(data: Any, engine: Engine | None = None) -> Release | None:  # no
     here = engine is None or isinstance(engine, LocalEngine)
     if isinstance(data, str | os.PathLike) and Path(data).is_dir() and (here or (Path(data) / _MANIFEST).exists()):
         data = load_release(Path(data))
-    if not isinstance(data, Release):
-        return None
-    if not here:
-        raise UnsupportedError("audit", "engine", "must be left out for a release, which is read here").with_hint(
-            say_with("Say how much memory may be taken, {}.", Setting("memory", "2GB"))
-        )
-    return data
+    return data if isinstance(data, Release) else None
 
 
 def ask_table(data: Any, question: Question) -> FoundIn:  # noqa: ANN401 - any frame or path
@@ -164,6 +160,20 @@ def ask_release(release: Release, question: Question) -> FoundIn:
     _check_looked_at(question.models, sensitive)
     budget, recognition = question.budget, question.recognition
     whole = _needs_whole(release, quasi, question)
+    if not isinstance(question.engine, LocalEngine):
+        if whole is not None:
+            raise UnsupportedError("audit", "engine", f"must be left out for {whole}").with_hint(
+                say_with("Say how much memory may be taken, {}.", Setting("memory", "2GB"))
+            )
+        return audit_release_on(
+            question.engine,
+            release,
+            quasi,
+            sensitive,
+            _wanted(release, question.models, sensitive),
+            threshold=recognition.threshold.limit,
+            fraction=recognition.sample_fraction,
+        )
     if budget is not None and whole is None:
         return audit_release(
             release,

@@ -29,6 +29,7 @@ __all__ = [
     "chosen_columns",
     "keys_of",
     "plain_columns",
+    "plain_table",
     "see_release",
     "seen_without_classes",
 ]
@@ -193,11 +194,17 @@ def _same_regions(release: Release, names: Sequence[str]) -> NDArray[np.int64]:
 
 def plain_columns(batch: RowBatch) -> pa.Table:
     """Make cells that can be grouped; one constant column where the attacker knows nothing about anybody."""
+    plain = plain_table(batch.columns)
+    return plain if plain.num_columns else pa.table({NOBODY: pa.array(np.zeros(batch.n_rows, dtype=np.int8))})
+
+
+def plain_table(table: pa.Table) -> pa.Table:
+    """Make cells that can be grouped."""
     columns = {}
-    for name in batch.columns.column_names:
-        column = batch.columns.column(name)
+    for name in table.column_names:
+        column = table.column(name)
         columns[name] = pa.chunked_array(map(plain_cells, column.chunks), None if column.chunks else column.type)
-    return pa.table(columns or {NOBODY: pa.array(np.zeros(batch.n_rows, dtype=np.int8))})
+    return pa.table(columns)
 
 
 def keys_of(cells: pa.Table, quasi: Sequence[str], first: NDArray[np.int64]) -> pa.Table:
