@@ -20,7 +20,7 @@ from _measure import Result
 
 import ldiversity as ld
 
-TIMES: Final = {"Census-Income": 4, "Adult": 12}
+TIMES: Final = {"Census-Income": 10, "Adult": 16}
 RARE: Final = 0.02
 WIDTHS: Final = {("Census-Income", 3): 0.75, ("Census-Income", 5): 0.82}
 LEAST, MOST = 0.93, 0.97
