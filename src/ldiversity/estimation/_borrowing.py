@@ -62,7 +62,8 @@ def fit_strengths(evidence: FloatArray) -> FloatArray:
     """How often each strength occurs among the cells, shape (strengths,), by expectation maximization.
 
     `evidence` has the shape (means, strengths, cells). All means are equally likely beforehand: cells with many records
-    would decide for those with few, and it is the latter that lean on the mean.
+    would decide for those with few, and it is the latter that lean on the mean. One cell more, which has every strength
+    alike, keeps all of them possible: a single cell that is unlike all others must be able to say so.
 
     Examples
     --------
@@ -70,11 +71,12 @@ def fit_strengths(evidence: FloatArray) -> FloatArray:
 
     >>> often = fit_strengths(np.array([[[0.0, 0.0, 0.0], [50.0, 50.0, 0.0]]]))
     >>> often.round(3).tolist()
-    [0.0, 1.0]
+    [0.167, 0.833]
     """
-    often = np.full(evidence.shape[1], 1.0 / evidence.shape[1])
+    _, n_strengths, n_cells = evidence.shape
+    often = np.full(n_strengths, 1.0 / n_strengths)
     for _ in range(_ROUNDS):
-        often = _weights(evidence, often).sum(axis=(0, 2)) / evidence.shape[2]
+        often = (_weights(evidence, often).sum(axis=(0, 2)) + 1.0 / n_strengths) / (n_cells + 1)
     return often
 
 
@@ -141,8 +143,7 @@ def log_evidence(
 
 def _weights(evidence: FloatArray, often: FloatArray) -> FloatArray:
     # How likely each mean and strength is for each cell.
-    with np.errstate(divide="ignore"):
-        logarithms = evidence + np.log(often)[None, :, None]
+    logarithms = evidence + np.log(often)[None, :, None]
     weights = np.exp(logarithms - logarithms.max(axis=(0, 1)))
     return np.asarray(weights / weights.sum(axis=(0, 1)), dtype=np.float64)
 

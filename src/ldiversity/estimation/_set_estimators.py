@@ -31,8 +31,9 @@ FEWEST_CELLS: Final = 3
 MANY_CELLS: Final = 20
 """From this many small cells on, ``auto`` lets them borrow from each other."""
 
-_AUTO_WORK: Final = 1 << 30
-"""The most that ``auto`` spends on it: cells times the cube of values, some seconds."""
+_MOST_NUMBERS: Final = 200_000
+_MOST_WORK: Final = 500_000_000
+"""Up to so many cells times values, and cells times their cube, ``auto`` does so: it takes some seconds."""
 
 _DRAWN: Final = (
     "hierarchical draws the counts of cells to each other, as far as the release says that cells are alike: the counts "
@@ -152,8 +153,9 @@ class Auto(LikelihoodEstimator):
 
 
 def _are_many(cells: CellData, n_small: int) -> bool:
-    work = cells.n_cells * cells.n_values**3
-    return n_small >= MANY_CELLS and cells.n_values <= VALUE_LIMIT and work <= _AUTO_WORK
+    numbers = cells.n_cells * cells.n_values
+    affordable = numbers <= _MOST_NUMBERS and numbers * cells.n_values**2 <= _MOST_WORK
+    return n_small >= MANY_CELLS and cells.n_values <= VALUE_LIMIT and affordable
 
 
 def _stopped_early(n_cells: int) -> tuple[str, ...]:

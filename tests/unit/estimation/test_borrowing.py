@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ldiversity.distances import OrderedDistance
 from ldiversity.errors import UnsupportedError
-from ldiversity.estimation import _borrowing, _cell_means, estimate
+from ldiversity.estimation import _borrowing, _cell_means, _set_estimators, estimate
 from ldiversity.estimation._borrowing import STRENGTHS, fit_strengths, log_evidence
 from ldiversity.estimation._cell_means import fit_effects
 from ldiversity.estimation._likelihood import SetLikelihood
@@ -125,7 +125,7 @@ def test_counts_are_averages_that_are_written_out(publish: Any) -> None:
     for _ in range(100):
         weights = often[:, None] * np.exp(evidence - evidence.max(axis=0))
         weights /= weights.sum(axis=0)
-        often = weights.mean(axis=1)
+        often = (weights.sum(axis=1) + 1 / len(STRENGTHS)) / 6  # five cells, and one that knows nothing
     assert np.allclose(found.count, (weights[:, :, None] * expected).sum(axis=0), atol=0.02)
 
 
@@ -210,7 +210,18 @@ def test_strengths_are_those_that_most_cells_have() -> None:
     evidence[:, 0, :75] = 30.0
     evidence[:, 2, 75:] = 30.0
 
-    assert np.allclose(fit_strengths(evidence), [0.75, 0, 0.25], atol=1e-6)
+    assert np.allclose(fit_strengths(evidence) * 101, [75 + 1 / 3, 1 / 3, 25 + 1 / 3])
+
+
+def test_a_large_cell_that_is_unlike_all_others_stays_as_it_is(publish: Any) -> None:
+    rng = np.random.default_rng(17)
+    codes = np.concatenate([rng.choice(6, 3000, p=SHARES), rng.choice(6, 4000, p=SHARES[::-1])])
+    of_cell = np.concatenate([np.arange(3000) % 100, np.full(4000, 100)])
+    release = publish({"g": of_cell}, {"s": codes}, {"s": UNIFORM}, seed=18)
+
+    found, mle = (estimate(release, "g", estimator=name) for name in ("hierarchical", "mle"))
+
+    assert (np.abs(found.count[100] - mle.count[100]) < 0.25 * mle.std_error[100]).all()
 
 
 # --- in use ----------------------------------------------------------------------------------------
@@ -228,6 +239,17 @@ def test_auto_lets_small_cells_borrow_where_there_are_twenty(publish: Any) -> No
     assert np.allclose(found.count, np.vstack([counts["hierarchical"][:20], counts["mle"][20:]]), atol=1e-3)
     assert fewer.estimator == ("map",) * 19 + ("mle",)
     assert np.allclose(fewer.count[:3], counts["map"][:3], atol=1e-3)
+
+
+@pytest.mark.parametrize("limit", ["_MOST_NUMBERS", "_MOST_WORK"])
+def test_auto_takes_map_where_borrowing_would_take_long(
+    publish: Any, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    release, _ = alike(publish, UNIFORM)
+
+    monkeypatch.setattr(_set_estimators, limit, 1199)  # of 200 cells with 6 values
+
+    assert set(estimate(release, "g").estimator) == {"map"}
 
 
 def test_the_result_says_that_cells_are_drawn_to_each_other(publish: Any) -> None:
