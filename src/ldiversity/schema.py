@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias
 
 from ldiversity.base.arrays import Json, Scalar
-from ldiversity.base.checks import name_some
+from ldiversity.base.checks import did_you_mean, name_some
 from ldiversity.errors import SchemaError
 
 __all__ = ["EXACT_POSITION", "MISSING_LABEL", "Attribute", "Domain", "Dtype", "Role", "Schema", "label_text"]
@@ -180,7 +180,10 @@ class Schema:
         for attribute in self.attributes:
             if attribute.name == name:
                 return attribute
-        raise SchemaError("table", "does not exist", column=name, hint=f"The columns are {name_some(self.names())}.")
+        near = did_you_mean(name, self.names())
+        raise SchemaError(
+            "table", "does not exist", column=name, hint=near or f"The columns are {name_some(self.names())}."
+        )
 
     def names(self, *roles: Role) -> tuple[str, ...]:
         """The names of the columns with one of these roles; of all columns when no role is given."""

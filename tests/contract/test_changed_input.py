@@ -187,3 +187,21 @@ def test_an_audit_of_a_table_that_changes_is_refused(tmp_path: Path, monkeypatch
 
 def lines(table: pa.Table) -> str:
     return "".join(json.dumps(row) + "\n" for row in table.to_pylist())
+
+
+def test_a_rewrite_of_the_same_length_whose_time_is_set_back_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "people.csv"
+    pa_csv.write_csv(people(), file)
+    passes = Passes(monkeypatch, CsvSource, file)
+
+    def set_back(_: Path) -> None:
+        known = file.stat()
+        file.write_bytes(file.read_bytes().replace(b"flu", b"cut"))
+        os.utime(file, ns=(known.st_atime_ns, known.st_mtime_ns))
+        assert (file.stat().st_size, file.stat().st_mtime_ns) == (known.st_size, known.st_mtime_ns)
+
+    passes.plan(set_back, before=3)
+    with pytest.raises(SchemaError, match=SENTENCE):
+        publish(file, "randomized-addition:l=2", person="who")

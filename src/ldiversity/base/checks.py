@@ -16,6 +16,7 @@ __all__ = [
     "check_number",
     "column_name",
     "column_names",
+    "did_you_mean",
     "name_some",
 ]
 
@@ -34,6 +35,8 @@ def check_integer(
     3
     """
     rule = _range_rule("an integer", minimum, maximum)
+    if isinstance(value, Mapping):
+        raise ParameterError(owner, name, f"must be {rule}, the same for all columns", got="one for each column")
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise ParameterError(owner, name, f"must be {rule}", got=repr(value))
     number = operator.index(value)
@@ -140,6 +143,20 @@ def column_names(owner: str, parameter: str, given: object) -> list[str]:
             got=f"{'' if listed is None else 'a list with '}{type(wrong).__name__}",
         ).with_hint(f"Give names, as in {parameter}='age' or {parameter}=['age', 'sex'].")
     return listed
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str | None:
+    """Ask for the nearest of the known names; None when none is near.
+
+    Examples
+    --------
+    >>> did_you_mean("diseases", ["age", "disease"])
+    "Did you mean 'disease'?"
+    """
+    import difflib
+
+    close = difflib.get_close_matches(str(name), list(known), n=3)
+    return f"Did you mean {' or '.join(map(repr, close))}?" if close else None
 
 
 def name_some(names: Iterable[object], *, most: int = 10) -> str:

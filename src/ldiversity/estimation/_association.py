@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.answers import Answer, fit_screen
-from ldiversity.base.checks import column_name, name_some
+from ldiversity.base.checks import column_name, did_you_mean, name_some
 from ldiversity.base.numbers import counted, number
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._by import ByLike, PlainColumn
@@ -27,7 +27,7 @@ from ldiversity.estimation._seen import selected_rows
 from ldiversity.estimation._where import WhereLike, as_filters, nothing_selected
 from ldiversity.release import check_release, check_values, load_release
 from ldiversity.schema import Role
-from ldiversity.sentences import Method, Parameter, say
+from ldiversity.sentences import Method, Parameter, Setting, say
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -37,13 +37,16 @@ if TYPE_CHECKING:
     from ldiversity.estimation._where import Filter
     from ldiversity.release import Release
 
-__all__ = ["NOT_FOR_TESTS", "Association", "association"]
+__all__ = ["NOT_FOR_TESTS", "Association", "association", "not_for_tests"]
 
-NOT_FOR_TESTS: Final = (
+_NO_OTHER_TEST: Final = (
     "Do not put these counts into a chi-square test, or any other that is made for true counts: it takes their noise "
-    "for an association. Test with association (on the command line: associate), which knows the noise."
+    "for an association."
 )
-"""A caveat of every estimate."""
+NOT_FOR_TESTS: Final = (
+    f"{_NO_OTHER_TEST} Test with association (on the command line: associate), which knows the noise."
+)
+"""A caveat of every estimate from sets."""
 
 LEAST_EXPECTED: Final = 5
 """Values are put together until each is expected so often in a cell of average size, as for Pearson's chi-square."""
@@ -214,6 +217,12 @@ def association(
     )
 
 
+def not_for_tests(release: Release, names: Sequence[str]) -> str:
+    """The caveat of an estimate: it names the test only where that takes the release."""
+    reason = why_not_by_chance(release, names)
+    return NOT_FOR_TESTS if not reason else f"{_NO_OTHER_TEST} No test is offered for this release: {reason}."
+
+
 def _test(own: _Side, other: _Side, design: Any, rows: NDArray[np.int64]) -> Tested:  # noqa: ANN401 - a Design or None
     if design is None:
         return independence_test(own.rows, other.rows)
@@ -238,7 +247,7 @@ def _sensitive(release: Release, sensitive: str | None, hidden: Sequence[str]) -
             "sensitive",
             f"must name one of {name_some(left)}" if left else "must be another attribute than by names",
             got=None if name is None else repr(name),
-        )
+        ).with_hint(None if name is None else did_you_mean(name, left))
     return name
 
 
@@ -251,11 +260,13 @@ def _check(release: Release, name: str, by: tuple[By, ...], filters: tuple[Filte
         if release.schema[part.column].role is Role.SENSITIVE:
             raise ParameterError(
                 "association", "where", f"must name published columns, but {part.column!r} is sensitive"
-            ).with_hint(say("Name it in {} to test whether the two attributes depend on each other.", Parameter("by")))
+            ).with_hint(
+                say("To test whether the two attributes depend on each other, give it alone: {}.", _alone(part.column))
+            )
     if hidden and (len(by) > 1 or not isinstance(by[0], PlainColumn)):
         raise UnsupportedError(
             "association", f"{hidden[0]!r} is sensitive, so it must be the only column of by, with all of its values"
-        ).with_hint(say("Select groups with {}, and test within each.", Parameter("where")))
+        ).with_hint(say("Give {}; {} can select groups of published columns.", _alone(hidden[0]), Parameter("where")))
     if release.rows_per_record > 1:
         raise UnsupportedError(
             "association",
@@ -266,6 +277,11 @@ def _check(release: Release, name: str, by: tuple[By, ...], filters: tuple[Filte
         raise UnsupportedError(
             "association", f"this release cannot tell whether columns are associated: {reason}"
         ).with_hint(say("A release of sets can, and so can one of {} with one sensitive attribute.", Method("Anatomy")))
+
+
+def _alone(column: str) -> Setting:
+    """How it is the only column of by."""
+    return Setting("by", column)
 
 
 def _selected(release: Release, names: Sequence[str], filters: tuple[Filter, ...]) -> NDArray[np.int64]:

@@ -243,7 +243,13 @@ def bins(
     if edges is not None and width is None and quantiles is None and are_days(edges):
         return by_days(column, cast("Sequence[str | date]", edges))
     numbers = None if edges is None else cast("tuple[float, ...]", tuple(edges))
-    return BinnedColumn(column, Bins(width=width, edges=numbers, quantiles=quantiles))
+    try:
+        return BinnedColumn(column, Bins(width=width, edges=numbers, quantiles=quantiles))
+    except ParameterError as fault:
+        if fault.parameter is None:
+            raise
+        rule = f"the {fault.parameter} of the bins of {column!r} {fault.rule}"
+        raise ParameterError("bins", rule, got=fault.got, hint=fault.hint) from None
 
 
 def groups(

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ldiversity.base.checks import name_some
 from ldiversity.base.numbers import counted
 from ldiversity.errors import UnsupportedError
-from ldiversity.estimation._association import NOT_FOR_TESTS
+from ldiversity.estimation._association import not_for_tests
 from ldiversity.estimation._class_cells import ClassCells, ClassSums, Units, count_class_cells, make_units
 from ldiversity.estimation._class_estimators import ClassShares
 from ldiversity.estimation._count_classes import CodeClasses, ExactCells, ProfileTally, ValuesInOrder, add_range
@@ -358,7 +358,7 @@ def _caveats(question: ClassQuestion, cells: ClassCells, hidden: int, index: Cel
             f"{few} of {index.n_cells} cells have fewer than {question.min_records} records; their intervals are the "
             "least and the greatest counts that the classes allow."
         )
-    return (*caveats, NOT_FOR_TESTS)
+    return (*caveats, not_for_tests(question.release, question.names))
 
 
 def _says_nothing(question: ClassQuestion, name: str) -> bool:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.checks import name_some
-from ldiversity.base.numbers import number
+from ldiversity.base.typed import number_text
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._by import PlainColumn
 from ldiversity.estimation._moments import CellMoments, Moments
@@ -215,7 +215,10 @@ def _group(release: Release, hidden: Sequence[str], by: Sequence[By], filters: S
     flat = np.array([np.ravel_multi_index(one, sizes) for one in product(*codes)], dtype=np.int64)
     chosen = np.array([all(one) for one in product(*selected)])
     if not chosen.any():
-        raise ParameterError("estimate", "where", "must select at least one value", got="none")
+        idle = [name for name, matches in zip(hidden, selected, strict=True) if not matches.any()]
+        raise ParameterError(
+            "estimate", "where", f"must select values that {name_some(idle or hidden)} has", got="none of them"
+        ).with_hint(f"The public values are those that an estimate of {name_some(idle or hidden)} lists.")
     # Cells without a selected value are left out.
     cells = np.full(int(np.prod(sizes)), -1, dtype=np.int64)
     used = np.unique(flat[chosen])
@@ -241,9 +244,15 @@ def _matching(part: Filter, domain: Domain, values: pa.ChunkedArray) -> BoolArra
             "where",
             f"{part.column!r} is published in bins, and the filter must not divide one",
             got=str(part),
-        ).with_hint(f"Use >= and < with an edge of a bin: {name_some(map(number, domain.edges))}.")
+        ).with_hint(f"Use >= and < with an edge of a bin: {_edge_texts(domain.edges)}.")
     inside: BoolArray = (edges[:-1] >= low) & (edges[1:] <= high)
     return np.append(inside, np.zeros(len(domain) - len(inside), dtype=np.bool_))
+
+
+def _edge_texts(edges: Sequence[float], most: int = 10) -> str:
+    """Edges as a filter takes them."""
+    more = f" and {len(edges) - most} more" if len(edges) > most else ""
+    return f"{', '.join(map(number_text, edges[:most]))}{more}"
 
 
 def _labels(by: Sequence[By], plain: pa.Table, groups: _Groups) -> pa.Table:

@@ -39,7 +39,10 @@ __all__ = ["Derived", "moments_of"]
 
 _UNBIASED = frozenset({"linear", "mle"})
 _UNBIASED_COUNTS = "This figure is made from the unbiased counts of linear, because those of the estimate are biased."
-_MIDDLES = "Numbers within a bin count as its middle: the mean may be off by up to half a bin."
+_MIDDLES = (
+    "Numbers within a bin count as its middle. So {} may be off by up to {}, half the width of the bins on average; "
+    "the interval does not include that."
+)
 _IN_BINS = "Ends of the interval are ends of bins; within a bin, numbers are taken to be spread evenly."
 
 
@@ -86,8 +89,9 @@ class Derived:
         Records without a number do not take part.
         """
         name, binned, wanted = self._asked(None)
-        ratios = self._ratios(wanted, [self._chosen(at)], population=population)
-        told = self._told(*([_MIDDLES] if binned else []), population=population)
+        chosen = [self._chosen(at)]
+        ratios = self._ratios(wanted, chosen, population=population)
+        told = self._told(*([_MIDDLES.format("the mean", *self._off(chosen))] if binned else []), population=population)
         return told.around(_within(name, at), float(ratios.values[0]), float(ratios.errors[0]))
 
     def difference(
@@ -116,10 +120,12 @@ class Derived:
         True
         """
         name, binned, wanted = self._asked(value)
-        ratios = self._ratios(wanted, self._pair(between), population=population)
+        pair = self._pair(between)
+        ratios = self._ratios(wanted, pair, population=population)
         contrast = np.array([1.0, -1.0])
         error = float(np.sqrt(max(contrast @ ratios.covariance @ contrast, 0.0)))
-        told = self._told(*([_MIDDLES] if binned else []), population=population)
+        off = [_MIDDLES.format("the two means", " and ".join(self._off(pair)))] if binned else []
+        told = self._told(*off, population=population)
         return told.around(f"{name}: {_group(between[0])} minus {_group(between[1])}", *_minus(ratios), error)
 
     def ratio(
@@ -131,8 +137,10 @@ class Derived:
         zero.
         """
         name, binned, wanted = self._asked(value)
-        ratios = self._ratios(wanted, self._pair(between), population=population)
-        told = self._told(*([_MIDDLES] if binned else []), population=population)
+        pair = self._pair(between)
+        ratios = self._ratios(wanted, pair, population=population)
+        off = [_MIDDLES.format("the two means", " and ".join(self._off(pair)))] if binned else []
+        told = self._told(*off, population=population)
         (first, second), words = ratios.values, f"{name}: {_group(between[0])} divided by {_group(between[1])}"
         if second <= 0:
             return told.between(words, np.inf, None, (0.0, np.inf))
@@ -180,6 +188,13 @@ class Derived:
     def _ratios(self, wanted: tuple[FloatArray, FloatArray], groups: list[BoolArray], *, population: bool) -> Ratios:
         above, below = (np.stack([factor[None, :] * group[:, None] for group in groups]) for factor in wanted)
         return Ratios.of(self._known(), above, below, population=population)
+
+    def _off(self, groups: list[BoolArray]) -> list[str]:
+        """How far the mean of each group may be off because bins count as their middles."""
+        edges = np.array(self.domains[0].edges)
+        counts = np.maximum(self._known().counts, 0.0)[:, : len(edges) - 1]
+        of_groups = [counts[group].sum(axis=0) for group in groups]
+        return [number(float(one @ np.diff(edges) / (2 * max(one.sum(), 1e-300)))) for one in of_groups]
 
     def _chosen(self, at: object) -> BoolArray:
         return selected(self._labels_of_cells, self.by, at)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.base.checks import check_choice, check_integer, check_number, column_names, name_some
+from ldiversity.base.checks import check_choice, check_integer, check_number, column_names, did_you_mean, name_some
 from ldiversity.base.numbers import number
 from ldiversity.base.registry import Registry
 from ldiversity.errors import ParameterError, UnsupportedError
@@ -237,7 +237,7 @@ def _sensitive_names(release: Release, sensitive: str | Sequence[str] | None) ->
     if wrong or not names or len(set(names)) < len(names):
         raise ParameterError(
             "estimate", "sensitive", f"must name distinct attributes of {name_some(known)}", got=name_some(names)
-        )
+        ).with_hint(next((near for name in names if name not in known and (near := did_you_mean(name, known))), None))
     return names
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.checks import check_integer, column_names, name_some
+from ldiversity.base.checks import check_integer, column_names, did_you_mean, name_some
 from ldiversity.base.numbers import counted
 from ldiversity.base.warned import warn
 from ldiversity.errors import LDiversityWarning, ParameterError, UnsupportedError
@@ -80,7 +80,7 @@ def _names(release: Release, sensitive: str | Sequence[str] | None, formula: str
     if not names or not set(names) <= set(known) or len(set(names)) < len(names):
         raise ParameterError(
             "impute", "sensitive", f"must name distinct attributes of {name_some(known)}", got=name_some(names)
-        )
+        ).with_hint(next((near for name in names if name not in known and (near := did_you_mean(name, known))), None))
     if formula is not None and len(names) > 1:
         raise ParameterError("impute", "sensitive", "must name one attribute where a formula is given").with_hint(
             "Impute several attributes together by cells."
@@ -162,7 +162,8 @@ def _warn_of_small(records: NDArray[np.int64], n_values: int) -> None:
     if few:
         rule = (
             f"{few} of {counted(len(records), 'cell')} have fewer than {_ENOUGH} records per value: their values are "
-            "drawn toward the distribution of the whole release, and differences between cells come out too small"
+            "drawn toward the distribution of the whole release, and differences between cells come out too small; "
+            "ask for larger cells in by, or for fewer attributes at a time in sensitive"
         )
         warn(LDiversityWarning("impute", rule))
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 
-from ldiversity.base.answers import Answer, fit_screen
+from ldiversity.base.answers import HIDDEN, Answer, fit_screen
 from ldiversity.base.numbers import level, number
-from ldiversity.errors import ParameterError
+from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._estimate import estimate
+from ldiversity.estimation._exchange import why_not_by_chance
 from ldiversity.release import Release, load_release
+from ldiversity.sentences import Method, say
+from ldiversity.tables import to_native
 
 if TYPE_CHECKING:
     from ldiversity.estimation._base import Estimator
@@ -84,6 +88,18 @@ class Trend(Answer, schema="trend", version=1):
     confidence: float
     population: bool
     caveats: tuple[str, ...]
+    frame_kind: str = field(default="arrow", repr=False, metadata=HIDDEN)
+
+    def to_frame(self) -> Any:  # noqa: ANN401 - the kind of frame of the first release
+        """One row per release: the figure, and how it changed since the release before."""
+        columns: dict[str, list[Any]] = {
+            one.name: [getattr(point, one.name) for point in self.points] for one in fields(TrendPoint)
+        }
+        since = [None, *self.changes[: len(self.points) - 1]]
+        for one in ("value", "std_error", "low", "high"):
+            columns[f"change_{one}"] = [None if change is None else getattr(change, one) for change in since]
+        columns["pvalue"] = [None if change is None else change.pvalue for change in since]
+        return to_native(pa.table(columns), self.frame_kind)
 
     def __str__(self) -> str:
         values = [
@@ -139,9 +155,11 @@ def trend(
     named = dict(releases) if isinstance(releases, Mapping) else {str(k): one for k, one in enumerate(releases, 1)}
     if len(named) < 2:  # noqa: PLR2004 - nothing changes in one
         raise ParameterError("trend", "releases", "must be at least two", got=len(named))
+    loaded = {name: load_release(one) if isinstance(one, str | os.PathLike) else one for name, one in named.items()}
+    for name, release in loaded.items():
+        _check_tells(name, release, sensitive)
     figures, records = {}, {}
-    for name, given in named.items():
-        release = load_release(given) if isinstance(given, str | os.PathLike) else given
+    for name, release in loaded.items():
         found = estimate(release, sensitive=sensitive, where=where, estimator=estimator, confidence=confidence)
         figures[name] = (
             found.mean(population=population) if value is None else found.proportion(value, population=population)
@@ -160,7 +178,24 @@ def trend(
         confidence=confidence,
         population=population,
         caveats=tuple(caveats),
+        frame_kind=loaded[names[0]].frame_kind,
     )
+
+
+def _check_tells(name: str, release: Release, sensitive: str | None) -> None:
+    """Refuse a release whose classes give no standard errors, so that a change would have none."""
+    names = release.sensitive if sensitive is None else (sensitive,)
+    if len(names) != 1 or names[0] not in release.sensitive:
+        return  # `estimate` says what is wrong with the question
+    reason = why_not_by_chance(release, names)
+    if reason:
+        raise UnsupportedError(
+            "trend", f"figures of the release {name!r} have no standard errors, so changes have none: {reason}"
+        ).with_hint(
+            say(
+                "Leave it out. Releases of sets can be compared, and those of {} with one attribute.", Method("Anatomy")
+            )
+        )
 
 
 def _change(earlier: str, later: str, figures: Mapping[str, Quantity], confidence: float) -> Change:

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from ldiversity.base.arrays import FloatArray
+from ldiversity.base.numbers import at_most
 from ldiversity.errors import InfeasibleError
 from ldiversity.mechanisms._base import FITTED_CONDITION
 from ldiversity.mechanisms._chain import Chain
@@ -79,12 +80,12 @@ def _best(compatibility: Compatibility, l: int, shares: FloatArray) -> str:
         return f"; no mechanism at all can hide {np.count_nonzero(~reachable)} of the {len(reachable)} values"
     if compatibility.block_of is not None:
         best = max(1.0 / l, float(np.bincount(compatibility.block_of, weights=shares).max()))
-        return f"; the best worst posterior of any mechanism is {best:.3f}"
+        return f"; the best worst posterior of any mechanism is {at_most(best)}"
     sets = compatibility.enumerate_sets(l, PROGRAM_SETS)
     if sets is not None:
         from ldiversity.mechanisms._programs import best_worst_posterior
 
-        return f"; the best worst posterior of any mechanism is {best_worst_posterior(sets, shares):.3f}"
+        return f"; the best worst posterior of any mechanism is {at_most(best_worst_posterior(sets, shares))}"
     chain = Chain.of(compatibility)
     if chain is None:
         return ""

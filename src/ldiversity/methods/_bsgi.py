@@ -368,17 +368,18 @@ class BSGI(GroupingMethod):
         n_rows, most = int(worst.sum()), int(worst.max(initial=0))
         if most * l <= n_rows:
             return
-        possible = n_rows // most
-        hint = f"The largest possible l is {possible}." if possible >= _LEAST_L else "No l is possible."
-        if l <= min(int(np.count_nonzero(known)) for known in counts.values()):
-            hint = say("{} {} leaves out as few records as needed.", hint, Setting("overflow", "suppress"))
+        possible, different = n_rows // most, min(int(np.count_nonzero(known)) for known in counts.values())
+        rule = f"must be at most {possible}, because {who} has more than 1/{l} of the records"
+        if possible < _LEAST_L:
+            rule = f"cannot be reached with all records, because {who} has more than half of them"
+        hint: str = f"The largest possible l is {possible}." if possible >= _LEAST_L else ""
+        if l <= different or possible < _LEAST_L <= different:  # else leaving records out does not help
+            smaller = say("{} with ", Setting("l", different)) if l > different else ""
+            leave = say("{}{} leaves out as few records as needed.", smaller, Setting("overflow", "suppress"))
+            hint = say("{} {}", hint, leave) if hint else leave
         raise InfeasibleError(
-            "BSGI",
-            "l",
-            f"must be at most {possible}, because {who} has more than 1/{l} of the records",
-            got=l,
-            nearest=[{"l": possible}] if possible >= _LEAST_L else [],
-        ).with_hint(hint)
+            "BSGI", "l", rule, got=l, nearest=[{"l": possible}] if possible >= _LEAST_L else []
+        ).with_hint(hint or "Publish the column with another method, or leave it out.")
 
     def _check_some_left(self, keys: Keys, rows: NDArray[np.int32], n_rows: int) -> None:
         if n_rows and not len(rows):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from ldiversity.base.checks import check_integer
-from ldiversity.errors import ParameterError
+from ldiversity.errors import InfeasibleError, ParameterError
 from ldiversity.mechanisms import EpsilonSelection, SetMechanism, UniformSelection, check_epsilon
 from ldiversity.methods._base import RandomizingMethod
 from ldiversity.schema import Domain
 from ldiversity.sentences import Setting, say
 
 __all__ = ["RandomizedAddition"]
+
+_YES_NO: Final = 2
 
 
 @dataclass(frozen=True)
@@ -68,4 +70,12 @@ class RandomizedAddition(RandomizingMethod):
             return EpsilonSelection.fit(domain, self.epsilon, self.l)
         if self.l is None:
             raise TypeError(self)
-        return UniformSelection.fit(domain, self.l)
+        try:
+            return UniformSelection.fit(domain, self.l)
+        except InfeasibleError as refused:
+            if len(domain) != _YES_NO:
+                raise
+            epsilon = Setting("epsilon", 1), Setting("l", 1)
+            raise refused.with_hint(
+                say("A column of two values can be hidden with an epsilon, for example {} and {}.", *epsilon)
+            ) from None

@@ -221,7 +221,12 @@ def _of_promise(method: GroupingMethod, rule: PrivacyModel, question: _Question)
     name = str(method.strength)
     return ClassOutlook(
         l,
-        InfeasibleError(type(method).__name__, name, f"must be at most {limit}, {why}", got=l).message,
+        InfeasibleError(
+            type(method).__name__,
+            name,
+            f"must be at most {limit}, {why}" if limit > 1 else f"cannot be reached with all records, {why}",
+            got=l,
+        ).message,
         say("Use {}.", Setting(name, limit)) if limit > 1 else "No l is possible without leaving records out.",
         ({name: limit},) if limit > 1 else (),
     )

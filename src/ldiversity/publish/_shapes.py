@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -227,7 +228,7 @@ def _leaf_codes(name: str, tree: Hierarchy, texts: Sequence[str], kind: pa.DataT
             got=f"{lacking} that are not",
         ).with_hint(
             f"{MATCHED_BY_TEXT}; add a row for each. To see all values of the column, run: "
-            f"ldiversity hierarchy TABLE --column {name}"
+            f"ldiversity hierarchy TABLE --column {shlex.quote(name)}"
         )
     return np.array(found, dtype=np.int32)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,7 +111,7 @@ class TreeLevel(Level):
                 got=f"{lacking} that are not",
             ).with_hint(
                 f"{MATCHED_BY_TEXT}; add a row for each. To see all values of the column, run: "
-                f"ldiversity hierarchy TABLE --column {name}"
+                f"ldiversity hierarchy TABLE --column {shlex.quote(name)}"
             )
         return pa.array(found, pa.string()).take(encoded.indices)
 

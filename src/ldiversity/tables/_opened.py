@@ -19,7 +19,8 @@ class OpenedFile:
     path
         Its name.
     known
-        Which file had that name, how many bytes it had and when it was last written; None when that was unknown.
+        Which file had that name, how many bytes it had, when it was last written and when anything about it last
+        changed, which nobody can set back; None when that was unknown.
     """
 
     path: Path
@@ -35,7 +36,7 @@ class OpenedFile:
 
         Examples
         --------
-        >>> OpenedFile(Path("people.csv"), (1, 2, 3, 4)).check()
+        >>> OpenedFile(Path("people.csv"), (1, 2, 3, 4, 5)).check()
         Traceback (most recent call last):
         ldiversity.errors.SchemaError: people.csv: the file must stay as it is while it is read, got another one.
         Hint: Run the same again, on a file that nobody writes meanwhile.
@@ -51,4 +52,4 @@ def _known(path: Path) -> tuple[int, ...] | None:
         found = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

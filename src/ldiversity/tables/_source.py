@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import re
+import shlex
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from typing import Final, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity.base.checks import check_integer, name_some
+from ldiversity.base.checks import check_integer, did_you_mean, name_some
 from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.base.progress import reading
 from ldiversity.errors import LDiversityError, SchemaError
@@ -366,11 +366,10 @@ def unknown_column(owner: str, column: object, known: Collection[str], *, from_f
     patients.csv: column 'diseases' does not exist.
     Hint: Did you mean 'disease'?
     """
-    close = difflib.get_close_matches(str(column), list(known), n=3)
-    if close:
-        hint = f"Did you mean {' or '.join(map(repr, close))}?"
-    elif from_file:
-        hint = f"The first row of the file must hold the names; to see the columns, run: ldiversity describe {owner}"
-    else:
+    hint = did_you_mean(column, known)
+    if hint is None and from_file:
+        described = f"ldiversity describe {shlex.quote(owner)}"
+        hint = f"The first row of the file must hold the names; to see the columns, run: {described}"
+    elif hint is None:
         hint = f"The columns are {name_some(known)}."
     return SchemaError(owner, "does not exist", column=str(column), hint=hint)

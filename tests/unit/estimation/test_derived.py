@@ -97,7 +97,7 @@ def test_quantiles_hold_the_truth_and_say_what_bins_do() -> None:
     assert (median.low, median.high) in {(20, 30), (20, 40)}
     assert median.value == pytest.approx(30, abs=4)
     assert "bins" in median.caveats[0]
-    assert "half a bin" in binned.mean().caveats[0]
+    assert "half the width of the bins" in binned.mean().caveats[0]
 
 
 def test_ratios_follow_the_delta_method() -> None:

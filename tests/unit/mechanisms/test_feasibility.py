@@ -112,7 +112,7 @@ def test_uneven_line_is_refused_with_the_share_of_its_largest_clique() -> None:
     with pytest.raises(InfeasibleError, match=r"at most 1/l = 0\.333 of the domain \(they hold 0.571\)") as caught:
         BalancedSelection.fit(domain, NumericDistance(), l=3, d=4)
 
-    assert "best worst posterior of any mechanism is 0.571" in caught.value.message
+    assert "best worst posterior of any mechanism is 0.572" in caught.value.message
 
 
 def test_long_line_is_refused_with_a_lower_bound(monkeypatch: pytest.MonkeyPatch) -> None:

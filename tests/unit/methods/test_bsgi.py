@@ -170,7 +170,7 @@ def test_a_too_frequent_value_is_refused_with_the_largest_l() -> None:
 
 
 def test_no_l_is_offered_when_one_value_has_the_majority() -> None:
-    with pytest.raises(InfeasibleError, match="l must be at most 1") as caught:
+    with pytest.raises(InfeasibleError, match="l cannot be reached with all records") as caught:
         BSGI(2).group(CodedTable((), (sensitive([0, 0, 1], 2),)), RUN)
 
     assert caught.value.nearest == []

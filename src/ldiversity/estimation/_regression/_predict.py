@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldiversity.base.numbers import counted
 from ldiversity.errors import ParameterError
 from ldiversity.estimation._regression._design import Design, prepare_columns
 
@@ -55,7 +56,26 @@ class Predictor:
                 "Regression.predict", "table", f"must have the columns of the formula, but has no {lacking[0]!r}"
             )
         wanted = list(self.columns) or list(given.columns)[:1]
-        return self.release.as_published(pa.Table.from_batches(list(given.batches(wanted))))
+        rows = self.release.as_published(pa.Table.from_batches(list(given.batches(wanted))))
+        for name in self.columns:
+            _check_categories(name, rows.column(name), self.release.columns([name]).column(name))
+        return rows
+
+
+def _check_categories(name: str, column: pa.ChunkedArray, seen: pa.ChunkedArray) -> None:
+    """Refuse texts that the release does not have: no coefficient is theirs."""
+    texts, known = (
+        one.cast(one.type.value_type) if pa.types.is_dictionary(one.type) else one for one in (column, seen)
+    )
+    if pa.types.is_string(texts.type) and pa.types.is_string(known.type):
+        others = int(np.count_nonzero(~np.asarray(pc.is_in(texts.drop_null(), value_set=pc.unique(known)))))
+        if others:
+            raise ParameterError(
+                "Regression.predict",
+                "table",
+                f"must hold categories that the regression has seen, but {name!r} has others",
+                got=counted(others, "record"),
+            ).with_hint("Leave out these records, or leave their cells empty: they then have no prediction.")
 
 
 def _n_rows(given: Source) -> int:

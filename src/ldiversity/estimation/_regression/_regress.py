@@ -11,7 +11,7 @@ import numpy as np
 
 from ldiversity.base.checks import check_choice, check_number, name_some
 from ldiversity.base.numbers import number
-from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
+from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._regression._answer import Regression
 from ldiversity.estimation._regression._choose import Choice, Value, choose_values
 from ldiversity.estimation._regression._design import Whitened, whiten
@@ -24,6 +24,7 @@ from ldiversity.estimation._where import WhereLike
 from ldiversity.release import check_release, check_values, load_release
 from ldiversity.schema import Role
 from ldiversity.sentences import Parameter, Setting, say
+from ldiversity.tables import unknown_column
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
@@ -198,9 +199,7 @@ def check_formula(release: Release, read: Formula) -> None:
         ).with_hint("Ask the holder for the layout with sets, or use estimate.")
     for name in read.columns:
         if name not in release.schema.names():
-            raise SchemaError(
-                "regress", "does not exist", column=name, hint=f"The columns are {name_some(release.schema.names())}."
-            )
+            raise unknown_column("regress", name, release.schema.names(), from_file=False)
         if release.schema[name].role is Role.SENSITIVE:
             raise ParameterError(
                 "regress",

@@ -233,4 +233,7 @@ def _refused(expression: str) -> ParameterError:
         "regress",
         "formula",
         f"may hold columns, numbers, texts, arithmetic and known functions, but {expression!r} holds something else",
-    ).with_hint(f"The functions are {name_some(sorted(FUNCTIONS), most=30)}, and np.sqrt, np.log1p and the like.")
+    ).with_hint(
+        f"The functions are {name_some(sorted(FUNCTIONS), most=30)}, and np.sqrt, np.log1p and the like. Contrasts are "
+        f"{', '.join(f'contr.{name}' for name in sorted(CONTRASTS))}, as in C(job, contr.treatment('nurse'))."
+    )

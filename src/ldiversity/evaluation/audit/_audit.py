@@ -29,6 +29,10 @@ __all__ = ["audit"]
 _APART: Final = "A person may have several records: no class holds two of them, so the values of a class count people."
 _TOGETHER: Final = "A person may have several records: their sets belong together."
 _ON_THEIR_OWN: Final = "A person may have several records: with an epsilon, each is a draw of its own."
+_ROUGHLY_KNOWN: Final = (
+    "How frequent values are is estimated from the release. With an epsilon that estimate is noisy, the more so the "
+    "smaller the epsilon, and what someone learns who knows the frequencies is as rough."
+)
 _MAY_LOOK_ALIKE: Final = (
     "Records that look alike may be one person's, so the figures about being recognized count records, not people."
 )
@@ -210,6 +214,11 @@ def _by_class_id(seen: AttackerView, found: Found) -> dict[str, ClassIdRisk]:
     return described
 
 
+def _drawn(release: Release) -> tuple[str, ...]:
+    """The attributes that are hidden in sets."""
+    return () if release.grouped else release.sensitive
+
+
 def _notes(seen: AttackerView, release: Release | None) -> list[str]:
     notes = []
     if seen.n_dropped:
@@ -222,6 +231,8 @@ def _notes(seen: AttackerView, release: Release | None) -> list[str]:
         together = all(map(release.drawn_together, release.sensitive))
         sets = _TOGETHER if together else _ON_THEIR_OWN
         notes.append(f"{_APART if release.grouped else sets}{alike}")
+    if release is not None and any(release.drawn_by(name).epsilon is not None for name in _drawn(release)):
+        notes.append(_ROUGHLY_KNOWN)
     spent = None if release is None else epsilon_note(release)
     if spent is not None:
         notes.append(spent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -22,7 +23,8 @@ def say(seen: AttackerView, found: Found, risk: RecordRisk, attribute_risk: Mapp
     said += [] if seen.n_people is None else [_of_people(seen, found.sizes.n_records)]
     if seen.several_rows is not None:
         column = seen.several_rows.column
-        said.append(f"{column}: {seen.several_rows.text} Say whose row it is: person={column!r} (--person {column}).")
+        whose = f"person={column!r} (--person {shlex.quote(column)})"
+        said.append(f"{column}: {seen.several_rows.text} Say whose row it is: {whose}.")
     said += [sentence for name, one in attribute_risk.items() for sentence in _of_attribute(seen, name, one)]
     if seen.joint:
         threshold = risk.threshold

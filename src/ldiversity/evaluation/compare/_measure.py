@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from ldiversity.base.arrays import FloatArray
-from ldiversity.base.numbers import number
+from ldiversity.base.numbers import at_most
 from ldiversity.errors import InfeasibleError, InternalError, LDiversityError, LDiversityWarning, UnsupportedError
 from ldiversity.evaluation.attacks import AttackResult, attack
 from ldiversity.evaluation.audit import audit
@@ -110,7 +110,7 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
     return replace(
         identity(candidate),
         layout=release.layout,
-        claim=f"no value likelier than {number(promised)}" if promised < 1 else _statements(release),
+        claim=f"no value likelier than {at_most(promised)}" if promised < 1 else _statements(release),
         promised=promised,
         records=release.n_rows,
         uniques=None if found is None else found.risk.uniques,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -90,7 +91,7 @@ def _render(found: Description, page: Page) -> None:
     page.title(f"{found.table}: {counted(found.n_rows, 'row')}, {counted(len(found.columns), 'column')}")
     if found.several_rows is not None:
         whose = found.several_rows
-        page.warning(f"{whose.column}: {whose.text} Say whose row it is: --person {whose.column}.")
+        page.warning(f"{whose.column}: {whose.text} Say whose row it is: --person {shlex.quote(whose.column)}.")
     page.table(
         ["column", "type", "missing", "distinct", "unique", "pairs told apart", "suggested role", "because"],
         [

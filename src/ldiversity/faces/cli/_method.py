@@ -27,15 +27,24 @@ def _declared(option: Option) -> tuple[list[str], dict[str, Any]]:
         return flags, {"type": click.Choice(option.choices), "help": help_text}
     if option.kind == "shares":
         return flags, {"multiple": True, "metavar": "NAME=NUMBER", "help": help_text}
-    kinds: dict[str, Any] = {"integer": int, "number": float}
+    kinds: dict[str, Any] = {"integer": int, "number": _OneNumber()}
     if option.kind == "levels":
         return flags, {"metavar": "INTEGER", "callback": _as_levels, "help": help_text}
     metavars = {"file": "FILE", "distance": "DISTANCE", "model": "MODEL"}
     metavar = option.name.upper() if option.kind == "text" else metavars.get(option.kind)
     kind = kinds.get(option.kind, str)
     if option.minimum is not None and option.name not in LISTED_OPTIONS:  # methods of this package say it themselves
-        kind = click.FloatRange(option.minimum) if kind is float else click.IntRange(int(option.minimum))
+        kind = click.IntRange(int(option.minimum)) if kind is int else click.FloatRange(option.minimum)
     return flags, {"type": kind, "metavar": metavar, "multiple": option.several, "help": help_text}
+
+
+class _OneNumber(click.types.FloatParamType):
+    """A number for all columns; who writes one for a column is told where that can be said."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        if isinstance(value, str) and "=" in value:
+            self.fail("must be one number for all columns. A policy file can have one for each (--policy).", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def _as_levels(ctx: click.Context, parameter: click.Parameter, value: str | None) -> int | dict[str, int] | None:

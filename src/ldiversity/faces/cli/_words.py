@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -109,7 +110,7 @@ class _Words:
         return "" if _is_python(name) else f"{name}: "
 
     def _listed(self, listed: Listed) -> str:
-        return f"{self._written(listed.name) or f'--{listed.name}'} {join_names(listed.columns)}"
+        return f"{self._written(listed.name) or f'--{listed.name}'} {shlex.quote(join_names(listed.columns))}"
 
     def _setting(self, setting: Setting) -> str:
         value = setting.value
@@ -118,7 +119,8 @@ class _Words:
             option = self._options.get(setting.name)
             opposite = [] if option is None else option.secondary_opts
             return written if value or not opposite else opposite[0]
-        return f"{written} {_assigned(setting) if isinstance(value, tuple) else _plain(value)}"
+        # As a shell takes it: a name with a blank is one word.
+        return f"{written} {shlex.quote(_assigned(setting) if isinstance(value, tuple) else _plain(value))}"
 
 
 def _list_in_policy(listed: Listed) -> str:

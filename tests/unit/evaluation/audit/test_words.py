@@ -113,3 +113,10 @@ def test_a_guess_from_a_table_is_right_as_often_as_its_class_says() -> None:
     assert learned("table", risk).sentence == (
         "A guess of the likeliest value of the class is right for 75 %; without the table, for 75 %."
     )
+
+
+def test_frequencies_that_are_estimated_with_an_epsilon_are_said_to_be_rough() -> None:
+    table = pa.table({"age": [1, 2] * 30, "s": ["yes", "no", "no"] * 20})
+    release = ld.anonymize(table, quasi="age", sensitive="s", method="randomized-addition:l=1,epsilon=0.5")
+
+    assert any("that estimate is noisy" in note for note in ld.audit(release).notes)
