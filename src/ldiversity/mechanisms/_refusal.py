@@ -85,7 +85,8 @@ def _best(compatibility: Compatibility, l: int, shares: FloatArray) -> str:
     if sets is not None:
         from ldiversity.mechanisms._programs import best_worst_posterior
 
-        return f"; the best worst posterior of any mechanism is {at_most(best_worst_posterior(sets, shares))}"
+        found = best_worst_posterior(sets, shares)
+        return "" if found is None else f"; the best worst posterior of any mechanism is {at_most(found)}"
     chain = Chain.of(compatibility)
     if chain is None:
         return ""

@@ -29,6 +29,7 @@ _MODULES: Final = MappingProxyType(
         "anonymize": "_anonymize",
         "estimate": "_estimate",
         "associate": "_associate",
+        "trend": "_trend",
         "regress": "_regress",
         "attack": "_attack",
         "audit": "_audit",

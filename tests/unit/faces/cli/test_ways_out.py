@@ -20,7 +20,9 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = ["patient no,sex,smoker,disease,job"]
     for place in range(120):
         smoker = "yes" if place % 4 else "no"
-        rows.append(f"p{place // 2},{'fm'[rng.integers(2)]},{smoker},{'abcd'[rng.integers(4)]},{'uvwx'[rng.integers(4)]}")
+        rows.append(
+            f"p{place // 2},{'fm'[rng.integers(2)]},{smoker},{'abcd'[rng.integers(4)]},{'uvwx'[rng.integers(4)]}"
+        )
     file = tmp_path_factory.mktemp("tables") / "my table.csv"
     file.write_text("\n".join(rows) + "\n")
     return file
