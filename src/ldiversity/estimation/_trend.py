@@ -185,7 +185,7 @@ def trend(
 def _check_tells(name: str, release: Release, sensitive: str | None) -> None:
     """Refuse a release whose classes give no standard errors, so that a change would have none."""
     names = release.sensitive if sensitive is None else (sensitive,)
-    if len(names) != 1 or names[0] not in release.sensitive:
+    if not isinstance(names[0], str) or len(names) != 1 or names[0] not in release.sensitive:
         return  # `estimate` says what is wrong with the question
     reason = why_not_by_chance(release, names)
     if reason:
