@@ -17,7 +17,7 @@ from ldiversity.base.numbers import level, number
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._estimate import estimate
 from ldiversity.estimation._exchange import why_not_by_chance
-from ldiversity.release import Release, load_release
+from ldiversity.release import Release, check_release, load_release
 from ldiversity.sentences import Method, say
 from ldiversity.tables import to_native
 
@@ -157,6 +157,7 @@ def trend(
         raise ParameterError("trend", "releases", "must be at least two", got=len(named))
     loaded = {name: load_release(one) if isinstance(one, str | os.PathLike) else one for name, one in named.items()}
     for name, release in loaded.items():
+        check_release("trend", release)
         _check_tells(name, release, sensitive)
     figures, records = {}, {}
     for name, release in loaded.items():
@@ -185,7 +186,7 @@ def trend(
 def _check_tells(name: str, release: Release, sensitive: str | None) -> None:
     """Refuse a release whose classes give no standard errors, so that a change would have none."""
     names = release.sensitive if sensitive is None else (sensitive,)
-    if not isinstance(names[0], str) or len(names) != 1 or names[0] not in release.sensitive:
+    if len(names) != 1 or not isinstance(names[0], str) or names[0] not in release.sensitive:
         return  # `estimate` says what is wrong with the question
     reason = why_not_by_chance(release, names)
     if reason:
