@@ -13,7 +13,7 @@ from ldiversity.estimation import ESTIMATORS, CellData
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.publish import draw_sets
 
-RUNS = 6
+RUNS = 40
 EPSILONS = (1.0, 2.0)
 ESTIMATED = ("linear", "simplex", "mle")
 FAVORED = "24 equal shares, 5,000 records"
