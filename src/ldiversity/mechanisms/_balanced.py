@@ -19,6 +19,7 @@ from ldiversity.errors import (
     ReleaseFormatError,
     UnsupportedError,
 )
+from ldiversity.mechanisms._apart import ApartSelection
 from ldiversity.mechanisms._arguments import (
     check_prior,
     check_sample,
@@ -27,7 +28,7 @@ from ldiversity.mechanisms._arguments import (
     read_only,
 )
 from ldiversity.mechanisms._balanced_weights import Weights, fit_weights, weights_kind
-from ldiversity.mechanisms._base import SINGULAR_CONDITION, SetMechanism
+from ldiversity.mechanisms._base import SINGULAR_CONDITION
 from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.mechanisms._partitions import Partitions
 from ldiversity.mechanisms._refusal import refuse
@@ -49,7 +50,7 @@ PRIOR_TOLERANCE: Final = 1e-6
 """How far the sum of a prior may be from one."""
 
 
-class BalancedSelection(SetMechanism):
+class BalancedSelection(ApartSelection):
     """Hide the true value in a set of `l` values at least `d` apart, which is equally likely from each of its members.
 
     Every valid set R has a weight w(R). For every value, the weights of the sets that contain it sum to one. A record
@@ -95,13 +96,9 @@ class BalancedSelection(SetMechanism):
         prior: FloatArray | None = None,
         compatibility: Compatibility | None = None,
     ) -> None:
-        self.domain = domain
-        self.distance = distance
-        self.d = d
+        super().__init__(domain, distance, l=_check_work(l, len(domain)), d=d, compatibility=compatibility)
         self.theta: FloatArray = read_only(np.array(theta, dtype=np.float64))
         self.prior: FloatArray | None = None if prior is None else read_only(np.array(prior, dtype=np.float64))
-        self.compatibility = compatibility or Compatibility.of(distance, domain, d)
-        self._l = _check_work(l, len(domain))
         self._weights: Weights = weights_kind(self.compatibility)(self.compatibility, l, self.theta)
 
     @classmethod
@@ -138,16 +135,6 @@ class BalancedSelection(SetMechanism):
         return f"BalancedSelection(n_values={self.n_values}, l={self.l}, d={self.d:g}{calibrated})"
 
     # --- what it publishes -------------------------------------------------------------------------
-
-    @property
-    def n_values(self) -> int:
-        """F, the number of values of the domain."""
-        return len(self.domain)
-
-    @property
-    def l(self) -> int:  # noqa: E743 - the letter of the literature
-        """How many values a published set has."""
-        return self._l
 
     @property
     def words_per_record(self) -> int:

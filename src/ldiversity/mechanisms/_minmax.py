@@ -13,10 +13,11 @@ from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, Json, SetAr
 from ldiversity.base.checks import check_integer, check_number
 from ldiversity.distances import Distance, distance_from_dict
 from ldiversity.errors import InfeasibleError, LDiversityError, ReleaseFormatError, UnsupportedError
+from ldiversity.mechanisms._apart import ApartSelection
 from ldiversity.mechanisms._arguments import check_prior, check_sample, described_integer, described_number, read_only
 from ldiversity.mechanisms._balanced import ROUNDING
 from ldiversity.mechanisms._balanced_sampling import AliasTables, ListedSampler
-from ldiversity.mechanisms._base import CONDITION_LIMIT, SINGULAR_CONDITION, SetMechanism
+from ldiversity.mechanisms._base import CONDITION_LIMIT, SINGULAR_CONDITION
 from ldiversity.mechanisms._compatibility import Compatibility
 from ldiversity.schema import Domain
 from ldiversity.sentences import say
@@ -33,7 +34,7 @@ SUM_TOLERANCE: Final = 1e-8
 """How far the probabilities of a value's sets in a release may be from one in sum."""
 
 
-class MinMaxSelection(SetMechanism):
+class MinMaxSelection(ApartSelection):
     """Hide the true value in a set of `l` values at least `d` apart, by the least worst posterior that is possible.
 
     Where a group of alike values is larger than F/l, no weights are balanced: some set must point at a value with more
@@ -72,11 +73,7 @@ class MinMaxSelection(SetMechanism):
     """Raise it when you change how probabilities are found, the order in which sets are listed, or alias tables."""
 
     def __init__(self, domain: Domain, distance: Distance, *, l: int, d: float, chances: FloatArray) -> None:
-        self.domain = domain
-        self.distance = distance
-        self.d = d
-        self._l = l
-        self.compatibility = Compatibility.of(distance, domain, d)
+        super().__init__(domain, distance, l=l, d=d)
         self.sets = _list(self.compatibility, l)
         self.chances: FloatArray = read_only(np.array(chances, dtype=np.float64))
 
@@ -109,16 +106,6 @@ class MinMaxSelection(SetMechanism):
         return f"MinMaxSelection(n_values={self.n_values}, l={self.l}, d={self.d:g})"
 
     # --- what it publishes -------------------------------------------------------------------------
-
-    @property
-    def n_values(self) -> int:
-        """F, the number of values of the domain."""
-        return len(self.domain)
-
-    @property
-    def l(self) -> int:  # noqa: E743 - the letter of the literature
-        """How many values a published set has."""
-        return self._l
 
     @property
     def words_per_record(self) -> int:

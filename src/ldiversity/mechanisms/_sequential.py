@@ -19,9 +19,9 @@ from ldiversity.errors import (
     ReleaseFormatError,
     UnsupportedError,
 )
+from ldiversity.mechanisms._apart import ApartSelection
 from ldiversity.mechanisms._arguments import check_prior, check_sample, described_integer, described_number, read_only
-from ldiversity.mechanisms._base import FITTED_CONDITION, SetMechanism
-from ldiversity.mechanisms._compatibility import Compatibility
+from ldiversity.mechanisms._base import FITTED_CONDITION
 from ldiversity.mechanisms._enumerated import EnumeratedSets, distinct_rows, enumerate_or_sample, list_sets
 from ldiversity.schema import Domain
 from ldiversity.sentences import Setting, say
@@ -29,16 +29,13 @@ from ldiversity.sentences import Setting, say
 __all__ = ["SequentialSelection"]
 
 
-class SequentialSelection(SetMechanism):
+class SequentialSelection(ApartSelection):
     """A mechanism on the sets of `l` values whose members are pairwise at distance `d` or more."""
 
     def __init__(self, domain: Domain, distance: Distance, l: int, d: float) -> None:
         owner = type(self).__name__
-        self.domain = domain
-        self.distance = distance
-        self._l = check_integer(owner, "l", l, minimum=2)
-        self.d = check_number(owner, "d", d, minimum=0)
-        self.compatibility = Compatibility.of(distance, domain, d)
+        l, d = check_integer(owner, "l", l, minimum=2), check_number(owner, "d", d, minimum=0)
+        super().__init__(domain, distance, l=l, d=d)
         if self._l > self._most_members:
             raise UnsupportedError(owner, "l", f"must be at most {self._most_members}", got=self._l).with_hint(
                 "Exact facts about larger sets would take too long. Use a smaller l, or balanced selection."
@@ -63,16 +60,6 @@ class SequentialSelection(SetMechanism):
         return f"{type(self).__name__}(F={self.n_values}, l={self.l}, d={self.d:g}, distance={self.distance.kind!r})"
 
     # --- what it is --------------------------------------------------------------------------------
-
-    @property
-    def n_values(self) -> int:
-        """F, the number of values of the domain."""
-        return len(self.domain)
-
-    @property
-    def l(self) -> int:  # noqa: E743 - the letter of the literature
-        """How many values a published set has."""
-        return self._l
 
     @property
     def words_per_record(self) -> int:
