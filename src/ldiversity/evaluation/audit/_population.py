@@ -208,5 +208,6 @@ def _estimated(records: int, fraction: float) -> str:
     return (
         f"The table is taken for {percent(fraction)} of a population of about {number(round(records / fraction))} "
         "people, drawn at random. How many people of it look alike is estimated from that share alone; no model of the "
-        "population was fitted."
+        "population was fitted. Where most classes have one or two records, the true risk may be twice as high; it is "
+        "never higher than without the fraction."
     )
