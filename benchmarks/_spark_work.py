@@ -26,7 +26,7 @@ import ldiversity as ld
 
 _QUASI = ["age", "education-num", "hours-per-week", "marital-status", "race", "sex"]
 _SENSITIVE = "occupation"
-_METHODS = {"sets": "randomized-addition:l=3", "bsgi": "bsgi:l=4"}
+_METHODS = {"sets": "randomized-addition:l=3", "bsgi": "bsgi:l=4,effort=0"}
 _CORES = 2
 
 

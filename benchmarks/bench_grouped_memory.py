@@ -33,7 +33,7 @@ METHODS = {
     "le-anatomy": "le-anatomy:l=2,e=1,tree={tree}",
     "llmsu": "llmsu:l=4",
     "mbf": "mbf:l=4",
-    "bsgi": "bsgi:l=4",
+    "bsgi": "bsgi:l=4,effort=0",
     "mondrian": "mondrian:l=4",
     "tp": "tp:l=4",
     "incognito": "incognito:l=4",

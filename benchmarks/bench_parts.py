@@ -99,7 +99,7 @@ def _loss(part: CodedTable, whole: CodedTable, l: int) -> float:
     """The loss of the rows of a part, as a share of all cells; charged alike in every part."""
     from ldiversity._kernels.bsgi_loss import total_loss
 
-    partition = BSGI(l=l).group(part, GroupingRun(workers=2)).partitions[0]
+    partition = BSGI(l=l, effort=0).group(part, GroupingRun(workers=2)).partitions[0]
     space = make_space("BSGI", part, None)
     total = float(total_loss(space.loss, space.points, partition.class_of, partition.n_classes))
     return total / whole.n_rows / len(whole.quasi)

@@ -181,8 +181,8 @@ class _Work:
             return [np.arange(len(self.sizes), dtype=np.int32)]
         n_numbers = len(self.space.loss.caps)
         centers = self.space.points[self.rows[self.starts[:-1]]]
-        sums = np.add.reduceat(self.space.points[self.rows, :n_numbers], self.starts[:-1], axis=0)
-        centers[:, :n_numbers] = sums / self.sizes[:, None]
+        for d in range(n_numbers):
+            centers[:, d] = np.add.reduceat(self.space.points[self.rows, d], self.starts[:-1]) / self.sizes
         order, begins = _tree_order(turn, self.space.loss, centers, most)
         return np.split(order, begins[1:])
 
