@@ -33,6 +33,8 @@ WAYS: Final[dict[str, dict[str, str]]] = {
     "width": {"pay": "width:1000/100000", "rate": "width:0.5/1"},
     "quantiles": {"pay": "quantiles:8/2", "rate": "quantiles:4/2"},
 }
+# Where regions overlap, deFinetti may weigh hidden leaves otherwise than declared ones; not with these classes.
+OPTIONS: Final[dict[str, dict[str, Any]]] = {"bsgi": {"effort": 0}}
 
 
 def generalizing() -> Iterator[Any]:
@@ -40,7 +42,7 @@ def generalizing() -> Iterator[Any]:
         module, _, name = entry.home.partition(":")
         made = getattr(import_module(module), name)
         if issubclass(made, GroupingMethod) and made.layout == "generalized":
-            yield pytest.param(made.of_level(2), id=entry.name)
+            yield pytest.param(made.of_level(2, **OPTIONS.get(entry.name, {})), id=entry.name)
 
 
 METHODS = [*generalizing()]
