@@ -143,3 +143,25 @@ def test_another_table_is_refused() -> None:
 def test_every_method_is_among_those_that_are_tested() -> None:
     tested = {method.partition(":")[0] for method in (*KEEPING, *GENERALIZING)}
     assert set(CATALOG) - tested == {"semantic", "le-anatomy"}  # their quasi-identifiers are those of their kin
+
+
+@pytest.mark.parametrize("method", [*KEEPING, "bsgi:l=2", "mondrian:l=2"])
+def test_people_whose_rows_were_all_left_out_are_not_counted(method: str) -> None:
+    table = visits()
+    people = table["patient"].to_pylist()
+    gone = {f"p{one}" for one in range(0, 90, 7)}
+    rng = np.random.default_rng(1)
+    values = [
+        None if who in gone or rng.random() < 0.1 else value
+        for who, value in zip(people, table["value"].to_pylist(), strict=True)
+    ]
+    table = table.set_column(3, "value", pa.array(values))
+    disease = ld.Sensitive("value", domain=VALUES, missing="drop")
+
+    release = ld.anonymize(table, quasi=QUASI, sensitive=disease, method=method, person="patient")
+    audit = ld.audit(release, original=table, person="patient")
+
+    published = table.filter(table["value"].is_valid())
+    assert audit.people == len(set(published["patient"].to_pylist())) < 90 - len(gone) + 1
+    if method in KEEPING and not release.suppressed:
+        assert audit.risk.uniques == people_alike(published).count(1)

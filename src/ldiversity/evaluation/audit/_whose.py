@@ -17,6 +17,7 @@ from ldiversity.evaluation.audit._linking import as_published, pairs_alike
 from ldiversity.evaluation.audit._numbering import number_rows, plain_cells
 from ldiversity.evaluation.audit._tally import Tally, counts_of
 from ldiversity.release import Release
+from ldiversity.schema import Role
 from ldiversity.tables import Source, unknown_column
 
 __all__ = ["count_people_of"]
@@ -35,7 +36,14 @@ def count_people_of(seen: AttackerView, release: Release, original: Source, pers
     for name in (*seen.quasi, person):
         if name not in original.columns:
             raise unknown_column(original.name, name, original.columns, from_file=original.from_file)
-    cells = _tallied(as_published("original", original, release, [*seen.quasi, person]), [*seen.quasi, person], person)
+    hidden = [
+        one.name
+        for one in release.schema.attributes
+        if one.role is Role.SENSITIVE and one.domain is not None and None not in one.domain.values
+    ]
+    needed = [*seen.quasi, person, *(name for name in hidden if name in original.columns)]
+    shown = as_published("original", original, release, needed)
+    cells = _tallied(shown, needed, person, seen.quasi)
     whose, first = number_rows(cells, [person])
     rows, sizes = counts_of(cells), np.zeros(len(seen.sizes), dtype=np.int64)
     for classes, places in pairs_alike("original", seen, cells):
@@ -51,12 +59,18 @@ def count_people_of(seen: AttackerView, release: Release, original: Source, pers
     return replace(seen, sizes=sizes, n_rows=release.n_rows, n_people=len(first), person=person)
 
 
-def _tallied(source: Source, names: Sequence[str], person: str) -> pa.Table:
-    """The different rows, with how often each occurs."""
-    tally = Tally(list(dict.fromkeys(names)))
-    for batch in source.batches(list(dict.fromkeys(names))):
+def _tallied(source: Source, needed: Sequence[str], person: str, quasi: Sequence[str]) -> pa.Table:
+    """The different rows, with how often each occurs; rows without a value that the others need are not published."""
+    names = list(dict.fromkeys(needed))
+    counted = list(dict.fromkeys([*quasi, person]))
+    tally = Tally(counted)
+    for batch in source.batches(names):
         check_people(batch, person)
-        tally.add(pa.table({name: plain_cells(batch.column(name)) for name in batch.schema.names}))
+        rows = pa.table({name: plain_cells(batch.column(name)) for name in names})
+        for name in names:
+            if name not in counted:
+                rows = rows.filter(rows.column(name).is_valid())
+        tally.add(rows.select(counted))
     return tally.result()
 
 
