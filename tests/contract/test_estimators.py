@@ -25,6 +25,9 @@ MECHANISMS = {
     "ring": RingSelection.fit(ORDERED, OrderedDistance(), l=3, d=2),
     "balanced": BalancedSelection.fit(ORDERED, OrderedDistance(), l=3, d=2),
 }
+OWN = {name for name, made in ESTIMATORS.items() if made.__module__.startswith("ldiversity.")}
+"""Strangers may state other errors, or none."""
+
 ADDS_UP = ["auto", "hierarchical", "linear", "map", "mle", "simplex"]
 NOT_NEGATIVE = ["auto", "hierarchical", "map", "mle", "naive", "simplex"]
 
@@ -139,8 +142,11 @@ def test_an_estimator_that_states_no_errors_has_none(mechanism: SetMechanism, tm
 def test_whoever_takes_the_errors_of_another_says_so(mechanism: SetMechanism, name: str) -> None:
     result, linear = (estimate(publish(mechanism), "g", estimator=each) for each in (name, "linear"))
 
+    if not states_errors(result):
+        return
     taken = (result.std_error == linear.std_error).all(axis=1)
-    assert taken[result.records < 90].all()  # cells with fewer than ten records per value
+    if name in OWN:
+        assert taken[result.records < 90].all()  # cells with fewer than ten records per value
     assert any("are those of linear" in caveat for caveat in result.caveats) == taken.any()
 
 
@@ -181,8 +187,10 @@ def test_few_records_of_a_tree_have_finite_intervals(name: str, n: int) -> None:
 
     result = estimate(publish(SimpleSelection.fit(ORDERED, tree, l=3, d=2), n), estimator=name)
 
-    assert np.isfinite(result.low).all()
-    assert np.isfinite(result.high).all()
+    assert name not in OWN or states_errors(result)
+    if states_errors(result):
+        assert np.isfinite(result.low).all()
+        assert np.isfinite(result.high).all()
 
 
 @pytest.mark.parametrize("name", list(ESTIMATORS))
