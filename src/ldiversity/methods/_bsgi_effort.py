@@ -8,10 +8,13 @@ from ldiversity.base.checks import check_integer
 from ldiversity.errors import ParameterError
 from ldiversity.sentences import Parameter, say
 
-__all__ = ["USUAL_EFFORT", "effort_notes", "given_effort"]
+__all__ = ["MOST_EFFORT", "USUAL_EFFORT", "effort_notes", "given_effort"]
 
 USUAL_EFFORT: Final = 150
 """On Adult, less than 3 s of one core in all, for a loss that seven times the effort lowers by a twentieth."""
+
+MOST_EFFORT: Final = 1_000_000
+"""More takes days for tables that gain from it, and gains nothing."""
 
 _MOVES_OF_A_PASS: Final = 50
 """How many moves a record stand for one of the passes that `swaps` counted: they take less time, and lose less."""
@@ -26,10 +29,10 @@ _BOUGHT: Final = (
 def given_effort(effort: int | None, swaps: int | None) -> int | None:
     """The effort, checked; `swaps` is its former name."""
     if effort is not None:
-        check_integer("BSGI", "effort", effort, minimum=0)
+        check_integer("BSGI", "effort", effort, minimum=0, maximum=MOST_EFFORT)
     if swaps is None:
         return effort
-    check_integer("BSGI", "swaps", swaps, minimum=0)
+    check_integer("BSGI", "swaps", swaps, minimum=0, maximum=MOST_EFFORT // _MOVES_OF_A_PASS)
     if effort is not None:
         rule = say("must be left out with {}", Parameter("effort"))
         raise ParameterError("BSGI", "swaps", rule, got=swaps, hint="It is the former name of effort.")

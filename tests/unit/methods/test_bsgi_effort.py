@@ -380,6 +380,12 @@ def test_weights_of_zero_leave_classes_valid() -> None:
     assert len(set(zip(partition.class_of.tolist(), codes.tolist(), strict=True))) == N
 
 
+@pytest.mark.parametrize("given", [{"effort": 2**63}, {"effort": 1_000_001}, {"swaps": 20_001}], ids=str)
+def test_effort_that_would_never_end_is_refused(given: dict[str, int]) -> None:
+    with pytest.raises(ld.ParameterError, match="must be an integer from 0 to"):
+        BSGI(4, **given)
+
+
 # --- The former name -----------------------------------------------------------------------------------
 
 

@@ -146,7 +146,7 @@ class _Column:
 
     def codes(self, cells: pa.ChunkedArray) -> NDArray[np.int64]:
         """The number of each cell."""
-        if pa.types.is_null(cells.type):
+        if pa.types.is_null(cells.type) or not len(cells):  # a batch may have lost all its rows, and has no chunk then
             return np.zeros(len(cells), dtype=np.int64)
         parts = [self._codes(chunk.dictionary_encode()) for chunk in cells.chunks]
         return np.concatenate(parts) if len(parts) != 1 else parts[0]

@@ -113,3 +113,15 @@ def test_a_column_of_too_many_different_cells_is_refused(monkeypatch: pytest.Mon
 
     assert not PackedCounts(["id"]).add(pa.table({"id": range(100)}))
     assert PackedCounts(["id"]).add(pa.table({"id": range(99)}))
+
+
+def test_a_batch_that_has_lost_all_its_rows_is_counted() -> None:
+    packed = PackedCounts(["text"])
+    empty = pa.table({"text": pa.chunked_array([], pa.string())})
+
+    assert packed.add(empty)
+    assert packed.add(pa.table({"text": ["a", "a"]}))
+    assert packed.add(empty)
+
+    rows, counts = packed.result()
+    assert (rows["text"].to_pylist(), counts.tolist()) == (["a"], [2])

@@ -112,3 +112,14 @@ def test_rows_of_one_class_that_differ_are_found_across_batches() -> None:
 
     with pytest.raises(ReleaseFormatError, match="rows of one class must share 'age'"):
         shared.result()
+
+
+def test_rows_that_are_all_left_out_are_refused_and_a_stretch_of_them_is_not() -> None:
+    some = pa.table({"q": ["a"] * 4 + ["b"] * 4, "s": ["x", "y", "x", "y"] + [None] * 4})
+    drop = ld.Sensitive("s", missing="drop")
+
+    found = ld.audit(some, quasi="q", sensitive=drop)
+
+    assert (found.records, found.classes.count) == (4, 1)
+    with pytest.raises(ld.SchemaError, match="must have at least one row"):
+        ld.audit(some.slice(4), quasi="q", sensitive=drop)
