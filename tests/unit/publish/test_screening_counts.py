@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import ldiversity as ld
@@ -42,7 +42,8 @@ def test_what_a_column_tells_is_how_often_the_others_guess_right(pairs: list[tup
     assert telling(counts, len(pairs)).share == pytest.approx(guessed_by_others(pairs))
 
 
-@given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=30), max_size=6), st.integers(1, 20))
+@example(parts=[[0], [1, 4], [0, 2]], most=1)
+@given(parts=st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=30), max_size=6), most=st.integers(1, 20))
 def test_counts_that_were_gathered_can_be_gathered_again(parts: list[list[int]], most: int) -> None:
     at_once, in_parts = (HashCounts(bits=0, most=most) for _ in range(2))
     for part in parts:

@@ -58,7 +58,7 @@ class HashCounts:
         """Count some more, in any order; of keys that were gathered elsewhere, `halvings` says how often."""
         if halvings > self._halvings:
             self._merge()
-            self._halvings = halvings
+            self._halvings = max(self._halvings, halvings)  # merging may have halved more often
             self._cut()
         if self._halvings:
             kept = keys < np.uint64(1 << (64 - self._halvings))
