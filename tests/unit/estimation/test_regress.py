@@ -194,6 +194,25 @@ def test_missing_predictors_are_refused_or_left_out() -> None:
     assert "7 records left out" in fit.summary()
 
 
+def test_cells_that_were_missing_before_they_were_made_coarser_are_missing() -> None:
+    ages = pa.array([None if place < 7 else int(age) for place, age in enumerate(AGE)])
+    release = ld.anonymize(
+        pa.table({"age": ages, "disease": np.array(VALUES)[DISEASE]}),
+        quasi="age",
+        sensitive="disease",
+        levels={"age": "width:20"},
+        method=ld.RandomizedAddition(l=2),
+        insecure_seed=1,
+    )
+
+    with pytest.raises(ld.ParameterError, match="'age' is missing in 7 records"):
+        ld.regress(release, "disease ~ age")
+
+    fit = ld.regress(release, "disease ~ age", missing="drop")
+    assert (fit.n_records, fit.left_out) == (N - 7, 7)
+    assert "(missing)" not in fit.summary()
+
+
 def test_an_outcome_that_does_not_occur_is_refused_with_a_way_out_that_works() -> None:
     domain = Domain((*VALUES, "measles"))
     release = release_of(DISEASE, domain=domain, age=AGE)

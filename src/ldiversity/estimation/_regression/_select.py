@@ -18,7 +18,7 @@ from ldiversity.estimation._coarse import ask_labels
 from ldiversity.estimation._likelihood import counted_marginal
 from ldiversity.estimation._regression._design import Design, prepare_columns
 from ldiversity.estimation._where import Filter, WhereLike, as_filters, nothing_selected
-from ldiversity.schema import Role
+from ldiversity.schema import MISSING_LABEL, Role
 from ldiversity.sentences import Setting, say
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def select_rows(release: Release, read: Formula, where: WhereLike, missing: str,
             )
     columns = release.columns(tuple(dict.fromkeys([*read.columns, *(part.column for part in filters)])))
     selected = _selected(filters, columns, release.n_rows)
-    used = _known(read, columns, selected, missing)
+    used = _known(release, read, columns, selected, missing)
     evidence = release.evidence(read.outcome)
     pieces = evidence.of_row[used].astype(np.int64)
     known = prepare_columns(release, columns.select(list(read.columns)).filter(pa.array(used)))
@@ -146,11 +146,15 @@ def _selected(filters: tuple[Filter, ...], columns: pa.Table, n_rows: int) -> Bo
     return selected
 
 
-def _known(read: Formula, columns: pa.Table, selected: BoolArray, missing: str) -> BoolArray:
+def _known(release: Release, read: Formula, columns: pa.Table, selected: BoolArray, missing: str) -> BoolArray:
     used = selected.copy()
     lacking = []
     for name in read.columns:
-        valid = np.asarray(pc.is_valid(columns[name]))
+        cells = columns[name]
+        # Of a column that was made coarser, the label says that a cell was missing.
+        valid = np.asarray(pc.is_valid(cells))
+        if name in release.coarse:
+            valid &= np.asarray(pc.fill_null(pc.not_equal(cells, MISSING_LABEL), fill_value=False))
         lacking += [] if valid[selected].all() else [name]
         used &= valid
     if lacking and missing == "refuse":
