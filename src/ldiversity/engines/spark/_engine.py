@@ -208,7 +208,7 @@ class SparkEngine(Engine):
         with gather_files(folder) as inbox:
             frame = self._frame(own.then(WriteFile(inbox.folder, writer), columns=own.schema))
             with stage("writing", passes=1):
-                noted = self.run(frame.toArrow)
+                noted = self.run(frame.toArrow, pieces=True)
             return inbox.take([Written.from_json(text.decode()) for text in self._notes(noted)])
 
     def read_back(self, file: DataFile, names: list[str]) -> Iterator[pa.Table]:
@@ -272,15 +272,17 @@ class SparkEngine(Engine):
 
     def notes_in(self, frame: Frame) -> tuple[bytes, ...]:
         """The notes in a frame of pieces, in the order of their parts."""
-        return self._notes(self.run(lambda: frame.where("note is not null or fault is not null").toArrow()))
+        return self._notes(
+            self.run(lambda: frame.where("note is not null or fault is not null").toArrow(), pieces=True)
+        )
 
     def scratch_folder(self) -> Path:
         """A private folder that workers see."""
         return self._scratch.folder()
 
-    def run(self, action: Any, *, foreign: bool = False) -> Any:  # noqa: ANN401 - what the action returns
-        """Make Spark compute; `foreign` is what computes a frame of the user."""
-        return run_job(self.session, self.seal, action, foreign=foreign)
+    def run(self, action: Any, *, foreign: bool = False, pieces: bool = False) -> Any:  # noqa: ANN401 - what the action returns
+        """Make Spark compute; `foreign` is what computes a frame of the user, `pieces` what only hands them on."""
+        return run_job(self.session, self.seal, action, foreign=foreign, pieces=pieces)
 
     def program(self, frame: Frame, program_input: Any, *steps: Any, goals: Any = None, out: Any = None) -> Frame:  # noqa: ANN401
         """A frame of Spark that workers make of another one."""
@@ -338,8 +340,8 @@ class SparkEngine(Engine):
     def _traveled(self, rows: SparkRows) -> Iterator[Traveled]:
         """What workers made of rows. All of them work at once, and what is much comes here piece by piece."""
         with without_traceback(self.seal), self._computed(self._frame(rows)) as frame:
-            if self.run(lambda: _n_bytes(frame)) <= _AT_ONCE:
-                yield from received(self.seal, self.run(frame.toArrow).to_batches())
+            if self.run(lambda: _n_bytes(frame), pieces=True) <= _AT_ONCE:
+                yield from received(self.seal, self.run(frame.toArrow, pieces=True).to_batches())
                 return
             with with_settings(self.session):
                 for row in frame.toLocalIterator():

@@ -26,11 +26,13 @@ _ASK_AGAIN: Final = 0.5
 _STEPS: Final = 1000
 
 
-def run_job(session: Session, seal: Seal, action: Callable[[], _Result], *, foreign: bool = False) -> _Result:
+def run_job(
+    session: Session, seal: Seal, action: Callable[[], _Result], *, foreign: bool = False, pieces: bool = False
+) -> _Result:
     """Do something that makes Spark compute; report how far it is, and cancel it when this is interrupted.
 
-    A `foreign` job computes a frame of the user. The work is done by a second thread, so that this one hears of signals
-    and of watchers that stop the run.
+    A `foreign` job computes a frame of the user, one of `pieces` only hands them on. The work is done by a second
+    thread, so that this one hears of signals and of watchers that stop the run.
     """
     tag = f"ldiversity-{secrets.token_hex(8)}"
     outcome: list[_Result] = []
@@ -45,7 +47,7 @@ def run_job(session: Session, seal: Seal, action: Callable[[], _Result], *, fore
             failure.append(error)
 
     step, told, due = reading(_STEPS), 0, 0.0
-    with with_settings(session, foreign=foreign), watch.listening():
+    with with_settings(session, foreign=foreign, pieces=pieces), watch.listening():
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
         try:

@@ -53,6 +53,10 @@ time, though the rows in them are the same, so the loss of one machine would end
 """
 
 
+_PIECES: Final = {"spark.sql.adaptive.enabled": "false"}
+"""For jobs that hand pieces on as they are: Spark plans such a job again after each stage, and changes nothing."""
+
+
 def open_session(session: Session | None, master: str | None, remote: str | None) -> Session:
     """The session that is given; else one that is active; else a new one."""
     given = [name for name, value in (("session", session), ("master", master), ("remote", remote)) if value]
@@ -143,13 +147,15 @@ def quiet() -> Iterator[None]:
 
 
 @contextmanager
-def with_settings(session: Session, *, foreign: bool = False) -> Iterator[None]:
+def with_settings(session: Session, *, foreign: bool = False, pieces: bool = False) -> Iterator[None]:
     """Give a session the settings that a job of the engine needs, and put back those that it had.
 
     A `foreign` job computes a frame of the user, which may give other rows when it is computed again. There Spark must
-    compare.
+    compare. A job of `pieces` has nothing that Spark could arrange better.
     """
     settings = _SETTINGS if foreign else _SETTINGS | _NO_CHECKSUMS
+    if pieces:
+        settings = settings | _PIECES
     before = {name: session.conf.get(name, None) for name in settings}
     try:
         for name, value in settings.items():
