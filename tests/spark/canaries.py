@@ -27,7 +27,6 @@ def logged(base: Path) -> dict[str, str]:
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": made(base / "events").as_uri(),
         "spark.eventLog.compress": "false",
-        "spark.local.dir": str(made(base / "local")),
         **{f"spark.{one}.compress": "false" for one in ("shuffle", "shuffle.spill", "rdd", "broadcast")},
     }
 

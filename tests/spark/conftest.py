@@ -108,8 +108,10 @@ class Cluster:
         Where it worked.
     keys, said, passing
         The keys that were used, the errors that were raised, and what Spark's disks held at times, as the driver told.
+    n_files
+        How many files there were in each folder while the driver still ran, and those that executors had in ``local``.
     cells
-        Which cells were in the files of each place while the driver still ran.
+        Which cells were in them.
     found, spread
         Which keys were in any file, and which were after one of them was spread on purpose.
     """
@@ -118,6 +120,7 @@ class Cluster:
     keys: dict[str, bytes]
     said: list[str]
     passing: list[str]
+    n_files: dict[str, int]
     cells: dict[str, set[str]]
     found: set[str]
     spread: set[str]
@@ -135,6 +138,8 @@ def cluster(engine: SparkEngine, one_file: Path, tmp_path_factory: pytest.TempPa
         told = json.loads((private / "told.json").read_text())
         keys = {name: bytes.fromhex(text) for name, text in told.pop("keys").items()}
         places = ("events", "local", "plans", "releases", "scratch", "driver.log", "spark")
+        n_files = {place: sum(file.is_file() for file in (folder / place).rglob("*")) for place in places}
+        n_files["executors"] = sum(file.is_file() for file in (folder / "local").glob("*/executor-*/**/*"))
         cells = {place: found(folder / place, CELLS) for place in places}
         before = found(folder, keys)
         (folder / "spread").touch()
@@ -144,7 +149,7 @@ def cluster(engine: SparkEngine, one_file: Path, tmp_path_factory: pytest.TempPa
     finally:
         process.kill()
         process.wait()
-    return Cluster(folder, keys, cells=cells, found=before, spread=after, **told)
+    return Cluster(folder, keys, n_files=n_files, cells=cells, found=before, spread=after, **told)
 
 
 def _write_canaries(private: Path) -> None:

@@ -79,6 +79,7 @@ def start(program: str, *words: str | Path, folder: Path) -> subprocess.Popen[by
         "PYTHONPATH": os.pathsep.join([str(_ROOT), str(_PACKAGE)]),
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_DIRS": str(made(folder / "local")),  # of executors too
         "SPARK_HOME": str(_spark_home(folder)),
     }
     environment["PYSPARK_SUBMIT_ARGS"] = f"--driver-memory 1g --driver-java-options '{QUICK_JAVA}' pyspark-shell"
@@ -105,6 +106,8 @@ appender.stderr.name = stderr
 appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = info
 """)
     return home
 

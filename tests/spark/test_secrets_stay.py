@@ -7,6 +7,11 @@ from tests.spark.conftest import Cluster
 
 
 def test_no_cell_is_left_where_it_must_not_be(cluster: Cluster) -> None:
+    """The search is not vacuous: there are files everywhere, executors too have shuffled, and everything was logged."""
+    assert min(cluster.n_files[place] for place in ("events", "executors", "plans", "releases", "scratch")) > 0
+    for log in (cluster.folder / "driver.log", *(cluster.folder / "spark" / "work").glob("*/0/stderr")):
+        assert " INFO " in log.read_text()
+
     for place in ("events", "plans", "scratch", "driver.log", "spark"):
         assert cluster.cells[place] == set()
     # What is counted stands in the files of a session that does not encrypt them until Spark removes it, as the guide
