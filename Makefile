@@ -11,18 +11,13 @@ CHECK_VERSION := -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python
 # The oldest versions are those that pyproject.toml names, on the oldest Python; PYTHON=... chooses another Python.
 OLDEST := .venv-oldest
 OLDEST_PYTHON = $(if $(filter python3,$(PYTHON)),$(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3),$(PYTHON))
-# Left out is what this project's own code alone decides, so that the newest versions find each fault as well: papers,
-# examples, properties, whole runs, statistical tests, the mathematics of methods, mechanisms, models and parts,
-# entries that strangers register, what may not tell of others, and what reports and hints say. What stays reads, writes and compares with each version: every kind
-# of table and file, every command and answer, estimates, attacks and audits, servers and storage; and tests/contract
-# still publishes with each method and mechanism, and compares the draws with those of other versions.
-OLDEST_TESTS := tests/unit tests/contract tests/property/test_files_give_back.py \
-	$(wildcard tests/collection/test_server_*.py tests/collection/test_store_[!k]*.py) \
-	$(addprefix --ignore=tests/unit/,mechanisms methods models) \
-	$(addprefix --ignore-glob='*/contract/test_,$(addsuffix .py',toy_* people_* coarse_* progress automatic_hierarchies \
-		neighboring_tables left_out_records claims_of_every_model alike_promises several_promises report_criteria \
-		parts *_in_parts *_in_ranges *_in_batches distances mechanisms names_and_releases secrets)) \
-	$(addprefix --ignore-glob='*/faces/*/test_,$(addsuffix .py',advice hints_work report_[!c]* long_labels summary committee))
+# What is run there reads, writes and computes with each version: every kind of table and file, every command and answer,
+# estimates, audits, attacks and pictures, servers and storage, and a publication by each method, whose draws are compared
+# with those of other versions. The rest is decided by this project's own code alone, and the newest versions find its faults.
+OLDEST_TESTS := $(addprefix tests/unit/,base collection engines estimation evaluation pictures publish release tables web) \
+	$(addprefix tests/contract/test_,$(addsuffix .py,answers engines estimates_on_engines estimators every_command evidence \
+		extreme_numbers frame_types grouping_methods pycanon same_draws several_files times without_sensitive_columns)) \
+	$(wildcard tests/collection/test_server_*.py tests/collection/test_store_[!k]*.py) tests/property/test_files_give_back.py
 
 # One more than there are processors, because tests wait for browsers, databases and other processes now and then.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
