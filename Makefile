@@ -57,7 +57,7 @@ layers: setup
 	mv $@.part $@
 
 unit: setup .kernels.json
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+	$(BIN)/pytest -n $(WORKERS)
 
 # Compiled loops are kept apart: each version of numba discards those of another.
 test-oldest: setup-oldest

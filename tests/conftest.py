@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -14,6 +15,27 @@ import ldiversity as ld
 # A busy machine is no fault of a test; and a change is judged by examples that anyone can repeat.
 settings.register_profile("default", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("default")
+
+BY_FOLDER = ("tests/spark/",)
+BY_FILE = ("tests/contract/", "tests/packaging/", "tests/unit/faces/")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Where tests run in several processes, those that share something costly, such as one Spark, run in one of them.
+
+    The marker `xdist_group` is meant for that, and has no effect with pytest 9.2 and pytest-xdist 3.8.
+    """
+    from xdist.scheduler import LoadGroupScheduling
+
+    class Together(LoadGroupScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            if nodeid.startswith(BY_FOLDER):
+                return nodeid[: nodeid.index("/", len("tests/"))]
+            return nodeid.partition("::")[0] if nodeid.startswith(BY_FILE) else nodeid
+
+    return Together(config, log)
+
 
 DISEASES = ["angina", "asthma", "cold", "cut", "flu", "measles", "sty"]
 

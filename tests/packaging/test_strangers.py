@@ -18,8 +18,6 @@ FIRST_RELEASE = next(text for kind, text in BLOCKS if not kind and "ldiversity d
 PYTHON = "\n".join(text for kind, text in BLOCKS if kind == "python")
 COLLECT = next(text for kind, text in BLOCKS if not kind and "collect new" in text)
 
-pytestmark = pytest.mark.xdist_group("stranger")  # one environment for all of them
-
 
 def run(python: Path, *words: str, folder: Path, code: int = 0) -> str:
     done = subprocess.run(

@@ -28,14 +28,6 @@ _SETTINGS = {
 }
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where tests run in several processes, those of Spark run in one, and so start one Spark."""
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("spark"))
-
-
 @pytest.fixture(scope="session")
 def local_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where Spark keeps what does not stay in memory."""
