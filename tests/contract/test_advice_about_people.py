@@ -60,7 +60,7 @@ def release(visits: Path) -> Path:
 def asked(visits: Path, release: Path) -> dict[str, tuple[object, ...]]:
     """How each command is told whose row it is."""
     of_release = ("--original", visits, *READING, *WHOSE)
-    short = ("--queries", 2, "--targets", 100, "--seed", 1, "-l", 2, "--methods", "randomized-addition")
+    short = ("--queries", 2, "--targets", 100, "--seed", 2, "-l", 2, "--methods", "randomized-addition")
     return {
         "anonymize": (visits, *ROLES, *READING, *WHOSE, "-l", 2, "-o", release.with_name("again")),
         "plan": (visits, *ROLES, *READING, *WHOSE, "-l", 2),
