@@ -8,6 +8,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -206,3 +207,11 @@ def test_a_user_who_may_not_write_is_told(postgresql: PostgreSQLServer) -> None:
         pytest.raises(StorageError, match=sentence),
     ):
         store.add(ONE.id, [kept(1)])
+
+
+def test_two_that_empty_the_log_at_once_wait_for_each_other(file: Path, store: Store) -> None:
+    with Store.open(f"sqlite:///{file}") as other, ThreadPoolExecutor(2) as pool:
+        for number in range(20):
+            store.add(ONE.id, [kept(number)])
+            for tidied in [pool.submit(one.tidy, patience=10) for one in (store, other)]:
+                tidied.result()

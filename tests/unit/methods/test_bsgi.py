@@ -49,8 +49,8 @@ def classes(grouping: Grouping) -> list[list[int]]:
     [
         ({"l": 1}, "BSGI: l must be an integer of at least 2"),
         ({"l": 2, "selection": "far"}, "BSGI: selection must be one of 'near', 'paper'"),
-        ({"l": 2, "effort": -1}, "BSGI: effort must be an integer of at least 0"),
-        ({"l": 2, "swaps": 1.5}, "BSGI: swaps must be an integer of at least 0"),
+        ({"l": 2, "effort": -1}, "BSGI: effort must be an integer from 0 to"),
+        ({"l": 2, "swaps": 1.5}, "BSGI: swaps must be an integer from 0 to"),
         ({"l": 2, "swaps": 1, "effort": 1}, "BSGI: swaps must be left out with effort"),
         ({"l": 2, "overflow": "ignore"}, "BSGI: overflow must be one of 'refuse', 'suppress'"),
         ({"l": 2, "weights": {"age": -1}}, "BSGI: weight of 'age' must be a finite number of at least 0"),

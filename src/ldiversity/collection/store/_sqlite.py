@@ -110,13 +110,13 @@ class SQLite:
     def checkpoint(self, patience: float) -> None:
         """Move the write-ahead log into the tables and empty it."""
         with self._waiting(patience) as connection:
-            _empty_log(connection)
+            _empty_log(connection, patience)
 
     def rewrite(self, patience: float) -> None:
         """Write all tables anew in the order of their keys, then empty the log."""
         with self._waiting(patience) as connection:
             connection.exec_driver_sql("VACUUM")
-            _empty_log(connection)
+            _empty_log(connection, patience)
 
     @contextmanager
     def _waiting(self, seconds: float) -> Iterator[Connection]:
@@ -156,8 +156,13 @@ def _set_up(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
     connection.execute("PRAGMA trusted_schema = OFF")
 
 
-def _empty_log(connection: Connection) -> None:
-    if connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]:
+def _empty_log(connection: Connection, patience: float) -> None:
+    # Two checkpoints at once do not wait for each other, whatever the time-out.
+    end = time.monotonic() + patience
+    while connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]:
+        if time.monotonic() < end:
+            time.sleep(0.01)
+            continue
         raise BusyError("database", "is being read by another program, so its log could not be emptied").with_hint(
             "Try again when nobody reads it."
         )
