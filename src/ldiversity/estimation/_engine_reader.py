@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -94,7 +95,7 @@ class EngineReader(Reader):
 
 
 @dataclass(frozen=True, eq=False)
-class _OfParts:
+class _OfParts(ABC):
     """What workers do with a part: the same as `LocalReader` with a whole release."""
 
     parts: ReleaseParts
@@ -106,8 +107,8 @@ class _OfParts:
     def _work(self, part: Part) -> tuple[pa.Table, bytes]:
         return self.read(LocalReader(self.parts.part(part.number), self.attribute)), b""
 
-    def read(self, reader: LocalReader) -> pa.Table:
-        raise NotImplementedError
+    @abstractmethod
+    def read(self, reader: LocalReader) -> pa.Table: ...
 
 
 @dataclass(frozen=True, eq=False)

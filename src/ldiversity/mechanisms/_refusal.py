@@ -67,7 +67,8 @@ def _rule(compatibility: Compatibility, l: int, d: float, prior: FloatArray | No
         held = float(chain.clique_masses(masses).max()) / size
         whole = "the domain" if prior is None else "the prior"
         held_by = f"values closer than d to each other must hold {most} 1/l = {1 / l:.3f} of {whole}"
-        return f"{held_by} (they hold {held:.3f}){why}"
+        # Rounded as the best worst posterior is, which is often the same number.
+        return f"{held_by} (they hold {at_most(held) if verdict == 'absent' else f'{held:.3f}'}){why}"
     if verdict == "absent":
         return "there must be weights on the valid sets whose sums are the same for every value"
     return "the valid sets must distinguish all values"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
@@ -146,7 +147,7 @@ class KeepParts:
 
 
 @dataclass(frozen=True)
-class _OfParts:
+class _OfParts(ABC):
     """What factories of parts share: they return no rows, only a note."""
 
     @property
@@ -162,9 +163,9 @@ class _OfParts:
     def _noted(self, part: Part) -> tuple[pa.Table, bytes]:
         return _NOTHING.empty_table(), self.note(part.rows)
 
+    @abstractmethod
     def note(self, rows: pa.Table) -> bytes:
         """What is noted of the rows of a part."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
