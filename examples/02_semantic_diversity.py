@@ -28,7 +28,7 @@ def main() -> None:
     for name, method in methods.items():
         release = ld.anonymize(patients, quasi=["age", "sex"], sensitive=disease, method=method)
         chapters = [len({value[0] for value in values}) for values in release.table["disease"].to_pylist()]
-        mechanism = release.mechanism("disease")
+        mechanism = release.drawn_by("disease")
         error = math.sqrt(mechanism.expected_mse(N_RECORDS))
         print(
             f"{name:26} {sum(count < 3 for count in chapters) / N_RECORDS:9.1%}"

@@ -39,6 +39,7 @@ from ldiversity.estimation._threads import map_threads
 from ldiversity.estimation._weighted import WeightedQuestion, check_weighted, weigh
 from ldiversity.estimation._where import Filter, WhereLike, as_filters, nothing_selected
 from ldiversity.release import check_release, check_values, load_release
+from ldiversity.tables import Frame_co
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import SetArray
@@ -57,7 +58,7 @@ JOINT_LIMIT: Final = 10_000
 
 
 def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
-    release: Release | str | os.PathLike[str],
+    release: Release[Frame_co] | str | os.PathLike[str],
     by: ByLike = None,
     *,
     sensitive: str | Sequence[str] | None = None,
@@ -70,7 +71,7 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     engine: EngineLike = None,
     weights: str | None = None,
     strata: str | None = None,
-) -> Estimate:
+) -> Estimate[Frame_co]:
     """Estimate how often each sensitive value occurs, for any division of the records into cells.
 
     Parameters

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Generic, cast
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._derived import Derived
 from ldiversity.pictures import Drawn, plot_estimate
 from ldiversity.schema import label_text
-from ldiversity.tables import domain_array, python_rows, to_native
+from ldiversity.tables import Frame_co, domain_array, python_rows, to_native
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,7 +86,7 @@ class EstimatedCell:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(Derived, ShownInNotebooks, Drawn, Answer, schema="estimate", version=1):
+class Estimate(Derived, ShownInNotebooks, Drawn, Answer, Generic[Frame_co], schema="estimate", version=1):
     """Estimated counts of the sensitive values in every cell, with standard errors and intervals.
 
     Arrays have one row per cell and one column per value (or per combination of values; the last attribute
@@ -195,14 +195,14 @@ class Estimate(Derived, ShownInNotebooks, Drawn, Answer, schema="estimate", vers
             columns[_free(name, taken)] = pa.array(getattr(self, name), pa.string()).take(pa.array(rows))
         return pa.table(columns)
 
-    def to_frame(self) -> Any:  # noqa: ANN401 - the kind of frame is the release's
+    def to_frame(self) -> Frame_co:
         """Give one row per cell and value, in the kind of frame that the release came from.
 
         The columns are those of `by`, ``value`` (or one column per attribute for a joint distribution), ``count``,
         ``share``, ``std_error``, ``low``, ``high``, ``records``, ``note`` and ``estimator``. A name that is also a
         by-column gets a trailing underscore.
         """
-        return to_native(self.to_arrow(), self.frame_kind)
+        return cast("Frame_co", to_native(self.to_arrow(), self.frame_kind))
 
     def figure(self, *, title: str | None = None, truth: ArrayLike | None = None) -> Figure:
         """Draw the estimate; notebooks show the same picture.

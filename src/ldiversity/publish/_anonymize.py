@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from ldiversity.base.randomness import Key
-from ldiversity.publish._publication import Decisions, Publication
+from ldiversity.publish._publication import Decisions, Publication, RunSettings
 
 if TYPE_CHECKING:
     from ldiversity.engines import Engine
     from ldiversity.publish._plan_result import ClassPlan, Plan
     from ldiversity.release import Release
+    from ldiversity.tables import PandasFrame, PolarsFrame, PolarsTable
 
 __all__ = ["anonymize", "plan"]
 
 
+class _Asked(Decisions, RunSettings, total=False):
+    output: str | os.PathLike[str] | None
+
+
+@overload
+def anonymize(data: PandasFrame, **asked: Unpack[_Asked]) -> Release[PandasFrame]: ...
+@overload
+def anonymize(data: PolarsTable, **asked: Unpack[_Asked]) -> Release[PolarsFrame]: ...
+@overload
+def anonymize(data: object, **asked: Unpack[_Asked]) -> Release: ...
 def anonymize(
-    data: Any,  # noqa: ANN401 - any frame or path
+    data: Any,
     *,
     output: str | os.PathLike[str] | None = None,
     overwrite: bool = False,

@@ -49,15 +49,20 @@ class Decisions(ColumnDecisions, total=False):
     confirm: str | Sequence[str]
 
 
-class RunOptions(TypedDict, total=False):
-    """What belongs to one run of a publication; `Publication.publish` explains each."""
+class RunSettings(TypedDict, total=False):
+    """How one run of a publication goes; `Publication.publish` explains each."""
 
     overwrite: bool
-    key: Key | None
     engine: Engine | str | None
     memory: str | int | None
     progress: Callable[[float, str], None] | None
     insecure_seed: int | None
+
+
+class RunOptions(RunSettings, total=False):
+    """What belongs to one run of a publication, with the key, which a publication may name itself."""
+
+    key: Key | None
 
 
 @dataclass(frozen=True, init=False)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, cast
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +33,7 @@ from ldiversity.release._own_cells import label_column, to_shown
 from ldiversity.release._regions import Region, whole_array
 from ldiversity.release._row_parts import in_memory
 from ldiversity.schema import Domain, Role, Schema
+from ldiversity.tables import Frame_co
 
 if TYPE_CHECKING:
     from ldiversity.release._row_parts import ReleaseParts, RowPart
@@ -41,7 +42,7 @@ __all__ = ["Release", "check_release"]
 
 
 @dataclass(frozen=True, eq=False)
-class Release(Completable, ShownInNotebooks, ABC):
+class Release(Completable[Frame_co], ShownInNotebooks, ABC, Generic[Frame_co]):
     """A published table, in one of two families.
 
     `SetRelease` hides every sensitive cell in a set of values; `ClassRelease` groups records into classes in which
@@ -322,11 +323,11 @@ class Release(Completable, ShownInNotebooks, ABC):
 
     @property
     @abstractmethod
-    def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
+    def table(self) -> Frame_co:
         """The published table as a data frame."""
 
     @cached_property
-    def flat(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
+    def flat(self) -> Frame_co:
         """The published table as a data frame of single values, for groupby, crosstab or scikit-learn.
 
         A generalized column ``age`` becomes ``age_low`` and ``age_high``, in its own type, and ``age_label``, an
@@ -348,7 +349,7 @@ class Release(Completable, ShownInNotebooks, ABC):
             {name: self.region(name) for name in generalized},
             {*self.schema.names(), *self.class_columns.values()},
         )
-        return to_frame(rows, self.schema, self.frame_kind, ends)
+        return cast("Frame_co", to_frame(rows, self.schema, self.frame_kind, ends))
 
     @abstractmethod
     def _flat_rows(self) -> pa.Table: ...

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.answers import fit_screen
-from ldiversity.base.arrays import ClassArray, CodeArray, Json
+from ldiversity.base.arrays import ClassArray, CodeArray
 from ldiversity.base.budget import Budget
 from ldiversity.base.checks import name_some
 from ldiversity.base.numbers import counted
@@ -41,13 +41,13 @@ from ldiversity.release._regions import Region, whole_array
 from ldiversity.release._row_parts import ReleaseParts, RowPart
 from ldiversity.release._staging import staging_folder
 from ldiversity.schema import Domain, Role, Schema
-from ldiversity.tables import to_native
+from ldiversity.tables import Frame_co, to_native
 
 __all__ = ["ClassRelease"]
 
 
 @dataclass(frozen=True, eq=False)
-class ClassRelease(Release):
+class ClassRelease(Release[Frame_co]):
     """A published table whose records are grouped into classes.
 
     In the layout ``generalized`` the records of a class share one region of the quasi-identifiers, and their values
@@ -341,15 +341,15 @@ class ClassRelease(Release):
         return self._rows.n_classes(self.class_columns[attribute])
 
     @cached_property
-    def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
+    def table(self) -> Frame_co:
         """The published table as a data frame, with the class of each row."""
-        return to_frame(self._ordered(self._flat_rows()), self.schema, self.frame_kind)
+        return cast("Frame_co", to_frame(self._ordered(self._flat_rows()), self.schema, self.frame_kind))
 
     def _flat_rows(self) -> pa.Table:
         return pa.concat_tables(publish_rows(self._description, self._rows))
 
     @property
-    def sensitive_table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
+    def sensitive_table(self) -> Frame_co:
         """How often each value occurs in each class: ``class_id``, ``value``, ``count``."""
         if not self.sensitive:
             raise UnsupportedError("release", "nothing is sensitive, so there are no values of classes")
@@ -360,7 +360,7 @@ class ClassRelease(Release):
         return self.sensitive_tables[self.sensitive[0]]
 
     @cached_property
-    def sensitive_tables(self) -> Mapping[str, Json]:
+    def sensitive_tables(self) -> Mapping[str, Frame_co]:
         """The table of the values of each sensitive attribute."""
         counted = {name: publish_counts(self._description, name, self.classes(name)) for name in self.sensitive}
         return {name: to_native(table, self.frame_kind) for name, table in counted.items()}

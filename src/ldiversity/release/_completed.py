@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 import pyarrow as pa
 
 from ldiversity.base.above import from_above
 from ldiversity.release._dtypes import to_frame
 from ldiversity.schema import Role
-from ldiversity.tables import domain_array
+from ldiversity.tables import Frame_co, domain_array
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import CodeArray
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Completable"]
 
 
-class Completable:
+class Completable(Generic[Frame_co]):
     """What can be completed: a release, of whose records the true values can be drawn."""
 
     def impute(
@@ -30,7 +30,7 @@ class Completable:
         formula: str | None = None,
         sensitive: str | Sequence[str] | None = None,
         seed: int | None = None,
-    ) -> list[Any]:
+    ) -> list[Frame_co]:
         """Draw `m` completed tables, for any analysis of true values; `combine` puts their results together.
 
         Each has the published columns, and one value in place of each set. Values are drawn from what the set and an

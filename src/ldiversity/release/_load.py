@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, overload
 
 import pyarrow as pa
 
@@ -31,7 +31,7 @@ from ldiversity.release._set_release import SetRelease
 from ldiversity.release._sinks import sha256_of
 from ldiversity.release._written import is_part
 from ldiversity.schema import Attribute, Domain, Role, Schema
-from ldiversity.tables import domain_array
+from ldiversity.tables import PandasFrame, PolarsFrame, domain_array
 
 __all__ = ["checksum_of", "load_release"]
 
@@ -42,6 +42,12 @@ _TRIES: Final = 3
 """How often a folder that was replaced meanwhile is read again."""
 
 
+@overload
+def load_release(folder: str | os.PathLike[str], *, frame: Literal["pandas"]) -> Release[PandasFrame]: ...
+@overload
+def load_release(folder: str | os.PathLike[str], *, frame: Literal["polars"]) -> Release[PolarsFrame]: ...
+@overload
+def load_release(folder: str | os.PathLike[str], *, frame: str = "arrow") -> Release: ...
 def load_release(folder: str | os.PathLike[str], *, frame: str = "arrow") -> Release:
     """Read a release from its folder.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, cast
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +37,7 @@ from ldiversity.release._staging import staging_folder
 from ldiversity.release._verify import Rows, verify_rows
 from ldiversity.release._write import write_release
 from ldiversity.schema import Role, Schema
+from ldiversity.tables import Frame_co
 
 __all__ = ["SetRelease", "explode_rows"]
 
@@ -69,7 +70,7 @@ class _MemoryRows:
 
 
 @dataclass(frozen=True, eq=False)
-class SetRelease(Release):
+class SetRelease(Release[Frame_co]):
     """A published table: quasi-identifiers as they were or at a declared level, and a set for every sensitive cell.
 
     Made by `anonymize` or `load_release`, not by hand.
@@ -273,12 +274,12 @@ class SetRelease(Release):
         return self._rows
 
     @cached_property
-    def table(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
+    def table(self) -> Frame_co:
         """The published table as a data frame, with one list column per sensitive attribute."""
         published = publish_batch(self._coded(), self.schema, layout=self.layout, as_columns=False)
-        return to_frame(self._ordered(_plain_lists(published)), self.schema, self.frame_kind)
+        return cast("Frame_co", to_frame(self._ordered(_plain_lists(published)), self.schema, self.frame_kind))
 
-    def explode(self) -> Any:  # noqa: ANN401 - the kind of frame the caller works with
+    def explode(self) -> Frame_co:
         """The rows as paper 004 shows them (Table 7): one row per member of a record's set.
 
         For people to look at, and for tools without lists. Estimates use the sets themselves.
@@ -291,7 +292,7 @@ class SetRelease(Release):
         coded = self.columns(self._other_columns())
         exploded = explode_rows(coded, attribute, self.sets(attribute))
         rows = publish_batch(exploded, self.schema, layout="exploded", as_columns=False)
-        return to_frame(self._ordered(rows), self.schema, self.frame_kind)
+        return cast("Frame_co", to_frame(self._ordered(rows), self.schema, self.frame_kind))
 
     # --- files --------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from ldiversity.tables._csv import CsvSource
 from ldiversity.tables._excel import ExcelSource
 from ldiversity.tables._files import FILE_ENDINGS
 from ldiversity.tables._fit import COUNT, count_values, fit_coder
+from ldiversity.tables._frame_kinds import Frame_co, PandasFrame, PolarsFrame, PolarsTable
 from ldiversity.tables._frames import to_native
 from ldiversity.tables._guard import guarded
 from ldiversity.tables._ipc import IpcSource
@@ -57,12 +58,16 @@ __all__ = [
     "Combination",
     "CsvSource",
     "ExcelSource",
+    "Frame_co",
     "GivenReadOptions",
     "IpcSource",
     "JsonLinesSource",
     "Missing",
     "Noticed",
+    "PandasFrame",
     "ParquetSource",
+    "PolarsFrame",
+    "PolarsTable",
     "ReadOptions",
     "Reading",
     "ReadingTexts",
