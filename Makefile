@@ -2,6 +2,8 @@
 #   make demo          set up, publish a built-in table, estimate from the release, show it
 #   make test          set up, then lint, types, layers and all tests, with the newest versions of all dependencies
 #   make test-oldest   the tests where versions matter, in an environment of its own with the oldest versions
+# And where several versions of Python are installed:
+#   make test-python PYTHON=python3.13   the tests that another Python could break, in an environment of its own
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -19,13 +21,21 @@ OLDEST_TESTS := $(addprefix tests/unit/,base engines estimation evaluation pictu
 		extreme_numbers frame_types grouping_methods pycanon same_draws several_files times without_sensitive_columns)) \
 	$(wildcard tests/collection/test_server_*.py tests/collection/test_store_[!k]*.py) tests/property/test_files_give_back.py
 
+# Another Python has an environment of its own, with the newest versions. What could break there: each room by itself, every
+# kind of table, file, answer, error and entry, pickling, what is drawn, and each command and example once.
+OTHER = .venv-$(notdir $(PYTHON))
+PYTHON_TESTS := tests/unit $(addprefix tests/contract/test_,$(addsuffix .py,answers engines estimators every_command evidence \
+		extreme_numbers frame_types same_draws secrets several_files times toy_entries toy_mechanism toy_model_and_method \
+		without_sensitive_columns)) \
+	$(addprefix tests/e2e/test_,$(addsuffix .py,command_line examples one_of_each)) tests/meta/test_imports.py
+
 # One more than there are processors, because tests wait for browsers, databases and other processes now and then.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 # Where compiled modules may not be kept, each of the many processes of the tests would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-oldest lint types layers unit setup setup-oldest bench docs man sbom picture gallery clean
+.PHONY: demo test test-oldest test-python lint types layers unit setup setup-oldest bench docs man sbom picture gallery clean
 
 demo: setup
 	$(BIN)/ldiversity demo --folder demo-output
@@ -72,6 +82,15 @@ $(OLDEST)/.ready: pyproject.toml tools/oldest_versions.py
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(OLDEST)/versions.txt --editable '.[test]'
 	touch $@
 
+test-python: $(OTHER)/.ready
+	NUMBA_CACHE_DIR=$(CURDIR)/$(OTHER)/numba $(OTHER)/bin/pytest -n $(WORKERS) $(PYTHON_TESTS)
+
+$(OTHER)/.ready: pyproject.toml
+	$(PYTHON) $(CHECK_VERSION)
+	$(PYTHON) -m venv --clear $(OTHER)
+	$(OTHER)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
 bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/run.py
@@ -96,4 +115,4 @@ gallery: setup
 	$(BIN)/python -m papers all -o docs/gallery --overwrite
 
 clean:
-	rm -rf $(VENV) $(OLDEST) .kernels.json demo-output man sbom.json docs/_build docs/reference .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) .venv-* .kernels.json demo-output man sbom.json docs/_build docs/reference .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from packaging.requirements import Requirement
 
-__all__ = ["bill_of_materials"]
+__all__ = ["bill_of_materials", "needed_packages"]
 
 _LONGEST: Final = 100
 """Some packages put the whole text of their licence where its name belongs."""
@@ -25,7 +25,18 @@ _LONGEST: Final = 100
 
 def bill_of_materials(extras: Iterable[str] = ()) -> dict[str, Any]:
     """Give the bill of materials of the package and of all that it needs, directly or not."""
-    whole = distribution("ldiversity")
+    needed = needed_packages(extras)
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {"component": _component(needed.pop("ldiversity"), "application")},
+        "components": [_component(needed[name], "library") for name in sorted(needed)],
+    }
+
+
+def needed_packages(extras: Iterable[str] = ()) -> dict[str, Distribution]:
+    """Give the package and all that it needs with these extras, directly or not, as they are installed here."""
     needed: dict[str, Distribution] = {}
     wanted = [("ldiversity", frozenset(extras))]
     seen = set(wanted)
@@ -42,14 +53,7 @@ def bill_of_materials(extras: Iterable[str] = ()) -> dict[str, Any]:
                 if step not in seen:
                     seen.add(step)
                     wanted.append(step)
-    del needed["ldiversity"]
-    return {
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.6",
-        "version": 1,
-        "metadata": {"component": _component(whole, "application")},
-        "components": [_component(needed[name], "library") for name in sorted(needed)],
-    }
+    return needed
 
 
 def _applies(requirement: Requirement, extras: frozenset[str]) -> bool:

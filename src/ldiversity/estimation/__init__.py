@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ldiversity.estimation._association import Association, association
-from ldiversity.estimation._base import Estimator, MatrixEstimator, Solution
+from ldiversity.estimation._base import CautiousEstimator, Estimator, MatrixEstimator, Solution
 from ldiversity.estimation._by import BinnedColumn, By, ByLike, GroupedColumn, PlainColumn, as_by, bins, groups
 from ldiversity.estimation._by_text import parse_by, read_by
 from ldiversity.estimation._calendar import CalendarColumn
@@ -12,6 +12,7 @@ from ldiversity.estimation._class_cells import ClassCells
 from ldiversity.estimation._class_estimators import ClassEstimator, ClassSolution
 from ldiversity.estimation._coarse import true_cells
 from ldiversity.estimation._combine import Combined, CombinedFigure, combine
+from ldiversity.estimation._errors import Asked, Errors
 from ldiversity.estimation._estimate import estimate
 from ldiversity.estimation._exchange import Exchange
 from ldiversity.estimation._impute import draw_values
@@ -21,17 +22,20 @@ from ldiversity.estimation._quantity import Quantity
 from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
 from ldiversity.estimation._regression import Coefficient, Regression, regress
 from ldiversity.estimation._result import Estimate, EstimatedCell, EstimatedValue
+from ldiversity.estimation._set_estimators import LikelihoodEstimator
 from ldiversity.estimation._trend import Trend, trend
 from ldiversity.estimation._where import Filter, parse_where
 
 __all__ = [
     "CLASS_ESTIMATORS",
     "ESTIMATORS",
+    "Asked",
     "Association",
     "BinnedColumn",
     "By",
     "ByLike",
     "CalendarColumn",
+    "CautiousEstimator",
     "CellData",
     "ClassCells",
     "ClassEstimator",
@@ -39,6 +43,7 @@ __all__ = [
     "Coefficient",
     "Combined",
     "CombinedFigure",
+    "Errors",
     "Estimate",
     "EstimatedCell",
     "EstimatedValue",
@@ -46,6 +51,7 @@ __all__ = [
     "Exchange",
     "Filter",
     "GroupedColumn",
+    "LikelihoodEstimator",
     "MatrixEstimator",
     "Paper",
     "PlainColumn",

@@ -15,7 +15,7 @@ from ldiversity.schema import Domain
 
 @dataclass(frozen=True)
 class Blocks(GroupingMethod):
-    """Neighbors by the first number, so many at a time."""
+    """Neighbors by the first number, or records as they come, so many at a time."""
 
     name: ClassVar[str] = "blocks"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
@@ -25,7 +25,7 @@ class Blocks(GroupingMethod):
 
     def group(self, table: CodedTable, run: GroupingRun) -> Grouping:  # noqa: ARG002 - one pass
         """Cut the order of the first number into blocks; what is left joins the last."""
-        values = table.numbers[0].values
+        values = table.numbers[0].values if table.numbers else np.zeros(table.n_rows)
         order = np.argsort(-values if self.descending else values, kind="stable")
         n_classes = max(1, table.n_rows // self.size)
         class_of = np.empty(table.n_rows, dtype=np.int32)
