@@ -197,3 +197,17 @@ def test_content_is_the_same_for_the_same_cells_only(one: list[str | None], othe
         contents[-1].add(pa.table({"x": pa.array(cells, pa.string())}))
 
     assert (contents[0].differences(contents[1]) == []) == (one == other)
+
+
+@given(st.lists(st.none() | st.text(max_size=2), max_size=6), st.lists(st.none() | st.text(max_size=2), max_size=6))
+def test_content_of_texts_does_not_depend_on_how_they_come(one: list[str | None], other: list[str | None]) -> None:
+    first = pa.array(one, pa.string())
+    coded = first.dictionary_encode()
+    more = pa.concat_arrays([coded.dictionary, pa.array(["never shown"])])
+    forms = [first, coded, first.cast(pa.large_string()), pa.DictionaryArray.from_arrays(coded.indices, more)]
+    contents = [Content() for _ in (*forms, other)]
+    for content, cells in zip(contents, [*forms, pa.array(other, pa.string()).dictionary_encode()], strict=True):
+        content.add(pa.table({"x": cells}))
+
+    assert all(contents[0].differences(content) == [] for content in contents[:-1])
+    assert (contents[0].differences(contents[-1]) == []) == (one == other)

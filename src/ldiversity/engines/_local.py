@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
@@ -71,10 +71,10 @@ class LocalEngine(Engine):
         self.chunk_rows = check_integer("LocalEngine", "chunk_rows", chunk_rows, minimum=1)
         self._fitting: WeakKeyDictionary[Source, int] = WeakKeyDictionary()
 
-    def rows(self, source: Source, columns: Sequence[str]) -> Iterator[NumberedBatch]:
+    def rows(self, source: Source, columns: Sequence[str], *, encoded: Collection[str] = ()) -> Iterator[NumberedBatch]:
         """The rows of a table in their order, in batches of `chunk_rows`, or fewer where memory is limited."""
         first = 0
-        for batch in source.batches(columns, chunk_rows=self._rows_at_once(source)):
+        for batch in source.batches(columns, chunk_rows=self._rows_at_once(source), encoded=encoded):
             yield NumberedBatch(batch, 0, first)
             give_back()
             first += batch.num_rows
@@ -130,7 +130,7 @@ class LocalEngine(Engine):
         def batches() -> Iterator[NumberedBatch]:
             if isinstance(source, Rows):
                 return (NumberedBatch(batch.select(list(columns))) for batch in source)
-            return self.rows(source, columns)
+            return self.rows(source, columns, encoded=getattr(factory, "encoded", ()))
 
         return MappedRows(factory, batches, secrets=secrets, workers=self.workers)
 

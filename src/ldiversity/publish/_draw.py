@@ -116,6 +116,8 @@ class DrawSets:
         Give every row a key of this job by which rows can be put in a random order.
     digests
         Give every record its hashed `record_id`, by which repeated ones are found.
+    encoded
+        Columns that may come as dictionaries; those that are published stay so.
     """
 
     published: Mapping[str, pa.DataType]
@@ -126,6 +128,7 @@ class DrawSets:
     stable_order: bool = False
     random_order: bool = False
     digests: bool = False
+    encoded: frozenset[str] = frozenset()
 
     @property
     def schema(self) -> pa.Schema:
@@ -177,7 +180,7 @@ class Randomizer(Secret):
         hidden = self._choices.hidden
         batch, places, coded = kept_rows(rows, hidden)
         hashed = None if self._hashed is None else self._hashed.identities(batch)
-        others = pa.table({name: batch.column(name).cast(kind) for name, kind in self._choices.published.items()})
+        others = pa.table({name: _as_type(batch.column(name), kind) for name, kind in self._choices.published.items()})
         for attribute, codes, words in zip(hidden, coded, self._words, strict=True):
             others = self._append(others, attribute.name, _draw(attribute.mechanism, codes, words, places, hashed))
         if self._choices.stable_order or self._choices.random_order:
@@ -220,6 +223,12 @@ def _draw(
     if mechanism.partitions is None:
         return draw_sets(mechanism, codes, words, with_values(hashed, codes))
     return draw_sets(mechanism.partitions, codes, words, hashed)
+
+
+def _as_type(cells: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The cells in a type; dictionaries of it are left as they are."""
+    encoded = pa.types.is_dictionary(cells.type) and cells.type.value_type == kind
+    return cells if encoded else cells.cast(kind)
 
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:

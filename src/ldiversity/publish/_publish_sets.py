@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +16,7 @@ from ldiversity.publish._alike import check_people_alike
 from ldiversity.publish._distinct import check_distinct
 from ldiversity.publish._draw import DrawSets, HiddenAttribute
 from ldiversity.publish._identities import ORDER, DistinctIds
+from ldiversity.publish._numbered_texts import NumberedTexts, TooManyTexts, repeated_texts
 from ldiversity.publish._prepare import Preparation
 from ldiversity.publish._uniqueness import people_alike
 from ldiversity.release import (
@@ -74,13 +74,12 @@ def _draw(
 ) -> Iterable[pa.RecordBatch]:
     """The rows as they will be published, in a random order, or in the stable one of a key."""
     engine, question = preparation.engine, preparation.question
-    exploded = question.layout == "exploded"
     factory = DrawSets(
         preparation.published_types,
         preparation.hidden,
         record_id=question.record_id,
         person=question.person,
-        exploded=exploded,
+        exploded=question.layout == "exploded",
         stable_order=question.stable_order,
         random_order=engine.orders_by_key,
         digests=bool(question.record_id) and not engine.orders_by_key,
@@ -88,11 +87,6 @@ def _draw(
     ids = question.record_id if question.person is None else (question.person,)
     needed = {*factory.published, *(a.name for a in preparation.hidden), *ids}
     columns = [name for name in preparation.shown.columns if name in needed]
-    n_rows = _n_rows(preparation)
-    drawn = engine.map(factory, preparation.shown, columns, secrets=secrets)
-    by = ORDER if question.stable_order or engine.orders_by_key else None
-    in_order = partial(engine.order, n_rows=n_rows, scratch=scratch, secrets=secrets, by=by)
-    distinct = DistinctIds(scratch)
     with stage("drawing", until=until, passes=1):
         if engine.orders_by_key:
             if question.record_id:
@@ -101,21 +95,69 @@ def _draw(
                     preparation.shown,
                     preparation.hidden,
                     question.record_id,
-                    n_rows=n_rows,
+                    n_rows=_n_rows(preparation),
                     secrets=secrets,
                     scratch=scratch,
                 )
-            ordered = in_order(drawn)
-        else:  # rows pass through this process, so ids are looked at on their way
-            with closing(distinct.taken_off(drawn)) as without_ids:
-                ordered = in_order(without_ids)
-    # Now all ids are known, and nothing has been written yet.
-    distinct.check()
+            drawn = engine.map(factory, preparation.shown, columns, secrets=secrets)
+            ordered: Iterable[pa.RecordBatch] = _order(preparation, drawn, secrets, scratch)
+        elif scratch is None:
+            ordered = _drawn_here(preparation, factory, columns, secrets, scratch)
+        else:
+            texts = repeated_texts(preparation.shown, [name for name in columns if name not in ids])
+            ordered = _drawn_as_numbers(preparation, factory, columns, secrets, scratch, texts)
     if question.model and question.person is not None:
         quasi = preparation.schema.names(Role.QUASI)
         people = people_alike(preparation.shown, quasi, question.person, chunk_rows=engine.chunk_rows)
         check_people_alike(question.model, people)
     return ordered
+
+
+def _drawn_as_numbers(
+    preparation: Preparation,
+    factory: DrawSets,
+    columns: list[str],
+    secrets: Secrets,
+    scratch: Path,
+    texts: frozenset[str],
+) -> Iterable[pa.RecordBatch]:
+    """The rows in their order; on the way, texts that many rows have are numbers."""
+    while True:
+        own = NumberedTexts(texts & factory.published.keys())
+        try:
+            ordered = _drawn_here(preparation, replace(factory, encoded=texts), columns, secrets, scratch, own)
+        except TooManyTexts as found:
+            # The draws of a row are the same each time.
+            texts -= {found.column}
+        else:
+            return own.named(ordered)
+
+
+def _drawn_here(
+    preparation: Preparation,
+    factory: DrawSets,
+    columns: list[str],
+    secrets: Secrets,
+    scratch: Path | None,
+    texts: NumberedTexts | None = None,
+) -> Iterable[pa.RecordBatch]:
+    """The rows in their order; they pass through this process, so ids are looked at on their way."""
+    drawn = preparation.engine.map(factory, preparation.shown, columns, secrets=secrets)
+    distinct = DistinctIds(scratch)
+    with closing(distinct.taken_off(drawn)) as without_ids:
+        moved = without_ids if texts is None else texts.numbered(without_ids)
+        ordered = _order(preparation, moved, secrets, scratch)
+    # Now all ids are known, and nothing has been written yet.
+    distinct.check()
+    return ordered
+
+
+def _order(
+    preparation: Preparation, rows: Iterable[pa.RecordBatch], secrets: Secrets, scratch: Path | None
+) -> Iterable[pa.RecordBatch]:
+    engine, n_rows = preparation.engine, _n_rows(preparation)
+    by = ORDER if preparation.question.stable_order or engine.orders_by_key else None
+    return engine.order(rows, n_rows=n_rows, scratch=scratch, secrets=secrets, by=by)
 
 
 def _all_rows(preparation: Preparation) -> int | None:

@@ -79,7 +79,7 @@ def publish_batch(coded: pa.Table, schema: Schema, *, layout: str, as_columns: b
         column = coded.column(attribute.name)
         if attribute.role is not Role.SENSITIVE:
             names.append(attribute.name)
-            columns.append(column)
+            columns.append(_only_shown(column, decoded=as_columns))
             continue
         domain, kind = schema.domain(attribute.name), parse_type(attribute.type)
         if layout == "exploded":
@@ -95,6 +95,23 @@ def publish_batch(coded: pa.Table, schema: Schema, *, layout: str, as_columns: b
             names.append(attribute.name)
             columns.append(decode_sets(sets, domain, kind))
     return pa.table(columns, names=names)
+
+
+def _only_shown(column: pa.ChunkedArray, *, decoded: bool) -> pa.ChunkedArray:
+    """Texts that came as a dictionary, with one that lists what the rows show, sorted; nothing else may be written."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    if decoded:
+        return column.cast(column.type.value_type)
+    whole = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    places = np.asarray(pc.fill_null(whole.indices, len(whole.dictionary)))
+    shown = np.flatnonzero(np.bincount(places, minlength=len(whole.dictionary) + 1)[:-1])
+    texts = whole.dictionary.take(pa.array(shown))
+    order = np.asarray(pc.sort_indices(texts)) if len(texts) else shown
+    number = np.zeros(len(whole.dictionary) + 1, dtype=np.int32)
+    number[shown[order]] = np.arange(len(shown), dtype=np.int32)
+    indices = pa.array(number[places], mask=places == len(whole.dictionary) if whole.null_count else None)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, texts.take(pa.array(order)), safe=False)])
 
 
 def code_set_columns(members: list[pa.ChunkedArray], domain: Domain, kind: pa.DataType) -> SetArray:

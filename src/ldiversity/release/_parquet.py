@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -130,8 +131,8 @@ def _text_bytes(cells: pa.Array) -> int:
         return sum(_text_bytes(part) for part in cells.flatten())
     if not pa.types.is_dictionary(cells.type):
         return 0
-    lengths = pc.fill_null(pc.binary_length(cells.dictionary), 0).cast(pa.int64())
-    return pc.sum(lengths.take(cells.indices.drop_null())).as_py() or 0
+    lengths = np.asarray(pc.fill_null(pc.binary_length(cells.dictionary), 0)).astype(np.int64)
+    return int(np.bincount(cells.indices.drop_null().to_numpy(), minlength=len(lengths)) @ lengths)
 
 
 def _allowed(file: Path, together: int) -> int:

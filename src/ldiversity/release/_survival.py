@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldiversity.base.hashing import MISSING, HashArray, cell_hashes
 from ldiversity.errors import ReleaseFormatError
 from ldiversity.release._files import DataFiles
 from ldiversity.release._sinks import not_given_back
 
 __all__ = ["Content", "check_survival"]
+
+_MOST_BYTES: Final = 1 << 30
 
 
 class Content:
@@ -91,14 +94,15 @@ class _Stream:
 
     def __init__(self) -> None:
         self._rows = 0
-        self._hash = {part: hashlib.blake2b(digest_size=16) for part in ("missing", "lengths", "values")}
+        self._hash = {part: hashlib.sha256() for part in ("missing", "lengths", "values")}
         self._inside: dict[int, _Stream] = {}
 
     def add(self, cells: pa.Array, kind: pa.DataType) -> None:
         """Take note of more cells, as if they were of this type."""
         if pa.types.is_dictionary(kind):
             kind = kind.value_type
-        if pa.types.is_dictionary(cells.type):
+        texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        if pa.types.is_dictionary(cells.type) and not texts:
             cells = cells.dictionary_decode()
         if cells.null_count:
             where = np.flatnonzero(np.asarray(cells.is_null())) + self._rows
@@ -106,8 +110,8 @@ class _Stream:
         self._rows += len(cells)
         if pa.types.is_nested(kind):
             self._add_nested(cells, kind)
-        elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            self._add_texts(cells)
+        elif texts:
+            self._hash["values"].update(_text_hashes(cells).data)
         else:
             self._hash["values"].update(np.ascontiguousarray(_bits(cells, kind)).data)
 
@@ -120,18 +124,21 @@ class _Stream:
         for place, (part, inner) in enumerate(zip(parts, kinds, strict=True)):
             self._inside.setdefault(place, _Stream()).add(part, inner)
 
-    def _add_texts(self, cells: pa.Array) -> None:
-        texts = pc.fill_null(cells.cast(pa.large_string()).cast(pa.large_binary()), b"")
-        _, offsets, content = texts.buffers()
-        ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-        self._hash["lengths"].update(np.diff(ends).data)
-        if content is not None and len(ends):
-            self._hash["values"].update(memoryview(content)[ends[0] : ends[-1]])
-
     def summary(self) -> tuple[Any, ...]:
         """A few bytes that are the same for the same cells."""
         inside = tuple((place, stream.summary()) for place, stream in sorted(self._inside.items()))
         return self._rows, *(one.digest() for one in self._hash.values()), inside
+
+
+def _text_hashes(cells: pa.Array) -> HashArray:
+    """A number for each text, which is the same whether texts come one by one or as a dictionary."""
+    if pa.types.is_dictionary(cells.type):
+        known = np.append(_text_hashes(cells.dictionary), MISSING)
+        return known[np.asarray(pc.fill_null(cells.indices.cast(pa.int64()), len(cells.dictionary)))]
+    if cells.nbytes > _MOST_BYTES and len(cells) > 1:  # more than offsets of 32 bits may count
+        half = len(cells) // 2
+        return np.concatenate([_text_hashes(cells.slice(0, half)), _text_hashes(cells.slice(half))])
+    return cell_hashes(cells.cast(pa.string()))
 
 
 def _bits(cells: pa.Array, kind: pa.DataType) -> Any:  # noqa: ANN401 - a numpy array of any number

@@ -206,8 +206,7 @@ class Source(ABC):
         for name in columns:
             array = batch.column(name)
             self._check_cells(name, array)
-            kept = name in encoded and pa.types.is_dictionary(array.type) and array.type.value_type != pa.string_view()
-            settled = kept and plain_type(array.type) == self.columns[name]
+            settled = name in encoded and _is_kept(array) and plain_type(array.type) == self.columns[name]
             arrays.append(array if settled else self._convert(name, array))
         return pa.RecordBatch.from_arrays(arrays, names=columns)
 
@@ -263,6 +262,12 @@ _WRITTEN: Final = {
     "bool": "Booleans are written as true and false. ",
 }
 """How to write values of a type for which other ways are common."""
+
+
+def _is_kept(array: pa.Array) -> bool:
+    """Whether cells may stay a dictionary: of no views, and without an entry for what is missing."""
+    dictionary = pa.types.is_dictionary(array.type)
+    return dictionary and array.type.value_type != pa.string_view() and not array.dictionary.null_count
 
 
 def _texts(array: pa.Array) -> pa.Array | None:

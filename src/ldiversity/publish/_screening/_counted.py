@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ldiversity.base.hashing import MISSING, HashArray
 from ldiversity.engines import BatchFunction, Engine, Secrets
+from ldiversity.publish._numbered_texts import repeated_texts
 from ldiversity.publish._screening._content import LOOKS, Looked
 from ldiversity.publish._screening._sketch import NO_LABEL, PERSON_BITS, SPELLING_BITS, Sketch, SketchRows, bits_of
 from ldiversity.publish._screening._tally import HashCounts
@@ -125,7 +126,8 @@ def count(choices: SketchRows, source: Source, engine: Engine) -> Counted:
     }
     columns = [name for name in source.columns if name in needed]
     gathered = _Gathered.of(choices)
-    for batch in engine.map(CountRows(choices), source, columns, secrets=Secrets()):
+    counting = CountRows(choices, repeated_texts(source, columns))
+    for batch in engine.map(counting, source, columns, secrets=Secrets()):
         gathered.add(batch)
     return Counted(
         gathered.n_rows,
@@ -143,6 +145,8 @@ class CountRows:
     """Makes the function that counts a batch. Workers elsewhere add up what they counted before they send it."""
 
     choices: SketchRows
+    encoded: frozenset[str] = frozenset()
+    """Columns that may come as dictionaries."""
 
     @property
     def schema(self) -> pa.Schema:

@@ -220,7 +220,7 @@ class _Rows:
         """The combinations with a column at a level, of some rows: those that share the other columns stay together."""
         others = self._together() - self._salted(name)
         some = np.flatnonzero(others < np.uint64((1 << (64 - self.choices.sampled)) - 1))
-        level, cells = self.choices.levels[name], self.batch.column(name).take(pa.array(some))
+        level, cells = self.choices.levels[name], _decoded(self.batch.column(name).take(pa.array(some)))
         try:
             labels = level.labels(name, cells)
         except SchemaError:
@@ -256,6 +256,10 @@ class _Rows:
         return (hashes >> bits << bits) | ((who if some is None else who[some]) >> rest)
 
 
+def _decoded(cells: pa.Array) -> pa.Array:
+    return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
+
+
 def _once(keys: HashArray) -> Counted:
     """Keys that are counted where all batches come together."""
     return keys, np.ones(len(keys), dtype=np.int64)
@@ -288,7 +292,9 @@ def _spellings(cells: pa.Array) -> Counted:
     counts = np.bincount(indices, minlength=len(coded.dictionary))
     plain = cell_hashes(pa.array([plain_spelling(text) for text in coded.dictionary.to_pylist()], pa.string()))
     bits, rest = np.uint64(SPELLING_BITS), np.uint64(64 - SPELLING_BITS)
-    return (plain >> bits << bits) | (cell_hashes(coded.dictionary) >> rest), counts.astype(np.int64)
+    keys = (plain >> bits << bits) | (cell_hashes(coded.dictionary) >> rest)
+    there = counts > 0  # a dictionary may list texts of other rows
+    return keys[there], counts[there].astype(np.int64)
 
 
 def _ids(cells: pa.Array, sampled: int) -> Counted:
@@ -297,8 +303,10 @@ def _ids(cells: pa.Array, sampled: int) -> Counted:
     texts = coded.dictionary.cast(pa.string())
     seen = pc.utf8_lower(pc.utf8_normalize(texts, "NFKC"))
     plain = cell_hashes(pc.replace_substring_regex(seen, r"[\s\p{C}]+", ""))
-    kept = plain >> np.uint64(64 - sampled) == 0 if sampled else np.ones(len(plain), dtype=bool)
     counts = np.bincount(coded.indices.drop_null().to_numpy(), minlength=len(texts))
+    kept = counts > 0
+    if sampled:
+        kept &= plain >> np.uint64(64 - sampled) == 0
     bits, rest = np.uint64(SPELLING_BITS), np.uint64(64 - SPELLING_BITS)
     keys = (plain >> bits << bits) | (cell_hashes(texts) >> rest)
     return keys[kept], counts[kept].astype(np.int64)
