@@ -2,7 +2,7 @@
 
 Usage: python _spark_work.py FOLDER WARM-UP.parquet WHAT:TABLE.parquet ...
 WHAT is sets, bsgi or audit, or `local-` with one of them, for the same work without Spark; or plain, which is Spark
-alone: it reads, shuffles and writes.
+alone: it reads, shuffles and writes; or estimate, of a release that was made of the table.
 """
 
 # ruff: noqa: ANN401, SLF001 - objects of Spark, whose figures have no public way
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
 import warnings
@@ -35,8 +36,11 @@ def main() -> None:
     folder, warm_up, *wanted = sys.argv[1:]
     engine = _engine(folder) if any(not what.startswith("local-") for what in wanted) else None
     asked = [what.split(":", 1) for what in wanted]
-    for what in dict.fromkeys(what for what, _ in asked):
-        _work(what, Path(warm_up), Path(folder), engine)
+    for what, table in dict(reversed(asked)).items():
+        if what == "estimate":
+            _make_release(Path(table), Path(folder))
+        else:
+            _work(what, Path(warm_up), Path(folder), engine)
     for what, table in asked:
         print(json.dumps({"what": what, **_measured(what, Path(table), Path(folder), engine)}), flush=True)
     if engine is not None:
@@ -61,12 +65,24 @@ def _work(what: str, table: Path, folder: Path, engine: Any) -> None:
     shutil.rmtree(target, ignore_errors=True)
     if what == "plain":
         _plain(table, target, engine)
+    elif what == "estimate":
+        ld.estimate(str(folder / "release"), by=["sex", "age"], engine=given)
     elif what == "audit":
         ld.audit(str(table), quasi=_QUASI, sensitive=_SENSITIVE, engine=given)
     else:
         columns = {"quasi": _QUASI, "sensitive": _SENSITIVE, "method": _METHODS[what]}
         ld.anonymize(str(table), **columns, output=str(target), engine=given)
     shutil.rmtree(target, ignore_errors=True)
+
+
+def _make_release(table: Path, folder: Path) -> None:
+    """A release of the table, made by another process so that this one has done nothing yet."""
+    columns = {"quasi": _QUASI, "sensitive": _SENSITIVE, "method": _METHODS["sets"]}
+    said = {**columns, "output": str(folder / "release"), "memory": "500MB", "overwrite": True}
+    code = (
+        f"import warnings, ldiversity as ld; warnings.simplefilter('ignore'); ld.anonymize({str(table)!r}, **{said!r})"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 
 def _plain(table: Path, target: Path, engine: Any) -> None:

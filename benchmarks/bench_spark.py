@@ -1,6 +1,7 @@
 """Spark on two cores of this machine: what a release costs beside Spark itself and the local engine, and its growth.
 
-LDIVERSITY_QUICK=1 takes a tenth of the rows. LDIVERSITY_FULL=1 takes 5 million, and 2 and 10 million for the growth.
+LDIVERSITY_QUICK=1 takes a tenth of the rows. LDIVERSITY_FULL=1 takes 5 million, 2 and 10 million for the growth, and
+20 million for the memory of the driver, which is that of a process that does nothing else.
 Processor time is that of the driver, of Java and of all workers; Spark has started, and has done each piece of work
 once with 300,000 rows. At the end it prints what becomes of pieces and functions where there are many parts.
 """
@@ -25,25 +26,28 @@ GROWTH = (2_000_000, 10_000_000) if FULL else (ROWS, 5 * ROWS)
 _HERE = Path(__file__).parent
 _WARM_UP = 300_000  # two pieces, so that both workers have started
 _WORK = {"sets": ("plain", 2.0), "bsgi": ("local-bsgi", 5.0), "audit": ("local-audit", 3.0)}
-_DRIVER = 300e6
+PEAK_ROWS = 20_000_000 if FULL else ROWS
+_DRIVER = {"audit": 300e6, "estimate": 300e6, "sets": 300e6, "bsgi": 600e6}
 
 
 def run() -> list[Result]:
     with tempfile.TemporaryDirectory() as folder:
-        tables = {rows: written(Path(folder), rows) for rows in {_WARM_UP, ROWS, *GROWTH}}
+        tables = {rows: written(Path(folder), rows) for rows in {_WARM_UP, ROWS, PEAK_ROWS, *GROWTH}}
         warm_up, table = tables[_WARM_UP], tables[ROWS]
-        alone = [f"{other}:{table}" for other, _ in _WORK.values() if other.startswith("local-")]
-        first = {one["what"]: one for one in _process(folder, warm_up, alone)}
+        local = [f"{other}:{table}" for other, _ in _WORK.values() if other.startswith("local-")]
+        first = {one["what"]: one for one in _process(folder, warm_up, local)}
         # Spark alone comes last: it ends workers that wait for a minute, and new ones load everything again.
         wanted = [f"{what}:{table}" for what in (*_WORK, "plain")]
         wanted += [f"sets:{tables[rows]}" for rows in GROWTH]
         *found, few, many = _process(folder, warm_up, wanted)
         first |= {one["what"]: one for one in found}
+        alone = {"bsgi": ROWS, "sets": PEAK_ROWS, "audit": PEAK_ROWS, "estimate": PEAK_ROWS}
+        peaks = [_process(folder, warm_up, [f"{what}:{tables[rows]}"])[0] for what, rows in alone.items()]
         subprocess.run([sys.executable, str(_HERE / "_spark_pieces.py"), str(tables[max(tables)])], check=True)
     return [
         *(_beside(first[what], first[other], limit) for what, (other, limit) in _WORK.items()),
         Result("Spark: CPU of sets, rows x 5", many["cpu"] / few["cpu"], 5.5, "x CPU", f"{_said(few)}; {_said(many)}"),
-        *(_peak(one) for one in (first["bsgi"], first["audit"], many)),
+        *map(_peak, peaks),
         *(_traffic(first[what]) for what in _WORK),
     ]
 
@@ -55,7 +59,7 @@ def _beside(one: dict[str, Any], other: dict[str, Any], limit: float) -> Result:
 
 def _peak(one: dict[str, Any]) -> Result:
     name = f"Spark: peak of the Python driver, {one['what']}"
-    return Result(name, one["driver_peak"] / 1e6, _DRIVER / 1e6, "MB", f"{one['rows']:,} rows")
+    return Result(name, one["driver_peak"] / 1e6, _DRIVER[one["what"]] / 1e6, "MB", f"{one['rows']:,} rows")
 
 
 def _said(one: dict[str, Any]) -> str:

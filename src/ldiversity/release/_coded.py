@@ -121,7 +121,9 @@ def code_set_columns(members: list[pa.ChunkedArray], domain: Domain, kind: pa.Da
 
 def code_column(column: pa.ChunkedArray, domain: Domain, kind: pa.DataType) -> CodeArray:
     """Codes of a column of single values; raises `SchemaError` for a value outside the domain."""
-    ones = pa.ListArray.from_arrays(np.arange(len(column) + 1, dtype=np.int32), column.cast(kind).combine_chunks())
+    entries = pa.types.is_dictionary(column.type) and column.type.value_type == kind
+    cells = (column.unify_dictionaries() if entries else column.cast(kind)).combine_chunks()
+    ones = pa.ListArray.from_arrays(np.arange(len(column) + 1, dtype=np.int32), cells)
     return encode_sets(ones, domain)[:, 0] if len(column) else np.empty(0, dtype=np.int32)
 
 

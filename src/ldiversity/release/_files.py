@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -19,6 +19,8 @@ from ldiversity.release._description import Format
 from ldiversity.release._parquet import parquet_batches, without_columns
 
 __all__ = ["DataFile", "DataFiles", "Identity", "Listed", "Reader", "gather", "identity_of", "typed"]
+
+_BLOCK_BYTES: Final = 1 << 22
 
 Identity: TypeAlias = tuple[int, int]
 """The device and the number of a file or folder."""
@@ -146,8 +148,9 @@ class DataFile:
             null_values=[""],
         )
         parse = pa_csv.ParseOptions(newlines_in_values=True)
+        blocks = pa_csv.ReadOptions(block_size=_BLOCK_BYTES)
         try:
-            with pa_csv.open_csv(file, convert_options=options, parse_options=parse) as reader:
+            with pa_csv.open_csv(file, read_options=blocks, convert_options=options, parse_options=parse) as reader:
                 for batch in reader:
                     yield pa.Table.from_batches([batch])
         except (pa.ArrowException, OSError, ValueError) as error:

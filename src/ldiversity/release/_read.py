@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,8 @@ from ldiversity.schema import Role, Schema
 from ldiversity.tables import encode_sets
 
 __all__ = ["FolderData"]
+
+_ENTRIES: Final = pa.dictionary(pa.int32(), pa.string())
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class FolderData:
     def iterate_sets(self, attribute: str) -> Iterator[SetArray]:
         """The sets of an attribute as they were written, a batch at a time."""
         for batch in self.file.batches(self.published(attribute)):
-            yield self._sets_in(batch, attribute)
+            yield self.sets_in(batch, attribute)
 
     def members(self, attribute: str) -> CodeArray:
         """The codes of an exploded attribute, one a row."""
@@ -84,9 +87,10 @@ class FolderData:
     def _codes_in(self, batch: pa.Table, attribute: str) -> SetArray | CodeArray:
         if self.layout == "exploded":
             return self._members_in(batch, attribute)
-        return _ascending(self._sets_in(batch, attribute), attribute)
+        return _ascending(self.sets_in(batch, attribute), attribute)
 
-    def _sets_in(self, batch: pa.Table, attribute: str) -> SetArray:
+    def sets_in(self, batch: pa.Table, attribute: str) -> SetArray:
+        """The sets of an attribute in some rows of the file, as they were written."""
         domain, kind = self.schema.domain(attribute), parse_type(self.schema[attribute].type)
         l = self.mechanisms[attribute].l
         with damage(attribute):
@@ -117,7 +121,8 @@ class FolderData:
                 types.update(dict.fromkeys(member_names(attribute.name, self.mechanisms[attribute.name].l), kind))
             else:
                 types[attribute.name] = own_type(attribute.name, self.schema, self.forms)
-        return types
+        # Most texts repeat, and entries of a dictionary are faster to compare.
+        return {name: _ENTRIES if kind == pa.string() else kind for name, kind in types.items()}
 
     def _arrow_types(self, names: Sequence[str]) -> dict[str, pa.DataType]:
         return {name: own_type(name, self.schema, self.forms) for name in names}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldiversity.base.hashing import MISSING, HashArray, cell_hashes
-from ldiversity.errors import ReleaseFormatError
+from ldiversity.errors import LDiversityError, ReleaseFormatError
 from ldiversity.release._files import DataFiles
 from ldiversity.release._sinks import not_given_back
 
@@ -60,19 +61,25 @@ class Content:
         return [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
 
 
-def check_survival(file: DataFiles, meant: Content, attributes: Mapping[str, str]) -> None:
+def check_survival(
+    file: DataFiles, meant: Content, attributes: Mapping[str, str], look: Callable[[pa.Table], None] | None = None
+) -> None:
     """Raise `SchemaError` unless a file gives back what it was meant to hold.
 
-    `attributes` has the name in the table of each column that has another name in the file.
+    `attributes` has the name in the table of each column that has another name in the file. `look` sees the rows on
+    their way; what it raises is raised if the file gives back what it should.
     """
-    for name in _lost(file, meant):
+    seen = _Seen(look)
+    for name in _lost(file, meant, seen):
         raise not_given_back(attributes.get(name, name), file.data_format)
+    if seen.failed is not None:
+        raise seen.failed
 
 
-def _lost(file: DataFiles, meant: Content) -> list[str]:
+def _lost(file: DataFiles, meant: Content, seen: _Seen) -> list[str]:
     """The columns that cannot be read, or that hold something else."""
     try:
-        return meant.differences(_read(file, list(meant.types), meant.types))
+        return meant.differences(_read(file, list(meant.types), meant.types, seen))
     except (ReleaseFormatError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
         for name in meant.types:  # which of them is it?
             try:
@@ -82,11 +89,29 @@ def _lost(file: DataFiles, meant: Content) -> list[str]:
         raise
 
 
-def _read(file: DataFiles, names: list[str], types: Mapping[str, pa.DataType]) -> Content:
+def _read(file: DataFiles, names: list[str], types: Mapping[str, pa.DataType], seen: _Seen | None = None) -> Content:
     content = Content()
     for batch in file.batches(names):
         content.add(batch, types)
+        if seen is not None:
+            seen.see(batch)
     return content
+
+
+@dataclass
+class _Seen:
+    """Somebody who looks at rows, until they find a fault."""
+
+    look: Callable[[pa.Table], None] | None
+    failed: LDiversityError | None = None
+
+    def see(self, batch: pa.Table) -> None:
+        if self.look is None or self.failed is not None:
+            return
+        try:
+            self.look(batch)
+        except LDiversityError as found:
+            self.failed = found
 
 
 class _Stream:
@@ -134,7 +159,8 @@ def _text_hashes(cells: pa.Array) -> HashArray:
     """A number for each text, which is the same whether texts come one by one or as a dictionary."""
     if pa.types.is_dictionary(cells.type):
         known = np.append(_text_hashes(cells.dictionary), MISSING)
-        return known[np.asarray(pc.fill_null(cells.indices.cast(pa.int64()), len(cells.dictionary)))]
+        found: HashArray = known[np.asarray(pc.fill_null(cells.indices.cast(pa.int64()), len(cells.dictionary)))]
+        return found
     if cells.nbytes > _MOST_BYTES and len(cells) > 1:  # more than offsets of 32 bits may count
         half = len(cells) // 2
         return np.concatenate([_text_hashes(cells.slice(0, half)), _text_hashes(cells.slice(half))])

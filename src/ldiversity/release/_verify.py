@@ -17,7 +17,7 @@ from ldiversity.release._claims import AlikeClaim, Claim
 from ldiversity.release._description import ReleaseDescription
 from ldiversity.schema import Role
 
-__all__ = ["Rows", "verify_each_row", "verify_rows", "verify_together"]
+__all__ = ["Rows", "SetChecks", "verify_rows", "verify_together"]
 
 
 class Rows(Protocol):
@@ -42,7 +42,7 @@ class Rows(Protocol):
 def verify_rows(rows: Rows, description: ReleaseDescription, *, n_records: int) -> None:
     """Raise `ClaimError` unless every sensitive attribute has a claim and every row satisfies it."""
     verify_together(rows, description)
-    verify_each_row(rows, description, n_records=n_records)
+    _verify_each_row(rows, description, n_records=n_records)
 
 
 def verify_together(rows: Rows, description: ReleaseDescription) -> None:
@@ -62,22 +62,38 @@ def verify_together(rows: Rows, description: ReleaseDescription) -> None:
             verify_exploded(claim, shown, n_values, _distances(claim, description))
 
 
-def verify_each_row(rows: Rows, description: ReleaseDescription, *, n_records: int) -> None:
+def _verify_each_row(rows: Rows, description: ReleaseDescription, *, n_records: int) -> None:
     """Check what each row shows by itself: every set, where rows have sets; there must be so many."""
-    if description.layout == "sets":
-        for claim in (one for one in description.claims if isinstance(one, Claim)):
-            _verify_all_sets(rows, claim, description, n_records)
+    checks = SetChecks(description)
+    for attribute in checks.attributes:
+        for sets in rows.iterate_sets(attribute):
+            checks.see(attribute, sets)
+    checks.finish(n_records)
 
 
-def _verify_all_sets(rows: Rows, claim: Claim, description: ReleaseDescription, n_records: int) -> None:
-    domain = description.schema.domain(claim.attribute)
-    distances = _distances(claim, description)
-    seen = 0
-    for sets in rows.iterate_sets(claim.attribute):
-        verify_sets(claim, sets, len(domain), distances)
-        seen += len(sets)
-    if seen != n_records:
-        raise ClaimError(f"there must be {n_records} records", column=claim.attribute, got=seen)
+class SetChecks:
+    """Checks of what each row shows by itself, some rows at a time: every set, where rows have sets."""
+
+    def __init__(self, description: ReleaseDescription) -> None:
+        claims = [one for one in description.claims if isinstance(one, Claim)] if description.layout == "sets" else []
+        self._claims = [
+            (claim, len(description.schema.domain(claim.attribute)), _distances(claim, description)) for claim in claims
+        ]
+        self.attributes = tuple(dict.fromkeys(claim.attribute for claim in claims))
+        self._seen = dict.fromkeys(self.attributes, 0)
+
+    def see(self, attribute: str, sets: SetArray) -> None:
+        """Raise `ClaimError` if a set of the attribute breaks a claim."""
+        for claim, n_values, distances in self._claims:
+            if claim.attribute == attribute:
+                verify_sets(claim, sets, n_values, distances)
+        self._seen[attribute] += len(sets)
+
+    def finish(self, n_records: int) -> None:
+        """Raise `ClaimError` unless so many records were seen."""
+        for attribute, seen in self._seen.items():
+            if seen != n_records:
+                raise ClaimError(f"there must be {n_records} records", column=attribute, got=seen)
 
 
 def _columns(batch: RowBatch) -> pa.Table:

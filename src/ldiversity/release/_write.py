@@ -28,7 +28,7 @@ from ldiversity.release._manifest import (
 from ldiversity.release._read import FolderData
 from ldiversity.release._sinks import no_file, no_records_left
 from ldiversity.release._survival import Content, check_survival
-from ldiversity.release._verify import verify_each_row, verify_together
+from ldiversity.release._verify import SetChecks, verify_together
 from ldiversity.release._written import PartWriter, ReadBack, Written
 from ldiversity.schema import Role
 
@@ -61,8 +61,15 @@ class SetWriter(PartWriter):
     def _checked(self, folder: Path, written: Written, meant: Content, reader: Reader) -> Written:
         rows = self.read(folder, [written], reader)
         sensitive = self.description.schema.names(Role.SENSITIVE)
-        check_survival(rows.file, meant, {member: name for name in sensitive for member in rows.published(name)})
-        verify_each_row(rows, self.description, n_records=written.rows)
+        checks = SetChecks(self.description)
+
+        def look(batch: pa.Table) -> None:
+            for attribute in checks.attributes:
+                checks.see(attribute, rows.sets_in(batch, attribute))
+
+        attributes = {member: name for name in sensitive for member in rows.published(name)}
+        check_survival(rows.file, meant, attributes, look)
+        checks.finish(written.rows)
         return written
 
     def read(self, folder: Path, written: Sequence[Written], reader: Reader | None = None) -> FolderData:

@@ -28,6 +28,7 @@ __all__ = ["CsvSource"]
 
 _BLOCK_BYTES: Final = 1 << 20  # Arrow reads up to 32 blocks ahead
 _HEAD_BYTES: Final = 1 << 20
+_ENTRIES: Final = pa.dictionary(pa.int32(), pa.string())
 _RAGGED: Final = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
@@ -127,11 +128,12 @@ class CsvSource(Source):
         self,
         columns: list[str],
         chunk_rows: int,  # noqa: ARG002 - blocks of bytes
-        encoded: frozenset[str],  # noqa: ARG002 - same
+        encoded: frozenset[str],
     ) -> Iterator[pa.RecordBatch]:
         if self._bare:
             return
         kinds = {name: pa.string() if name in self._as_text else self.columns[name] for name in columns}
+        kinds |= {name: _ENTRIES for name in columns if name in encoded and self.columns[name] == pa.string()}
         with self._explained(), self._stream() as stream:
             yield from pacsv.open_csv(
                 stream,
