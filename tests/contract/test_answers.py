@@ -140,7 +140,12 @@ ROLES: Mapping[str, Any] = {"quasi": ["place", "age"], "sensitive": "disease"}
 EXAMPLES: Mapping[str, Callable[[], Answer]] = {
     "association": lambda: ld.association(sets(), "age:100"),
     "attack": lambda: ld.attack(sets(), table(), attacks=["homogeneity", "skewness"], targets=50),
-    "audit": lambda: ld.audit(table(), **ROLES, models=["k-anonymity:5", "distinct:3", "t-closeness:0.2"]),
+    "audit": lambda: ld.audit(
+        table().append_column("w", pa.array(np.full(N, 3.5))),
+        **ROLES,
+        models=["k-anonymity:5", "distinct:3", "t-closeness:0.2"],
+        weights="w",
+    ),
     "checked": lambda: ld.Publication(**ROLES, method=ld.RandomizedAddition(l=3)).check(table()),
     "class-plan": lambda: ld.plan(table(), **ROLES, method=ld.BSGI(l=500)),
     "collect-closed": closed,

@@ -12,7 +12,7 @@ Then this one formula holds the error of sampling and that of the dummies: both 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -23,16 +23,13 @@ from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.estimation._by import different_values
 from ldiversity.schema import Role
 from ldiversity.sentences import Parameter, say
+from ldiversity.tables import sampling_weights, stratum_numbers
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import BoolArray, FloatArray
     from ldiversity.release import Release
 
 __all__ = ["Design", "read_design"]
-
-_LEAST_TOTAL: Final = 1e-100
-_GREATEST_TOTAL: Final = 1e100
-"""Beyond these, squares of weights are not numbers any more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,35 +80,11 @@ def read_design(owner: str, release: Release, weights: str | None, strata: str |
     if strata is None:
         return Design(known, np.zeros(n_rows, dtype=np.int64))
     column = _exact(owner, release, "strata", column_name(owner, "strata", strata))
-    codes, _ = different_values(strata, column)
-    numbers = np.unique(codes, return_inverse=True)[1].astype(np.int64)
-    sizes = np.bincount(numbers)
-    if (sizes < 2).any():  # noqa: PLR2004 - one record does not vary
-        raise SchemaError(
-            owner, "must have at least two records in each stratum, because one alone shows no variance", column=strata
-        ).with_hint("Put small strata together before publishing, or name a coarser column.")
-    return Design(known, numbers)
+    return Design(known, stratum_numbers(owner, strata, different_values(strata, column)[0]))
 
 
 def _weights(owner: str, release: Release, name: str) -> FloatArray:
-    column = _exact(owner, release, "weights", name)
-    kind = column.type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        raise SchemaError(owner, "must hold numbers to be a column of weights", column=name, got=kind)
-    numbers = np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
-    if column.null_count or not (np.isfinite(numbers) & (numbers > 0)).all():
-        raise SchemaError(
-            owner, "must hold a finite number above zero for every record to be a column of weights", column=name
-        ).with_hint("Records without a weight stand for nobody: publish the table without them.")
-    with np.errstate(over="ignore"):
-        total = float(numbers.sum())
-    if not _LEAST_TOTAL <= total <= _GREATEST_TOTAL:
-        raise SchemaError(
-            owner,
-            f"must add up to a number from {_LEAST_TOTAL} to {_GREATEST_TOTAL} to be a column of weights",
-            column=name,
-        ).with_hint("Publish the weights in another unit, such as thousands of people.")
-    return numbers
+    return sampling_weights(owner, name, _exact(owner, release, "weights", name))
 
 
 def _exact(owner: str, release: Release, parameter: str, name: str) -> pa.ChunkedArray:

@@ -41,6 +41,7 @@ from ldiversity.tables._typed_roles import (
     role_words,
 )
 from ldiversity.tables._values import Tally, domain_array, python_rows, time_texts, to_values, value_type
+from ldiversity.tables._weights import sampling_weights, stratum_numbers
 
 __all__ = [
     "COUNT",
@@ -106,8 +107,10 @@ __all__ = [
     "rechunk",
     "role_words",
     "rows_per_id",
+    "sampling_weights",
     "separate",
     "smallest_combinations",
+    "stratum_numbers",
     "suggest_role",
     "summarize_columns",
     "time_texts",

@@ -13,6 +13,8 @@ from ldiversity.evaluation.audit._html import fragment, risk_rows, risk_words
 from ldiversity.evaluation.audit._population import PopulationUsed, Recognition, RecognitionChoices
 from ldiversity.evaluation.audit._result import Audit
 from ldiversity.evaluation.audit._risk import AttributeRisk, Belief, ClassSizes, RecordRisk
+from ldiversity.evaluation.audit._sampled import Sampled
+from ldiversity.evaluation.audit._sampled_words import sampled_tables
 from ldiversity.evaluation.audit._words import learned
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "Recognition",
     "RecognitionChoices",
     "RecordRisk",
+    "Sampled",
     "add_epsilons",
     "audit",
     "check",
@@ -37,4 +40,5 @@ __all__ = [
     "learned",
     "risk_rows",
     "risk_words",
+    "sampled_tables",
 ]

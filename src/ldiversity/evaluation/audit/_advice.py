@@ -21,12 +21,13 @@ from ldiversity.evaluation.audit._asked import Asked
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._found import Found
 from ldiversity.evaluation.audit._risk import Recognized
+from ldiversity.evaluation.audit._sampled import Sampled
 from ldiversity.evaluation.audit._views import View
 from ldiversity.evaluation.audit._words import given_away
 from ldiversity.models import Population, PrivacyModel, model_text
 from ldiversity.schema import Domain
 
-__all__ = ["Advice", "advise"]
+__all__ = ["Advice", "advise", "advise_sample"]
 
 _GOOD_L: Final = 4
 _LEAST_L: Final = 2
@@ -91,6 +92,20 @@ def advise(
     # The advice must keep every model that was asked for, not only repair those that fail.
     models = list(dict.fromkeys(one.model for one in asked))
     return _Search(seen, models, texts, ("ldiversity", "anonymize", "TABLE", *roles), largest).advice()
+
+
+def advise_sample(seen: AttackerView, sampled: Sampled | None) -> Advice | None:
+    """Say what to do where a model fails against the population that a sample was drawn from; else None."""
+    if sampled is None or sampled.passed:
+        return None
+    failing = dict.fromkeys(one.model.text for one in sampled.asked if not one.verdict.passed)
+    return Advice(
+        f"{name_some(failing)} must hold against the shares of the population, which people may know, but no method "
+        "here groups records by them. Publish coarser quasi-identifiers, or ask for a model that looks at a class "
+        "alone, such as frequency.",
+        (),
+        _largest_l(seen),
+    )
 
 
 def _advise_release(failing: Sequence[Asked], risk: Recognized, confirmed: Sequence[Confirmed]) -> Advice:

@@ -9,12 +9,13 @@ from ldiversity.base.checks import column_names
 from ldiversity.base.numbers import counted
 from ldiversity.base.thresholds import DEFAULT_THRESHOLD, Threshold
 from ldiversity.engines import Engine, choose_engine
-from ldiversity.evaluation.audit._advice import advise
+from ldiversity.evaluation.audit._advice import advise, advise_sample
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._classes import MissingQuasi
 from ldiversity.evaluation.audit._epsilons import epsilon_note
 from ldiversity.evaluation.audit._figures import all_figures
 from ldiversity.evaluation.audit._found import Found, FoundIn
+from ldiversity.evaluation.audit._from_sample import Drawn
 from ldiversity.evaluation.audit._population import Recognition, population_used
 from ldiversity.evaluation.audit._question import Question, ask_release, ask_table, read_models, release_of
 from ldiversity.evaluation.audit._result import Audit, ClassIdRisk
@@ -56,6 +57,8 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     plain: str | Sequence[str] = (),
     person: str | None = None,
     original: Any = None,  # noqa: ANN401 - any frame or path
+    weights: str | None = None,
+    strata: str | None = None,
     memory: str | int | None = None,
     engine: Engine | str | None = None,
 ) -> Audit:
@@ -104,6 +107,12 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
         For a release with `person`: the table that it was made from, which says whose rows it holds. Then figures about
         being recognized count people. What the release promises, and what is learned once a record is found, is about
         records.
+    weights
+        A column of survey weights: how many people of a population a record of the table stands for, at least 1. Then
+        `sampled` says how many of them may be recognized, or their values guessed, with design-based intervals, and
+        models that compare classes with all records must also hold against the shares of the population.
+    strata
+        A column with the strata of the sample.
     memory
         How much memory the audit may take, such as ``"500MB"``; no limit when None. What does not fit waits in
         encrypted temporary files, and every figure is the same.
@@ -147,6 +156,7 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
         person=person,
         original=original,
         engine=chosen,
+        drawn=Drawn.of(weights, strata),
     )
     release = release_of(data, chosen)
     try:
@@ -196,11 +206,17 @@ def _answer(
         population=used,
         attribute_risk=learned,
         by_class_id=_by_class_id(seen, found),
-        verdict=tuple(say(seen, found, risk, learned)),
-        advice=advise(seen, found, texts, roles, risk),
-        notes=(*seen.notes, *_notes(seen, release), *((used.meaning,) if seen.quasi else ())),
+        verdict=tuple(say(seen, found, risk, learned, told.sampled)),
+        advice=advise_sample(seen, told.sampled) or advise(seen, found, texts, roles, risk),
+        notes=(
+            *seen.notes,
+            *_notes(seen, release),
+            *((used.meaning,) if seen.quasi else ()),
+            *(() if told.sampled is None else (told.sampled.meaning,)),
+        ),
         frame_kind=seen.frame_kind,
         confirmed=seen.confirmed,
+        sampled=told.sampled,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from ldiversity.evaluation.audit._asked import Asked
 from ldiversity.evaluation.audit._attacker_view import AttackerView
@@ -28,6 +29,9 @@ from ldiversity.evaluation.audit._sums import (
 )
 from ldiversity.evaluation.audit._views import View
 from ldiversity.models import together as verdicts_together
+
+if TYPE_CHECKING:
+    from ldiversity.evaluation.audit._sampled import Sampled
 
 __all__ = ["Found", "FoundIn", "FoundOfAttribute", "find", "find_in_view", "found_together"]
 
@@ -83,12 +87,14 @@ class FoundIn:
     """What was found in a table or release.
 
     `seen` is what was looked at; its classes may be missing, all that is needed of them is found. `n_population` is how
-    many people of the population were counted, if one was given.
+    many people of the population were counted, if one was given. `sampled` is what the table says about the population
+    that it was drawn from, if it has weights.
     """
 
     seen: AttackerView
     found: Found
     n_population: int | None = None
+    sampled: Sampled | None = None
 
 
 def find(seen: AttackerView, asked: tuple[Asked, ...], outside: Outside, threshold: float) -> Found:

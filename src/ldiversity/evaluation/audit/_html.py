@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ldiversity.base.html import bullets, document, escape, table
 from ldiversity.base.numbers import figure, number, percent
+from ldiversity.evaluation.audit._sampled_words import sampled_tables
 from ldiversity.evaluation.audit._words import learned
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ __all__ = ["fragment", "page", "risk_rows", "risk_words"]
 def page(audit: Audit) -> str:
     """A whole page."""
     notes = f"<h2>Notes</h2>{bullets(audit.notes)}" if audit.notes else ""
-    parts = (fragment(audit), _risks(audit), _attributes(audit), notes)
+    parts = (fragment(audit), _risks(audit), _attributes(audit), _sampled(audit), notes)
     return document(f"Audit of {audit.name}", "\n".join(parts))
 
 
@@ -76,6 +77,16 @@ def risk_words(audit: Audit) -> tuple[str, ...]:
     about = audit.counting.counted(round(alone))
     verb = "is" if round(alone) == 1 else "are"
     return (limit, f"{about if exact else f'About {about}'} of the table {verb} alone in the population too.")
+
+
+def _sampled(audit: Audit) -> str:
+    if audit.sampled is None:
+        return ""
+    parts = [
+        f"<p>{escape(about)}</p>{table(heads, rows, numbers=range(1, len(heads)))}"
+        for about, heads, rows in sampled_tables(audit.sampled, audit.models)
+    ]
+    return f"<h2>The population that the table stands for</h2>{''.join(parts)}"
 
 
 def _attributes(audit: Audit) -> str:

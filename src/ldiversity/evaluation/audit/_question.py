@@ -16,6 +16,7 @@ from ldiversity.evaluation.audit._asked import Asked, ask
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._classes import Counting, MissingQuasi, check_others, count_table
 from ldiversity.evaluation.audit._found import FoundIn, find
+from ldiversity.evaluation.audit._from_sample import Drawn, look_at_sample
 from ldiversity.evaluation.audit._linking import as_published
 from ldiversity.evaluation.audit._on_engine import audit_on, several_rows_on
 from ldiversity.evaluation.audit._population import Recognition, look_outside
@@ -66,6 +67,7 @@ class Question:
     person: str | None
     original: Any
     engine: Engine
+    drawn: Drawn
 
     @property
     def budget(self) -> Budget | None:
@@ -106,6 +108,8 @@ def ask_table(data: Any, question: Question) -> FoundIn:  # noqa: ANN401 - any f
 def _ask_source(source: Source, question: Question) -> FoundIn:
     _check_others(source, question.quasi, question.sensitive, question.others, question.person)
     _check_looked_at(question.models, question.sensitive)
+    names = [one.name for one in question.sensitive]
+    question.drawn.check_table(source, names, question.engine, question.recognition, question.person)
     counting = Counting.of(
         source,
         quasi=question.quasi,
@@ -128,7 +132,8 @@ def _ask_source(source: Source, question: Question) -> FoundIn:
     )
     several = None if question.person is not None else next(iter(rows_per_id(source, others)), None)
     notes = _JOINT if question.joint_knowledge else ()
-    return replace(told, seen=replace(told.seen, notes=notes, several_rows=several))
+    sampled = look_at_sample(source, counting, question.drawn, question.models)
+    return replace(told, seen=replace(told.seen, notes=notes, several_rows=several), sampled=sampled)
 
 
 def _ask_on(engine: Engine, source: Source, counting: Counting, question: Question, others: Sequence[str]) -> FoundIn:
@@ -154,6 +159,7 @@ def _ask_on(engine: Engine, source: Source, counting: Counting, question: Questi
 def ask_release(release: Release, question: Question) -> FoundIn:
     """Find what a release gives away."""
     person = question.person
+    question.drawn.check_release()
     check_of_release(joint_knowledge=question.joint_knowledge, person=person, original=question.original is not None)
     names = [one.name for one in question.sensitive]
     quasi, sensitive = chosen_columns(release, question.quasi, names)

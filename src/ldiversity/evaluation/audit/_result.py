@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ldiversity.base.answers import BESIDE, HIDDEN, Answer, fact, fit_screen
+from ldiversity.base.answers import BESIDE, HIDDEN, OPTIONAL, Answer, fact, fit_screen
 from ldiversity.base.findings import Confirmed
 from ldiversity.base.notebook import ShownInNotebooks
 from ldiversity.base.thresholds import Threshold
@@ -17,6 +17,7 @@ from ldiversity.evaluation.audit._asked import Asked
 from ldiversity.evaluation.audit._figures import Figure
 from ldiversity.evaluation.audit._population import PopulationUsed
 from ldiversity.evaluation.audit._risk import AttributeRisk, ClassSizes, RecordRisk
+from ldiversity.evaluation.audit._sampled import Sampled
 from ldiversity.evaluation.audit._unit import PEOPLE, RECORDS, Unit
 from ldiversity.evaluation.audit._words import given_away
 from ldiversity.models import Figures
@@ -85,6 +86,8 @@ class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
         Columns of a release that name people or give a value away, and were published knowingly.
     notes
         How records were counted, where that is not obvious.
+    sampled
+        Where weights were given: what the table says about the population that it was drawn from.
     """
 
     kind: str
@@ -109,11 +112,17 @@ class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
     frame_kind: str = field(default="arrow", repr=False, metadata=HIDDEN)
     people: int | None = None
     counting: Unit = field(default=RECORDS, repr=False, metadata=HIDDEN)
+    sampled: Sampled | None = field(default=None, repr=False, metadata=OPTIONAL)
 
     @fact
     def passed(self) -> bool | None:
-        """Whether every model that was asked for holds; None when none was."""
-        return all(one.verdict.passed for one in self.asked) if self.asked else None
+        """Whether every model that was asked for holds; None when none was.
+
+        With weights, models that compare classes with all records must hold against the table and the population.
+        """
+        if not self.asked:
+            return None
+        return all(one.verdict.passed for one in self.asked) and (self.sampled is None or self.sampled.passed)
 
     @fact
     def unit(self) -> str:

@@ -12,12 +12,20 @@ from ldiversity.evaluation.audit._asked import Asked
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._found import Found
 from ldiversity.evaluation.audit._risk import AttributeRisk, Recognized, RecordRisk, recognized
+from ldiversity.evaluation.audit._sampled import Sampled
+from ldiversity.evaluation.audit._sampled_words import of_population
 from ldiversity.evaluation.audit._unit import PEOPLE, RECORDS, Unit
 
 __all__ = ["Learned", "given_away", "learned", "say"]
 
 
-def say(seen: AttackerView, found: Found, risk: RecordRisk, attribute_risk: Mapping[str, AttributeRisk]) -> list[str]:
+def say(
+    seen: AttackerView,
+    found: Found,
+    risk: RecordRisk,
+    attribute_risk: Mapping[str, AttributeRisk],
+    sampled: Sampled | None = None,
+) -> list[str]:
     """Say what was found: one sentence per fact, the most important first."""
     said = [_of_confirmed(one) for one in seen.confirmed]
     said += [] if seen.n_people is None else [_of_people(seen, found.sizes.n_records)]
@@ -42,7 +50,10 @@ def say(seen: AttackerView, found: Found, risk: RecordRisk, attribute_risk: Mapp
                 f"The release numbers {number(by_id.sizes.n_classes)} classes of {name!r}, but classes with equal "
                 f"regions look alike: an attacker sees {number(found.sizes.n_classes)}."
             )
-    return [*said, *(_of_model(one, _unit_of_model(seen, found, one)) for one in found.asked)]
+    said += [] if sampled is None else of_population(sampled, found.sizes.n_records)
+    said += [_of_model(one, _unit_of_model(seen, found, one)) for one in found.asked]
+    compared = () if sampled is None else sampled.asked
+    return [*said, *(_of_model(one, RECORDS, " against the shares of the population") for one in compared)]
 
 
 def _unit_of_model(seen: AttackerView, found: Found, one: Asked) -> Unit:
@@ -162,8 +173,8 @@ def _of_people(seen: AttackerView, n_counted: int) -> str:
     )
 
 
-def _of_model(one: Asked, unit: Unit) -> str:
-    verdict, about = one.verdict, "" if one.attribute is None else f" of {one.attribute!r}"
+def _of_model(one: Asked, unit: Unit, against: str = "") -> str:
+    verdict, about = one.verdict, against if one.attribute is None else f" of {one.attribute!r}{against}"
     if verdict.passed:
         return f"{one.model.text}{about} holds: the worst class reaches {number(verdict.reached)}."
     records = unit.counted(verdict.n_records_failing)

@@ -10,6 +10,7 @@ import click
 from ldiversity.base.numbers import counted, number
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._paths import READ
+from ldiversity.faces.cli._sample import sample_options
 from ldiversity.faces.cli._show import Page, json_option, show
 
 if TYPE_CHECKING:
@@ -36,8 +37,7 @@ __all__ = ["command"]
     help="Use some records only: 'age >= 50'; may be repeated.",
 )
 @click.option("--sensitive", metavar="COLUMN", help="The sensitive column that is tested.")
-@click.option("--weights", metavar="COLUMN", help="A column of survey weights: how many people a record stands for.")
-@click.option("--strata", metavar="COLUMN", help="A column with the strata of the sample.")
+@sample_options
 @json_option
 def command(
     release: Path,

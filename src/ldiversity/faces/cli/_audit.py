@@ -15,6 +15,7 @@ from ldiversity.faces.cli._input import advised_words, opened_table, read_as_opt
 from ldiversity.faces.cli._machine import chosen_engine, closing_engine, engine_options, location, memory_option
 from ldiversity.faces.cli._paths import READ, TABLE, WRITTEN
 from ldiversity.faces.cli._recognition import recognition_choices, recognition_options
+from ldiversity.faces.cli._sample import sample_options
 from ldiversity.faces.cli._show import Page, json_option, show
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ EXIT_FAILED: Final = 1
     help="Of a RELEASE with --person: the table that it was made from, which says whose rows it holds.",
 )
 @recognition_options
+@sample_options
 @memory_option
 @engine_options
 @click.option("--html", type=WRITTEN, help="Also write the audit as a page.")
@@ -100,6 +102,8 @@ def command(
             **recognition_choices(given),
             person=given["person"],
             original=given["original"],
+            weights=given["weights"],
+            strata=given["strata"],
             memory=given["memory"],
             engine=engine,
         )
@@ -122,7 +126,7 @@ def _write(file: Path, answer: Audit) -> None:
 
 
 def _render(audit: Audit, page: Page) -> None:
-    from ldiversity.evaluation.audit import learned, risk_rows, risk_words
+    from ldiversity.evaluation.audit import learned, risk_rows, risk_words, sampled_tables
 
     what = "" if audit.kind == "table" else f" ({audit.kind})"
     records, classes = counted(audit.records, "record"), counted(audit.classes.count, "class", "classes")
@@ -157,6 +161,11 @@ def _render(audit: Audit, page: Page) -> None:
         page.title(f"Learning {name}")
         page.table(told.heads, [[text, *map(number, n)] for text, n in told.rows], right=range(1, len(told.heads)))
         page.text(told.sentence)
+    if audit.sampled is not None:
+        page.title("The population that the table stands for")
+        for about, heads, rows in sampled_tables(audit.sampled, audit.models):
+            page.text(about)
+            page.table(heads, rows, right=range(1, len(heads)))
     if audit.notes:
         page.title("Notes")
         page.bullets(audit.notes)

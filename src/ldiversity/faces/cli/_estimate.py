@@ -15,6 +15,7 @@ from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._csv import write_csv
 from ldiversity.faces.cli._machine import chosen_engine, closing_engine, engine_options, memory_option
 from ldiversity.faces.cli._paths import READ, WRITTEN
+from ldiversity.faces.cli._sample import sample_options
 from ldiversity.faces.cli._show import Page, json_option, show
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ __all__ = ["command"]
     show_default=True,
     help="Mark cells with fewer records, and give them intervals that hold for any number.",
 )
-@click.option("--weights", metavar="COLUMN", help="A column of survey weights: how many people a record stands for.")
-@click.option("--strata", metavar="COLUMN", help="A column with the strata of the sample.")
+@sample_options
 @memory_option
 @engine_options
 @click.option("--csv", "csv_file", type=WRITTEN, help="Also write the estimates as CSV.")

@@ -146,3 +146,19 @@ def test_a_release_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
 
     assert result.exit_code == 2
     assert "realese' does not exist" in result.stderr
+
+
+def test_weights_say_what_is_found_about_a_population(run: Run, tmp_path: Path) -> None:
+    columns = {"age": [30, 30, 40], "disease": ["leprosy", "plague", "plague"], "w": [2.5, 1, 9], "h": ["a", "a", "a"]}
+    pa_csv.write_csv(pa.table(columns), tmp_path / "survey.csv")
+    asked = ["audit", tmp_path / "survey.csv", "--quasi", "age", "--sensitive", "disease", "--weights", "w"]
+
+    text, told = run(*asked, "--strata", "h"), json.loads(run(*asked, "--strata", "h", "--json").stdout)
+
+    assert "The population that the table stands for" in text.stdout
+    assert "plague" not in text.stdout
+    assert told["sampled"]["people"] == 12.5
+    assert told["sampled"]["alike"][0]["people"]["people"] == 1 + 1.5
+    assert "sampled" not in json.loads(run(*asked[:-2], "--json").stdout)
+    refused = run(*asked[:-2], "--strata", "h")
+    assert (refused.exit_code, "--weights" in refused.stderr) == (2, True)
