@@ -10,13 +10,13 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from _measure import Result
+from _measure import Result, show
 
 import ldiversity as ld
 
@@ -60,7 +60,18 @@ def run() -> list[Result]:
     with tempfile.TemporaryDirectory() as folder:
         needed = (SMALL, LARGE) if set(chosen) & set(LARGE_TOO) else (SMALL,)
         tables = {rows: _table(Path(folder), rows) for rows in needed}
-        return [result for name in chosen for result in _of_method(name, tables)]
+        return list(_told(_of_method(name, tables) for name in chosen))
+
+
+def _told(parts: Iterable[Iterator[Result]]) -> Iterator[Result]:
+    """All results, each printed when it is known, because the whole takes an hour."""
+    for results in parts:
+        try:
+            for result in results:
+                show([result])
+                yield result
+        except subprocess.CalledProcessError as error:
+            print(f"This could not be measured: {error.stderr.strip().splitlines()[-1]}", flush=True)
 
 
 def _of_method(name: str, tables: dict[int, Path]) -> Iterator[Result]:
