@@ -209,7 +209,7 @@ class Derived:
             raise ParameterError("Estimate", "between", "must be two groups, such as ('F', 'M')", got=repr(between))
         first, second = (self._chosen(at) for at in between)
         if (first & second).any():
-            raise ParameterError("Estimate", "between", "must be two groups without a cell in common")
+            raise ParameterError("Estimate", "the two groups must have no cell in common")
         return [first, second]
 
     def _known(self) -> Moments:

@@ -19,6 +19,7 @@ from ldiversity.methods._bsgi_anneal import Valid, anneal
 from ldiversity.methods._bsgi_effort import USUAL_EFFORT, effort_notes, given_effort
 from ldiversity.methods._bsgi_gaps import group_apart, keep_apart
 from ldiversity.methods._bsgi_near import group_near, group_paper
+from ldiversity.methods._bsgi_refusals import check_most, none_left, unplaced
 from ldiversity.methods._bsgi_repair import place_left_over
 from ldiversity.methods._bsgi_shares import place_by_shares
 from ldiversity.methods._bsgi_space import Keys, Space, make_keys, make_space
@@ -233,7 +234,7 @@ class BSGI(GroupingMethod):
         keys = make_keys(table, [size // l for l in levels])
         partition, lost = self._form(table, space, keys, levels, size, run)
         if lost and self.overflow == "refuse":
-            raise self._unplaced(keys, lost, size)
+            raise unplaced(keys, lost, size, shared=differ(self.l))
         run.progress(1.0, "grouping")
         return Grouping((partition,), facts=self._facts(partition))
 
@@ -281,7 +282,7 @@ class BSGI(GroupingMethod):
         size = smallest_size(table.n_rows, [int(column.counts.max()) for column in table.sensitive], levels, people)
         if size is None:
             check_people("BSGI", table, max(levels))
-            raise self._unplaced(make_keys(table), people, max(levels))
+            raise unplaced(make_keys(table), people, max(levels), shared=differ(self.l))
         return size
 
     def _form(
@@ -291,9 +292,12 @@ class BSGI(GroupingMethod):
         rows = np.arange(table.n_rows, dtype=np.int32)
         if self.overflow == "suppress":
             rows = keep_eligible(keys.codes, keys.sizes, rows, l)
-            self._check_some_left(keys, rows, table.n_rows)
+            if table.n_rows and not len(rows):
+                if differ(self.l):
+                    self._check_columns(table.sensitive)
+                raise none_left(keys, l, shared=differ(self.l))
         elif not differ(self.l):
-            self._check_shares(
+            check_most(
                 {
                     f"one {'value' if key < keys.n_sensitive else 'person'} of {name}": keys.counts(key)
                     for key, name in enumerate(keys.names)
@@ -349,7 +353,7 @@ class BSGI(GroupingMethod):
         """Refuse a value with more than 1/l of the records, for the l of its column."""
         if not isinstance(self.l, Mapping) and not self.gap:
             by_name = {f"one value of {column.name!r}": column.population.counts for column in columns}
-            self._check_shares(by_name, self.l)
+            check_most(by_name, self.l)
             return
         levels = levels_of("BSGI", self.l, [column.name for column in columns])
         for column, l in zip(columns, levels, strict=True):
@@ -361,40 +365,3 @@ class BSGI(GroupingMethod):
                 check_line("BSGI", column.name, line, counts, l, gap, overflow=self.overflow, setting=setting)
                 continue
             check_shares("BSGI", column.name, counts, l, overflow=self.overflow, setting=setting)
-
-    def _check_shares(self, counts: Mapping[str, NDArray[np.int64]], l: int) -> None:
-        """Refuse when a value or a person has too many records; by what each key is called, how often each occurs."""
-        who, worst = max(counts.items(), key=lambda known: int(known[1].max(initial=0)))
-        n_rows, most = int(worst.sum()), int(worst.max(initial=0))
-        if most * l <= n_rows:
-            return
-        possible, different = n_rows // most, min(int(np.count_nonzero(known)) for known in counts.values())
-        rule = f"must be at most {possible}, because {who} has more than 1/{l} of the records"
-        if possible < _LEAST_L:
-            rule = f"cannot be reached with all records, because {who} has more than half of them"
-        hint: str = f"The largest possible l is {possible}." if possible >= _LEAST_L else ""
-        if l <= different or possible < _LEAST_L <= different:  # else leaving records out does not help
-            smaller = say("{} with ", Setting("l", different)) if l > different else ""
-            leave = say("{}{} leaves out as few records as needed.", smaller, Setting("overflow", "suppress"))
-            hint = say("{} {}", hint, leave) if hint else leave
-        raise InfeasibleError(
-            "BSGI", "l", rule, got=l, nearest=[{"l": possible}] if possible >= _LEAST_L else []
-        ).with_hint(hint or "Publish the column with another method, or leave it out.")
-
-    def _check_some_left(self, keys: Keys, rows: NDArray[np.int32], n_rows: int) -> None:
-        if n_rows and not len(rows):
-            distinct = min(int(np.count_nonzero(keys.counts(key))) for key in range(len(keys.names)))
-            raise InfeasibleError(
-                "BSGI",
-                "l",
-                f"must be at most {distinct}, the number of different values in the records",
-                got=self.l if isinstance(self.l, int) else max(self.l.values()),
-                nearest=[{"l": distinct}] if distinct >= _LEAST_L and isinstance(self.l, int) else [],
-            ).with_hint("No class of so many different values can be formed.")
-
-    def _unplaced(self, keys: Keys, lost: int, l: int) -> InfeasibleError:
-        repeats = differ(self.l)
-        rule = "leave each value its share" if repeats else f"differ in {', '.join(keys.names)}"
-        return InfeasibleError("BSGI", f"{lost} records could not be placed in classes of {l} that {rule}").with_hint(
-            say("Use a smaller l, or {} to leave them out.", Setting("overflow", "suppress"))
-        )

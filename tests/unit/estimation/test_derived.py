@@ -147,7 +147,7 @@ def test_a_trend_has_a_change_for_each_step_and_for_all() -> None:
         (lambda one: one.proportion(20, {"age": 3}), "must name columns among"),
         (lambda one: one.proportion(20, ("F", "z")), "must be one of the cells"),
         (lambda one: one.difference(20, between="F"), "must be two groups"),
-        (lambda one: one.difference(20, between=({"sex": "F"}, {"place": "x"})), "without a cell in common"),
+        (lambda one: one.difference(20, between=({"sex": "F"}, {"place": "x"})), "no cell in common"),
         (lambda one: one.quantile(1), "must be between 0 and 1"),
     ],
 )

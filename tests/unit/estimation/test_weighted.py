@@ -80,6 +80,16 @@ def test_what_does_not_go_with_weights_is_refused(release: Release, asked: dict[
         estimate(release, weights="w", **asked)
 
 
+@pytest.mark.parametrize("weight", [1e308, 1e-308])
+def test_weights_whose_squares_are_no_numbers_are_refused(publish: Any, uniform: SetMechanism, weight: float) -> None:
+    release = publish({"w": np.full(60, weight)}, {"s": np.arange(60) % 6}, {"s": uniform})
+
+    with pytest.raises(LDiversityError, match="column 'w' must add up to a number from 1e-100 to 1e") as refused:
+        estimate(release, weights="w")
+
+    assert "308" not in str(refused.value)
+
+
 def test_classes_and_single_members_are_refused(publish: Any, uniform: SetMechanism, bucketize: Any) -> None:
     exploded = publish({"w": np.ones(60)}, {"s": np.arange(60) % 6}, {"s": uniform}, exploded=True)
     classes = bucketize({"w": np.ones(8)}, np.repeat(np.arange(4), 2), {"s": [0, 1] * 4})

@@ -195,6 +195,25 @@ def test_leaving_records_out_is_not_advised_where_it_cannot_help() -> None:
     assert "overflow" not in str(caught.value)
 
 
+@pytest.mark.parametrize("l", [3, {"disease": 3, "job": 2}, {"disease": 2, "job": 3}])
+def test_columns_that_allow_their_l_only_alone_are_named(l: int | dict[str, int]) -> None:
+    """Every record has disease 0 or job 0, so no three differ in both."""
+    columns = (sensitive([0, 1, 2, 0, 0], 3), sensitive([0, 0, 0, 1, 2], 3, "job"))
+
+    with pytest.raises(InfeasibleError, match="although each allows it alone") as caught:
+        BSGI(l, overflow="suppress").group(CodedTable((), columns), RUN)
+
+    assert "'disease'" in str(caught.value)
+    assert "'job'" in str(caught.value)
+
+
+def test_a_column_without_enough_values_for_its_own_l_is_named() -> None:
+    columns = (sensitive([0, 1, 2, 0, 0], 3), sensitive([0, 0, 0, 1, 2], 3, "job"))
+
+    with pytest.raises(InfeasibleError, match="values of 'job' that occur, 3"):
+        BSGI({"disease": 3, "job": 4}, overflow="suppress").group(CodedTable((), columns), RUN)
+
+
 def test_too_few_values_are_refused_even_with_suppression() -> None:
     table = CodedTable((), (sensitive([0, 0, 1, 1], 5),))
 

@@ -59,3 +59,13 @@ def test_numbers_whose_differences_are_not_exact_have_no_gap() -> None:
 def test_every_digit_of_a_gap_is_written() -> None:
     assert "shorter than 1234567 holds" in ld.GapDiversity(2, 1234567).statement("pay")
     assert "shorter than 1234567 has" in ld.GapDiversity(2, 1234567).phrase
+
+
+@pytest.mark.parametrize("method", [ld.Anatomy(l=2, gap={"disease": 5}), ld.BSGI(l=2, gap={"disease": 5})])
+def test_a_column_of_texts_has_no_gap(method: Any) -> None:
+    table = pa.table({"age": list(range(8)), "disease": ["flu", "cut", "pox", "gout"] * 2})
+
+    with pytest.raises(ld.SchemaError, match="'disease' must be a column of numbers to have a gap"):
+        ld.anonymize(table, quasi="age", sensitive="disease", method=method)
+    with pytest.raises(ld.LDiversityError, match="must be numbers or bins of numbers"):
+        ld.audit(table, quasi="age", sensitive="disease", models="gap:2:5")

@@ -185,7 +185,12 @@ def _answer(
 ) -> Audit:
     """Say what was found."""
     seen, found = told.seen, told.found
-    used = population_used(found.sizes.n_records, told.n_population, recognition.sample_fraction)
+    used = population_used(
+        found.sizes.n_records,
+        told.n_population,
+        recognition.sample_fraction,
+        sampled=told.sampled is not None,
+    )
     risk = reidentification_risk(found, recognition.threshold.limit, population=used.known != "none")
     learned = {name: attribute_risk(one, seen.views[name]) for name, one in found.attributes.items()}
     return Audit(

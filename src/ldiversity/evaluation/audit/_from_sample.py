@@ -116,9 +116,10 @@ class Drawn:
                 rule = say("{} and {} must not be given together", Parameter("weights"), Parameter(parameter))
                 raise UnsupportedError("audit", rule).with_hint(f"Leave one of them out: {why}.")
         if not isinstance(engine, LocalEngine) or engine.memory is not None:
+            here = isinstance(engine, LocalEngine)
             raise UnsupportedError(
                 "audit", "weights and strata need all rows in memory: leave out the setting of memory and the engine"
-            )
+            ).with_hint(None if here else "Rows that are elsewhere must be collected first, or written to a file.")
         for name in (self.weights, self.strata):
             if name is not None and name not in source.columns:
                 raise unknown_column(source.name, name, source.columns, from_file=source.from_file)

@@ -13,7 +13,8 @@ have the same mean. The square of their difference has the same mean as
 
 where ``d_jk = r_j(S without j) - r_j(S without j and k)``. Both hold exactly where people are drawn independently.
 Where the number of records of a stratum is fixed, the square of ``sum (w_j - 1) r_j`` over ``sum (1 - 1 / w_j)``, both
-over the stratum, is taken off: what the number of records explains. That holds for large samples.
+over the stratum, is taken off: what the number of records explains. That holds for large samples. Where few classes
+make up the sum over pairs, it is uncertain itself; the degrees of freedom of an interval say so.
 
 So nothing is assumed about the population, however small classes are. Of a class with one record, the classes with two
 tell how many people look like it. What such a class holds in the population cannot be known, only what all of them
@@ -30,7 +31,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
+from math import inf, sqrt
 from statistics import NormalDist
 from typing import Any, Final
 
@@ -56,6 +57,9 @@ CONFIDENCE: Final = 0.95
 LEAST_RECORDS: Final = 30
 """Intervals need as many records of equal weight that tell something."""
 
+_LEAST_FREEDOM: Final = 5
+"""Below so many degrees of freedom a variance says nothing."""
+
 _FAR: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 Ints = NDArray[np.int64]
@@ -79,11 +83,10 @@ class Sample:
         """Shape (classes,): how many records look alike."""
         return np.bincount(self.class_of).astype(np.int64)
 
-    def pairs(self, factors: FloatArray) -> float:
-        """The sum over pairs of records that look alike, in both orders, of what they stand for and their factors."""
+    def pairs(self, factors: FloatArray) -> FloatArray:
+        """Shape (classes,): the sum over pairs of its records, in both orders, of what they stand for and factors."""
         each = self.outside * factors
-        sums = _sums(self.class_of, each)
-        return float((sums * sums).sum() - (each * each).sum())
+        return np.square(_sums(self.class_of, each)) - _sums(self.class_of, np.square(each))
 
     def variance(self, found: FloatArray) -> float:
         """The variance of the sum of ``w_j found_j``, for numbers that no other record changes."""
@@ -103,10 +106,10 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """What is found about the person of each record in the table without it, and the sum over pairs of records."""
+    """What is found about the person of each record in the table without it, and the sum over pairs in each class."""
 
     found: FloatArray
-    pairs: float
+    pairs: FloatArray
 
 
 @dataclass(frozen=True)
@@ -140,15 +143,21 @@ def people_outside(sample: Sample, rule: Rule) -> Estimated:
     if everybody == 0:
         return Estimated(0.0, 0.0, 0.0, 0.0)
     records = _effective(told)
-    variance = max(sample.variance(rule.found) + rule.pairs, 0.0) / everybody**2
-    if records < LEAST_RECORDS:
+    alone = max(sample.variance(rule.found), 0.0)
+    variance = alone + float(rule.pairs.sum())
+    # Satterthwaite: how uncertain the variance itself is, by the records and by the classes that make it up.
+    noise = alone**2 / max(records, 1.0) + float(np.square(rule.pairs).sum()) / 2
+    freedom = variance**2 / noise if noise else inf
+    if records < LEAST_RECORDS or freedom < _LEAST_FREEDOM:
         return Estimated(value, None, None, records)
-    low, high = between(value / everybody, variance)
+    low, high = between(value / everybody, variance / everybody**2, _quantile(freedom))
     return Estimated(value, low * everybody, high * everybody, records)
 
 
-def between(share: float, variance: float) -> tuple[float, float]:
+def between(share: float, variance: float, far: float = _FAR) -> tuple[float, float]:
     """Limits of a share by Wilson's formula, for as many independent draws as would have this variance.
+
+    `far` is the quantile of the error over its standard deviation.
 
     Examples
     --------
@@ -158,8 +167,8 @@ def between(share: float, variance: float) -> tuple[float, float]:
     share = min(share, 1.0)
     if variance == 0 or share in (0.0, 1.0):
         return share, share
-    away = _FAR**2 * variance / (share * (1 - share))  # squared quantile over the number of draws
-    middle, reach = share + away / 2, sqrt(_FAR**2 * variance + away**2 / 4)
+    away = far**2 * variance / (share * (1 - share))  # squared quantile over the number of draws
+    middle, reach = share + away / 2, sqrt(far**2 * variance + away**2 / 4)
     return max((middle - reach) / (1 + away), 0.0), min((middle + reach) / (1 + away), 1.0)
 
 
@@ -235,8 +244,8 @@ def commonest_value(sample: Sample, codes: NDArray[np.int32]) -> Rule:
     rivals = (values.n_first == 2) & (values.most > 1)  # noqa: PLR2004 - two values
     factor = np.where(rivals, 1.0 / (2 + values.n_next), 0.0)
     sums = values.outside * factor[values.class_of] * values.is_first
-    own = _sums(values.class_of, sums)
-    return Rule(np.where(first, one[sample.class_of], 0.0), pairs + float((own**2).sum() - (sums**2).sum()))
+    of_rivals = np.square(_sums(values.class_of, sums)) - _sums(values.class_of, np.square(sums))
+    return Rule(np.where(first, one[sample.class_of], 0.0), pairs + of_rivals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,6 +296,18 @@ class _Values:
             n_second=number((counts == second[class_of]) & (second[class_of] > 0)),
             n_next=number(counts == most[class_of] - 1),
         )
+
+
+def _quantile(freedom: float) -> float:
+    """The quantile of Student's distribution, by the first terms of its series.
+
+    Examples
+    --------
+    >>> round(_quantile(10), 2), round(_quantile(inf), 2)
+    (2.23, 1.96)
+    """
+    z = _FAR
+    return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
 
 
 def _sums(places: NDArray[Any], numbers: FloatArray, n: int = 0) -> FloatArray:

@@ -34,6 +34,12 @@ _MANY: Final = 50
 _TERMS: Final = 80
 """Enough for twelve digits: of the series above `_MANY` or from `_HALF` on, of the integral below both."""
 
+_NOT_GIVEN: Final = "No population was given, so the journalist's risk equals the prosecutor's."
+_BOUND: Final = (
+    "The journalist's risk equals the prosecutor's, a bound for any population; what weights say about the population "
+    "is told apart."
+)
+
 PopulationKind: TypeAlias = Literal["table", "fraction", "none"]
 
 
@@ -137,14 +143,17 @@ def look_outside(seen: AttackerView, population: CountedTable | None, fraction: 
     return Outside(1 / found, (found == 1).astype(np.float64), outside < sizes)
 
 
-def population_used(records: int, people: int | None, fraction: float | None) -> PopulationUsed:
-    """Say how the population was used: `people` of it were counted, or it is so many times larger than the table."""
+def population_used(
+    records: int, people: int | None, fraction: float | None, *, sampled: bool = False
+) -> PopulationUsed:
+    """Say how the population was used: `people` of it were counted, or it is so many times larger than the table.
+
+    `sampled` says whether weights tell of it, which leave these figures as they are.
+    """
     if fraction is not None:
         return PopulationUsed("fraction", records / fraction, fraction, _estimated(records, fraction))
     if people is None:
-        return PopulationUsed(
-            "none", records, None, "No population was given, so the journalist's risk equals the prosecutor's."
-        )
+        return PopulationUsed("none", records, None, _BOUND if sampled else _NOT_GIVEN)
     counted = f"The journalist searches among the {number(people)} people of the population that was given."
     return PopulationUsed("table", people, None, counted)
 

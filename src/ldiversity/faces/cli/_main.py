@@ -29,6 +29,7 @@ _MODULES: Final = MappingProxyType(
         "anonymize": "_anonymize",
         "estimate": "_estimate",
         "associate": "_associate",
+        "contrast": "_contrast",
         "trend": "_trend",
         "regress": "_regress",
         "attack": "_attack",

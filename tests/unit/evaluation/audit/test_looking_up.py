@@ -78,7 +78,7 @@ def test_every_rule_is_what_its_definition_says(name: str) -> None:
         found, pairs = by_definition(finds, weights, classes, codes)
 
         assert made.found.tolist() == pytest.approx(found)
-        assert made.pairs == pytest.approx(pairs)
+        assert made.pairs.sum() == pytest.approx(pairs)
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -99,7 +99,7 @@ def test_estimates_and_squares_of_errors_are_exact_over_all_samples(name: str) -
         sample = Sample(1 / chance[table], np.zeros(table.sum(), dtype=np.int64), numbers)
         made = rule(sample, codes[table].astype(np.int32))
         estimate = (sample.outside * made.found).sum()
-        square = (sample.weights * sample.outside * made.found**2).sum() + made.pairs
+        square = (sample.weights * sample.outside * made.found**2).sum() + made.pairs.sum()
         means += likely * np.array([truth, estimate, (estimate - truth) ** 2, square])
 
     assert means[1] == pytest.approx(means[0])
@@ -144,3 +144,21 @@ def test_few_records_have_no_interval_and_a_census_needs_none() -> None:
     assert (told.value, told.low, told.records) == (80.0, None, 20.0)
     assert told.records < LEAST_RECORDS
     assert (known.value, known.low, known.high) == (0.0, 0.0, 0.0)
+
+
+def test_few_classes_make_intervals_wider() -> None:
+    """Of as many records, those of few classes say less about how much the number of people varies."""
+
+    def width(records: int) -> float:
+        several = np.arange(240) // records  # with one record less, a class is no longer found
+        classes = np.concatenate([several, several.max() + 1 + np.arange(240) // 2])
+        sample = Sample(np.full(480, 5.0), np.zeros(480, dtype=np.int64), classes)
+        rule = look_like(sample, 1, records - 1)
+        found = people_outside(sample, rule)
+        assert found.low is not None
+        assert found.high is not None
+        share = found.value / sample.outside.sum()
+        usual = between(share, (sample.variance(rule.found) + rule.pairs.sum()) / sample.outside.sum() ** 2)
+        return (found.high - found.low) / ((usual[1] - usual[0]) * sample.outside.sum())
+
+    assert 1 < width(4) < width(8) < width(20)

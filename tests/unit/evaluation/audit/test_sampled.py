@@ -47,6 +47,8 @@ def test_figures_by_hand() -> None:
     assert [round(one.share, 6) for one in about.shares] == [round(13 / 23, 6), round(10 / 23, 6)]
     assert about.shares[0].in_table == 0.5
     assert about.shares[0].low is None, "six records are too few for an interval"
+    assert "told apart" in found.population.meaning
+    assert sampled.meaning in found.notes
 
 
 def test_what_holds_against_the_table_must_hold_against_its_population() -> None:

@@ -48,8 +48,8 @@ def test_help_lists_every_command_with_a_sentence(run: Run) -> None:
 
     commands = [line.split()[0] for line in shown.split("Commands:")[1].splitlines() if line.strip()]
     assert commands == [
-        *("describe", "hierarchy", "plan", "compare", "anonymize", "estimate", "associate", "trend", "regress"),
-        *("attack", "audit", "report", "key", "collect", "schema", "demo"),
+        *("describe", "hierarchy", "plan", "compare", "anonymize", "estimate", "associate", "contrast", "trend"),
+        *("regress", "attack", "audit", "report", "key", "collect", "schema", "demo"),
     ]
     assert "..." not in shown.split("Commands:")[1]
 
