@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +19,7 @@ from ldiversity.engines import LocalEngine, Rows, Secrets
 from ldiversity.methods import GroupingMethod
 from ldiversity.models import count_classes
 from ldiversity.publish import _publish_classes
-from ldiversity.publish._parts import PartSizes
+from ldiversity.publish._parts import PartSizes, _publish
 from ldiversity.publish._parts._show import ClassNumbers
 
 DISEASES: Final = ["angina", "asthma", "cold", "cut", "flu", "measles", "sty"]
@@ -304,3 +305,24 @@ def test_a_person_with_too_many_records_for_a_part_is_one_sentence(table: pa.Tab
         publish(often, ld.BSGI(l=3), tmp_path / "release", **alone)
 
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("method", "more_often"), [(ld.Mondrian(l=3), 2), (ld.TP(l=3), 0)])
+def test_parts_that_became_too_large_are_cut_finer_where_that_helps(
+    table: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: GroupingMethod, more_often: int
+) -> None:
+    made, asked = _publish.cut_table, []
+
+    def joined(preparation: Any, shape: Any, n_parts: int, **more: Any) -> Any:
+        asked.append(n_parts)
+        cut = made(preparation, shape, n_parts, **more)
+        return replace(cut, largest=N) if len(asked) <= 2 or not more_often else cut
+
+    monkeypatch.setattr(_publish, "cut_table", joined)
+    if more_often:
+        publish(table, method, tmp_path / "release")
+    else:
+        with pytest.raises(ld.UnsupportedError, match=f"memory must hold {N} of"):
+            publish(table, method, tmp_path / "release")
+
+    assert asked == [asked[0] * 2**power for power in range(more_often + 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 import numpy as np
 
@@ -43,6 +43,9 @@ from ldiversity.schema import Role
 from ldiversity.sentences import Parameter, say
 
 __all__ = ["publish_in_parts"]
+
+_FINER: Final = 2
+"""How often a table is cut into twice as many parts, where parts that were put together are too large."""
 
 
 def publish_in_parts(
@@ -160,14 +163,21 @@ class _Run:
         return _Made(outcome.describe(), grouped, inside, numbers, notes.published, cut.n_rows, said, cut.shape)
 
     def _grouped(self, shape: TableShape, inside: Mapping[str, Form]) -> tuple[CutTable, Rows]:
-        """The rows in classes. Where a part cannot be grouped by itself, there are fewer and larger parts."""
+        """The rows in classes. Where a part cannot be grouped by itself, there are fewer and larger parts.
+
+        Where parts were put together that are too large then, smaller ones are put together.
+        """
         preparation, engine = self.preparation, self.preparation.engine
         n_parts = self.sizes.number(preparation.n_rows)
+        finer = 0
         while True:
             with stage("cutting", until=0.3):
                 cut = cut_table(preparation, shape, n_parts, secrets=self.secrets, scratch=self.scratch)
             if cut.largest > 2 * self.sizes.most and cut.n_parts > 1:
-                raise self._too_large(cut)
+                if finer == _FINER or preparation.method.parts != "near":
+                    raise self._too_large(cut)
+                finer, n_parts = finer + 1, 2 * n_parts
+                continue
             several = preparation.method.n_partitions(max(len(shape.coders), 1))
             factory = GroupPart(cut.shape, preparation.method, several, inside)
             parts = engine.partition(
@@ -180,7 +190,7 @@ class _Run:
                 if n_parts == 1:
                     raise
                 n_parts //= 2
-                if preparation.n_rows > 2 * self.sizes.most * n_parts:
+                if finer or preparation.n_rows > 2 * self.sizes.most * n_parts:
                     raise self._not_alone(error) from None
 
     def _not_alone(self, error: InfeasibleError) -> UnsupportedError:
