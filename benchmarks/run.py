@@ -11,7 +11,7 @@ Usage: python benchmarks/run.py [randomize] [files] [estimate] [start] [first_us
        python benchmarks/run.py estimate_memory   takes about five minutes, and runs when it is named
        python benchmarks/run.py grouped_memory   takes about an hour, and runs when it is named
        python benchmarks/run.py inference   takes about ten minutes, and runs when it is named
-       python benchmarks/run.py survey_audit   takes minutes, needs LDIVERSITY_DATA, and runs when it is named
+       python benchmarks/run.py survey_audit   takes three minutes, needs LDIVERSITY_DATA, and runs when it is named
        python benchmarks/run.py spark       takes about five minutes, needs Java, and runs when it is named
 """
 

@@ -49,6 +49,8 @@ def test_figures_by_hand() -> None:
     assert about.shares[0].low is None, "six records are too few for an interval"
     assert "told apart" in found.population.meaning
     assert sampled.meaning in found.notes
+    assert "The population that the table stands for" in found.to_html()
+    assert "The population that the table stands for" not in ld.audit(SURVEY, quasi="age").to_html()
 
 
 def test_what_holds_against_the_table_must_hold_against_its_population() -> None:
