@@ -59,11 +59,11 @@ _WHY_NOT: Final = {
 
 _MEANING: Final = (
     f"Intervals about the population hold the truth in {level(CONFIDENCE)} of samples. They take records of a stratum "
-    "as drawn independently, each with the probability 1 / weight, and the quasi-identifiers as chosen before. Nothing "
-    "is assumed about the population; samples of whole households or villages need wider ones. No sample tells how "
-    "many people look like one particular class of few records, only how many look like all such classes together. To "
-    "someone who knows who was sampled, the risk is that of the prosecutor. There is an interval where as much is "
-    f"known as from {LEAST_RECORDS} records of equal weight."
+    "as drawn independently, each with the probability 1 / weight, the sum of the weights as the number of people, and "
+    "the quasi-identifiers as chosen before. Nothing else is assumed about the population; samples of whole households "
+    "or villages need wider ones. No sample tells how many people look like one particular class of few records, only "
+    "how many look like all such classes together. To someone who knows who was sampled, the risk is that of the "
+    f"prosecutor. There is an interval where as much is known as from {LEAST_RECORDS} records of equal weight."
 )
 
 

@@ -126,7 +126,7 @@ class Estimated:
 
 
 def people_outside(sample: Sample, rule: Rule) -> Estimated:
-    """Estimate for how many people outside the table a rule holds.
+    """Estimate for how many people outside the table a rule holds, if there are as many as the weights say.
 
     Examples
     --------
@@ -142,15 +142,16 @@ def people_outside(sample: Sample, rule: Rule) -> Estimated:
     value, everybody = float(told.sum()), float(sample.outside.sum())
     if everybody == 0:
         return Estimated(0.0, 0.0, 0.0, 0.0)
-    records = _effective(told)
-    alone = max(sample.variance(rule.found), 0.0)
-    variance = alone + float(rule.pairs.sum())
+    records, share, pairs = _effective(told), value / everybody, rule.pairs / everybody**2
+    # The share is a ratio of sums: where weights of a stratum differ, the number of people varies, too.
+    alone = max(sample.variance(rule.found - share), 0.0) / everybody**2
+    variance = alone + float(pairs.sum())
     # Satterthwaite: how uncertain the variance itself is, by the records and by the classes that make it up.
-    noise = alone**2 / max(records, 1.0) + float(np.square(rule.pairs).sum()) / 2
+    noise = alone**2 / max(records, 1.0) + float(np.square(pairs).sum()) / 2
     freedom = variance**2 / noise if noise else inf
     if records < LEAST_RECORDS or freedom < _LEAST_FREEDOM:
         return Estimated(value, None, None, records)
-    low, high = between(value / everybody, variance / everybody**2, _quantile(freedom))
+    low, high = between(share, variance, _quantile(freedom))
     return Estimated(value, low * everybody, high * everybody, records)
 
 

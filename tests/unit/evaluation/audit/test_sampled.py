@@ -162,3 +162,15 @@ def test_a_release_is_refused_with_a_way_out() -> None:
         ld.audit(release, weights="w")
 
     assert "the table that it was made from" in str(refused.value)
+
+
+def test_huge_weights_are_numbers_to_the_end() -> None:
+    table = pa.table({"age": np.arange(400) % 150, "disease": ["flu", "cut"] * 200, "w": np.full(400, 1e97)})
+
+    found = ld.audit(table, quasi="age", sensitive="disease", weights="w").sampled
+
+    assert found is not None
+    # In 100 classes are three records, in 50 two: people who look like a class of fewer than three.
+    assert found.alike[1].people.share == pytest.approx(1.0)
+    assert found.alike[0].people.low is not None
+    assert found.alike[0].people.low < found.alike[0].people.people == pytest.approx(100e97)
