@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ldiversity.base.answers import BESIDE, LAST, OPTIONAL, Answer, fact, fit_screen, keyed
 from ldiversity.base.findings import Finding
 from ldiversity.base.numbers import counted
+from ldiversity.base.usual_l import usual_l
 from ldiversity.publish._uniqueness import ColumnUniqueness
 
 __all__ = [
@@ -320,8 +321,8 @@ class ClassPlan(AnyPlan, schema="class-plan", version=1):
 
     @fact
     def suggested_l(self) -> int | None:
-        """An l to start with: the largest possible, and at least 2."""
-        return None if self.largest_l is None else max(2, self.largest_l)
+        """An l to start with: 3 or the largest possible, and at least 2."""
+        return None if self.largest_l is None else usual_l(self.largest_l)
 
     def __str__(self) -> str:
         told = [one.claim for one in self.attributes] if self.feasible else [f"Not feasible. {self.outlook.reason}"]

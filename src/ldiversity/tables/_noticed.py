@@ -8,6 +8,7 @@ from typing import Final, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldiversity.base.numbers import number
 from ldiversity.sentences import Sentence, Setting, say
 
 __all__ = ["Noticed", "notice_texts"]
@@ -15,6 +16,7 @@ __all__ = ["Noticed", "notice_texts"]
 _ENOUGH: Final = 0.9
 _LEAST: Final = 3
 _MONTHS: Final = 12
+_NUMBER: Final = r"^\s*[+-]?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?\s*$"
 _COMMA: Final = r"^\s*-?[0-9]+(,[0-9]+)?\s*$"
 _COMMAS: Final = r"^\s*-?[0-9]+,[0-9]+\s*$"
 _TIME: Final = r"(?:[ T][0-9:]+)?\s*$"
@@ -30,12 +32,12 @@ class Noticed:
     Attributes
     ----------
     option, value
-        The option of `ReadOptions` that would read them, and its value; None when nothing tells which.
+        The option of `ReadOptions` that would read them, and its value; None when none would, or nothing tells which.
     text
         The same in words, without a cell.
     """
 
-    option: Literal["decimal", "date_format"]
+    option: Literal["decimal", "date_format"] | None
     value: str | None
     text: Sentence
 
@@ -58,11 +60,21 @@ def notice_texts(texts: pa.Array) -> Noticed | None:
     if _share(known, _YEAR_FIRST) >= _ENOUGH:
         return _dates("ymd", "with the year first")
     if _share(known, _DAY) < _ENOUGH:
-        return None
+        return _nearly_numbers(known)
     parts = pc.extract_regex(known, _DAY).drop_null()
     first, second = (pc.max(pc.cast(pc.struct_field(parts, name), pa.int64())).as_py() for name in ("first", "second"))
     years = set(pc.unique(pc.utf8_length(pc.struct_field(parts, "year"))).to_pylist())
     return _ordered(first, second, None if years != {_SHORT_YEAR} else pc.struct_field(parts, "mark")[0].as_py())
+
+
+def _nearly_numbers(texts: pa.Array) -> Noticed | None:
+    """Numbers with a few words among them, such as a remark or an unusual mark of what is missing."""
+    share = max(_share(texts, _NUMBER), _share(texts, _COMMA))
+    if not _ENOUGH <= share < 1:
+        return None
+    found = f"{number(round(share * len(texts)))} of {number(len(texts))} different ones"
+    todo = "correct the others in the table, or leave them empty, and it is read as numbers."
+    return Noticed(None, None, say(f"Nearly all of its texts are numbers, {found}: {todo}"))
 
 
 def _ordered(first: int, second: int, mark: str | None) -> Noticed | None:

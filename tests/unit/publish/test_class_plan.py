@@ -210,8 +210,8 @@ def test_records_that_may_be_left_out_are_taken_into_account() -> None:
     assert planned(Incognito(model="entropy:5", suppression=0.5)).feasible
 
 
-def test_the_suggested_l_is_that_of_the_method() -> None:
-    assert planned(BSGI(l=2)).suggested_l == BSGI.suggest_l([3, 2, 2, 1])
+def test_the_largest_l_is_that_of_the_method() -> None:
+    assert planned(BSGI(l=2)).largest_l == BSGI.suggest_l([3, 2, 2, 1])
 
 
 def test_no_l_is_possible_when_one_value_has_more_than_half() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -299,6 +300,27 @@ def test_nobody_is_alone_in_the_region_of_a_class() -> None:
     release = ld.anonymize(table, quasi="age", sensitive="disease", method="bsgi:l=3")
     (one,) = [one for one in release.findings if one.kind == "unique-people"]
     assert one.text == "1,000 of 1,000 records are unique on 'age'; as published, nobody is alone in a region."
+
+
+@pytest.mark.parametrize(
+    ("cells", "advised", "coarser"),
+    [
+        ([f"{10000 + 10 * (row // 4) + row % 4}" for row in range(N)], "prefix:4", "prefix:3"),
+        ([f"{10000 + 7 * row}" for row in range(N)], "prefix:3", "prefix:2"),
+        ([date(1950 + row // 120, 1 + row // 10 % 12, 1 + row % 10) for row in range(N)], "month", "year"),
+    ],
+)
+def test_the_level_that_is_advised_is_the_finest_that_leaves_as_few(
+    cells: list[object], advised: str, coarser: str
+) -> None:
+    table = pa.table({"x": cells, "disease": DISEASES})
+    one = unique_people(table, quasi=["x"])
+    assert one is not None
+
+    left = {level: unique_people(table, quasi=["x"], levels={"x": level}) for level in (advised, coarser)}
+
+    assert f"publish x as {advised} " in one.remedy
+    assert [found is not None and "as published, nobody is" in found.text for found in left.values()] == [True, True]
 
 
 def test_large_tables_are_counted_by_samples_that_keep_who_looks_alike_together() -> None:

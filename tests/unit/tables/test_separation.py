@@ -94,6 +94,20 @@ def test_dates_and_decimal_commas_are_noticed(texts: list[str], option: str, val
     assert not any(text in found.text for text in texts if len(text) > 1)
 
 
+@pytest.mark.parametrize("mark", [".", ","])
+@pytest.mark.parametrize("other", ["n/a", "unknown", "12 kg"])
+def test_numbers_with_a_few_words_among_them_are_noticed(mark: str, other: str) -> None:
+    numbers = [f"{one}{mark}5" for one in range(20)]
+
+    found = notice_texts(pa.array([*numbers, other]))
+
+    assert found is not None
+    assert (found.option, found.value) == (None, None)
+    assert "numbers, 20 of 21 different ones:" in found.text
+    assert other not in found.text
+    assert notice_texts(pa.array([*numbers[:8], other])) is None  # too many words
+
+
 @pytest.mark.parametrize(
     "texts",
     [

@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ldiversity.base.answers import HIDDEN, fact
 from ldiversity.base.checks import name_some
 from ldiversity.base.findings import Confirmed
 from ldiversity.base.numbers import counted, percent
+from ldiversity.base.usual_l import LEAST_L, usual_l
 from ldiversity.evaluation.audit._asked import Asked
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._found import Found
@@ -28,9 +28,6 @@ from ldiversity.models import Population, PrivacyModel, model_text
 from ldiversity.schema import Domain
 
 __all__ = ["Advice", "advise", "advise_sample"]
-
-_GOOD_L: Final = 4
-_LEAST_L: Final = 2
 
 
 @dataclass(frozen=True)
@@ -144,15 +141,15 @@ class _Search:
 
     def advice(self) -> Advice:
         values = min(int(np.count_nonzero(view.marginal)) for view in self.seen.views.values())
-        if values < _LEAST_L:
-            one = next(name for name, view in self.seen.views.items() if np.count_nonzero(view.marginal) < _LEAST_L)
+        if values < LEAST_L:
+            one = next(name for name, view in self.seen.views.items() if np.count_nonzero(view.marginal) < LEAST_L)
             return self._say(
                 f"Everybody has the same value of {one!r}, and nothing can hide it: leave it out of the sensitive "
                 "columns, and publish it only if anyone may know it."
             )
         needed = [_needed_l(model, values) for model in self.models]
         known = [l for l in needed if l is not None]
-        wanted = max(known, default=min(_GOOD_L, max(self.largest, _LEAST_L)))
+        wanted = max(known, default=usual_l(self.largest))
         if self.several_rows:
             return self._apart(wanted if len(known) == len(needed) else None)
         if len(known) == len(needed) and wanted <= self.largest:
@@ -209,7 +206,7 @@ class _Search:
     def _leaving_out(self, l: int) -> Advice:
         why = (
             "One value has more than half of the records"
-            if self.largest < _LEAST_L
+            if self.largest < LEAST_L
             else f"One value has more than 1/{l} of the records"
         )
         return self._say(
@@ -254,7 +251,7 @@ def _needed_l(model: PrivacyModel, most: int) -> int | None:
         return None
     # Records that are left over join classes, which become up to twice as large. The first test is the cheap one.
     return next(
-        (l for l in range(_LEAST_L, most + 1) if _unique_hold(model, [l]) and _unique_hold(model, range(l, 2 * l))),
+        (l for l in range(LEAST_L, most + 1) if _unique_hold(model, [l]) and _unique_hold(model, range(l, 2 * l))),
         None,
     )
 

@@ -260,10 +260,10 @@ def check_of_release(*, joint_knowledge: bool, person: str | None, original: boo
         ).with_hint("The attack 'joint' shows what attributes say about each other.")
     if person is not None and not original:
         raise UnsupportedError(
-            "audit", "person", "must be left out for a release, which does not say whose rows it holds"
-        ).with_hint(
-            say_with("Audit it with the table that it was made from, {}, or that alone.", Parameter("original"))
-        )
+            "audit",
+            "person",
+            "must come with the table that the release was made from, as a release does not say whose rows it holds",
+        ).with_hint(say_with("Name that table ({}), or leave {} out.", Parameter("original"), Parameter("person")))
     if original and person is None:
         raise ParameterError("audit", say_with("{} must be given with {}", Parameter("person"), Parameter("original")))
 

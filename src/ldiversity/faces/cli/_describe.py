@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 
 from ldiversity.base.numbers import counted, number, percent
 from ldiversity.base.typed import join_assignment, join_names
+from ldiversity.base.usual_l import usual_l
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import reading_options
 from ldiversity.faces.cli._input import opened_table, read_as_option, read_as_words
@@ -79,10 +81,11 @@ def _method(description: Description, sensitive: Sequence[ColumnDescription]) ->
     """How to publish: sets, unless quasi-identifiers single people out; then they must be generalized."""
     kind = "grouping" if description.singles_out else "randomized-addition"
     reached = [one.l for column in sensitive for one in column.reach if one.method == kind and not column.needs_bins]
-    least = min([3, *reached])
+    largest = min(reached, default=sys.maxsize)
     if not description.singles_out:
-        return ["-l", max(2, least)]
-    return ["--method", "mondrian", "--model", "k-anonymity:5", *(["-l", least] if least > 1 else [])]
+        return ["-l", usual_l(largest)]
+    # Mondrian leaves no records out: without an l that all of them allow, only k is promised.
+    return ["--method", "mondrian", "--model", "k-anonymity:5", *(["-l", usual_l(largest)] if largest > 1 else [])]
 
 
 def _render(found: Description, page: Page) -> None:
@@ -91,7 +94,7 @@ def _render(found: Description, page: Page) -> None:
     page.title(f"{found.table}: {counted(found.n_rows, 'row')}, {counted(len(found.columns), 'column')}")
     if found.several_rows is not None:
         whose = found.several_rows
-        page.warning(f"{whose.column}: {whose.text} Say whose row it is: --person {shlex.quote(whose.column)}.")
+        page.warning(f"{whose.column}: {whose.text} Tell plan and anonymize: --person {shlex.quote(whose.column)}.")
     page.table(
         ["column", "type", "missing", "distinct", "unique", "pairs told apart", "suggested role", "because"],
         [

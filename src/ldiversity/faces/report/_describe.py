@@ -190,7 +190,7 @@ class Description(Answer, schema="description", version=1):
             return ("The table has no rows, so there is nothing to publish.",)
         found = [_too_few(column) for column in self.columns if column.role is Role.SENSITIVE and not column.usable]
         if self.n_rows == 1 and not self.names(Role.SENSITIVE):
-            found.append("The table has one row; the values of a sensitive column must be declared with --domain then.")
+            found.append("The table has one row: tell plan and anonymize the values that may occur, with --domain.")
         return tuple(found)
 
     def __str__(self) -> str:
@@ -328,7 +328,10 @@ def _with_reach(column: ColumnDescription) -> ColumnDescription:
     n_filled = summary.n_rows - summary.n_missing
     advice = []
     if summary.n_missing:
-        advice.append("It has missing values: choose --missing category or --missing drop, or fill them in.")
+        advice.append(
+            "It has missing values: fill them in, or tell plan and anonymize what to do with them, --missing category "
+            "or --missing drop."
+        )
     if column.needs_bins:
         advice.append(
             "It holds many numbers: cut them into bins. The largest l then depends on the number of bins, not on the "
@@ -359,8 +362,8 @@ def _too_few(column: ColumnDescription) -> str:
     n_values = column.summary.n_distinct or 0
     few = {0: "no value", 1: "one value"}.get(n_values, counted(n_values, "value"))
     return (
-        f"{column.name!r} has {few} in this table, but hiding a value in a set of 2 takes at least "
-        f"{_LEAST_VALUES}: declare the public values with --domain, or choose another sensitive column."
+        f"{column.name!r} has {few} in this table, but hiding a value in a set of 2 takes at least {_LEAST_VALUES}: "
+        "tell plan and anonymize the public values, with --domain, or choose another sensitive column."
     )
 
 

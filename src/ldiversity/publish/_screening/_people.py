@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -16,10 +16,10 @@ from ldiversity.base.numbers import counted as in_words
 from ldiversity.base.numbers import number
 from ldiversity.methods import Rules
 from ldiversity.publish._ladders import ladder_of
-from ldiversity.publish._levels import Level
+from ldiversity.publish._levels import UNITS, CalendarLevel, Level
 from ldiversity.publish._screening._counted import Counted, count
 from ldiversity.publish._screening._sketch import Sketch, SketchRows
-from ldiversity.publish._text_levels import SuppressLevel
+from ldiversity.publish._text_levels import PrefixLevel, SuppressLevel
 from ldiversity.release import Release
 from ldiversity.schema import Role
 from ldiversity.sentences import Method, Parameter, Sentence, Setting, say
@@ -87,12 +87,30 @@ def _published(
         best = min(tried, key=lambda name: tried[name])
     about = "about " if choices.sampled else ""
     left = f"{about}{number(tried[best])}" if tried[best] else "nobody"
-    level = choices.levels[best]
+    level = _finest(preparation, choices, best, tried[best])
     if isinstance(level, SuppressLevel):
         return after, say("First: drop {} (take it out of {}), which leaves {}.", best, Parameter("quasi"), left)
     return after, say(
         "First: publish {} as {} ({}), which leaves {}.", best, str(level), Setting("levels", (best, str(level))), left
     )
+
+
+def _finest(preparation: Preparation, choices: SketchRows, name: str, left: int) -> Level:
+    """The finest level of a column that leaves as few; of a sample, whose figures are rough, the one that was tried."""
+    for finer in () if choices.sampled else _finer(choices.levels[name]):
+        alone = replace(choices, sketches=(Sketch("rows"), Sketch("coarser", name)), levels={name: finer})
+        counted = count(alone, preparation.shown, preparation.engine)
+        if name not in counted.without_label and counted.unique_people(name)[0] <= left:
+            return finer
+    return choices.levels[name]
+
+
+def _finer(level: Level) -> Sequence[Level]:
+    """The levels that `_next_level` passed over, the finest first."""
+    if isinstance(level, PrefixLevel):
+        return [PrefixLevel(level.length + 1)]
+    units = list(UNITS)[: list(UNITS).index(level.unit)] if isinstance(level, CalendarLevel) else []
+    return [replace(level, unit=unit) for unit in units]
 
 
 def _tried(preparation: Preparation, choices: SketchRows, counted: Counted) -> dict[str, int]:

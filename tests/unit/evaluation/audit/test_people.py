@@ -107,5 +107,5 @@ def test_missing_people_are_refused() -> None:
 def test_a_release_does_not_say_whose_rows_it_holds() -> None:
     release = ld.anonymize(TABLE, **ROLES, person="who", method=ld.LLMSU(l=2))
 
-    with pytest.raises(ld.UnsupportedError, match="person must be left out for a release"):
+    with pytest.raises(ld.UnsupportedError, match="person must come with the table that the release"):
         ld.audit(release, person="who")
