@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ldiversity.base.numbers import percent_at_least, percent_at_most
+
 SOURCES = Path(__file__).parents[2] / "src" / "ldiversity"
 FILES = [path for path in SOURCES.rglob("*.py") if path != SOURCES / "base" / "numbers.py"]
 
@@ -83,3 +85,42 @@ def test_no_other_file_writes_percentages() -> None:
 @pytest.mark.parametrize("code", ["f'{x:.1%}'", "f'{x:.3g} %'", "f'{100 * x:.3g}'", "f'{x * 100}'", "f'{1:.{d}%}'"])
 def test_a_percentage_of_its_own_is_found(code: str) -> None:
     assert own_percentages(ast.parse(code)) == [1]
+
+
+UPPER = ("at most", "up to", "more than", "likelier than")
+LOWER = ("at least",)
+
+
+def nearest_bounds(tree: ast.AST) -> list[int]:
+    """Lines that write a bound as the nearest percentage, which may be on the wrong side of it."""
+    found = []
+    for text in (node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)):
+        for before, part in zip(text.values, text.values[1:], strict=False):
+            said = str(before.value).rstrip() if isinstance(before, ast.Constant) else ""
+            call = part.value if isinstance(part, ast.FormattedValue) else None
+            plain = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "percent"
+            found += [part.lineno] if plain and said.endswith((*UPPER, *LOWER)) else []
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCES)))
+def test_bounds_are_rounded_to_the_safe_side(path: Path) -> None:
+    assert nearest_bounds(ast.parse(path.read_text(encoding="utf-8"))) == []
+
+
+def test_a_bound_that_is_rounded_to_the_nearest_is_found() -> None:
+    planted = '(f"gives more than {percent(p)}, and at "\nf"least {percent(q)}; {percent(r)}, {percent_at_most(p)}")'
+
+    assert len(nearest_bounds(ast.parse(planted))) == 2
+
+
+@pytest.mark.parametrize("digits", [2, 3])
+@pytest.mark.parametrize("share", [1 / 3, 2 / 3, 0.1 + 0.2, 0.07, 1 - 1e-9, 1.0, 12.345, 1e-4, 0.99951])
+def test_what_is_written_of_a_bound_is_on_its_safe_side(share: float, digits: int) -> None:
+    most, least = (
+        float(write(share, digits).removesuffix(" %").replace(",", "")) for write in (percent_at_most, percent_at_least)
+    )
+
+    assert least <= 100 * share * (1 + 1e-11)
+    assert most >= 100 * share * (1 - 1e-11)
+    assert most - least <= 10 ** (1 - digits) * most

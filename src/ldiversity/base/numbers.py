@@ -7,7 +7,7 @@ anybody" is a person. The greater of two numbers is never written as the smaller
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import ROUND_CEILING, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from math import isfinite
 from typing import Final
 
@@ -20,6 +20,8 @@ __all__ = [
     "level",
     "number",
     "percent",
+    "percent_at_least",
+    "percent_at_most",
     "percent_between",
     "percent_tenths",
     "percent_tick",
@@ -59,6 +61,36 @@ def percent(share: float | None, digits: int = 3, *, unknown: str = "-") -> str:
     ('-2 %', '2,500 %', '> 99 %')
     """
     return unknown if share is None or not isfinite(share) else f"{_hundredths(share, digits)} %"
+
+
+def percent_at_most(share: float | None, digits: int = 3) -> str:
+    """Write an upper bound of a share as a percentage, rounded up: what is written is never below it.
+
+    Examples
+    --------
+    >>> percent_at_most(1 / 3), percent_at_most(0.25), percent_at_most(0.99999), percent_at_most(0.3222, digits=2)
+    ('33.4 %', '25 %', '99.999 %', '33 %')
+    """
+    if share is None or not isfinite(share) or share < _LEAST_SHARE:
+        return percent(share, digits)
+    return f"{Decimal(at_most(share, digits)).scaleb(2).normalize():,f} %"
+
+
+def percent_at_least(share: float | None, digits: int = 3) -> str:
+    """Write a lower bound of a share as a percentage, rounded down: what is written is never above it.
+
+    Examples
+    --------
+    >>> percent_at_least(2 / 3), percent_at_least(0.25), percent_at_least(0.99999), percent_at_least(0.1 + 0.2)
+    ('66.6 %', '25 %', '99.9 %', '30 %')
+    """
+    if share is None or not isfinite(share) or share < _LEAST_SHARE:
+        return percent(share, digits)
+    exact = Context(prec=_SURE_DIGITS).create_decimal_from_float(share)
+    written = Context(prec=digits, rounding=ROUND_FLOOR).plus(exact)
+    if share < 1 <= written:  # a probability below 1 is not 1
+        written = 1 - Decimal(10) ** -digits
+    return f"{written.scaleb(2).normalize():,f} %"
 
 
 def percent_between(low: float | None, high: float | None) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, Json, SetArray, WordArray
 from ldiversity.base.checks import check_integer, check_number
+from ldiversity.base.numbers import counted
 from ldiversity.distances import Distance
 from ldiversity.errors import InfeasibleError, ParameterError, ReleaseFormatError
 from ldiversity.mechanisms._arguments import check_prior, check_sample, described_integer, read_only
@@ -276,7 +277,9 @@ def _infeasible(n_values: int, l: int, *, binned: bool = False) -> InfeasibleErr
     return InfeasibleError(
         "UniformSelection",
         "l",
-        f"must be at most F - 1 = {most} for the F = {n_values} values of the domain",
+        f"must be at most F - 1 = {most} for the F = {n_values} values of the domain"
+        if possible
+        else f"cannot be reached with a domain of {counted(n_values, 'value')}",
         got=l,
         nearest=nearest,
     ).with_hint(hint)

@@ -214,7 +214,9 @@ def check_shares(
         raise InfeasibleError(
             owner,
             "l",
-            f"must be at most the number of {nouns} of {column!r} that occur, {n_levels}",
+            f"must be at most the number of {nouns} of {column!r} that occur, {n_levels}"
+            if n_levels > 1
+            else f"cannot be reached, because all records have one {noun} of {column!r}",
             got=l,
             nearest=[{"l": possible}] if possible > 1 and setting is None else [],
         ).with_hint(

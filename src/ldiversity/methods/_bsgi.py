@@ -234,7 +234,7 @@ class BSGI(GroupingMethod):
         keys = make_keys(table, [size // l for l in levels])
         partition, lost = self._form(table, space, keys, levels, size, run)
         if lost and self.overflow == "refuse":
-            raise unplaced(keys, lost, size, shared=differ(self.l))
+            raise unplaced(keys, lost, size, shared=differ(self.l), moved=self.moves > 0)
         run.progress(1.0, "grouping")
         return Grouping((partition,), facts=self._facts(partition))
 

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiversity.base.numbers import counted
 from ldiversity.errors import InfeasibleError
 from ldiversity.methods._bsgi_space import Keys
 from ldiversity.sentences import Setting, say
@@ -44,7 +45,9 @@ def none_left(keys: Keys, l: int, *, shared: bool) -> InfeasibleError:
         return InfeasibleError(
             "BSGI",
             "l",
-            f"must be at most {distinct}, the number of different values in the records",
+            f"must be at most {distinct}, the number of different values in the records"
+            if distinct >= _LEAST_L
+            else "cannot be reached, because all records have one value",
             got=l,
             nearest=[{"l": distinct}] if distinct >= _LEAST_L else [],
         ).with_hint("No class of so many different values can be formed.")
@@ -54,9 +57,13 @@ def none_left(keys: Keys, l: int, *, shared: bool) -> InfeasibleError:
     ).with_hint("Use a smaller l, or publish these columns apart.")
 
 
-def unplaced(keys: Keys, lost: int, l: int, *, shared: bool) -> InfeasibleError:
-    """Say that so many records found no place; `shared` if values may repeat in a class."""
+def unplaced(keys: Keys, lost: int, l: int, *, shared: bool, moved: bool = False) -> InfeasibleError:
+    """Say that so many records found no place; `shared` if values may repeat in a class.
+
+    `moved` says whether records changed places before: classes as they were then may have room.
+    """
     rule = "leave each value its share" if shared else f"differ in {', '.join(keys.names)}"
-    return InfeasibleError("BSGI", f"{lost} records could not be placed in classes of {l} that {rule}").with_hint(
-        say("Use a smaller l, or {} to leave them out.", Setting("overflow", "suppress"))
-    )
+    other = say("Try {}, which forms other classes, ", Setting("effort", 0)) if moved else "Use "
+    return InfeasibleError(
+        "BSGI", f"{counted(lost, 'record')} could not be placed in classes of {l} that {rule}"
+    ).with_hint(say("{}a smaller l, or {} to leave them out.", other, Setting("overflow", "suppress")))

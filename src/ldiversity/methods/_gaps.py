@@ -194,11 +194,16 @@ def check_line(  # noqa: PLR0913 - what a message says
     if overflow == "suppress":
         possible = line.n_apart(counts)
         rule = f"must be at most the number of values of {column!r} that are pairwise {wide} apart, {possible}"
+        if possible == 1:
+            rule = f"cannot be reached, because no two values of {column!r} are {wide} apart"
     else:
         rule = (
             f"must be at most {possible} for {column!r}, of which an interval shorter than {wide} has {most} of "
             f"{n_rows} records"
         )
+        if possible == 1:
+            within = f"an interval of {column!r} shorter than {wide}"
+            rule = f"cannot be reached with all records, because {within} has {most} of {n_rows}"
     less = (
         say("Use {}, or a smaller gap", (setting or partial(Setting, "l"))(possible))
         if possible > 1

@@ -37,6 +37,8 @@ def check_people(owner: str, table: CodedTable, l: int, *, overflow: str = "refu
     possible = len(counts) if overflow == "suppress" else largest
     if len(counts) < l:
         rule = f"must be at most the number of people, {len(counts)}, as no class holds a person twice"
+        if len(counts) == 1:
+            rule = "cannot be reached, because all records are of one person, and no class holds a person twice"
     elif most * l > table.n_rows and overflow != "suppress":
         rule = f"must be at most {largest}, because one person has {most} of {table.n_rows} records, one in a class"
     else:

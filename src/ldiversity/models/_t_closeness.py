@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, FloatArray, Json
 from ldiversity.base.checks import check_choice, check_number
-from ldiversity.base.numbers import percent
+from ldiversity.base.numbers import percent_at_most
 from ldiversity.base.typed import number_text
 from ldiversity.errors import ParameterError
 from ldiversity.hierarchies import Hierarchy
@@ -122,7 +122,7 @@ class TCloseness(PrivacyModel):
     @property
     def phrase(self) -> str:
         """The rule in a few words."""
-        return f"values are spread as in all records, but for at most {percent(self.t)} (t-closeness)"
+        return f"values are spread as in all records, but for at most {percent_at_most(self.t)} (t-closeness)"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

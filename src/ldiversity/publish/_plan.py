@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import FloatArray
-from ldiversity.base.numbers import percent
+from ldiversity.base.numbers import percent, percent_at_most
 from ldiversity.distances import Distance
 from ldiversity.errors import InfeasibleError, LDiversityError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism, UniformSelection
@@ -131,7 +131,7 @@ def _several_sets(mechanism: SetMechanism) -> SeveralSets:
         known = (
             "and together they tell more about a value than one set"
             if sure_of_two is None
-            else f"and one is then known with up to {percent(sure_of_two)}, not {percent(1 / l)}"
+            else f"and one is then known with up to {percent_at_most(sure_of_two)}, not {percent(1 / l)}"
         )
         text = (
             "Each value of a person has a set of its own, with a key too. Two different sets of a person tell that the "
@@ -148,8 +148,8 @@ def _several_sets(mechanism: SetMechanism) -> SeveralSets:
         other = f"l={' or l='.join(map(str, fitting))} divides it." if fitting else "No other usable l divides it."
         text = (
             f"l={l} does not divide the {size} values: with a key or a person column, sets of a person with different "
-            f"values overlap in at most {percent(share)} of cases, and one value is then known with up to "
-            f"{percent(sure)}, not {percent(1 / l)}{certain}. {other}"
+            f"values overlap in at most {percent_at_most(share)} of cases, and one value is then known with up to "
+            f"{percent_at_most(sure)}, not {percent(1 / l)}{certain}. {other}"
         )
     return SeveralSets(
         partitions=True,
@@ -167,7 +167,7 @@ def _several_draws(epsilon: float, n_values: int, *, divides: bool) -> SeveralSe
     text = (
         "Each row and release of a person is a draw of its own, with a person column too, and no key is taken. "
         f"Epsilons add up: a person spends {epsilon:g} times the number of their rows. Two rows spend {2 * epsilon:g}, "
-        f"and a value that they share is then known with up to {percent(sure)}."
+        f"and a value that they share is then known with up to {percent_at_most(sure)}."
     )
     return SeveralSets(partitions=False, divides=divides, overlapping=1.0, posterior=sure, dividing=(), text=text)
 

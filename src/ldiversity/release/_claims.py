@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import exp, expm1, tanh
 from typing import Final
 
-from ldiversity.base.numbers import at_most, counted, percent
+from ldiversity.base.numbers import at_most, counted, percent_at_most
 from ldiversity.base.typed import number_text
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.models import PrivacyModel
@@ -121,9 +121,9 @@ def what_a_change_tells(mechanism: SetMechanism) -> str:
     return (
         "With a key, or a person column, all sets of a person are equal or disjoint, with exceptions, because "
         f"l={partitions.l} does not divide the number of values, {partitions.n_values}: where values differ, two sets "
-        f"overlap in at most {percent(partitions.overlapping)} of cases. A value that only one of them shows is then "
-        f"more likely, up to (l+1)/(2*l) instead of 1/l{certain}. Disjoint sets tell that values differ, but nothing "
-        "about which they are."
+        f"overlap in at most {percent_at_most(partitions.overlapping)} of cases. A value that only one of them shows "
+        f"is then more likely, up to (l+1)/(2*l) instead of 1/l{certain}. Disjoint sets tell that values differ, but "
+        "nothing about which they are."
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, FloatArray
-from ldiversity.base.numbers import percent
+from ldiversity.base.numbers import percent, percent_at_most
 from ldiversity.models import FrequencyDiversity, Measured, Population, PrivacyModel
 
 __all__ = ["PosteriorBound"]
@@ -65,4 +65,5 @@ class PosteriorBound(PrivacyModel):
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""
-        return f"To someone without prior knowledge no set gives a value of {attribute!r} more than {percent(self.p)}."
+        most = f"more than {percent_at_most(self.p)}"
+        return f"To someone without prior knowledge no set gives a value of {attribute!r} {most}."

@@ -8,7 +8,7 @@ from ldiversity.tables._column_values import ColumnValues, column_values
 from ldiversity.tables._csv import CsvSource
 from ldiversity.tables._excel import ExcelSource
 from ldiversity.tables._files import FILE_ENDINGS
-from ldiversity.tables._fit import COUNT, count_values, fit_coder
+from ldiversity.tables._fit import COUNT, count_values, fit_coder, sensitive_type
 from ldiversity.tables._frame_kinds import Frame_co, PandasFrame, PolarsFrame, PolarsTable
 from ldiversity.tables._frames import to_native
 from ldiversity.tables._guard import guarded
@@ -108,6 +108,7 @@ __all__ = [
     "role_words",
     "rows_per_id",
     "sampling_weights",
+    "sensitive_type",
     "separate",
     "smallest_combinations",
     "stratum_numbers",

@@ -25,7 +25,7 @@ from ldiversity.tables._sensitive import Sensitive
 from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, unknown_column
 from ldiversity.tables._values import Tally, domain_array, to_values, value_type
 
-__all__ = ["COUNT", "MOST_FLOATS", "count_values", "fit_coder"]
+__all__ = ["COUNT", "MOST_FLOATS", "count_values", "fit_coder", "sensitive_type"]
 
 COUNT: Final = "\0count"
 """The name of the column of counts; no column of a table has such a name."""
@@ -103,18 +103,26 @@ def fit_coder(
     >>> coder.domain.values, counts.tolist()
     (('cold', 'flu'), [1, 2])
     """
-    if sensitive.name not in source.columns:
-        raise unknown_column(source.name, sensitive.name, source.columns, from_file=source.from_file)
-    kind = source.columns[sensitive.name]
-    values = value_type(kind)
-    if values is None:
-        raise SchemaError(
-            source.name, "must hold texts, numbers, booleans or dates to be sensitive", column=sensitive.name, got=kind
-        ).with_hint("Convert it to text, or split it into one column per part.")
+    values = sensitive_type(source, sensitive.name)
     if sensitive.bins is not None:
         return _fit_bins(source, sensitive, sensitive.bins, chunk_rows)
     count = count or partial(count_values, chunk_rows=chunk_rows)
     return _fit_values(source, sensitive, values, count(source, sensitive.name, MOST_VALUES), order)
+
+
+def sensitive_type(source: Source, name: str) -> pa.DataType:
+    """The type of the values of a column that shall be sensitive, or an error if it cannot be."""
+    if name not in source.columns:
+        raise unknown_column(source.name, name, source.columns, from_file=source.from_file)
+    values = value_type(source.columns[name])
+    if values is None:
+        raise SchemaError(
+            source.name,
+            "must hold texts, numbers, booleans or dates to be sensitive",
+            column=name,
+            got=source.columns[name],
+        ).with_hint("Convert it to text, or split it into one column per part.")
+    return values
 
 
 def _fit_values(

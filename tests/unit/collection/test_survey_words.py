@@ -130,7 +130,7 @@ def test_the_words_of_the_example(example: Survey) -> None:
     )
     assert "none of them close to yours" in words.sent["income"]
     limits = " ".join(words.limits)
-    for figure in ("82 % of cases", "43 % instead of 33 %", "9 combinations", "65 % of cases"):
+    for figure in ("82 % of cases", "43 % instead of 33 %", "9 combinations", "66 % of cases"):
         assert figure in limits
     assert "If your answer to illness changes" in " ".join(words.holds)
 

@@ -11,7 +11,7 @@ from math import comb, prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from ldiversity.base.numbers import counted, percent
+from ldiversity.base.numbers import counted, percent, percent_at_most
 from ldiversity.collection.draw import PartitionDraw
 from ldiversity.collection.survey._document import Ranges
 from ldiversity.collection.survey._fitted import question_mechanism
@@ -285,7 +285,7 @@ def _guess(survey: Survey, shares: Mapping[str, Sequence[float]]) -> str:
     most = max(_COMMON / (_COMMON + question.l - 1) for question in survey.questions)
     return (
         f"{_COMMON_ANSWERS} For example, if one answer of a set is {_COMMON} times as common as each of the others, it "
-        f"is the right one in up to {percent(most, 2)} of cases."
+        f"is the right one in up to {percent_at_most(most, 2)} of cases."
     )
 
 
@@ -319,14 +319,14 @@ def _change(found: ChangedAnswer, l: int, names: Sequence[str]) -> str:
         )
     return (
         f"If your answer to {asked} changes one day, the two sets differ and still share answers in up to "
-        f"{percent(found.overlap, 2)} of cases. To somebody who sees both, and knows that both are yours, answers in "
-        f"only one of them are then {guess}."
+        f"{percent_at_most(found.overlap, 2)} of cases. To somebody who sees both, and knows that both are yours, "
+        f"answers in only one of them are then {guess}."
     )
 
 
 def _cleared(survey: Survey) -> str:
     alone = [share for question in survey.questions if (share := only_common_answer(question)) is not None]
-    often = "" if not alone else f" In up to {percent(max(alone), 2)} of cases that is your answer alone."
+    often = "" if not alone else f" In up to {percent_at_most(max(alone), 2)} of cases that is your answer alone."
     return (
         "If this device's storage is cleared, or if you answer with another device, in another browser or at another "
         "web address, a new set is drawn for the same answer. Somebody who knows that both sets are yours looks for "

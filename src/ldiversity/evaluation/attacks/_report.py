@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ldiversity.base.answers import HIDDEN, Answer, fact, fit_screen
 from ldiversity.base.notebook import ShownInNotebooks
-from ldiversity.base.numbers import counted, number, percent, percent_between
+from ldiversity.base.numbers import counted, number, percent, percent_at_most, percent_between
 from ldiversity.evaluation.attacks._base import AttackResult
 from ldiversity.evaluation.attacks._risk import PrivacyRisk
 from ldiversity.tables import to_native
@@ -142,7 +142,7 @@ def _sentence(result: AttackResult) -> str:
     promised = (
         "nothing is promised against them"
         if result.claim is None
-        else f"the release promises at most {percent(result.claim)}"
+        else f"the release promises at most {percent_at_most(result.claim)}"
     )
     sure = ""
     if result.certain > 0 and result.certain_success is not None:

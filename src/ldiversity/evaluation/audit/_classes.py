@@ -21,7 +21,17 @@ from ldiversity.evaluation.audit._tally import Tally, counts_of
 from ldiversity.models import ClassCounts
 from ldiversity.schema import Domain
 from ldiversity.sentences import Parameter, say
-from ldiversity.tables import Coder, Sensitive, Source, check_roles, fit_coder, open_source, unknown_column, value_type
+from ldiversity.tables import (
+    Coder,
+    Sensitive,
+    Source,
+    check_roles,
+    fit_coder,
+    open_source,
+    sensitive_type,
+    unknown_column,
+    value_type,
+)
 
 __all__ = [
     "MISSING_QUASI",
@@ -337,6 +347,8 @@ def check_others(source: Source, others: Sequence[str], roles: Sequence[str]) ->
 def _check_columns(source: Source, quasi: Sequence[str], sensitive: Sequence[str]) -> None:
     if sensitive:
         check_roles(source, quasi=quasi, sensitive=sensitive)
+    for name in sensitive:
+        sensitive_type(source, name)
     for place, name in enumerate(quasi):
         if name not in source.columns:
             raise unknown_column(source.name, name, source.columns, from_file=source.from_file)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ldiversity.base.findings import Confirmed
-from ldiversity.base.numbers import counted, number, percent
+from ldiversity.base.numbers import counted, number, percent, percent_at_most
 from ldiversity.evaluation.audit._asked import Asked
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._found import Found
@@ -124,7 +124,7 @@ def _guess(kind: str, risk: AttributeRisk) -> str:
 
 def _of_attribute(seen: AttackerView, name: str, risk: AttributeRisk) -> list[str]:
     if seen.kind in {"sets", "exploded"}:
-        bound = percent(risk.largest_share)
+        bound = percent_at_most(risk.largest_share)
         said = [f"To someone without prior knowledge no set points at a value of {name!r} with more than {bound}."]
         if risk.informed is not None:
             said.append(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import hypot
 from typing import Final
 
-from ldiversity.base.numbers import counted, number, percent, points
+from ldiversity.base.numbers import counted, number, percent, percent_at_most, points
 from ldiversity.evaluation.compare._run import ComparedAttack, ComparedRun
 
 __all__ = ["Choice", "choose", "eligible", "flaws", "pareto_set"]
@@ -82,7 +82,7 @@ def _beaten(attack: ComparedAttack) -> str:
     """How an attack beats the promise: for all people, or for those whose value it is sure of."""
     start = f"The attack {attack.attack!r} beats the promise: it is"
     about = f"right about {attack.attribute!r} for"
-    most = f"but the promise is at most {percent(attack.claim)}."
+    most = f"but the promise is at most {percent_at_most(attack.claim)}."
     if attack.claim is None or attack.success > attack.claim or attack.certain_success is None:
         return f"{start} {about} {percent(attack.success)} of the records, {most}"
     return (
@@ -253,7 +253,7 @@ def _figures(run: ComparedRun) -> str:
             f"frequencies alone are by {percent(run.conditional.baseline)}. That decides here, because frequencies "
             "alone answer most queries nearly as well as the table"
         )
-    return f"{attacker}, and half of the queries are off by at most {percent(run.error)}"
+    return f"{attacker}, and half of the queries are off by at most {percent_at_most(run.error)}"
 
 
 def _cautions(run: ComparedRun) -> tuple[str, ...]:

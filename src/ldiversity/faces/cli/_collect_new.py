@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ldiversity.base.answers import Answer, fit_screen
-from ldiversity.base.numbers import counted, number, percent, points
+from ldiversity.base.numbers import counted, number, percent_at_most, points
 from ldiversity.errors import StorageError
 from ldiversity.faces.cli._collect_files import (
     SurveyFiles,
@@ -265,6 +265,6 @@ def _change(one: HiddenQuestion) -> str:
     if one.overlap is None:
         return "a changed answer draws another set, and members of both sets become less likely."
     return (
-        f"{one.l} does not divide {one.values}, so in up to {percent(one.overlap, 2)} of changes the two sets overlap. "
-        "Another l, or another number of values, of which l is a divisor, avoids it."
+        f"{one.l} does not divide {one.values}, so in up to {percent_at_most(one.overlap, 2)} of changes the two sets "
+        "overlap. Another l, or another number of values, of which l is a divisor, avoids it."
     )

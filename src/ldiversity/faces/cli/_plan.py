@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ldiversity.base.numbers import counted, in_bytes, number, percent, points, settings
+from ldiversity.base.numbers import (
+    counted,
+    in_bytes,
+    number,
+    percent,
+    percent_at_least,
+    percent_at_most,
+    points,
+    settings,
+)
 from ldiversity.faces.cli._faults import EXIT_REFUSED, complain
 from ldiversity.faces.cli._findings import finding_in_words, show_findings
 from ldiversity.faces.cli._holder import asked_policy, holder_options, policy_option
@@ -176,13 +185,12 @@ def _render_facts(plan: AttributePlan, page: Page) -> None:
 
 
 def _violation_sentence(violation: UniformViolation, outlook: Outlook) -> str:
-    bound = "" if violation.bound is None else f" (bound of Eq. 11: {percent(violation.bound)})"
-    any_record = percent(violation.any_record)
+    bound = "" if violation.bound is None else f" (bound of Eq. 11: {percent_at_most(violation.bound)})"
     return (
         f"Plain randomized addition with l = {outlook.l} would publish two values closer than "
         f"{number(outlook.d)} for {percent(violation.average)} of the records, from {percent(violation.least)} to "
         f"{percent(violation.greatest)} by true value{bound}; the probability that this happens to at least "
-        f"one record is {any_record if any_record.startswith('>') else f'at least {any_record}'}."
+        f"one record is at least {percent_at_least(violation.any_record)}."
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, get_args
 
-from ldiversity.base.numbers import counted, percent
+from ldiversity.base.numbers import counted, percent, percent_at_most
 from ldiversity.evaluation.attacks import ATTACKS, Criterion
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ def _of_links(audit: Audit) -> Iterator[str]:
     )
     if audit.population.known != "none":
         yield (
-            f"Somebody who searches the population for one record is right with at most {percent(risk.journalist.max)}."
+            "Somebody who searches the population for one record is right with at most "
+            f"{percent_at_most(risk.journalist.max)}."
         )
 
 

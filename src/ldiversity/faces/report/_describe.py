@@ -305,7 +305,7 @@ def _advised(noticed: Sequence[Noticed]) -> dict[str, str]:
     """The options that all columns that need them agree on."""
     values: dict[str, set[str]] = {}
     for one in noticed:
-        if one.value is not None:
+        if one.option is not None and one.value is not None:
             values.setdefault(one.option, set()).add(one.value)
     return {option: next(iter(several)) for option, several in values.items() if len(several) == 1}
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
-from ldiversity.base.numbers import counted, percent
+from ldiversity.base.numbers import counted, percent, percent_at_most
 from ldiversity.faces.report._parts import Published
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class WorstFigure:
     def sentence(self) -> str:
         """The figure in a sentence."""
         held = {
-            "broken": f"This breaks {self.limit_is}, at most {percent(self.limit)}.",
+            "broken": f"This breaks {self.limit_is}, at most {percent_at_most(self.limit)}.",
             "above": f"This is above {self.limit_is}, {percent(self.limit)}.",
-            "not covered": f"The promise, at most {percent(self.limit)}, does not cover this attacker.",
+            "not covered": f"The promise, at most {percent_at_most(self.limit)}, does not cover this attacker.",
             "within": f"This is within {self.limit_is}, {percent(self.limit)}.",
             "no limit": "Nothing limits it.",
         }
@@ -259,7 +259,7 @@ def _also(found: Found) -> Iterator[str]:
         outside = found.audit.risk.journalist
         yield (
             f"{found.audit.population.meaning} Someone who does not know who is in the table then finds a person with "
-            f"at most {percent(outside.max)}."
+            f"at most {percent_at_most(outside.max)}."
         )
     if found.attacks is None:
         yield "Attacks were not run: figures are those of the audit alone."

@@ -109,8 +109,9 @@ def _finer(level: Level) -> Sequence[Level]:
     """The levels that `_next_level` passed over, the finest first."""
     if isinstance(level, PrefixLevel):
         return [PrefixLevel(level.length + 1)]
-    units = list(UNITS)[: list(UNITS).index(level.unit)] if isinstance(level, CalendarLevel) else []
-    return [replace(level, unit=unit) for unit in units]
+    if isinstance(level, CalendarLevel):
+        return [replace(level, unit=unit) for unit in list(UNITS)[: list(UNITS).index(level.unit)]]
+    return []
 
 
 def _tried(preparation: Preparation, choices: SketchRows, counted: Counted) -> dict[str, int]:

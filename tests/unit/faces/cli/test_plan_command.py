@@ -40,7 +40,7 @@ def test_text_shows_the_claim_and_who_gains_more(run: Run, patients: Path, seman
     assert "for someone who knows how frequent each value is in this table" in shown
     assert "Plain randomized addition with l = 3 would publish two values closer than 2" in shown
     assert "planned" in shown
-    assert "happens to at least one record is > 99.9 %." in shown
+    assert "happens to at least one record is at least 99.9 %." in shown
 
 
 def test_text_shows_the_cautions_and_notes_of_json(run: Run, facts: Facts, patients: Path) -> None:
