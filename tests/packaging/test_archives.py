@@ -57,7 +57,20 @@ def test_the_metadata_names_authors_licence_and_versions_of_python(metadata: Mes
     assert metadata["Author"] == "ldiversity contributors"
     assert metadata["License-Expression"] == "Apache-2.0"
     assert metadata["Requires-Python"] == ">=3.11"
-    assert "Typing :: Typed" in (metadata.get_all("Classifier") or [])
+    classifiers = metadata.get_all("Classifier") or []
+    assert "Typing :: Typed" in classifiers
+    versions = [text.rpartition(" ")[2] for text in classifiers if re.search(r"Python :: 3\.\d+$", text)]
+    assert versions[0] == metadata["Requires-Python"].removeprefix(">=")
+    assert versions == [f"3.{minor}" for minor in range(11, 11 + len(versions))]
+
+
+def test_what_a_forge_and_contributors_look_for_is_there() -> None:
+    workflow = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "workflows").iterdir())
+
+    assert "bash .ci/run" in workflow
+    assert (ROOT / ".pre-commit-config.yaml").is_file()
+    for name, says in {"SECURITY.md": "threat", "CODE_OF_CONDUCT.md": "report", "CITATION.cff": "authors"}.items():
+        assert says in (ROOT / name).read_text(encoding="utf-8").lower()
 
 
 def test_the_citation_has_the_version_of_the_package(metadata: Message) -> None:

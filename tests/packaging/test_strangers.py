@@ -57,11 +57,13 @@ def test_the_commands_of_the_first_release_run_in_their_order(stranger: Path, de
     assert (demo / "estimate.png").stat().st_size
 
 
-def test_the_python_of_the_first_page_runs(stranger: Path, demo: Path) -> None:
+def test_the_python_of_the_first_page_runs_and_notebooks_show_its_results(stranger: Path, demo: Path) -> None:
     frame = "import pyarrow.csv; frame = pyarrow.csv.read_csv('patients.csv').drop_columns(['name'])\n"
     script = PYTHON.replace('"release/"', '"release-python/"')
 
-    run(stranger, "-c", frame + script, folder=demo)
+    shown = "print(*('<table' in shown._repr_html_() for shown in (release, estimate)))\n"
+
+    assert run(stranger, "-c", frame + script + shown, folder=demo).split() == ["True", "True"]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

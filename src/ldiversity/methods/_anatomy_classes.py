@@ -211,12 +211,13 @@ def check_shares(
     if n_levels < l:
         # The largest l at which everything else holds too.
         possible = n_levels if overflow == "suppress" else min(n_levels, n_rows // max(most, 1))
+        have = "all records have one" if n_levels else "no record has a"
         raise InfeasibleError(
             owner,
             "l",
             f"must be at most the number of {nouns} of {column!r} that occur, {n_levels}"
             if n_levels > 1
-            else f"cannot be reached, because all records have one {noun} of {column!r}",
+            else f"cannot be reached, because {have} {noun} of {column!r}",
             got=l,
             nearest=[{"l": possible}] if possible > 1 and setting is None else [],
         ).with_hint(
