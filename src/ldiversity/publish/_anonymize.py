@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from ldiversity.release import Release
     from ldiversity.tables import PandasFrame, PolarsFrame, PolarsTable
 
+    class _Asked(Decisions, RunSettings, total=False):
+        output: str | os.PathLike[str] | None
+
+
 __all__ = ["anonymize", "plan"]
-
-
-class _Asked(Decisions, RunSettings, total=False):
-    output: str | os.PathLike[str] | None
 
 
 @overload

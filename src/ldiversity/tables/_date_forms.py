@@ -90,6 +90,8 @@ class DateForm:
 
 def _is_complete(form: str) -> bool:
     """Whether a pattern tells the day, the month and the year, and nothing that a text cannot say here."""
+    if not re.search(r"%[YyGxc]", form):  # newer Pythons warn when they are asked to read a day without a year
+        return False
     try:
         read = dt.datetime.strptime(_SAMPLE.strftime(form), form)  # noqa: DTZ007 - texts have no zone
     except (ValueError, re.error):

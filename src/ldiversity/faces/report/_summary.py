@@ -75,9 +75,9 @@ class WorstFigure:
         """The figure in a sentence."""
         held = {
             "broken": f"This breaks {self.limit_is}, at most {percent_at_most(self.limit)}.",
-            "above": f"This is above {self.limit_is}, {percent(self.limit)}.",
+            "above": f"This is above {self.limit_is}, {percent_at_most(self.limit)}.",
             "not covered": f"The promise, at most {percent_at_most(self.limit)}, does not cover this attacker.",
-            "within": f"This is within {self.limit_is}, {percent(self.limit)}.",
+            "within": f"This is within {self.limit_is}, {percent_at_most(self.limit)}.",
             "no limit": "Nothing limits it.",
         }
         return f"{self.what}: at worst {percent(self.value)}, {self.who}. {held[self.state]}"

@@ -117,7 +117,7 @@ def test_the_box_is_the_first_thing_on_the_page_and_says_at_worst_once_of_each(r
     assert "To be decided" in box
     said = re.findall(r"(Learning a person&#x27;s &#x27;disease&#x27;|Finding a person&#x27;s record): at worst", box)
     assert sorted(said) == sorted(set(said))
-    assert "33.3 %" in box  # only as the promise that does not cover the attacker
+    assert "33.4 %" in box  # only as the promise that does not cover the attacker
     assert "does not cover this attacker" in box
 
 
