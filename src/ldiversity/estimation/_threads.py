@@ -19,7 +19,9 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _CHUNKS_PER_WORKER: Final = 4
-_WORTH_THREADS: Final = 20_000
+_WORTH_THREADS: Final = 400_000
+"""Below this cost, which takes one or two milliseconds, starting threads would take as long as the work."""
+
 _WORTH_SLICES: Final = 1 << 16
 
 _ALONE: Final = 1 << 18

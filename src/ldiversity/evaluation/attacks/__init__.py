@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ldiversity.evaluation.attacks._attack import attack
+from ldiversity.evaluation.attacks._attack import attack, attack_each
 from ldiversity.evaluation.attacks._attack_table import attack_table
 from ldiversity.evaluation.attacks._background import BackgroundKnowledge
 from ldiversity.evaluation.attacks._base import AnyAttack, Attack, AttackResult, Beliefs, Criterion, Knowledge, Targets
@@ -62,6 +62,7 @@ __all__ = [
     "Skewness",
     "Targets",
     "attack",
+    "attack_each",
     "attack_table",
     "draw_people",
     "memory_table",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import permutations
 from typing import Final
 
 import numpy as np
@@ -61,21 +60,36 @@ def deal_out(odds: FloatArray, entries: Entries, class_of: CodeArray, classes: C
     permanents. Classes of at most six records get it, by all ways to deal out their values; in larger classes, odds are
     scaled until both records and values add up.
     """
-    top = np.zeros(entries.n_rows)
-    np.maximum.at(top, entries.row, odds)
-    scaled = np.maximum(odds / np.where(top > 0, top, 1.0)[entries.row], _LEAST)
-    result = _balance(scaled, entries, classes)
+    scaled = np.maximum(odds / _largest(odds, entries)[entries.row], _LEAST)
+    result = np.empty_like(scaled)
+    exact = np.zeros(entries.n_rows, dtype=np.bool_)
     for rows, codes in _small_classes(class_of, classes):
         _weigh_all_ways(rows, codes, scaled, entries, result, len(classes.domain))
+        exact[rows] = True
+    others = np.flatnonzero(~exact[entries.row])
+    result[others] = _balance(scaled[others], entries.row[others], entries.pair[others], classes)
     return result
 
 
-def _balance(odds: FloatArray, entries: Entries, classes: ClassCounts) -> FloatArray:
+def _largest(odds: FloatArray, entries: Entries) -> FloatArray:
+    """Shape (rows,): the largest odds of each row; 1 where there are none above 0."""
+    top = np.ones(entries.n_rows)
+    if len(odds):
+        first = np.flatnonzero(np.diff(entries.row, prepend=-1))
+        found = np.maximum.reduceat(odds, first)
+        top[entries.row[first]] = np.where(found > 0, found, 1.0)
+    return top
+
+
+def _balance(odds: FloatArray, row: NDArray[np.int64], pair: NDArray[np.int64], classes: ClassCounts) -> FloatArray:
     share = odds.copy()
+    if not len(share):
+        return share
+    _, row = np.unique(row, return_inverse=True)
     for _ in range(_ROUNDS):
-        totals = np.bincount(entries.pair, share, minlength=len(classes.counts))
-        share *= (classes.counts / np.maximum(totals, _LEAST))[entries.pair]
-        share /= np.maximum(np.bincount(entries.row, share, minlength=entries.n_rows), _LEAST)[entries.row]
+        totals = np.bincount(pair, share, minlength=len(classes.counts))
+        share *= (classes.counts / np.maximum(totals, _LEAST))[pair]
+        share /= np.maximum(np.bincount(row, share), _LEAST)[row]
     return share
 
 
@@ -98,15 +112,35 @@ def _weigh_all_ways(
     rows: NDArray[np.int64], codes: CodeArray, odds: FloatArray, entries: Entries, result: FloatArray, n_values: int
 ) -> None:
     """Put the exact answer for classes of one size into `result`."""
-    size = rows.shape[1]
     keys = entries.row * n_values + entries.code  # ascending, as rows are and codes within them
     place = np.searchsorted(keys, rows[:, :, None] * n_values + codes[:, None, :])
-    weight = odds[place]
+    likely = _ways_of_each(np.moveaxis(odds[place], 0, -1))
+    likely /= likely.sum(axis=1, keepdims=True)
+    # A value that a class has twice has two places in its columns, and one entry.
+    summed = np.bincount(place.reshape(-1), np.moveaxis(likely, -1, 0).reshape(-1), minlength=len(result))
+    used = np.unique(place)
+    result[used] = summed[used]
+
+
+def _ways_of_each(weight: FloatArray) -> FloatArray:
+    """Sum the weights of all ways to deal out values in which a record gets a value, for every record and value.
+
+    Shape (size, size, classes), as `weight`. Records take values one after the other. What matters is which values are
+    taken, not by whom, so ways are added up by the sets of taken values: from the first record on, and from the last.
+    """
+    size = len(weight)
+    every = (1 << size) - 1
+    before = {0: np.ones(weight.shape[2])}
+    after = {0: np.ones(weight.shape[2])}
+    for taken in range(1, every + 1):
+        values = [value for value in range(size) if taken >> value & 1]
+        first, last = len(values) - 1, size - len(values)
+        before[taken] = np.add.reduce([before[taken ^ 1 << value] * weight[first, value] for value in values])
+        after[taken] = np.add.reduce([after[taken ^ 1 << value] * weight[last, value] for value in values])
     likely = np.zeros_like(weight)
-    members = np.arange(size)
-    for dealt in permutations(range(size)):
-        way = weight[:, members, dealt].prod(axis=1)
-        likely[:, members, dealt] += way[:, None]
-    likely /= likely.sum(axis=2, keepdims=True)
-    result[np.unique(place)] = 0.0
-    np.add.at(result, place, likely)
+    for taken in range(every):
+        record = taken.bit_count()
+        for value in range(size):
+            if not taken >> value & 1:
+                likely[record, value] += before[taken] * weight[record, value] * after[every ^ taken ^ 1 << value]
+    return likely

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, Unpack
 
@@ -30,7 +30,7 @@ from ldiversity.schema import Role
 from ldiversity.sentences import Parameter, say
 from ldiversity.tables import Source
 
-__all__ = ["attack"]
+__all__ = ["attack", "attack_each"]
 
 _MOST_NUMBERS: Final = 50_000_000
 """The most targets times values; with more, a sample of the targets is attacked."""
@@ -151,17 +151,46 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
             if not isinstance(one, Attack):
                 continue
             reason = one.why_not(release, people, attribute)
-            if reason is not None:
-                if by_name:
-                    raise UnsupportedError("attack", f"{one.name!r} cannot be run on {attribute!r}: {reason}")
+            if reason is not None and not by_name:
                 skipped.append(Skipped(one.label, attribute, reason))
                 continue
-            believed = one.beliefs(release, people, attribute)
-            results.append(score(one, release, people, attribute, believed, together))
+            results.append(_scored(one, release, people, attribute, together))
     risky = [one for one in fit[None] if isinstance(one, RiskAttack)]
-    shown = show_release(release)
-    risks, not_run = measure_risks(risky, shown, source, question, by_name=by_name)
+    risks, not_run = measure_risks(risky, lambda: show_release(release), source, question, by_name=by_name)
     return AttackReport(tuple(results), (*skipped, *not_run), risks, frame_kind=release.frame_kind)
+
+
+def attack_each(
+    release: Release,
+    original: Source,
+    attribute: str,
+    attacks: Sequence[str | Attack],
+    *,
+    targets: int,
+    person: str | None = None,
+) -> Iterator[tuple[AttackResult, ...] | Exception]:
+    """Run each of several attacks on the same people, whom it looks up once, and give what it found or raised."""
+    given = Knowledge(release, attribute, secrets=(attribute,), person=person)
+    people = _targets(release, original, attribute, targets, person)
+    together = _together(release, people, attribute)
+    for one in attacks:
+        try:
+            made = [each for each in _made(one, given, asked=True) if isinstance(each, Attack)]
+            found = tuple(_scored(each, release, people, attribute, together) for each in made)
+        except Exception as error:  # noqa: BLE001 - the caller decides; other attacks must go on
+            yield error
+        else:
+            yield found
+
+
+def _scored(
+    attack: Attack, release: Release, people: Targets, attribute: str, together: NDArray[np.int64] | None
+) -> AttackResult:
+    """What an attack achieves; it is refused where it does not apply."""
+    reason = attack.why_not(release, people, attribute)
+    if reason is not None:
+        raise UnsupportedError("attack", f"{attack.name!r} cannot be run on {attribute!r}: {reason}")
+    return score(attack, release, people, attribute, attack.beliefs(release, people, attribute), together)
 
 
 def _room(

@@ -72,5 +72,5 @@ def attack_table(
         if isinstance(one, str) and one not in named:
             raise ParameterError("attack_table", "attacks", f"must name some of {name_some(named)}", got=repr(one))
         chosen.extend(named[one] if isinstance(one, str) else (one,))
-    risks, skipped = measure_risks(chosen, shown, question.open(original), question, by_name=given is not None)
+    risks, skipped = measure_risks(chosen, lambda: shown, question.open(original), question, by_name=given is not None)
     return AttackReport((), skipped, risks)

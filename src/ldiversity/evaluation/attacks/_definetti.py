@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import reduce
 from importlib.util import find_spec
-from typing import Any, ClassVar, Final
+from operator import add
+from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray, FloatArray
 from ldiversity.base.checks import check_integer
-from ldiversity.errors import UnsupportedError
 from ldiversity.evaluation.attacks._assign import Entries, deal_out, share_out
 from ldiversity.evaluation.attacks._base import Attack, Beliefs, Targets
 from ldiversity.evaluation.attacks._features import exact_features, region_features
 from ldiversity.evaluation.attacks._matching import Matches, match_evidence, match_shown_rows
+from ldiversity.evaluation.attacks._naive_bayes import NaiveBayes, weigh
 from ldiversity.evaluation.attacks._posterior import marginal_of
 from ldiversity.models import ClassCounts
 from ldiversity.release import Evidence, Release
@@ -28,6 +31,19 @@ _FOLDS: Final = 4
 _DENSE: Final = 50_000_000
 _AT_ONCE: Final = 4_000_000
 
+_Weighted: TypeAlias = tuple[NDArray[np.integer], NDArray[np.integer], FloatArray]
+"""Entries to train on: a row of the features, the value that it has in part, and the part."""
+
+
+class _Model(Protocol):
+    """A trained classifier: how frequent values were, and how likely each value of a row is."""
+
+    prior: FloatArray
+
+    def predict(self, features: Any) -> FloatArray:  # noqa: ANN401 - a sparse matrix
+        """Shape (rows, F): how likely each value is."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class DeFinetti(Attack):
@@ -39,15 +55,13 @@ class DeFinetti(Attack):
     trained on regions and predicts from the exact quasi-identifiers of the target. In a release of sets, rows have
     every member in part, by the predictions and by how likely the member leads to the set.
 
-    Needs scikit-learn, the extra `attacks`.
-
     Parameters
     ----------
     rounds
         How often the classifier is trained, where quasi-identifiers are exact.
     classifier
         Any classifier of scikit-learn that takes ``sample_weight`` and gives ``predict_proba`` on sparse features;
-        naive Bayes when None.
+        naive Bayes when None. Only such a classifier needs scikit-learn, the extra `attacks`.
 
     References
     ----------
@@ -86,15 +100,15 @@ class DeFinetti(Attack):
         return "They know the quasi-identifiers of the target, and learn from the release how values depend on them."
 
     def why_not(self, release: Release, targets: Targets, attribute: str) -> str | None:  # noqa: ARG002 - the base's
-        """It needs rows that are records, quasi-identifiers and scikit-learn."""
+        """It needs rows that are records, quasi-identifiers, and for another classifier scikit-learn."""
         if release.rows_per_record > 1:
             return "exploded rows do not say which of them form the set of one record"
         if not release.schema.names(Role.QUASI):
             return "it needs quasi-identifiers"
         if targets.published and release.generalized:
             return "without the original, the people of a class cannot be distinguished"
-        if find_spec("sklearn") is None:
-            return "it needs scikit-learn: install ldiversity[attacks]"
+        if self.classifier is not None and find_spec("sklearn") is None:
+            return "another classifier needs scikit-learn: install ldiversity[attacks]"
         return None
 
     def promise(self, release: Release, attribute: str) -> float | None:
@@ -144,10 +158,9 @@ class DeFinetti(Attack):
             totals = np.bincount(entries.row, weights, minlength=entries.n_rows)
             share = weights / np.maximum(totals, _LEAST)[entries.row]
             used = share > _LEAST
-            model = self._fit(features[entries.row[used]], entries.code[used], share[used])
-            said = np.zeros((features.shape[0], len(evidence.domain)))
-            said[:, model.classes_.astype(np.int64)] = model.predict_proba(features)
-            weights = likelihood * said[entries.row, entries.code]
+            some = entries.row[used], entries.code[used], share[used]
+            model = self._fit(features, some, len(evidence.domain))
+            weights = likelihood * model.predict(features)[entries.row, entries.code]
         return share_out(weights, entries)
 
     def _trained(
@@ -159,49 +172,78 @@ class DeFinetti(Attack):
         classes: ClassCounts,
     ) -> FloatArray:
         """Shape (rows, F): predictions of classifiers trained on other classes, so that no guess confirms itself."""
-        n_values = len(classes.domain)
-        said = np.ones((features.shape[0], n_values))
+        said = np.ones((features.shape[0], len(classes.domain)))
         folds = min(_FOLDS, classes.n_classes)
-        for fold in range(folds):
-            used = (share > _LEAST) & ((class_of[entries.row] % folds != fold) | (folds == 1))
+        used = share > _LEAST
+        row, code, weight = entries.row[used], entries.code[used], share[used]
+        fold_of = class_of[row] % folds
+        for fold, model in enumerate(self._fit_without(fold_of, folds, features, (row, code, weight), classes)):
             rows = np.flatnonzero(class_of % folds == fold)
-            model = self._fit(features[entries.row[used]], entries.code[used], share[used])
-            said[rows] = _likelihood(model, features[rows], n_values, _prior(entries.code[used], share[used], classes))
+            said[rows] = _likelihood(model, features[rows])
         return said
+
+    def _fit_without(
+        self,
+        fold_of: NDArray[np.integer],
+        folds: int,
+        features: Any,  # noqa: ANN401 - a sparse matrix
+        entries: _Weighted,
+        classes: ClassCounts,
+    ) -> Iterator[_Model]:
+        """Train on the entries of all other folds; on all entries when there is one fold."""
+        n_values = len(classes.domain)
+        if self.classifier is None and folds > 1:
+            parts = [weigh(features, *_some(entries, fold_of == fold), n_values) for fold in range(folds)]
+            for fold in range(folds):
+                yield NaiveBayes(reduce(add, [*parts[:fold], *parts[fold + 1 :]]))
+            return
+        for fold in range(folds):
+            yield self._fit(features, _some(entries, (fold_of != fold) | (folds == 1)), n_values)
 
     def _generalized(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
         classes = release.evidence(attribute).candidates
         features = region_features(release, targets.columns)
         of_class = np.repeat(np.arange(classes.n_classes), np.diff(classes.starts))
-        model = self._fit(features.published[of_class], classes.codes, classes.counts.astype(float))
-        prior = _prior(classes.codes, classes.counts.astype(float), classes)
+        entries = of_class, classes.codes, classes.counts.astype(float)
+        model = self._fit(features.published, entries, len(classes.domain))
         matches = match_evidence(release, targets, attribute)
         groups, first = np.unique(matches.of_target, return_index=True)
         first = first[groups >= 0]
-        mine = _likelihood(model, features.targets[first], len(classes.domain), prior)
-        theirs = _likelihood(model, features.published, len(classes.domain), prior)
+        mine = _likelihood(model, features.targets[first])
+        theirs = _likelihood(model, features.published)
         return _within_classes(matches, matches.of_target[first], (mine, theirs), classes)
 
-    def _fit(self, features: Any, codes: Any, weights: FloatArray) -> Any:  # noqa: ANN401 - scikit-learn's
-        if find_spec("sklearn") is None:
-            raise UnsupportedError("DeFinetti", "it needs scikit-learn", hint="Install ldiversity[attacks].")
+    def _fit(self, features: Any, entries: _Weighted, n_values: int) -> _Model:  # noqa: ANN401 - a sparse matrix
+        if self.classifier is None:
+            return NaiveBayes(weigh(features, *entries, n_values))
+        return _Given(self.classifier, features, entries, n_values)
+
+
+class _Given:
+    """A classifier of scikit-learn, trained on entries."""
+
+    def __init__(self, classifier: Any, features: Any, entries: _Weighted, n_values: int) -> None:  # noqa: ANN401
         from sklearn.base import clone
-        from sklearn.naive_bayes import MultinomialNB
 
-        model = MultinomialNB(alpha=0.1) if self.classifier is None else clone(self.classifier)
-        return model.fit(features, codes, sample_weight=weights)
+        rows, codes, weights = entries
+        self.prior: FloatArray = np.bincount(codes, weights, minlength=n_values) / weights.sum()
+        self._model = clone(classifier).fit(features[rows], codes, sample_weight=weights)
+
+    def predict(self, features: Any) -> FloatArray:  # noqa: ANN401 - a sparse matrix
+        """Shape (rows, F): how likely each value is."""
+        said = np.zeros((features.shape[0], len(self.prior)))
+        said[:, self._model.classes_.astype(np.int64)] = self._model.predict_proba(features)
+        return said
 
 
-def _prior(codes: Any, weights: FloatArray, classes: ClassCounts) -> FloatArray:  # noqa: ANN401 - codes
-    counts = np.bincount(codes, weights, minlength=len(classes.domain))
-    return np.asarray(counts / counts.sum())
+def _some(entries: _Weighted, chosen: NDArray[np.bool_]) -> _Weighted:
+    rows, codes, weights = entries
+    return rows[chosen], codes[chosen], weights[chosen]
 
 
-def _likelihood(model: Any, features: Any, n_values: int, prior: FloatArray) -> FloatArray:  # noqa: ANN401
+def _likelihood(model: _Model, features: Any) -> FloatArray:  # noqa: ANN401 - a sparse matrix
     """Shape (rows, F): how likely each value leads to these features, up to a factor per row."""
-    said = np.zeros((features.shape[0], n_values))
-    said[:, model.classes_.astype(np.int64)] = model.predict_proba(features)
-    return np.maximum(said / np.where(prior > 0, prior, 1.0), _LEAST)
+    return np.maximum(model.predict(features) / np.where(model.prior > 0, model.prior, 1.0), _LEAST)
 
 
 def _within_classes(

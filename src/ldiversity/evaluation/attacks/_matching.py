@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -95,6 +98,27 @@ def number_people(cells: pa.ChunkedArray, person: str) -> NDArray[np.int64]:
     return number_alike([pa.table({person: cells})], [person])[0]
 
 
+_KNOWN: Final[WeakKeyDictionary[Targets, WeakKeyDictionary[Release, dict[tuple[str, ...], Matches]]]] = (
+    WeakKeyDictionary()
+)
+"""Attackers of one kind after another look for the same people, who are found once."""
+
+
+def _once(find: Callable[..., Matches]) -> Callable[..., Matches]:
+    """Remember what was found for as long as there are the release and the targets."""
+
+    @wraps(find)
+    def found(release: Release, targets: Targets, *attribute: str) -> Matches:
+        known = _KNOWN.setdefault(targets, WeakKeyDictionary()).setdefault(release, {})
+        key = (find.__name__, *attribute)
+        if key not in known:
+            known[key] = find(release, targets, *attribute)
+        return known[key]
+
+    return found
+
+
+@_once
 def match_rows(release: Release, targets: Targets) -> Matches:
     """Find the published rows that may be a target's, where quasi-identifiers are exact."""
     from scipy.sparse import csr_array
@@ -120,6 +144,7 @@ def match_rows(release: Release, targets: Targets) -> Matches:
     return Matches(group[of_target], weights)
 
 
+@_once
 def match_shown_rows(release: Release, targets: Targets, attribute: str) -> Matches:
     """Find the rows that may be a target's among those that show this attribute."""
     from scipy.sparse import csr_array, diags_array
@@ -133,6 +158,7 @@ def match_shown_rows(release: Release, targets: Targets, attribute: str) -> Matc
     return normalized(rows.of_target, shown)
 
 
+@_once
 def match_evidence(release: Release, targets: Targets, attribute: str) -> Matches:
     """Find the pieces of evidence that may be about a target: classes that hold them, or sets of people like them.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +26,7 @@ _ATTACKS: Final = 500
 
 def measure_risks(
     attacks: Sequence[RiskAttack],
-    shown: Shown,
+    show: Callable[[], Shown],
     source: Source | None,
     question: RiskQuestion,
     *,
@@ -34,9 +34,12 @@ def measure_risks(
 ) -> tuple[tuple[PrivacyRisk, ...], tuple[Skipped, ...]]:
     """The risks, and the attacks that do not apply; an attack that was asked for by name is refused instead.
 
-    `source` is the original.
+    `show` reads what is published, which is not done in vain. `source` is the original.
     """
     other, person = question.open_control(), question.person
+    if not attacks:
+        return (), ()
+    shown = show()
     cannot = _unusable(shown, source)
     reasons = {one: cannot or one.why_not(shown) for one in attacks}
     for one, reason in reasons.items():

@@ -46,6 +46,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     attacks: str | Attack | Sequence[str | Attack] | None = None,
     targets: int = 2000,
     risk: float | None = None,
+    sample: int | None = None,
     folder: str | os.PathLike[str] | None = None,
     progress: Callable[[float, str], None] | None = None,  # noqa: ARG001 - heard of at the door
     seed: int | None = None,
@@ -80,6 +81,10 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     risk
         The greatest acceptable gain of an attacker over guessing, from 0 to 1, at the upper end of its interval. It
         decides the recommendation.
+    sample
+        Compare on so many records, drawn at random, or on all records of so many people where `person` is given; for
+        large tables. All when None. Records of a sample lie farther apart than those of the table, so its figures
+        compare the runs, and are not those of the whole table.
     folder
         Where finished runs are kept, so that you can interrupt, repeat and extend a comparison. It holds no cell, but
         figures that must stay with the holder.
@@ -113,6 +118,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
     runs = candidates(several, levels, options or {}, [models] if isinstance(models, str) else models)
     if seed is not None:
         check_integer("compare", "seed", seed, minimum=0)
+    if sample is not None:
+        check_integer("compare", "sample", sample, minimum=1)
     limit = None if risk is None else check_number("compare", "risk", risk, minimum=0, maximum=1)
     with stage("reading", until=0.1):
         confirm = column_names("compare", "confirm", decisions.pop("confirm", ()))
@@ -120,7 +127,7 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         said = Columns(**columns)
         source = open_source(data, types=said.types, read=said.read)
         check_confirm(confirm, source)
-        setting = make_setting(source, said, Measures(queries, attacks, targets, seed, recognition))
+        setting = make_setting(source, said, Measures(queries, attacks, targets, seed, recognition, sample))
     store = RunStore.open(folder)
     shared = store.mark(**setting.decides)
     rows: list[ComparedRun] = []
@@ -157,6 +164,8 @@ def compare(  # noqa: PLR0913 - the public door; every argument is a decision of
         },
         file=str(data) if isinstance(data, str | os.PathLike) else "TABLE",
         frame_kind=setting.frame_kind,
+        drawn_from=setting.drawn_from,
+        person=setting.person,
     )
     # Runs are not screened, because nothing of theirs is handed out; what is recommended will be.
     with stage("screening", until=1.0):
@@ -184,14 +193,14 @@ def _with_value(table: pa.Table, one: Sensitive) -> int:
     return int(table.num_rows - (table[one.name].null_count if one.missing == "drop" else 0))
 
 
-def _found(asked: Recognition) -> str:
-    """Who searches among whom for the figures about being recognized."""
+def _found(asked: Recognition, searched: str) -> str:
+    """Who searches among whom for the figures about being recognized; `searched` is what was compared."""
     among = (
         "the population that was given"
         if asked.population is not None
-        else "the table itself, because no population was given"
+        else f"{searched} itself, because no population was given"
         if asked.sample_fraction is None
-        else f"a population of which the table is {percent(asked.sample_fraction)}, drawn at random"
+        else f"a population of which {searched} is {percent(asked.sample_fraction)}, drawn at random"
     )
     limit = f"Limit: {percent(asked.threshold.limit)}. {asked.threshold.reason}"
     return f"Found at worst: by someone who searches {among}. {limit}"
@@ -218,7 +227,7 @@ def _how(setting: Setting, rows: Sequence[ComparedRun]) -> list[str]:
         "A run is sound when it makes a promise, no attack except those that learn beats it, and no value is certain. "
         "An unsound run is recommended only when no other is worth publishing."
     )
-    found = _found(setting.recognition)
+    found = _found(setting.recognition, "the table" if setting.drawn_from is None else "the sample")
     notes = [risk, error, sound, found, "Publishing draws anew, so its figures will differ slightly from these."]
     if any(row.judged_by == "association" for row in rows):
         notes.append(

@@ -14,7 +14,7 @@ import numpy as np
 from ldiversity.base.arrays import FloatArray
 from ldiversity.base.numbers import at_most
 from ldiversity.errors import InfeasibleError, InternalError, LDiversityError, LDiversityWarning, UnsupportedError
-from ldiversity.evaluation.attacks import AttackResult, attack
+from ldiversity.evaluation.attacks import AttackResult, attack_each
 from ldiversity.evaluation.audit import audit
 from ldiversity.evaluation.compare._candidates import Candidate
 from ldiversity.evaluation.compare._run import ComparedAttack, ComparedRun
@@ -211,27 +211,30 @@ def _estimates(release: Release, workload: QueryWorkload) -> dict[str, FloatArra
 
 
 def _attacked(setting: Setting, release: Release, notes: list[str]) -> tuple[ComparedAttack, ...]:
+    found = [_attacked_each(setting, release, attribute) for attribute in release.sensitive]
     results: list[AttackResult] = []
-    for one in setting.attacks:
+    for place, one in enumerate(setting.attacks):
         name = one if isinstance(one, str) else one.name
-        for attribute in release.sensitive:
-            try:
-                results += attack(
-                    release,
-                    setting.table,
-                    attacks=one,
-                    sensitive=attribute,
-                    targets=setting.targets,
-                    person=setting.person,
-                ).results
-            except UnsupportedError as error:
-                if _NOT_INSTALLED in error.message:  # else it is an attack on another kind of release
-                    notes.append(f"Not run: the attack {name!r}, so the risk may be greater. {error.message}")
-            except Exception as error:  # noqa: BLE001 - a failing attack must not stop the comparison
-                notes.append(f"Not run: the attack {name!r}. {_why(name, error)}")
+        for outcome in (of_attribute[place] for of_attribute in found):
+            if not isinstance(outcome, Exception):
+                results += outcome
+            elif not isinstance(outcome, UnsupportedError):
+                notes.append(f"Not run: the attack {name!r}. {_why(name, outcome)}")
+            elif _NOT_INSTALLED in outcome.message:  # else it is an attack on another kind of release
+                notes.append(f"Not run: the attack {name!r}, so the risk may be greater. {outcome.message}")
     # Where people are missing, the shares of values among those who can be attacked differ from those of the table.
     guessing = {} if release.suppressed > 0 or _unshown(release) > 0 else setting.guessing
     return tuple(_compared(result, guessing) for result in results)
+
+
+def _attacked_each(setting: Setting, release: Release, attribute: str) -> list[tuple[AttackResult, ...] | Exception]:
+    """What each attack on an attribute found or raised; all raise what keeps everyone from being looked up."""
+    source = open_source(setting.table)
+    try:
+        found = attack_each(release, source, attribute, setting.attacks, targets=setting.targets, person=setting.person)
+        return list(found)
+    except Exception as error:  # noqa: BLE001 - a failing attack must not stop the comparison
+        return [error] * len(setting.attacks)
 
 
 def _compared(result: AttackResult, guessing: Mapping[str, float]) -> ComparedAttack:

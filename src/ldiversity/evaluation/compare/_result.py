@@ -14,7 +14,7 @@ import pyarrow as pa
 from ldiversity._version import __version__
 from ldiversity.base.answers import BESIDE, HIDDEN, Answer, fact, fit_screen, keyed, named_fact
 from ldiversity.base.findings import Finding
-from ldiversity.base.numbers import counted, percent, points
+from ldiversity.base.numbers import counted, number, percent, points
 from ldiversity.base.thresholds import DEFAULT_THRESHOLD, THRESHOLDS, Threshold
 from ldiversity.errors import UnsupportedError
 from ldiversity.evaluation.compare._choice import Choice, choose, eligible, flaws, pareto_set
@@ -107,7 +107,9 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
     table
         The name of the table in messages.
     records
-        How many records the table has.
+        How many records were compared: those of the table, or of a sample of it.
+    drawn_from
+        How many records the table has, where only a sample of it was compared; None when all were.
     quasi, sensitive
         The columns.
     unprotected
@@ -132,6 +134,8 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
         Where the map was written; None when it was not written.
     findings
         What publishing the recommended run would give away; where one is `blocking`, it is refused.
+    person
+        The column that says whose record it is; None when there is none.
     advised
         The words of `command`, when a face supplies them; else they are made from the publication.
     """
@@ -153,6 +157,8 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
     findings: tuple[Finding, ...] = ()
     advised: tuple[str, ...] = field(default=(), repr=False, metadata=HIDDEN)
     frame_kind: str = field(default="arrow", repr=False, metadata=HIDDEN)
+    drawn_from: int | None = None
+    person: str | None = field(default=None, repr=False, metadata=HIDDEN)
 
     @cached_property
     def pareto(self) -> tuple[ComparedRun, ...]:
@@ -212,9 +218,22 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
 
     @fact
     def cautions(self) -> tuple[str, ...]:
-        """What to know about the recommended run; first, why it would be refused as it is."""
+        """What to know about the recommended run; first, why it would be refused as it is, and if it is of a sample."""
         refused = [f"It is refused until this is settled: {one}" for one in self.findings if one.blocking]
-        return (*refused, *self.choice.cautions)
+        return (*refused, *([] if self.of_sample is None else [self.of_sample]), *self.choice.cautions)
+
+    @property
+    def of_sample(self) -> str | None:
+        """What it means that only a sample was compared; None when all records were."""
+        if self.drawn_from is None:
+            return None
+        drawn = "drawn at random" if self.person is None else "those of people drawn at random"
+        return (
+            f"Only {number(self.records)} of {number(self.drawn_from)} records were compared, {drawn}. They lie "
+            "farther apart than those of the table: classes are sparser and lose more detail, records are easier to find, "
+            "and answers to queries are farther off. So the figures compare the runs; they are not those of the whole "
+            "table."
+        )
 
     @fact
     def picture(self) -> PictureWords:

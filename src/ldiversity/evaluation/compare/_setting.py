@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ldiversity.base.arrays import FloatArray
 from ldiversity.base.checks import check_integer, name_some
@@ -42,7 +43,8 @@ class Setting:
     """The table and the measures of a comparison.
 
     `table` has the columns with a role, `workloads` the queries about each sensitive attribute, `answers` their true
-    answers. `unprotected`, `guessing` and `uninformed` are those of `Comparison`.
+    answers. `unprotected`, `guessing` and `uninformed` are those of `Comparison`. `drawn_from` says how many records
+    there are if `table` has only some of them.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Setting:
     guessing: Mapping[str, float] = field(default_factory=dict)
     uninformed: float = 1.0
     sample: tuple[pa.Table, pa.Table] | None = field(default=None, repr=False)
+    drawn_from: int | None = None
 
     @property
     def judged_by(self) -> Literal["queries", "association"]:
@@ -116,6 +119,7 @@ class Measures:
     targets: int
     seed: int | None
     recognition: Recognition
+    sample: int | None = None
 
 
 def make_setting(source: Source, columns: Columns, measures: Measures) -> Setting:
@@ -137,6 +141,12 @@ def make_setting(source: Source, columns: Columns, measures: Measures) -> Settin
     table = pa.Table.from_batches(batches) if batches else fields.empty_table()
     if not table.num_rows:
         raise ParameterError("compare", "data", "must have at least one record", got="none")
+    whole, recognition = table.num_rows, measures.recognition
+    if measures.sample is not None:
+        attributes = tuple(_with_domain(_in_order(one, source, table), table) for one in attributes)
+        table, share = draw_rows(table, person, measures.sample, measures.seed)
+        if recognition.sample_fraction is not None:
+            recognition = replace(recognition, sample_fraction=recognition.sample_fraction * share)
     chosen = _attacks(measures.attacks)
     if measures.attacks is None and person is not None:
         chosen = (*chosen, SeveralRows.name)
@@ -159,7 +169,8 @@ def make_setting(source: Source, columns: Columns, measures: Measures) -> Settin
         attacks=chosen,
         targets=min(table.num_rows, check_integer("compare", "targets", measures.targets, minimum=1)),
         seed=measures.seed,
-        recognition=measures.recognition,
+        recognition=recognition,
+        drawn_from=whole if table.num_rows < whole else None,
         reading={
             "types": {name: kind for name, kind in (columns.types or {}).items() if name in names},
             "read": columns.read,
@@ -174,12 +185,45 @@ def make_setting(source: Source, columns: Columns, measures: Measures) -> Settin
     )
 
 
+def draw_rows(table: pa.Table, person: str | None, wanted: int, seed: int | None) -> tuple[pa.Table, float]:
+    """Draw so many records at random, or all records of so many people, and say which share of them that is.
+
+    Examples
+    --------
+    >>> table = pa.table({"who": [1, 1, 2, 3], "age": [30, 31, 40, 50]})
+    >>> some, share = draw_rows(table, None, 2, seed=1)
+    >>> some.num_rows, share
+    (2, 0.5)
+    >>> draw_rows(table, "who", 5, seed=1)[1]
+    1.0
+    """
+    whose = _numbered(table, person)
+    people = np.unique(whose)
+    if wanted >= len(people):
+        return table, 1.0
+    drawn = np.random.default_rng(seed).choice(people, wanted, replace=False)
+    return table.take(pa.array(np.flatnonzero(np.isin(whose, drawn)))), wanted / len(people)
+
+
+def _with_domain(attribute: Sensitive, table: pa.Table) -> Sensitive:
+    """Declare the values of the whole table, which a sample may lack."""
+    if attribute.bins is not None or attribute.domain is not None:
+        return attribute
+    domain = fit_coder(open_source(table), attribute)[0].domain
+    return replace(attribute, domain=tuple(value for value in domain.values if value is not None))
+
+
+def _numbered(table: pa.Table, person: str | None) -> NDArray[np.int64]:
+    """A number for the person of each record; its own for each when nothing says whose it is."""
+    if person is None:
+        return np.arange(table.num_rows)
+    return np.asarray(table[person].combine_chunks().dictionary_encode().indices.fill_null(-1)).astype(np.int64)
+
+
 def _sample(table: pa.Table, person: str | None) -> tuple[pa.Table, pa.Table] | None:
     """Records to learn from, and others to classify, none of the same person; None when there are too few."""
     draw = np.random.default_rng(0)  # which records are drawn says nothing that is published
-    whose = np.arange(table.num_rows)
-    if person is not None:
-        whose = np.asarray(table[person].combine_chunks().dictionary_encode().indices.fill_null(-1))
+    whose = _numbered(table, person)
     people = draw.permutation(np.unique(whose))
     half = min(_LEARNED, len(people) // 2)
     if half < _LEAST_SAMPLE:

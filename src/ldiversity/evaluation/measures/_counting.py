@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["Chosen", "count_estimated", "count_true"]
 
 _BLOCK: Final = 64
+
+_FEW_VALUES: Final = 64
+"""Up to so many values, dense shares of all rows are summed faster than sparse ones."""
 
 
 def count_true(
@@ -74,11 +77,32 @@ def _count_classes(queries: Sequence[Chosen], axes: Mapping[str, Axis], release:
     classes = release.evidence(name).candidates
     shape = (classes.n_classes, len(classes.domain))
     values = csr_array((classes.counts.astype(np.float64), classes.codes, classes.starts), shape=shape)
+    if not release.generalized:
+        return _count_rows(queries, axes, release, name, values)
     parts = [
         np.asarray(values.T @ weights.T, dtype=np.float64).T
         for weights in _class_weights(queries, axes, release, name, classes.sizes)
     ]
     return np.concatenate(parts)
+
+
+def _count_rows(
+    queries: Sequence[Chosen],
+    axes: Mapping[str, Axis],
+    release: Release,
+    name: str,
+    counts: Any,  # noqa: ANN401 - a sparse matrix
+) -> FloatArray:
+    """Sum the shares that values have in the classes of the selected rows; `counts` has the shape (classes, F)."""
+    from scipy.sparse import csr_array, diags_array, vstack
+
+    n_values = counts.shape[1]
+    sizes = np.maximum(np.asarray(counts.sum(axis=1)).reshape(-1), 1.0)
+    shares = vstack([diags_array(1.0 / sizes) @ counts, csr_array((1, n_values))], format="csr")
+    of_class = shares.toarray() if n_values <= _FEW_VALUES else shares
+    of_row = release.evidence(name).of_row  # the last row of the shares is for rows in no class, -1
+    rows = _rows(release, axes, _checked(queries, release))
+    return np.concatenate(list(rows.sums(queries, lambda part: of_class[of_row[part]], n_values)))
 
 
 def _unmixed(counts: FloatArray, release: Release, name: str) -> FloatArray:
@@ -103,10 +127,7 @@ def _class_weights(
     queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Release, name: str, sizes: NDArray[np.int64]
 ) -> Iterator[FloatArray]:
     """Give the share of each class that each query selects, shape (some queries, classes), query after query."""
-    names = _named(queries)
-    unknown = [column for column in names if column not in release.forms]
-    if unknown:
-        raise SchemaError("QueryWorkload", "must be a quasi-identifier of the release", column=unknown[0])
+    names = _checked(queries, release)
     exact = [column for column in names if not release.generalized or release.forms[column].kind == "exact"]
     reaches = {column: reach_of(axes[column], release.region(column)) for column in names if column not in exact}
     first = 0
@@ -136,6 +157,15 @@ def _shares_of_rows(
     class_of = release.evidence(name).of_row[:, None]
     for counts in _rows(release, axes, exact).tally(within, lambda part: class_of[part], len(sizes)):
         yield counts / sizes
+
+
+def _checked(queries: Sequence[Chosen], release: Release) -> list[str]:
+    """The columns that are asked about, all of which the release has."""
+    names = _named(queries)
+    unknown = [column for column in names if column not in release.forms]
+    if unknown:
+        raise SchemaError("QueryWorkload", "must be a quasi-identifier of the release", column=unknown[0])
+    return names
 
 
 def _named(queries: Sequence[Chosen]) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,22 +64,29 @@ class Rows:
         n_codes
             How many codes there are.
         """
-        from scipy.sparse import csc_array
+        from scipy.sparse import csr_array
 
+        def marked(part: slice) -> Any:  # noqa: ANN401 - a sparse matrix
+            found = codes(part)
+            known = found[:, 0] >= 0
+            ends = np.concatenate([[0], np.cumsum(known * found.shape[1])])
+            members = found[known].reshape(-1)
+            return csr_array((np.ones(len(members)), members, ends), shape=(len(found), n_codes))
+
+        return self.sums(queries, marked, n_codes)
+
+    def sums(self, queries: Sequence[Chosen], numbers: Callable[[slice], Any], width: int) -> Iterator[FloatArray]:
+        """Sum numbers of the rows that each query selects: shape (some queries, width), query after query.
+
+        `numbers` gives those of some rows, shape (rows, width), dense or sparse.
+        """
         for first in range(0, len(queries), _QUERIES):
             block = queries[first : first + _QUERIES]
             weigh = self._weigher(block)
-            total = np.zeros((n_codes, _QUERIES))
+            total = np.zeros((width, _QUERIES))
             for start in range(0, self.n_rows, _ROWS):
                 part = slice(start, min(start + _ROWS, self.n_rows))
-                weights, found = weigh(part), codes(part)
-                known = found[:, 0] >= 0
-                if not known.all():
-                    weights, found = weights[known], found[known]
-                ends = np.arange(0, found.size + 1, found.shape[1])
-                shape = (n_codes, len(found))
-                members = csc_array((np.ones(found.size), found.reshape(-1), ends), shape=shape)
-                total += np.asarray(members @ weights)
+                total += np.asarray(numbers(part).T @ weigh(part))
             yield np.ascontiguousarray(total.T[: len(block)])
 
     def _weigher(self, block: Sequence[Chosen]) -> Callable[[slice], FloatArray]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
-from ldiversity.base.numbers import counted, percent
+from ldiversity.base.numbers import counted, number, percent
 from ldiversity.base.typed import split_names
 from ldiversity.catalog import LISTED_OPTIONS, OPTIONS, methods_with
 from ldiversity.faces.cli._findings import finding_in_words
@@ -86,6 +86,13 @@ def _method_options(command: Decorated) -> Decorated:
     "recommended.",
 )
 @recognition_options
+@click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="For large tables: compare on so many records, drawn at random; on those of so many people with --person. Its "
+    "figures are not those of the whole table.",
+)
 @click.option("--folder", type=WRITTEN, help="Keep finished runs here, so that they are not repeated.")
 @click.option("--plot", type=WRITTEN, help="Also write the map: .png, .svg or .pdf.")
 @click.option("--save", type=WRITTEN, help="Also write what is recommended as a policy, for anonymize --policy.")
@@ -125,6 +132,7 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
             attacks=split_names(given["attacks"], "attacks") or None,
             targets=given["targets"],
             risk=given["risk"],
+            sample=given["sample"],
             folder=given["folder"],
             progress=progress,
             seed=given["seed"],
@@ -219,10 +227,13 @@ def _render(found: Comparison, page: Page) -> None:
     )
 
     page.warning(found.holder_only)
-    page.title(f"{found.table}: {counted(len(found.rows), 'run')} on {counted(found.records, 'record')}")
+    records = counted(found.drawn_from or found.records, "record")
+    drawn = "" if found.drawn_from is None else f"{number(found.records)} of "
+    page.title(f"{found.table}: {counted(len(found.rows), 'run')} on {drawn}{records}")
+    whole = "table" if found.drawn_from is None else "sample"
     for name, share in found.unprotected.items():
         page.text(
-            f"As it is, the table gives away {name!r} of {percent(share)} of the records to those who know the rest."
+            f"As it is, the {whole} gives away {name!r} of {percent(share)} of the records to those who know the rest."
         )
     page.text(
         "Someone who knows only how frequent the values of each column are answers the queries with an error of "

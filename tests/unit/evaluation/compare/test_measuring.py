@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,14 +14,6 @@ import pytest
 import ldiversity as ld
 
 ROLES: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease"}
-
-
-@pytest.fixture
-def no_learner(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As if scikit-learn were not installed."""
-    with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "sklearn", None)
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +30,20 @@ def two_columns() -> pa.Table:
     )
 
 
-@pytest.mark.usefixtures("no_learner")
-def test_an_attack_that_needs_a_missing_package_is_a_caution(people: pa.Table) -> None:
-    found = ld.compare(people, **ROLES, l=2, methods="anatomy", queries=5, seed=1)
+class Missing(ld.Homogeneity):
+    """An attack whose package is not installed."""
 
-    assert [text for text in found.choice.cautions if text.startswith("Not run: the attack 'definetti', so the")]
+    name: ClassVar[str] = "missing"
+
+    def why_not(self, *_: object) -> str:
+        return "it needs a package: install ldiversity[missing]"
+
+
+def test_an_attack_that_needs_a_missing_package_is_a_caution(people: pa.Table) -> None:
+    attacks = ["homogeneity", Missing()]
+    found = ld.compare(people, **ROLES, l=2, methods="anatomy", queries=5, seed=1, attacks=attacks)
+
+    assert [text for text in found.choice.cautions if text.startswith("Not run: the attack 'missing', so the")]
 
 
 def test_a_run_without_a_missing_package_is_not_reused_when_it_is_there(

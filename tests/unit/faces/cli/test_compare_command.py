@@ -68,6 +68,14 @@ def test_json_holds_the_same_facts(facts: Callable[..., dict[str, Any]], patient
     assert f"Publish {found['recommended']}:" in compared.stdout
 
 
+def test_a_sample_is_said_at_the_top_and_as_a_caution(run: Run, patients: Path) -> None:
+    wanted = ["--methods", "anatomy", "-l", "2", "--queries", "5", "--sample", "100", "--seed", "1"]
+    shown = " ".join(run("compare", str(patients), *ROLES, *wanted).output.split())
+
+    assert "1 run on 100 of " in shown
+    assert "they are not those of the whole table" in shown
+
+
 def test_a_run_that_is_not_possible_is_listed_with_its_reason(run: Run, patients: Path) -> None:
     result = run("compare", patients, *ROLES, "-l", "2,40", "--methods", "anatomy")
 
