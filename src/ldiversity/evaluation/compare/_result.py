@@ -230,9 +230,9 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
         drawn = "drawn at random" if self.person is None else "those of people drawn at random"
         return (
             f"Only {number(self.records)} of {number(self.drawn_from)} records were compared, {drawn}. They lie "
-            "farther apart than those of the table: classes are sparser and lose more detail, records are easier to find, "
-            "and answers to queries are farther off. So the figures compare the runs; they are not those of the whole "
-            "table."
+            "farther apart than those of the table: classes are sparser and lose more detail, records are easier to "
+            "find, and answers to queries are farther off. So the figures compare the runs; they are not "
+            "those of the whole table."
         )
 
     @fact
