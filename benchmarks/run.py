@@ -1,7 +1,7 @@
 """Run all benchmarks, print every figure with the limit it was promised to keep, and say whether all were kept.
 
 Usage: python benchmarks/run.py [randomize] [files] [estimate] [start] [first_use] [audit] [anatomy] [bsgi] [parts]
-                                [mondrian] [grid] [extremes] [compare] [risks] [device] [live] [levels] [collect]
+                                [mondrian] [incognito] [grid] [extremes] [compare] [risks] [device] [live] [levels] [collect]
                                 [regress]
        python benchmarks/run.py hostile     takes about ten minutes, and runs when it is named
        python benchmarks/run.py borrowing   takes about a minute, needs LDIVERSITY_DATA, and runs when it is named
@@ -33,6 +33,7 @@ ALL = (
     "bsgi",
     "parts",
     "mondrian",
+    "incognito",
     "grid",
     "screening",
     "extremes",

@@ -19,6 +19,7 @@ from ldiversity.schema import Domain
 __all__ = ["Combinations", "combine"]
 
 _DENSE_CELLS: Final = 1 << 22
+_ROUNDING: Final = 1e-6
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -44,6 +45,14 @@ class _Values:
             pairs, found = np.unique(keys, return_inverse=True)
             counts = np.rint(np.bincount(found, weights=self.counts)).astype(np.int64)
         return _Values(pairs // n_values, pairs % n_values, counts, self.domain)
+
+    def largest(self, n_classes: int) -> Ints:
+        """How often the most frequent value of each combination occurs."""
+        found = np.zeros(n_classes, dtype=np.int64)
+        first = np.flatnonzero(np.diff(self.combinations, prepend=-1))
+        if first.size:
+            found[self.combinations[first]] = np.maximum.reduceat(self.counts, first)
+        return found
 
     def classes(self, n_classes: int, kept: BoolArray) -> tuple[ClassCounts, Ints]:
         """The counts of the kept classes, numbered anew, and their old numbers."""
@@ -94,6 +103,39 @@ class Combinations:
         ]
         return self._number(at_level)
 
+    def at(self, levels: Sequence[int]) -> Combinations:
+        """One combination for each class of a node, of which any leaf stands for the node above it.
+
+        Nodes above are rolled up from it as from all combinations, and their classes have the same numbers.
+        """
+        class_of, n_classes = self.classes(levels)
+        codes = tuple(np.zeros(n_classes, dtype=np.int64) for _ in self.codes)
+        for old, new in zip(self.codes, codes, strict=True):
+            new[class_of] = old
+        sizes = _add_up(self.sizes, class_of, n_classes)
+        values = tuple(each.roll_up(class_of, n_classes) for each in self.values)
+        return Combinations(self.columns, codes, sizes, values)
+
+    def lost_at_least(self, rules: Rules) -> int:
+        """How many records must be left out at least, at this node and at every one below it.
+
+        If classes are divided, those parts that are kept satisfy the rules, so no value has more than a share p of any
+        part, nor of all kept parts together. Of n records, m of them with the most frequent value, at most
+        (n - m) / (1 - p) are kept then. Classes with too few records or values for a rule have no part that keeps it.
+        """
+        lost = np.where(self.sizes < rules.least_size, self.sizes, 0)
+        too_few = [model for model in rules.models if model.fails_in_parts]
+        for column in self.values:
+            if rules.posterior < 1:
+                kept = (self.sizes - column.largest(len(self.sizes))) / (1 - rules.posterior)
+                np.maximum(lost, self.sizes - np.floor(kept + _ROUNDING).astype(np.int64), out=lost)
+            if too_few:
+                counted, _ = column.classes(len(self.sizes), np.ones(len(self.sizes), dtype=np.bool_))
+            for model in too_few:
+                failing = model.failing(counted)
+                lost[failing] = self.sizes[failing]
+        return int(lost.sum())
+
     def suppressed(self, levels: Sequence[int], rules: Rules, most: int) -> BoolArray | None:
         """Which classes must be left out so that all others satisfy the rule; None when that is over `most` records.
 
@@ -101,23 +143,14 @@ class Combinations:
         """
         class_of, n_classes = self.classes(levels)
         sizes = _add_up(self.sizes, class_of, n_classes)
-        kept = sizes >= rules.least_size
-        if sizes[~kept].sum() > most:
+        if sizes[sizes < rules.least_size].sum() > most:
             return None
-        values = [column.roll_up(class_of, n_classes) for column in self.values]
-        changed = True
-        while changed and kept.any():
-            changed = False
-            for column in values:
-                counted, old = column.classes(n_classes, kept)
-                failing = _failing(rules, counted)
-                kept[old[failing]] = False
-                changed |= bool(failing.size)
-                if sizes[~kept].sum() > most:
-                    return None
-                if not kept.any():
-                    break
-        return ~kept if kept.any() else None
+        values = tuple(column.roll_up(class_of, n_classes) for column in self.values)
+        return _left_out(sizes, values, rules, most)
+
+    def left_out(self, rules: Rules, most: int) -> BoolArray | None:
+        """The same where every combination is a class."""
+        return _left_out(self.sizes, self.values, rules, most)
 
     def _number(self, codes: Sequence[tuple[NDArray[np.integer], int]]) -> tuple[Ints, int]:
         return number_combinations(codes, len(self.sizes))
@@ -139,6 +172,25 @@ def combine(
         new[row_of] = column.codes
     values = tuple(each.roll_up(row_of, n_rows) for each in every)
     return Combinations(columns, codes, _add_up(ones, row_of, n_rows), values), row_of
+
+
+def _left_out(sizes: Ints, values: Sequence[_Values], rules: Rules, most: int) -> BoolArray | None:
+    kept = sizes >= rules.least_size
+    if sizes[~kept].sum() > most:
+        return None
+    changed = True
+    while changed and kept.any():
+        changed = False
+        for column in values:
+            counted, old = column.classes(len(sizes), kept)
+            failing = _failing(rules, counted)
+            kept[old[failing]] = False
+            changed |= bool(failing.size)
+            if sizes[~kept].sum() > most:
+                return None
+            if not kept.any():
+                break
+    return ~kept if kept.any() else None
 
 
 def _add_up(sizes: Ints, class_of: Ints, n_classes: int) -> Ints:

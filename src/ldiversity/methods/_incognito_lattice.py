@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from math import prod
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from ldiversity.base.arrays import BoolArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.methods._base import GroupingRun, Partition
 from ldiversity.methods._incognito_counts import Combinations
+from ldiversity.methods._incognito_search import Levels, Search
 from ldiversity.methods._rule import Rules
 from ldiversity.sentences import Method, say
 
@@ -21,8 +22,6 @@ __all__ = ["MOST_NODES", "Levels", "find_least", "losses"]
 
 MOST_NODES: Final = 1 << 17
 """Nodes of a lattice that are searched at most."""
-
-Levels: TypeAlias = tuple[int, ...]
 
 
 def find_least(
@@ -39,8 +38,8 @@ def find_least(
     Nodes are tried in ascending order of loss, so the first that satisfies the rule is the one. When nothing may be
     left out, nodes are first ruled out by fewer columns: a node satisfies the rules only if it does for every subset of
     its columns, because a class of fewer columns is a union of classes, and every rule is monotone. When records may be
-    left out this does not follow (one bad class of a union may be left out, the union is bad as a whole), and no node
-    is ruled out.
+    left out this does not follow (one bad class of a union may be left out, the union is bad as a whole): then nodes
+    are ruled out by how many records must be left out at least below a node (`_incognito_search`).
 
     Returns
     -------
@@ -55,9 +54,10 @@ def find_least(
                 Method("Mondrian"),
             )
         )
+    search = Search(full, rules, most) if most else None
     possible = np.ones(depths, dtype=bool) if most else _possible(full, rules, depths, run)
     for levels in _by_loss(full, possible):
-        left_out = full.suppressed(levels, rules, most)
+        left_out = full.suppressed(levels, rules, most) if search is None else search.left_out(levels)
         classes = None if left_out is None else classes_of(levels, left_out)
         if classes is not None:
             run.progress(1.0, "searching the lattice")

@@ -38,7 +38,12 @@ class Rules:
     @cached_property
     def least_size(self) -> int:
         """Records that a class needs at least: the share of one record may not exceed what one value may have."""
-        return max(max(1, math.ceil(1 / model.posterior - 1e-9)) for model in self.models)
+        return max(1, math.ceil(1 / self.posterior - 1e-9))
+
+    @cached_property
+    def posterior(self) -> float:
+        """The greatest share that one value may have in a class that satisfies all models."""
+        return min(model.posterior for model in self.models)
 
     def holds(self, counts: NDArray[np.int64], population: Population) -> BoolArray:
         """Whether each class satisfies all models; a model is asked about the classes that are still in doubt."""

@@ -75,6 +75,10 @@ class PrivacyModel(ABC):
     only_counts: ClassVar[bool] = False
     """Whether it matters only how often values occur in a class: not which ones, nor how frequent they are overall."""
 
+    fails_in_parts: ClassVar[bool] = False
+    """Whether a class that breaks the rule breaks it in every part of it, as one with too few records or values does.
+    A search that may leave records out then rules out all finer classes at once."""
+
     higher_is_safer: ClassVar[bool] = True
     """Whether a greater reached value means more privacy."""
 

@@ -48,6 +48,7 @@ class DistinctDiversity(PrivacyModel):
     name: ClassVar[str] = "distinct"
     monotone: ClassVar[bool] = True
     only_counts: ClassVar[bool] = True
+    fails_in_parts: ClassVar[bool] = True
     example: ClassVar[str] = "distinct:3"
     words: ClassVar[str] = "at least {l} different values"
     probes: ClassVar[tuple[tuple[Any, ...], ...]] = ((2,),)

@@ -48,6 +48,7 @@ class KAnonymity(PrivacyModel):
     name: ClassVar[str] = "k-anonymity"
     monotone: ClassVar[bool] = True
     only_counts: ClassVar[bool] = True
+    fails_in_parts: ClassVar[bool] = True
     scale: ClassVar[str] = "k"
     example: ClassVar[str] = "k-anonymity:5"
     words: ClassVar[str] = "at least {k} records look alike"

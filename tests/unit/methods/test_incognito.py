@@ -19,10 +19,14 @@ from ldiversity.methods import (
     NumberColumn,
     SensitiveColumn,
 )
-from ldiversity.models import FrequencyDiversity, PrivacyModel, count_classes, parse_model
+from ldiversity.methods._incognito_counts import combine
+from ldiversity.methods._incognito_search import Search
+from ldiversity.methods._rule import rules_of
+from ldiversity.models import MODELS, FrequencyDiversity, Population, PrivacyModel, count_classes, parse_model
 from ldiversity.schema import Domain
 
 RUN = GroupingRun(workers=1)
+EVERYONE = Population(Domain(tuple("abcdef")), np.full(6, 100))
 ZIPS = Hierarchy.from_rows([("131", "13*", "*"), ("132", "13*", "*"), ("148", "14*", "*"), ("149", "14*", "*")])
 SEX = Hierarchy.from_rows([("F", "*"), ("M", "*")])
 AGES = Hierarchy.from_rows([(str(i), f"{i // 2}", f"{i // 4}", "*") for i in range(8)])
@@ -89,6 +93,52 @@ def test_no_node_of_the_whole_lattice_loses_less(seed: int, text: str, suppressi
 
     best = best_of_all(table, parse_model(text), suppression)
     assert loss_of(table, levels_of(grouping)) == pytest.approx(best, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        ["frequency:2"],
+        ["k-anonymity:4"],
+        ["distinct:3"],
+        ["entropy:2"],
+        ["t-closeness:0.4"],
+        ["frequency:2", "k-anonymity:6"],
+        ["alpha-k:alpha=0.5:k=3", "distinct:2"],
+    ],
+)
+@pytest.mark.parametrize("n_sensitive", [1, 2])
+def test_ruling_nodes_out_changes_no_answer(models: list[str], n_sensitive: int) -> None:
+    for seed in range(3):
+        table = random_table(seed, 30 + 60 * seed)
+        more = sensitive(
+            np.random.default_rng(9 + seed).choice(6, table.n_rows, p=[0.4, 0.2, 0.1, 0.1, 0.1, 0.1]).tolist()
+        )
+        table = CodedTable(table.quasi, (*table.sensitive, more)[:n_sensitive])
+        full, _ = combine(table, table.categories)
+        rules = rules_of("Incognito", None, models)
+        nodes = list(product(*(range(column.nodes.shape[1]) for column in table.categories)))
+        for most in (1, 3, table.n_rows // 5):
+            search = Search(full, rules, most)
+            for node in np.random.default_rng(seed).permutation(nodes):
+                slowly = full.suppressed(tuple(node), rules, most)
+                found = search.left_out(tuple(node.tolist()))
+                assert (found is None) == (slowly is None)
+                assert found is None or (found == slowly).all()
+        assert search.looked_at <= len(nodes)
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if MODELS[name].fails_in_parts])
+def test_no_part_of_a_class_with_too_little_satisfies_the_rule(name: str) -> None:
+    rule = parse_model(MODELS[name].example)
+    rng = np.random.default_rng(2)
+    whole = rng.integers(0, 3, (300, 6)) * (rng.random((300, 6)) < 0.4)
+    whole[:, 0] += whole.sum(axis=1) == 0
+    part = rng.integers(0, whole + 1)
+    broken, some = ~rule.holds(whole, EVERYONE), part.sum(axis=1) > 0
+
+    assert broken.any() and not broken.all()
+    assert not rule.holds(part[broken & some], EVERYONE).any()
 
 
 @pytest.mark.parametrize("seed", range(8))
