@@ -40,7 +40,7 @@ def like_adult(rows: int) -> CodedTable:
     made = columns(rows)
     wide = {"age": (91, (5, 10, 20)), "education": (17, (4,)), "hours": (100, (5, 10, 20))}
     quasi = [_by_width(name, made[name], *how) for name, how in wide.items()]
-    quasi += [_by_width(name, made[name], LABELS[name], (2,) if LABELS[name] > 2 else ()) for name in LABELS]  # noqa: PLR2004
+    quasi += [_by_width(name, made[name], LABELS[name], (2,) if LABELS[name] > 2 else ()) for name in LABELS]
     income = np.minimum(made["weight"] // 50_000, 19)
     return CodedTable((*quasi, _by_width("income", income, 20, (2, 4))), (_sensitive(made),))
 

@@ -1,8 +1,8 @@
 """Run all benchmarks, print every figure with the limit it was promised to keep, and say whether all were kept.
 
 Usage: python benchmarks/run.py [randomize] [files] [estimate] [start] [first_use] [audit] [anatomy] [bsgi] [parts]
-                                [mondrian] [incognito] [grid] [extremes] [compare] [risks] [device] [live] [levels] [collect]
-                                [regress]
+                                [mondrian] [incognito] [grid] [extremes] [compare] [risks] [device] [live] [levels]
+                                [collect] [regress]
        python benchmarks/run.py hostile     takes about ten minutes, and runs when it is named
        python benchmarks/run.py borrowing   takes about a minute, needs LDIVERSITY_DATA, and runs when it is named
        python benchmarks/run.py epsilon     takes seconds, needs LDIVERSITY_DATA, and runs when it is named

@@ -1,8 +1,8 @@
 """Which nodes of a lattice lose too many records, when some may be left out.
 
 What must be left out at least at a node must be left out at every node below it, whose classes are parts of its classes
-(`Combinations.lost_at_least`). So a node at which that is too much rules out all nodes below it. Where one is found, the
-search climbs towards the top by halves, to rule out as many at once as it can.
+(`Combinations.lost_at_least`). So a node at which that is too much rules out all nodes below it. Where one is found,
+the search climbs towards the top by halves, to rule out as many at once as it can.
 
 Classes of a node are made from those of the smallest node below it that was looked at, not from all records.
 """

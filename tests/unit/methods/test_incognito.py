@@ -137,7 +137,8 @@ def test_no_part_of_a_class_with_too_little_satisfies_the_rule(name: str) -> Non
     part = rng.integers(0, whole + 1)
     broken, some = ~rule.holds(whole, EVERYONE), part.sum(axis=1) > 0
 
-    assert broken.any() and not broken.all()
+    assert broken.any()
+    assert not broken.all()
     assert not rule.holds(part[broken & some], EVERYONE).any()
 
 
