@@ -44,6 +44,9 @@ __all__ = [
 _KEY_BYTES: Final = 32
 _BLOCK_BYTES: Final = 16
 _WORDS_PER_BLOCK: Final = 2
+_WORD_BYTES: Final = 8
+_FIRST_BYTES: Final = np.array([2 ** (8 * n) - 1 for n in range(_WORD_BYTES + 1)], dtype=np.uint64)
+"""Masks of the first bytes of a little-endian word: none, one, up to all eight."""
 _FILE: Final = SecretFile(
     "key", "ldiversity-key-v1", "`ldiversity key new`", "a key makes keyed releases impossible to repeat", _KEY_BYTES
 )
@@ -210,13 +213,17 @@ class IdentityHash(Secret):
         states[:, 0] = lengths.view(np.uint64)
         states = _encrypt(self._secret, states)
         padded = np.concatenate([content, np.zeros(_BLOCK_BYTES, dtype=np.uint8)])
-        place = np.arange(_BLOCK_BYTES)
+        # The eight bytes from every place on as one number: texts start anywhere.
+        eights = np.ndarray(len(padded) - _WORD_BYTES + 1, dtype="<u8", buffer=padded, strides=(1,))
         for begin in range(0, int(lengths.max(initial=0)), _BLOCK_BYTES):
             # Only texts that go on so far; what is behind the end of a text becomes zero.
             on = np.flatnonzero(lengths > begin)
-            cells = padded[(starts[on] + begin)[:, None] + place]
-            cells[place >= (lengths[on] - begin)[:, None]] = 0
-            states[on] = _encrypt(self._secret, states[on] ^ cells.view("<u8"))
+            at, left = starts[on] + begin, lengths[on] - begin
+            block = states[on]
+            for word in range(_WORDS_PER_BLOCK):
+                inside = np.clip(left - word * _WORD_BYTES, 0, _WORD_BYTES)
+                block[:, word] ^= eights[at + word * _WORD_BYTES] & _FIRST_BYTES[inside]
+            states[on] = _encrypt(self._secret, block)
         return states
 
 

@@ -92,21 +92,17 @@ class HashedIds(Secret):
             raise self._no_id(name, str(cells.type)) from None
 
     def _of_texts(self, texts: pa.Array) -> Identities:
+        letters = _letters(texts)
+        if not _may_begin_numbers(*letters):
+            return self._hash.of_texts(*letters)
         whole = pc.match_substring_regex(texts, _WHOLE_NUMBER)
         numbers = np.asarray(whole)
         if not numbers.any():
-            return self._of_other_texts(texts)
+            return self._hash.of_texts(*letters)
         identities = np.empty((len(texts), 2), dtype=np.uint64)
         identities[numbers] = self._hash.of_integers(_numbers(pc.cast(texts.filter(whole), pa.int64())))
-        identities[~numbers] = self._of_other_texts(texts.filter(pc.invert(whole)))
+        identities[~numbers] = self._hash.of_texts(*_letters(texts.filter(pc.invert(whole))))
         return identities
-
-    def _of_other_texts(self, texts: pa.Array) -> Identities:
-        cells = pc.cast(texts, pa.large_binary())
-        _, ends, content = cells.buffers()
-        offsets = np.frombuffer(ends, dtype=np.int64)[cells.offset : cells.offset + len(cells) + 1]
-        letters = np.frombuffer(content, dtype=np.uint8) if content is not None else np.zeros(0, dtype=np.uint8)
-        return self._hash.of_texts(letters, offsets[:-1], np.diff(offsets))
 
     def _no_id(self, name: str, got: str) -> SchemaError:
         return SchemaError(
@@ -222,6 +218,21 @@ def in_first_rows(identities: Identities, n_rows: int) -> pa.Array:
     places = np.arange(n_rows)
     per_record = n_rows // max(len(identities), 1)
     return cells.take(pa.array(places // per_record, mask=places % per_record > 0))
+
+
+def _letters(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    """The bytes of all texts, and where each text starts and how long it is."""
+    cells = pc.cast(texts, pa.large_binary())
+    _, ends, content = cells.buffers()
+    offsets = np.frombuffer(ends, dtype=np.int64)[cells.offset : cells.offset + len(cells) + 1]
+    letters = np.frombuffer(content, dtype=np.uint8) if content is not None else np.zeros(0, dtype=np.uint8)
+    return letters, offsets[:-1], np.diff(offsets)
+
+
+def _may_begin_numbers(letters: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> bool:
+    """Whether some text begins with a digit or a minus sign."""
+    first = letters[starts[lengths > 0]]
+    return bool((((first >= ord("0")) & (first <= ord("9"))) | (first == ord("-"))).any())
 
 
 def _has_long_numbers(cells: pa.Array) -> bool:

@@ -32,6 +32,8 @@ _INT_DIGITS: Final = 18
 _FLOAT_DIGITS: Final = 15
 _MERGE_ROWS: Final = 200_000
 _TIME: Final = r"^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d*[1-9])?(?:\.?0*)$"
+_TIME_LETTERS: Final = len("2020-01-31T00:00:00")
+"""Shorter texts are no times."""
 
 
 def value_type(kind: pa.DataType) -> pa.DataType | None:
@@ -88,6 +90,8 @@ def time_texts(texts: pa.Array) -> pa.Array:
     >>> time_texts(pa.array(["2020-01-31 00:00:00.000", "2020-01-31 08:30:00.500", "flu"])).to_pylist()
     ['2020-01-31', '2020-01-31T08:30:00.5', 'flu']
     """
+    if (pc.max(pc.binary_length(texts)).as_py() or 0) < _TIME_LETTERS:
+        return texts
     iso = pc.replace_substring_regex(texts, _TIME, r"\1T\2\3")
     return pc.replace_substring_regex(iso, r"^(\d{4}-\d\d-\d\d)T00:00:00$", r"\1")
 
