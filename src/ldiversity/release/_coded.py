@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldiversity.base.arrays import CodeArray, SetArray
+from ldiversity.base.hashing import repeats
 from ldiversity.errors import ReleaseFormatError, SchemaError
 from ldiversity.schema import Domain, Role, Schema
 from ldiversity.tables import decode_sets, domain_array, encode_sets
@@ -39,6 +40,7 @@ _SIMPLE_TYPES: Final[Mapping[str, pa.DataType]] = {
         *(pa.float32(), pa.float64()),
     )
 }
+_TRIED: Final = 2_000
 _TIMESTAMP: Final = re.compile(r"timestamp\[(s|ms|us|ns)(?:, tz=([\w/+:\-]{1,64}))?\]")
 
 
@@ -71,15 +73,18 @@ def member_names(attribute: str, l: int) -> list[str]:
     return [f"{attribute}_{number}" for number in range(1, l + 1)]
 
 
-def publish_batch(coded: pa.Table, schema: Schema, *, layout: str, as_columns: bool) -> pa.Table:
-    """Turn codes into values; with `as_columns`, a set becomes one column per member (CSV) instead of a list."""
+def publish_batch(coded: pa.Table, schema: Schema, *, layout: str, as_columns: bool, entries: bool = False) -> pa.Table:
+    """Turn codes into values; with `as_columns`, a set becomes one column per member (CSV) instead of a list.
+
+    With `entries`, other texts that repeat become entries of dictionaries.
+    """
     names: list[str] = []
     columns: list[pa.Array | pa.ChunkedArray] = []
     for attribute in schema.attributes:
         column = coded.column(attribute.name)
         if attribute.role is not Role.SENSITIVE:
             names.append(attribute.name)
-            columns.append(_only_shown(column, decoded=as_columns))
+            columns.append(_as_written(column, decoded=not entries))
             continue
         domain, kind = schema.domain(attribute.name), parse_type(attribute.type)
         if layout == "exploded":
@@ -97,21 +102,31 @@ def publish_batch(coded: pa.Table, schema: Schema, *, layout: str, as_columns: b
     return pa.table(columns, names=names)
 
 
-def _only_shown(column: pa.ChunkedArray, *, decoded: bool) -> pa.ChunkedArray:
-    """Texts that came as a dictionary, with one that lists what the rows show, sorted; nothing else may be written."""
-    if not pa.types.is_dictionary(column.type):
-        return column
-    if decoded:
-        return column.cast(column.type.value_type)
-    whole = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-    places = np.asarray(pc.fill_null(whole.indices, len(whole.dictionary)))
-    shown = np.flatnonzero(np.bincount(places, minlength=len(whole.dictionary) + 1)[:-1])
-    texts = whole.dictionary.take(pa.array(shown))
+def _as_written(column: pa.ChunkedArray, *, decoded: bool) -> pa.ChunkedArray:
+    """A column as it is written, which follows from its cells alone, however they came.
+
+    Texts that repeat have a sorted dictionary of what the rows show; nothing else may be written.
+    """
+    came_as = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if decoded or not pa.types.is_string(came_as):
+        return column if column.type == came_as else column.cast(came_as)
+    cells = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    if not repeats(cells.slice(0, _TRIED).cast(came_as)):
+        return pa.chunked_array([cells.cast(came_as)])
+    return pa.chunked_array([_only_shown(cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode())])
+
+
+def _only_shown(cells: pa.DictionaryArray) -> pa.DictionaryArray:
+    """The same cells, with a dictionary that lists each of them once, sorted."""
+    n_known = len(cells.dictionary)
+    places = np.asarray(pc.fill_null(cells.indices, n_known))
+    shown = np.flatnonzero(np.bincount(places, minlength=n_known + 1)[:-1])
+    texts = cells.dictionary.take(pa.array(shown))
     order = np.asarray(pc.sort_indices(texts)) if len(texts) else shown
-    number = np.zeros(len(whole.dictionary) + 1, dtype=np.int32)
+    number = np.zeros(n_known + 1, dtype=np.int32)
     number[shown[order]] = np.arange(len(shown), dtype=np.int32)
-    indices = pa.array(number[places], mask=places == len(whole.dictionary) if whole.null_count else None)
-    return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, texts.take(pa.array(order)), safe=False)])
+    indices = pa.array(number[places], mask=places == n_known if cells.null_count else None)
+    return pa.DictionaryArray.from_arrays(indices, texts.take(pa.array(order)), safe=False)
 
 
 def code_set_columns(members: list[pa.ChunkedArray], domain: Domain, kind: pa.DataType) -> SetArray:

@@ -56,7 +56,8 @@ class SetWriter(PartWriter):
         schema, layout = self.description.schema, self.description.layout
         if self.data_format == "csv" and layout == "sets":
             check_member_names(schema, {name: one.l for name, one in self.description.mechanisms.items()})
-        return (publish_batch(coded, schema, layout=layout, as_columns=self.data_format == "csv") for coded in tables)
+        csv = self.data_format == "csv"
+        return (publish_batch(coded, schema, layout=layout, as_columns=csv, entries=not csv) for coded in tables)
 
     def _checked(self, folder: Path, written: Written, meant: Content, reader: Reader) -> Written:
         rows = self.read(folder, [written], reader)

@@ -149,3 +149,38 @@ def test_dictionaries_in_a_file_are_sorted_and_show_their_rows_alone(tmp_path: P
     for group in range(file.num_row_groups):
         (cells,) = file.read_row_group(group, columns=["town"])["town"].chunks
         assert cells.dictionary.to_pylist() == sorted(set(cells.drop_null().to_pylist()))
+
+
+def file_bytes(table: pa.Table, folder: Path) -> bytes:
+    folder.mkdir()
+    published(table, folder, "drop")
+    return (folder / "release" / "data.parquet").read_bytes()
+
+
+def nearly_repeating(cell: str) -> pa.Table:
+    """Half of the first rows have a town of their own, or one less; the sixth row is not published."""
+    towns = [f"town {i // 2:04d}" for i in range(N - 2)] + ["town 0000"] * 2
+    towns[5] = cell
+    table = people()
+    illness = table["illness"].to_pylist()
+    illness[5] = None
+    return table.set_column(2, "town", pa.array(towns)).set_column(4, "illness", pa.array(illness))
+
+
+def test_a_row_that_is_left_out_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ldiversity.base.hashing._TRIED", N)
+    tables = [nearly_repeating("town 0007"), nearly_repeating("another town")]
+    chosen = [repeated_texts(open_source(table), ["town"]) for table in tables]
+
+    assert chosen == [{"town"}, set()]  # they travel in two ways
+    assert file_bytes(tables[0], tmp_path / "1") == file_bytes(tables[1], tmp_path / "2")
+
+
+def test_the_order_of_the_source_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_numbered_texts, "_FIRST_ROWS", 40)
+    table = people().sort_by("town")
+    mixed = table.take(pa.array(np.random.default_rng(3).permutation(N)))
+    chosen = [repeated_texts(open_source(one), ["town"]) for one in (table, mixed)]
+
+    assert chosen == [{"town"}, set()]
+    assert file_bytes(table, tmp_path / "1") == file_bytes(mixed, tmp_path / "2")
