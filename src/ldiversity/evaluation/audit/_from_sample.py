@@ -117,8 +117,9 @@ class Drawn:
                 raise UnsupportedError("audit", rule).with_hint(f"Leave one of them out: {why}.")
         if not isinstance(engine, LocalEngine) or engine.memory is not None:
             here = isinstance(engine, LocalEngine)
+            way_out = say("leave {} and {} out", Parameter("memory"), Parameter("engine"))
             raise UnsupportedError(
-                "audit", "weights and strata need all rows in memory: leave out the setting of memory and the engine"
+                "audit", say("{} needs all rows in memory: {}", Parameter("weights"), way_out)
             ).with_hint(None if here else "Rows that are elsewhere must be collected first, or written to a file.")
         for name in (self.weights, self.strata):
             if name is not None and name not in source.columns:
@@ -223,6 +224,8 @@ class _Looking:
         few = sizes < below
         classes, records = int(few.sum()), int(sizes[few].sum())
         people = self._estimate(records, self.sample, look_like(self.sample, 1, below))
+        if not classes:  # which is known, and not estimated
+            people = PeopleEstimate(0.0, 0.0, 0.0, 0.0, people.records)
         links = [classes / n if n and classes else None for n in (people.people, people.high, people.low)]
         return AlikeInTable(below, classes, records, people, *links)
 

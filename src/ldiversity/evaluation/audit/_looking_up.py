@@ -142,7 +142,9 @@ def people_outside(sample: Sample, rule: Rule) -> Estimated:
     value, everybody = float(told.sum()), float(sample.outside.sum())
     if everybody == 0:
         return Estimated(0.0, 0.0, 0.0, 0.0)
-    records, share, pairs = _effective(told), value / everybody, rule.pairs / everybody**2
+    # Where the rule holds for nearly everybody, those for whom it does not tell how many there are.
+    records = min(_effective(told), _effective(sample.outside * (1 - rule.found)))
+    share, pairs = value / everybody, rule.pairs / everybody**2
     # The share is a ratio of sums: where weights of a stratum differ, the number of people varies, too.
     alone = max(sample.variance(rule.found - share), 0.0) / everybody**2
     variance = alone + float(pairs.sum())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ldiversity.base.numbers import level, number
+from ldiversity.errors import ParameterError
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._paths import READ
 from ldiversity.faces.cli._sample import sample_options
@@ -71,23 +72,29 @@ def command(release: Path, *, as_json: bool, **given: Any) -> None:  # noqa: ANN
         strata=given["strata"],
     )
     contrast = found.ratio if given["ratio"] else found.difference
-    between = (_group(given["first"], found.by), _group(given["second"], found.by))
+    between = tuple(_group(side, given[side], found.by) for side in ("first", "second"))
     told = contrast(given["value"] or None, between=between, population=given["samples"])
     show(told, _render, as_json=as_json)
 
 
-def _group(labels: Sequence[str], by: Sequence[str]) -> object:
+def _group(side: str, labels: Sequence[str], by: Sequence[str]) -> object:
     """A group as `Estimate.difference` takes it: labels by column, or one label for each column.
 
     Examples
     --------
-    >>> _group(["sex=f", "age=[0, 50)"], ["sex", "age"]), _group(["a=b"], ["sex"])
+    >>> _group("first", ["sex=f", "age=[0, 50)"], ["sex", "age"]), _group("first", ["a=b"], ["sex"])
     ({'sex': 'f', 'age': '[0, 50)'}, 'a=b')
     """
-    parts = [label.split("=", 1) for label in labels]
-    if all(len(part) == 2 and part[0] in by for part in parts):  # noqa: PLR2004 - a column and a label
-        return dict(parts)
-    return labels[0] if len(labels) == 1 else tuple(labels)
+    named = [(column, label) for column, equals, label in (text.partition("=") for text in labels) if equals]
+    columns = [column for column, _ in named if column in by]
+    if not columns:
+        return labels[0] if len(labels) == 1 else tuple(labels)
+    if len(columns) < len(labels):
+        raise ParameterError("contrast", side, f"must name columns of the cells as COLUMN=LABEL: {', '.join(by)}")
+    if len(set(columns)) < len(columns):
+        twice = next(column for column in columns if columns.count(column) > 1)
+        raise ParameterError("contrast", side, "must give one label for each column", got=f"several for {twice!r}")
+    return dict(named)
 
 
 def _render(found: Quantity, page: Page) -> None:

@@ -172,5 +172,29 @@ def test_huge_weights_are_numbers_to_the_end() -> None:
     assert found is not None
     # In 100 classes are three records, in 50 two: people who look like a class of fewer than three.
     assert found.alike[1].people.share == pytest.approx(1.0)
-    assert found.alike[0].people.low is not None
-    assert found.alike[0].people.low < found.alike[0].people.people == pytest.approx(100e97)
+    assert found.people == pytest.approx(400e97)
+    share = found.attributes["disease"].shares[0]
+    assert share.low is not None
+    assert 0 < share.low < share.share < 1
+
+
+def test_where_a_rule_holds_for_all_records_there_is_no_interval_of_no_width() -> None:
+    table = pa.table({"sex": ["f"] * 60, "ill": ["flu"] * 60, "w": [1000.0] * 60})
+
+    found = ld.audit(table, quasi="sex", sensitive="ill", weights="w").sampled
+
+    assert found is not None
+    right = found.attributes["ill"].guessed_right
+    assert (right.people, right.low, right.high) == (60_000, None, None)
+
+
+def test_nobody_looks_like_a_class_that_is_not_there() -> None:
+    table = pa.table({"age": [30] * 3 + [40] * 3, "ill": ["flu", "cut", "pox"] * 2, "w": [10.0] * 6})
+
+    found = ld.audit(table, quasi="age", sensitive="ill", weights="w").sampled
+
+    assert found is not None
+    none, of_three = found.alike[1], found.alike[2]
+    assert (none.below, none.classes, none.people.people, none.people.high) == (3, 0, 0, 0)
+    assert of_three.classes == 2
+    assert of_three.people.people > 0

@@ -46,6 +46,8 @@ def test_a_group_may_name_some_of_the_columns(facts: Facts, release: Path) -> No
         (["--first", "female", "--first", "1", "--second", "male", *ASTHMA], "a label for each of 'sex'"),
         (["--first", "female", "--second", "male"], "Name a value"),
         (["--first", "female", *ASTHMA], "--second"),
+        (["--first", "sex=female", "--first", "sex=male", "--second", "male", *ASTHMA], "several for 'sex'"),
+        (["--first", "sex=female", "--first", "age=1", "--second", "male", *ASTHMA], "COLUMN=LABEL: sex"),
     ],
 )
 def test_what_cannot_be_told_is_one_sentence(run: Run, release: Path, words: list[str], said: str) -> None:
