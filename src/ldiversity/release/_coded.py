@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldiversity.base.arrays import CodeArray, SetArray
-from ldiversity.base.hashing import repeats
 from ldiversity.errors import ReleaseFormatError, SchemaError
 from ldiversity.schema import Domain, Role, Schema
 from ldiversity.tables import decode_sets, domain_array, encode_sets
@@ -40,7 +39,6 @@ _SIMPLE_TYPES: Final[Mapping[str, pa.DataType]] = {
         *(pa.float32(), pa.float64()),
     )
 }
-_TRIED: Final = 2_000
 _TIMESTAMP: Final = re.compile(r"timestamp\[(s|ms|us|ns)(?:, tz=([\w/+:\-]{1,64}))?\]")
 
 
@@ -76,7 +74,7 @@ def member_names(attribute: str, l: int) -> list[str]:
 def publish_batch(coded: pa.Table, schema: Schema, *, layout: str, as_columns: bool, entries: bool = False) -> pa.Table:
     """Turn codes into values; with `as_columns`, a set becomes one column per member (CSV) instead of a list.
 
-    With `entries`, other texts that repeat become entries of dictionaries.
+    With `entries`, other texts become entries of dictionaries.
     """
     names: list[str] = []
     columns: list[pa.Array | pa.ChunkedArray] = []
@@ -103,30 +101,32 @@ def publish_batch(coded: pa.Table, schema: Schema, *, layout: str, as_columns: b
 
 
 def _as_written(column: pa.ChunkedArray, *, decoded: bool) -> pa.ChunkedArray:
-    """A column as it is written, which follows from its cells alone, however they came.
+    """A column as it is written. That follows from the cells of its rows alone, however they came.
 
-    Texts that repeat have a sorted dictionary of what the rows show; nothing else may be written.
+    Texts become a dictionary of what the rows show, in the order of these rows; nothing else may be written.
     """
     came_as = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if decoded or not pa.types.is_string(came_as):
         return column if column.type == came_as else column.cast(came_as)
     cells = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-    if not repeats(cells.slice(0, _TRIED).cast(came_as)):
-        return pa.chunked_array([cells.cast(came_as)])
-    return pa.chunked_array([_only_shown(cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode())])
+    return pa.chunked_array([_as_shown(cells) if cells.type != came_as else cells.dictionary_encode()])
 
 
-def _only_shown(cells: pa.DictionaryArray) -> pa.DictionaryArray:
-    """The same cells, with a dictionary that lists each of them once, sorted."""
-    n_known = len(cells.dictionary)
+def _as_shown(cells: pa.DictionaryArray) -> pa.DictionaryArray:
+    """The same cells, with a dictionary as if they had been texts: each one that they show, as they come."""
+    n_rows, n_known = len(cells), len(cells.dictionary)
     places = np.asarray(pc.fill_null(cells.indices, n_known))
-    shown = np.flatnonzero(np.bincount(places, minlength=n_known + 1)[:-1])
+    first = np.full(n_known + 1, n_rows, dtype=np.int64)
+    first[places[::-1]] = np.arange(n_rows - 1, -1, -1)  # of several, the last assignment stays
+    shown = np.flatnonzero(first[:-1] < n_rows)
+    shown = shown[np.argsort(first[shown])]
     texts = cells.dictionary.take(pa.array(shown))
-    order = np.asarray(pc.sort_indices(texts)) if len(texts) else shown
+    if len(texts.unique()) < len(texts):  # a dictionary that lists a text twice
+        return cells.cast(texts.type).dictionary_encode()
     number = np.zeros(n_known + 1, dtype=np.int32)
-    number[shown[order]] = np.arange(len(shown), dtype=np.int32)
+    number[shown] = np.arange(len(shown), dtype=np.int32)
     indices = pa.array(number[places], mask=places == n_known if cells.null_count else None)
-    return pa.DictionaryArray.from_arrays(indices, texts.take(pa.array(order)), safe=False)
+    return pa.DictionaryArray.from_arrays(indices, texts, safe=False)
 
 
 def code_set_columns(members: list[pa.ChunkedArray], domain: Domain, kind: pa.DataType) -> SetArray:

@@ -72,7 +72,7 @@ def command(release: Path, *, as_json: bool, **given: Any) -> None:  # noqa: ANN
         strata=given["strata"],
     )
     contrast = found.ratio if given["ratio"] else found.difference
-    between = tuple(_group(side, given[side], found.by) for side in ("first", "second"))
+    between = (_group("first", given["first"], found.by), _group("second", given["second"], found.by))
     told = contrast(given["value"] or None, between=between, population=given["samples"])
     show(told, _render, as_json=as_json)
 
